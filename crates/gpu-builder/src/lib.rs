@@ -1,0 +1,1 @@
+//! Compiles Rust kernel crates to PTX.

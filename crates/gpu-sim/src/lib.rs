@@ -1,0 +1,1 @@
+//! A SIMT simulator that runs GPU kernels on the host and watches every access.

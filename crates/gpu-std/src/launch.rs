@@ -1,0 +1,123 @@
+//! The host's side of a kernel: what it is called, where its PTX lies, and how it is launched.
+//!
+//! `#[kernel]` writes, beside the device function `f`, a module `f` with a [`KernelMeta`] and a typed `launch`
+//! that takes the same arguments and a [`LaunchTarget`]: a CUDA stream or the simulator. The target gets the
+//! arguments twice, as bytes (for the driver) and as a closure that runs one thread (for the simulator).
+
+use core::ffi::c_void;
+
+/// PTX text for one architecture.
+#[derive(Clone, Copy, Debug)]
+pub struct Image {
+    /// The compute capability it was compiled for, times ten: 75, 80, 90.
+    pub arch: u32,
+    /// Whether it runs on exactly that capability (`sm_90a`) or on every later one too.
+    pub exact: bool,
+    /// The PTX version it states, times ten (`.version 7.4` is 74): with it the oldest driver that takes it.
+    pub isa: u32,
+    /// The text.
+    pub ptx: &'static str,
+}
+
+/// A PTX module: some kernels, for one or more architectures.
+#[derive(Clone, Copy, Debug)]
+pub struct Module {
+    /// The name that `#[kernel(module = …)]` gave.
+    pub name: &'static str,
+    /// Its images; the best one for a device is the largest `arch` that runs there.
+    pub images: &'static [Image],
+}
+
+/// What is known of a kernel before it is launched.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelMeta {
+    /// The name of the entry in the PTX.
+    pub name: &'static str,
+    /// The module that holds it.
+    pub module: &'static Module,
+    /// The source file it was written in.
+    pub file: &'static str,
+    /// The line of its definition.
+    pub line: u32,
+    /// The most threads a block may have (`launch_bounds`), 1024 where none was given.
+    pub max_threads: u32,
+    /// Blocks that the compiler was asked to keep resident on a multiprocessor; 0 where not given.
+    pub min_blocks: u32,
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LaunchConfig {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+}
+
+impl LaunchConfig {
+    /// A one-dimensional launch without shared memory.
+    pub const fn linear(blocks: u32, threads: u32) -> Self {
+        Self { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0 }
+    }
+
+    /// The same with `bytes` of dynamic shared memory a block.
+    pub const fn shared(self, bytes: u32) -> Self {
+        Self { shared_bytes: bytes, ..self }
+    }
+}
+
+/// One argument, as bytes: what `cuLaunchKernel` takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Arg {
+    /// Where the argument lies; valid while the [`Invocation`] lives.
+    pub pointer: *const c_void,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+/// A kernel with its arguments, ready to be launched.
+pub struct Invocation<'a> {
+    /// The kernel.
+    pub kernel: &'static KernelMeta,
+    /// Grid, block and shared memory.
+    pub config: LaunchConfig,
+    /// The arguments in order.
+    pub args: &'a [Arg],
+    /// Runs one thread of the kernel; only inside the simulator.
+    pub thread: &'a (dyn Fn() + Sync),
+}
+
+/// Something a kernel can be launched on.
+///
+/// # Safety
+/// An implementation either runs the kernel with exactly these arguments and this configuration or returns an
+/// error; it does not use the argument pointers after it has returned.
+pub unsafe trait LaunchTarget {
+    /// What can go wrong.
+    type Error;
+
+    /// Launches the kernel. It may still be running on return.
+    ///
+    /// # Safety
+    /// Every accessor among the arguments must address memory of this target that is valid, until the kernel has
+    /// ended, for all the accesses the kernel makes through it with this configuration; and nothing else may
+    /// write what the kernel reads or writes meanwhile.
+    unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<(), Self::Error>;
+}
+
+// SAFETY: the simulator runs `thread` for every thread of the grid before it returns.
+unsafe impl LaunchTarget for gpu_sim::Simulator {
+    type Error = gpu_sim::Fault;
+
+    unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<(), gpu_sim::Fault> {
+        let kernel = gpu_sim::Kernel {
+            name: invocation.kernel.name,
+            file: invocation.kernel.file,
+            line: invocation.kernel.line,
+        };
+        let LaunchConfig { grid, block, shared_bytes } = invocation.config;
+        self.launch(kernel, gpu_sim::Geometry { grid, block, shared_bytes }, invocation.thread).map(drop)
+    }
+}

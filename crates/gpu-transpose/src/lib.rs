@@ -1,0 +1,1 @@
+//! Matrix transposition on the GPU, in the simulator and on the CPU.

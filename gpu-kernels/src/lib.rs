@@ -1,0 +1,1 @@
+//! The GPU kernels of the workspace, one file per primitive, and their PTX.
