@@ -1,0 +1,162 @@
+//! What can go wrong, each with the command that mends it where there is one.
+
+use std::path::PathBuf;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a kernel crate could not be built, checked or inspected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// `rustup`, through which toolchains are found, is not there.
+    #[error("rustup was not found: {why}\n  mend it: install it from https://rustup.rs")]
+    RustupMissing {
+        /// What the attempt to start it gave.
+        why: String,
+    },
+    /// The nightly that the kernel crate asks for is not installed.
+    #[error("the toolchain `{wanted}` is not installed{found}\n  mend it: rustup toolchain install {wanted}")]
+    ToolchainMissing {
+        /// The toolchain asked for.
+        wanted: String,
+        /// What is there instead, as the rest of a sentence; may be empty.
+        found: String,
+    },
+    /// The toolchain is there, but not the sources of `core` that it must compile for the GPU.
+    #[error(
+        "the toolchain `{toolchain}` has no sources of core at {path}\n  \
+         mend it: rustup component add rust-src --toolchain {toolchain}"
+    )]
+    RustSrcMissing {
+        /// The toolchain.
+        toolchain: String,
+        /// Where they were looked for.
+        path: PathBuf,
+    },
+    /// A tool of the CUDA toolkit is not there.
+    #[error(
+        "`{tool}` was not found in {searched}\n  \
+         mend it: install a CUDA toolkit, or name the folder that holds bin/{tool} in CUDA_TOOLS"
+    )]
+    ToolMissing {
+        /// `ptxas` or `nvdisasm`.
+        tool: &'static str,
+        /// The places that were searched.
+        searched: String,
+    },
+    /// There is no such crate.
+    #[error("`{asked}` is neither a folder with a Cargo.toml nor a package of this workspace ({have})")]
+    NoSuchCrate {
+        /// What was asked for.
+        asked: String,
+        /// The packages that are there.
+        have: String,
+    },
+    /// The crate does not say what is to be compiled.
+    #[error(
+        "{manifest} has no [package.metadata.gpu]\n  \
+         mend it: add one with a toolchain and at least one [[package.metadata.gpu.module]]"
+    )]
+    NoMetadata {
+        /// The crate's Cargo.toml.
+        manifest: PathBuf,
+    },
+    /// `[package.metadata.gpu]` is not what it should be.
+    #[error("[package.metadata.gpu] in {manifest}: {why}")]
+    BadMetadata {
+        /// The crate's Cargo.toml.
+        manifest: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is no such module in the kernel crate.
+    #[error("there is no module `{asked}`; there is {have}")]
+    NoSuchModule {
+        /// What was asked for.
+        asked: String,
+        /// The modules that are there.
+        have: String,
+    },
+    /// Nothing was built yet.
+    #[error("{path} is not there\n  mend it: gpu-builder build")]
+    NotBuilt {
+        /// The file that is missing.
+        path: PathBuf,
+    },
+    /// The compiler refused the kernels.
+    #[error("compiling module `{module}` for {target} failed ({status})\n{stderr}")]
+    Compile {
+        /// The module.
+        module: String,
+        /// `sm_75`, `sm_90a`.
+        target: String,
+        /// How the compiler ended.
+        status: String,
+        /// What it said.
+        stderr: String,
+    },
+    /// The compiler ended well but left no PTX.
+    #[error("the compiler left no {file} under {folder}")]
+    NoPtx {
+        /// The file that was expected.
+        file: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// The PTX is not what this crate understands.
+    #[error("PTX of `{module}`, line {line}: {why}")]
+    Ptx {
+        /// The module or file.
+        module: String,
+        /// The line, from 1; 0 where no single line is to blame.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// Another program failed.
+    #[error("`{command}` failed ({status})\n{stderr}")]
+    Command {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// What it said.
+        stderr: String,
+    },
+    /// A file or folder could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// A JSON text is not what it should be.
+    #[error("{what}: {source}")]
+    Json {
+        /// The file or command it came from.
+        what: String,
+        /// The reason.
+        source: serde_json::Error,
+    },
+}
+
+impl Error {
+    /// Whether something must be installed first: the CLI then ends with 3 instead of 1.
+    pub fn is_missing_tool(&self) -> bool {
+        matches!(
+            self,
+            Self::RustupMissing { .. }
+                | Self::ToolchainMissing { .. }
+                | Self::RustSrcMissing { .. }
+                | Self::ToolMissing { .. }
+        )
+    }
+
+    /// For `map_err` on file operations.
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+}
