@@ -1,1 +1,5 @@
-//! Shared helpers.
+//! What the tests share: the backends to run on, and the comparison of results.
+
+pub mod backends;
+pub mod compare;
+pub mod data;

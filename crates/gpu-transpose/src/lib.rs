@@ -1,1 +1,13 @@
-//! Matrix transposition on the GPU, in the simulator and on the CPU.
+#![doc = include_str!("../README.md")]
+
+mod api;
+mod error;
+mod launch;
+mod matrix;
+mod plan;
+pub mod reference;
+
+pub use api::{transpose, transpose_into};
+pub use error::Error;
+pub use matrix::Matrix;
+pub use plan::Plan;

@@ -1,0 +1,52 @@
+//! The devices a test runs on.
+
+use gpu_core::{Device, Error};
+use gpu_sim::Config;
+
+/// Runs `body` on the CPU, in the simulator and on every CUDA device, and prints which ones ran and which were left out.
+///
+/// With `GPU_TESTS_REQUIRE_CUDA` set, a machine without a CUDA device fails the test instead.
+pub fn for_each(test: &str, mut body: impl FnMut(&Device)) {
+    let mut ran = Vec::new();
+    for device in [Device::cpu(), Device::simulator_with(Config::default())] {
+        body(&device);
+        ran.push(device.name());
+    }
+    let skipped = match Device::all_cuda() {
+        Ok(devices) if !devices.is_empty() => {
+            for device in devices {
+                body(&device);
+                ran.push(device.name());
+            }
+            0
+        }
+        other => {
+            let why = other.err().map_or_else(|| "no CUDA device".to_string(), |error| error.to_string());
+            assert!(std::env::var_os("GPU_TESTS_REQUIRE_CUDA").is_none(), "{test}: CUDA was required, but {why}");
+            println!("{test}: skipped on CUDA: {why}");
+            1
+        }
+    };
+    println!("{test}: ran on {} backends ({}), skipped {skipped}", ran.len(), ran.join(", "));
+}
+
+/// The first CUDA device, or `None` after saying that the test is skipped.
+pub fn cuda(test: &str) -> Option<Device> {
+    match Device::cuda(0) {
+        Ok(device) => {
+            println!("{test}: ran on {}", device.name());
+            Some(device)
+        }
+        Err(error @ (Error::NoDriver { .. } | Error::NoSuchDevice { .. })) => {
+            assert!(std::env::var_os("GPU_TESTS_REQUIRE_CUDA").is_none(), "{test}: CUDA was required, but {error}");
+            println!("{test}: skipped 1 of 1 backends: {error}");
+            None
+        }
+        Err(error) => panic!("{test}: {error}"),
+    }
+}
+
+/// How many random cases a property gets: `GPU_TESTS_CASES`, or 256.
+pub fn cases() -> u32 {
+    std::env::var("GPU_TESTS_CASES").map_or(256, |cases| cases.parse().expect("GPU_TESTS_CASES is a number"))
+}
