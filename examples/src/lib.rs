@@ -1,1 +1,3 @@
-//! Shared helpers.
+//! What the examples share.
+
+pub mod table;
