@@ -1,1 +1,46 @@
-//! The kernel and device attributes of gpu-std.
+//! The attributes of `gpu-std`: `#[kernel]`, `#[device]` and `#[derive(Parameter)]`. Use them through `gpu_std`.
+
+mod arguments;
+mod branches;
+mod device;
+mod kernel;
+mod parameter;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a kernel.
+///
+/// `#[kernel(module = reduce_f32, launch_bounds(256, 4))]`: both parts are optional, each bound an expression known at
+/// compile time, the second one optional.
+///
+/// - `module` names the PTX module that holds the kernel: on the GPU target it is emitted under
+///   `cfg(module = "reduce_f32")` only, and the host looks for `crate::modules::REDUCE_F32`. Without it the kernel runs
+///   in the simulator only.
+/// - `launch_bounds(threads, blocks)`: the most threads of a block, and how many blocks should fit on a multiprocessor.
+///
+/// On the host a kernel `f` gives the function `f` (one thread of it) and a module `f` with `META` and
+/// `unsafe fn launch(target, config, …)` taking `f`'s arguments.
+///
+/// A kernel takes values (`gpu_std::parameter::Parameter`) and returns nothing; it is not generic, `async`, `const`,
+/// `unsafe` or `extern`. Its branches and loops are recorded in the simulator at their own lines, as in `#[device]`.
+#[proc_macro_attribute]
+pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let result = syn::parse(arguments)
+        .and_then(|arguments| syn::parse(item).and_then(|function| kernel::expand(arguments, function)));
+    result.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Marks a function that kernels call: inlined on the GPU, its branches recorded in the simulator.
+///
+/// It may be generic, a method or an associated function. A `const fn` is left as it is, apart from inlining: the
+/// simulator sees no branches of it.
+#[proc_macro_attribute]
+pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    device::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a `#[repr(C)]` struct of numbers a kernel parameter.
+#[proc_macro_derive(Parameter)]
+pub fn parameter(item: TokenStream) -> TokenStream {
+    syn::parse(item).and_then(parameter::expand).unwrap_or_else(syn::Error::into_compile_error).into()
+}

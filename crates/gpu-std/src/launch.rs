@@ -77,6 +77,13 @@ pub struct Arg {
     pub size: usize,
 }
 
+impl Arg {
+    /// The argument that lies at `value`.
+    pub const fn new<T: crate::parameter::Parameter>(value: &T) -> Self {
+        Self { pointer: core::ptr::from_ref(value).cast(), size: size_of::<T>() }
+    }
+}
+
 /// A kernel with its arguments, ready to be launched.
 pub struct Invocation<'a> {
     /// The kernel.

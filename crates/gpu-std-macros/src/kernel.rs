@@ -1,0 +1,219 @@
+//! `#[kernel]`.
+
+use crate::arguments::Arguments;
+use crate::branches;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, FnArg, ItemFn, Pat, PatIdent, Result, ReturnType, Signature, Type};
+
+/// The entry for the GPU, and the function and its launcher for the host.
+pub fn expand(arguments: Arguments, mut function: ItemFn) -> Result<TokenStream> {
+    let parameters = parameters(&function.sig)?;
+    branches::record(&mut function.block);
+    let device = device(&arguments, &function, &parameters);
+    let host = host(&arguments, &function, &parameters);
+    Ok(quote!(#device #host))
+}
+
+/// One parameter: its name, whether it is `mut`, its type.
+struct Parameter {
+    name: Ident,
+    mutable: Option<syn::Token![mut]>,
+    ty: Type,
+}
+
+// Refuses what a kernel cannot be, at the token that makes it so, and takes the parameters apart.
+fn parameters(signature: &Signature) -> Result<Vec<Parameter>> {
+    if let Some(token) = &signature.asyncness {
+        return Err(Error::new_spanned(token, "a kernel cannot be `async`"));
+    }
+    if let Some(token) = &signature.constness {
+        return Err(Error::new_spanned(token, "a kernel cannot be `const`"));
+    }
+    if let Some(token) = &signature.unsafety {
+        return Err(Error::new_spanned(token, "a kernel is not `unsafe`: its launch is"));
+    }
+    if let Some(token) = &signature.abi {
+        return Err(Error::new_spanned(token, "a kernel's ABI is given by `#[kernel]`"));
+    }
+    if !signature.generics.params.is_empty() {
+        let message = "a kernel cannot be generic: write a generic `#[device]` function and a kernel for each type";
+        return Err(Error::new_spanned(&signature.generics, message));
+    }
+    if let ReturnType::Type(_, ty) = &signature.output
+        && !matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+    {
+        return Err(Error::new_spanned(ty, "a kernel returns nothing: write results through a `GlobalMut`"));
+    }
+    signature.inputs.iter().map(parameter).collect()
+}
+
+fn parameter(argument: &FnArg) -> Result<Parameter> {
+    let typed = match argument {
+        FnArg::Receiver(receiver) => return Err(Error::new_spanned(receiver, "a kernel is not a method")),
+        FnArg::Typed(typed) => typed,
+    };
+    match &*typed.ty {
+        Type::Reference(ty) => {
+            let message = "a kernel takes no references: pass arrays as `Global` or `GlobalMut`, tables as `Constant`";
+            return Err(Error::new_spanned(ty, message));
+        }
+        Type::Ptr(ty) => {
+            return Err(Error::new_spanned(ty, "a kernel takes no pointers: pass a `Global` or `GlobalMut`"));
+        }
+        Type::ImplTrait(ty) => return Err(Error::new_spanned(ty, "a kernel cannot be generic")),
+        _ => {}
+    }
+    match &*typed.pat {
+        Pat::Ident(PatIdent { by_ref: None, subpat: None, ident, mutability, .. }) => {
+            Ok(Parameter { name: ident.clone(), mutable: *mutability, ty: (*typed.ty).clone() })
+        }
+        pattern => Err(Error::new_spanned(pattern, "a kernel's parameter needs a plain name")),
+    }
+}
+
+// What belongs to the item as a whole (`cfg`, `allow`, …) goes onto everything that is made of it, but not the docs.
+fn without_docs(attributes: &[Attribute]) -> Vec<&Attribute> {
+    attributes.iter().filter(|attribute| !attribute.path().is_ident("doc")).collect()
+}
+
+/// `extern "ptx-kernel"` under its module's cfg; nothing for a kernel without a module.
+fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let Some(module) = &arguments.module else {
+        return TokenStream::new();
+    };
+    let name = &function.sig.ident;
+    let module = module.to_string();
+    let attributes = without_docs(&function.attrs);
+    let body = &function.block;
+    let bounds = bounds(arguments);
+    let marker = format_ident!("__launch_bounds_{}", name);
+    let entries: Vec<_> = (0..parameters.len()).map(|index| format_ident!("entry_{}", index)).collect();
+    let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
+    let declared = parameters.iter().map(|Parameter { name, mutable, ty }| quote!(#mutable #name: #ty));
+    // LLVM names an entry's parameters after the entry and their position.
+    let symbols: Vec<_> = (0..parameters.len()).map(|index| format!("{name}_param_{index}")).collect();
+    quote! {
+        #(#attributes)*
+        #[cfg(all(target_arch = "nvptx64", module = #module))]
+        const _: () = {
+            #[unsafe(no_mangle)]
+            #[allow(non_upper_case_globals)]
+            pub static #marker: [u32; 2] = #bounds;
+
+            #[inline(always)]
+            fn __kernel_body(#(#declared),*) #body
+
+            ::gpu_std::__private::entry!(
+                #name,
+                (#(#entries: <#types as ::gpu_std::parameter::Parameter>::Entry),*),
+                {
+                    // SAFETY: each address is that of the parameter beside it.
+                    unsafe {
+                        __kernel_body(#(<#types as ::gpu_std::parameter::Parameter>::from_entry(
+                            #entries,
+                            ::gpu_std::__private::parameter_address!(#symbols),
+                        )),*)
+                    }
+                }
+            );
+        };
+    }
+}
+
+/// `[threads, blocks]`, 0 for what was not given.
+fn bounds(arguments: &Arguments) -> TokenStream {
+    let number = |bound: &Option<syn::Expr>| match bound {
+        Some(bound) => quote_spanned!(bound.span()=> (#bound) as u32),
+        None => quote!(0u32),
+    };
+    let (threads, blocks) = (number(&arguments.threads), number(&arguments.blocks));
+    quote!([#threads, #blocks])
+}
+
+/// The function itself, run by the simulator, and its module with `META` and `launch`.
+fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let ItemFn { attrs, vis, sig, block } = function;
+    let name = &sig.ident;
+    let text = name.to_string();
+    let attributes = without_docs(attrs);
+    let module = match &arguments.module {
+        Some(module) => {
+            let constant = Ident::new(&module.to_string().to_uppercase(), module.span());
+            quote_spanned!(module.span()=> crate::modules::#constant)
+        }
+        None => quote!(::gpu_std::__private::NO_MODULE),
+    };
+    let bounds = bounds(arguments);
+    let names: Vec<_> = parameters.iter().map(|parameter| &parameter.name).collect();
+    let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
+    // Hygienic, so that a kernel's own parameter may have the same name.
+    let target = Ident::new("target", Span::mixed_site());
+    let config = Ident::new("config", Span::mixed_site());
+    // A type that is no parameter is reported where it stands in the kernel's signature.
+    let checks = types.iter().map(|ty| quote_spanned!(ty.span()=> parameter::<#ty>();));
+    let docs = format!("The launcher of the kernel `{text}`.");
+    let line = quote_spanned!(name.span()=> ::core::line!());
+    quote! {
+        #(#attrs)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[allow(clippy::too_many_arguments)]
+        #vis #sig #block
+
+        #[doc = #docs]
+        #(#attributes)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #vis mod #name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            const BOUNDS: [u32; 2] = #bounds;
+
+            /// What is known of the kernel before it is launched.
+            pub static META: ::gpu_std::launch::KernelMeta = ::gpu_std::launch::KernelMeta {
+                name: #text,
+                module: &#module,
+                file: ::core::file!(),
+                line: #line,
+                max_threads: if BOUNDS[0] == 0 { 1024 } else { BOUNDS[0] },
+                min_blocks: BOUNDS[1],
+            };
+
+            const _: () = {
+                const fn parameter<T: ::gpu_std::parameter::Parameter>() {}
+                #[allow(dead_code)]
+                const fn check() {
+                    #(#checks)*
+                }
+            };
+
+            /// Launches the kernel on a CUDA stream or the simulator. It may still be running on return.
+            ///
+            /// # Errors
+            /// Those of the target.
+            ///
+            /// # Safety
+            /// Until the kernel has ended, every accessor among the arguments must address memory of the target that is
+            /// valid for all the accesses the kernel makes through it with this configuration, and nothing else may
+            /// write what the kernel reads or writes.
+            #[allow(clippy::too_many_arguments)]
+            pub unsafe fn launch<L: ::gpu_std::launch::LaunchTarget>(
+                #target: &L,
+                #config: ::gpu_std::launch::LaunchConfig,
+                #(#names: #types),*
+            ) -> ::core::result::Result<(), L::Error> {
+                let arguments = [#(::gpu_std::launch::Arg::new(&#names)),*];
+                let thread = || super::#name(#(#names),*);
+                let invocation = ::gpu_std::launch::Invocation {
+                    kernel: &META,
+                    config: #config,
+                    args: &arguments,
+                    thread: &thread,
+                };
+                // SAFETY: the caller promises it.
+                unsafe { ::gpu_std::launch::LaunchTarget::launch(#target, &invocation) }
+            }
+        }
+    }
+}

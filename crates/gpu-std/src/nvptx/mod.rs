@@ -1,0 +1,50 @@
+//! The GPU's side: bare instructions.
+//!
+//! Two rules hold everywhere here. Operations in which lanes cooperate (barriers, votes, shuffles) are LLVM intrinsics,
+//! which LLVM knows to be convergent: inline assembly is not, and LLVM duplicates it into divergent branches. And plain
+//! loads and stores are ordinary Rust accesses, not assembly, so that LLVM folds addresses, merges and schedules them.
+
+pub mod async_copy;
+pub mod atomic;
+pub mod constant;
+pub mod float;
+pub mod memory;
+pub mod thread;
+pub mod warp;
+
+/// A kernel has nobody to tell: it traps, and the launch fails with `CUDA_ERROR_LAUNCH_FAILED`.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::intrinsics::abort()
+}
+
+/// An entry of a PTX module. The features it needs are allowed here, so that kernel crates need none.
+#[doc(hidden)]
+#[macro_export]
+#[allow_internal_unstable(abi_ptx)]
+macro_rules! __entry {
+    ($name:ident, ($($parameter:ident: $type:ty),*), $body:block) => {
+        #[unsafe(no_mangle)]
+        #[allow(improper_ctypes_definitions, unused_variables)]
+        pub unsafe extern "ptx-kernel" fn $name($($parameter: $type),*) $body
+    };
+}
+
+/// The address, in parameter space, of the kernel parameter of that name.
+#[doc(hidden)]
+#[macro_export]
+#[allow_internal_unstable(asm_experimental_arch)]
+macro_rules! __parameter_address {
+    ($name:literal) => {{
+        let address: u64;
+        // SAFETY: it only names a parameter of the kernel that this stands in.
+        unsafe {
+            ::core::arch::asm!(
+                concat!("mov.b64 {}, ", $name, ";"),
+                out(reg64) address,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        address
+    }};
+}

@@ -1,0 +1,108 @@
+//! Loads and stores: bounds, alignment, initialisation and races are the simulator's to check.
+
+use crate::memory::Element;
+use core::marker::PhantomData;
+use gpu_sim::device::{self, Load, Store};
+
+/// A simulated address, or one of a CUDA device on its way to a launch.
+#[repr(transparent)]
+pub struct Address<T> {
+    address: u64,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Address<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Address<T> {}
+
+impl<T: Element> Address<T> {
+    #[inline]
+    pub const fn from_raw(address: u64) -> Self {
+        Self { address, element: PhantomData }
+    }
+
+    #[inline]
+    pub fn raw(self) -> u64 {
+        self.address
+    }
+
+    // Wraps: whatever address comes out, the simulator checks it when it is used.
+    #[inline]
+    pub fn offset(self, elements: u64) -> Self {
+        Self::from_raw(self.address.wrapping_add(elements.wrapping_mul(size_of::<T>() as u64)))
+    }
+
+    #[inline]
+    fn at(self, index: u32) -> u64 {
+        self.offset(u64::from(index)).address
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn load<const N: usize>(self, index: u32) -> [T; N] {
+        device::global_load(self.at(index), Load::Weak)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn load_read_only<const N: usize>(self, index: u32) -> [T; N] {
+        device::global_load(self.at(index), Load::ReadOnly)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn load_streaming<const N: usize>(self, index: u32) -> [T; N] {
+        device::global_load(self.at(index), Load::ReadOnly)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn load_volatile(self, index: u32) -> T {
+        device::global_load(self.at(index), Load::Volatile)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn store<const N: usize>(self, index: u32, value: [T; N]) {
+        device::global_store(self.at(index), value, Store::Weak);
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn store_streaming<const N: usize>(self, index: u32, value: [T; N]) {
+        device::global_store(self.at(index), value, Store::Streaming);
+    }
+
+    #[inline]
+    #[track_caller]
+    pub fn store_volatile(self, index: u32, value: T) {
+        device::global_store(self.at(index), value, Store::Volatile);
+    }
+}
+
+#[inline]
+fn shared_at<T>(offset: u32, index: u32) -> u32 {
+    offset.wrapping_add(index.wrapping_mul(size_of::<T>() as u32))
+}
+
+#[inline]
+#[track_caller]
+pub fn shared_load<T: Element, const N: usize>(offset: u32, index: u32) -> [T; N] {
+    device::shared_load(shared_at::<T>(offset, index))
+}
+
+#[inline]
+#[track_caller]
+pub fn shared_store<T: Element, const N: usize>(offset: u32, index: u32, value: [T; N]) {
+    device::shared_store(shared_at::<T>(offset, index), value);
+}
+
+#[inline]
+#[track_caller]
+pub fn shared_bytes() -> u32 {
+    device::shared_bytes()
+}

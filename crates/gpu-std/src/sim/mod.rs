@@ -1,0 +1,8 @@
+//! The simulator's side: every operation goes to `gpu_sim::device`, at the caller's line.
+
+pub mod async_copy;
+pub mod atomic;
+pub mod constant;
+pub mod memory;
+pub mod thread;
+pub mod warp;
