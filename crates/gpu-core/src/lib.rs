@@ -1,1 +1,40 @@
 //! Devices, streams, buffers, launches and errors: a safe layer over the CUDA driver, the simulator and the CPU.
+#![doc = include_str!("../README.md")]
+
+mod backend;
+mod buffer;
+mod capability;
+mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod device;
+mod element;
+mod error;
+mod event;
+pub mod image;
+#[cfg(feature = "cuda")]
+pub mod interop;
+mod launch;
+mod limits;
+pub mod occupancy;
+mod pinned;
+pub mod properties;
+mod simulator;
+mod stream;
+mod transfer;
+mod view;
+
+pub use buffer::Buffer;
+pub use capability::Capability;
+pub use cpu::ALIGNMENT;
+pub use device::{Device, ENVIRONMENT, Kind};
+pub use element::Element;
+pub use error::{DriverFailure, Error, Launched, Result};
+pub use event::Event;
+pub use limits::Limits;
+pub use occupancy::Occupancy;
+pub use pinned::Pinned;
+pub use properties::Properties;
+pub use stream::Stream;
+pub use transfer::{Refused, Started, Transfer};
+pub use view::{View, ViewMut};

@@ -1,0 +1,103 @@
+//! What every backend provides. Addresses are 64-bit numbers everywhere: device addresses on CUDA, simulated ones
+//! in the simulator, host addresses on the CPU.
+//!
+//! Callers of the `unsafe` functions promise that the addressed bytes lie within live allocations of this backend.
+
+use core::any::Any;
+use core::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use gpu_std::launch::Invocation;
+
+use crate::device::Kind;
+use crate::error::Result;
+use crate::properties::Properties;
+
+/// A device.
+pub(crate) trait Backend: Any + Send + Sync {
+    fn kind(&self) -> Kind;
+    fn name(&self) -> String;
+    fn properties(&self) -> Result<Properties>;
+    /// Bytes free and in total; zeros where that cannot be known.
+    fn memory_info(&self) -> Result<(u64, u64)>;
+    /// Waits for all work of the device.
+    fn synchronize(&self) -> Result<()>;
+
+    /// Memory of `bytes` > 0 bytes; its content is undefined unless `zeroed`.
+    fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64>;
+    /// Frees what `allocate` gave, after all work that might use it has ended.
+    unsafe fn release(&self, address: u64, bytes: usize);
+    /// Host to device; ordered after all work that was enqueued before.
+    unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()>;
+    /// Device to host; ordered after all work that was enqueued before. Writes all of `target` or fails.
+    unsafe fn read(&self, address: u64, target: *mut u8, bytes: usize) -> Result<()>;
+
+    /// Zeroed host memory that the device can reach without staging; `bytes` > 0.
+    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8>;
+    /// Frees what `allocate_pinned` gave.
+    unsafe fn release_pinned(&self, memory: *mut u8, bytes: usize);
+
+    fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>>;
+    fn default_queue(self: Arc<Self>) -> Arc<dyn Queue>;
+}
+
+impl fmt::Debug for dyn Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// A stream: what is enqueued runs in order.
+pub(crate) trait Queue: Any + Send + Sync {
+    fn synchronize(&self) -> Result<()>;
+    /// Whether everything enqueued so far has ended.
+    fn is_done(&self) -> Result<bool>;
+    unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()>;
+    /// Device to device; the ranges do not overlap.
+    unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()>;
+    /// Pinned host memory to device; `source` stays valid and unchanged until the copy has ended.
+    unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()>;
+    /// Device to pinned host memory; `target` stays valid and unused until the copy has ended.
+    unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()>;
+    /// As [`gpu_std::launch::LaunchTarget::launch`].
+    unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()>;
+    fn record(&self) -> Result<Box<dyn Mark>>;
+    /// Lets what is enqueued from now on wait for a mark of the same device.
+    fn wait(&self, mark: &dyn Mark) -> Result<()>;
+}
+
+/// A point in a stream.
+pub(crate) trait Mark: Any + Send + Sync {
+    fn synchronize(&self) -> Result<()>;
+    fn is_done(&self) -> Result<bool>;
+    /// Milliseconds since an earlier mark of the same device; waits for both.
+    fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32>;
+}
+
+/// A point in a stream whose work is done when the call that enqueues it returns.
+pub(crate) struct HostMark(pub(crate) Instant);
+
+impl Mark for HostMark {
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32> {
+        let earlier: &dyn Any = earlier;
+        let Some(Self(earlier)) = earlier.downcast_ref() else {
+            unreachable!("marks of one device are of one type")
+        };
+        // An event "before" its predecessor gives a negative time, as it does on CUDA.
+        let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1e3;
+        Ok(if self.0 >= *earlier {
+            milliseconds(self.0 - *earlier) as f32
+        } else {
+            -milliseconds(*earlier - self.0) as f32
+        })
+    }
+}

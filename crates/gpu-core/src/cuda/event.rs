@@ -1,0 +1,78 @@
+//! CUDA events.
+
+use core::any::Any;
+use core::ptr;
+use std::sync::Arc;
+
+use cust::sys::{self, CUevent, CUstream};
+
+use super::context::Context;
+use super::stream::done;
+use crate::backend::Mark;
+use crate::error::Result;
+
+/// An event with timing, recorded once.
+pub(super) struct Event {
+    raw: CUevent,
+    context: Arc<Context>,
+}
+
+// SAFETY: the driver's events may be used from any thread.
+unsafe impl Send for Event {}
+// SAFETY: as above; the driver locks for itself.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// A new event at this point of a stream of the context.
+    pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Self> {
+        context.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: `raw` is a valid place.
+        context.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, 0) })?;
+        let event = Self { raw, context: Arc::clone(context) };
+        // SAFETY: event and stream are alive and of one context.
+        context.check("cuEventRecord", unsafe { sys::cuEventRecord(raw, stream) })?;
+        Ok(event)
+    }
+
+    pub(super) fn raw(&self) -> CUevent {
+        self.raw
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if self.context.enter_to_release() {
+            // SAFETY: this owns the event. One that is still pending is destroyed when it has come.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
+        }
+    }
+}
+
+impl Mark for Event {
+    fn synchronize(&self) -> Result<()> {
+        self.context.enter()?;
+        // SAFETY: the event is alive.
+        self.context.check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.raw) })
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        self.context.enter()?;
+        // SAFETY: the event is alive.
+        done(&self.context, "cuEventQuery", unsafe { sys::cuEventQuery(self.raw) })
+    }
+
+    fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32> {
+        let mark: &dyn Any = earlier;
+        let Some(first) = mark.downcast_ref::<Self>() else {
+            unreachable!("marks of one device are of one type")
+        };
+        first.synchronize()?;
+        self.synchronize()?;
+        let mut milliseconds = 0.0_f32;
+        // SAFETY: both events are alive, recorded and of one context.
+        let outcome = unsafe { sys::cuEventElapsedTime(&mut milliseconds, first.raw, self.raw) };
+        self.context.check("cuEventElapsedTime", outcome)?;
+        Ok(milliseconds)
+    }
+}

@@ -1,0 +1,132 @@
+//! The CUDA device as a backend: memory, transfers, streams.
+
+use core::ffi::c_void;
+use std::sync::Arc;
+
+use cust::memory::DevicePointer;
+use cust::sys;
+
+use super::attributes;
+use super::call::Outcome;
+use super::context::Context;
+use super::stream::Queue;
+use crate::backend::{self, Backend};
+use crate::device::Kind;
+use crate::error::{Error, Result};
+use crate::properties::Properties;
+
+impl Context {
+    /// The error of a failed allocation: out of memory says what was asked for and what there is.
+    fn allocation_error(&self, call: &'static str, code: i32, asked: usize) -> Error {
+        if code != sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as i32 {
+            return self.fail(super::call::failure(call, code));
+        }
+        let (free, total) = self.memory_info().unwrap_or_default();
+        Error::OutOfMemory { device: self.name.clone(), asked: asked as u64, free, total }
+    }
+}
+
+impl Backend for Context {
+    fn kind(&self) -> Kind {
+        Kind::Cuda
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn properties(&self) -> Result<Properties> {
+        self.enter()?;
+        attributes::properties(self)
+    }
+
+    fn memory_info(&self) -> Result<(u64, u64)> {
+        self.enter()?;
+        let (mut free, mut total) = (0_usize, 0_usize);
+        // SAFETY: both are valid places.
+        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
+        Ok((free as u64, total as u64))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.enter()?;
+        self.check("cuCtxSynchronize", cust::context::CurrentContext::synchronize())
+    }
+
+    fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
+        self.enter()?;
+        // SAFETY: the context is current, and the memory is freed by `release` alone.
+        let memory = unsafe { cust::memory::cuda_malloc::<u8>(bytes) };
+        let address = match memory.code() {
+            Ok(memory) => memory.as_raw(),
+            Err(code) => return Err(self.allocation_error("cuMemAlloc", code, bytes)),
+        };
+        if zeroed {
+            // On the legacy default stream, so before all that is enqueued later.
+            // SAFETY: the memory was just allocated with that size.
+            let cleared = self.check("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(address, 0, bytes) });
+            if let Err(error) = cleared {
+                // SAFETY: nothing else has seen the address.
+                unsafe { self.release(address, bytes) };
+                return Err(error);
+            }
+        }
+        Ok(address)
+    }
+
+    unsafe fn release(&self, address: u64, _: usize) {
+        if !self.enter_to_release() {
+            return;
+        }
+        // Work on any stream may still use the memory. The driver waits as well when it frees, but does not promise
+        // to. A failure is reported by the next call that can return one.
+        let _ = cust::context::CurrentContext::synchronize();
+        // SAFETY: the caller's promise: `allocate` gave the address and nothing else frees it.
+        let _ = unsafe { cust::memory::cuda_free(DevicePointer::<u8>::from_raw(address)) };
+    }
+
+    unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
+        self.enter()?;
+        // On the legacy default stream, so after all that was enqueued on the blocking ones. It returns when the source
+        // has been read.
+        // SAFETY: the caller's promise: as many bytes at `address` as in `source`.
+        self.check("cuMemcpyHtoD", unsafe {
+            sys::cuMemcpyHtoD_v2(address, source.as_ptr().cast::<c_void>(), source.len())
+        })
+    }
+
+    unsafe fn read(&self, address: u64, target: *mut u8, bytes: usize) -> Result<()> {
+        self.enter()?;
+        // SAFETY: the caller's promise: as many bytes at `address` as at `target`. It returns when they are written.
+        self.check("cuMemcpyDtoH", unsafe { sys::cuMemcpyDtoH_v2(target.cast::<c_void>(), address, bytes) })
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
+        self.enter()?;
+        let mut memory = core::ptr::null_mut::<c_void>();
+        // Portable: pinned for every context, so that a copy on another device is no fault.
+        // SAFETY: `memory` is a valid place.
+        let outcome = unsafe { sys::cuMemHostAlloc(&mut memory, bytes, sys::CU_MEMHOSTALLOC_PORTABLE) };
+        if let Err(code) = outcome.code() {
+            return Err(self.allocation_error("cuMemHostAlloc", code, bytes));
+        }
+        // SAFETY: the driver has allocated that many bytes.
+        unsafe { memory.cast::<u8>().write_bytes(0, bytes) };
+        Ok(memory.cast())
+    }
+
+    unsafe fn release_pinned(&self, memory: *mut u8, _: usize) {
+        if self.enter_to_release() {
+            // SAFETY: the caller's promise: `allocate_pinned` gave it. No work uses it: a transfer would own it.
+            let _ = unsafe { sys::cuMemFreeHost(memory.cast()) };
+        }
+    }
+
+    fn create_queue(self: Arc<Self>) -> Result<Arc<dyn backend::Queue>> {
+        Ok(Arc::new(Queue::create(self)?))
+    }
+
+    fn default_queue(self: Arc<Self>) -> Arc<dyn backend::Queue> {
+        Arc::new(Queue::legacy_default(self))
+    }
+}

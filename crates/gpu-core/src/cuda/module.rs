@@ -1,0 +1,204 @@
+//! Modules and their kernels, loaded when first used and kept as long as the context.
+
+use core::ffi::{c_uint, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use cust::sys::{self, CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
+use gpu_std::launch::{Image, KernelMeta, LaunchConfig, Module};
+
+use super::call::{Outcome, failure};
+use super::context::Context;
+use crate::error::{Error, Result};
+use crate::image::{choose, driver_for_isa};
+use crate::occupancy::KernelResources;
+
+/// The shared memory that a block may have without opting in, in bytes, on every device.
+const WITHOUT_OPT_IN: u32 = 48 * 1024;
+
+/// What has been loaded into a context. Statics are known by their address, which is never reused.
+#[derive(Default)]
+pub(super) struct Modules {
+    kernels: RwLock<HashMap<usize, Arc<Function>>>,
+    /// One lock per module: two modules compile beside each other, one module compiles once.
+    modules: Mutex<HashMap<usize, Arc<Mutex<Option<Loaded>>>>>,
+}
+
+/// A module in the driver. Never unloaded: its context stays until the process ends.
+#[derive(Clone, Copy)]
+struct Loaded(CUmodule);
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Loaded {}
+
+/// A kernel in the driver.
+pub(super) struct Function {
+    raw: CUfunction,
+    resources: KernelResources,
+    /// The dynamic shared memory it has been opted into, in bytes.
+    opted_in: AtomicU32,
+    opting_in: Mutex<()>,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Modules {
+    /// The kernel, loaded and compiled if it is asked for the first time. The context is current.
+    pub(super) fn function(&self, context: &Context, kernel: &'static KernelMeta) -> Result<Arc<Function>> {
+        let key = ptr::from_ref(kernel).addr();
+        if let Some(function) = self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(function));
+        }
+        let module = self.module(context, kernel.module)?;
+        let function = Arc::new(Function::find(context, module, kernel)?);
+        let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been faster; both must use one, for what it has been opted into.
+        Ok(Arc::clone(kernels.entry(key).or_insert(function)))
+    }
+
+    fn module(&self, context: &Context, module: &'static Module) -> Result<Loaded> {
+        let key = ptr::from_ref(module).addr();
+        let place = {
+            let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(modules.entry(key).or_default())
+        };
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = *place {
+            return Ok(loaded);
+        }
+        let image = choose(module, context.capability, context.driver_version)?;
+        let loaded = load(context, module, image)?;
+        *place = Some(loaded);
+        Ok(loaded)
+    }
+}
+
+/// Hands PTX to the driver, which compiles it.
+fn load(context: &Context, module: &Module, image: &Image) -> Result<Loaded> {
+    let Ok(text) = CString::new(image.ptx) else {
+        let mut failure = failure("cuModuleLoadDataEx", sys::CUresult::CUDA_ERROR_INVALID_PTX as i32);
+        failure.log = Some(format!("the PTX of module `{}` contains a zero byte", module.name));
+        return Err(Error::Cuda(failure));
+    };
+    let mut log = vec![0_u8; 8192];
+    let mut options =
+        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // Numbers are passed in the place of the pointer.
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len())];
+    let mut raw = ptr::null_mut();
+    // SAFETY: the text ends with a nul, there are as many options as values, and the log has the size it says.
+    let outcome = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut raw,
+            text.as_ptr().cast(),
+            options.len() as c_uint,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    let Err(code) = outcome.code() else { return Ok(Loaded(raw)) };
+    // The version table may be wrong about a driver; the driver is not.
+    if code == sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION as i32 {
+        return Err(Error::DriverTooOld {
+            module: module.name.into(),
+            needs_isa: image.isa,
+            needs_driver: driver_for_isa(image.isa),
+            driver: context.driver_version,
+        });
+    }
+    let mut failure = failure("cuModuleLoadDataEx", code);
+    let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    let what = format!("module `{}`, image for sm_{}", module.name, image.arch);
+    let written = String::from_utf8_lossy(&log[..end]);
+    failure.log = Some(format!("{what}\n{written}").trim_end().to_owned());
+    Err(context.fail(failure))
+}
+
+impl Context {
+    /// What a kernel uses, as compiled by this driver.
+    pub(crate) fn kernel_resources(&self, kernel: &'static KernelMeta) -> Result<KernelResources> {
+        self.enter()?;
+        Ok(self.modules.function(self, kernel)?.resources)
+    }
+}
+
+impl Function {
+    fn find(context: &Context, module: Loaded, kernel: &KernelMeta) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        let outcome = match CString::new(kernel.name) {
+            // SAFETY: the module is loaded, the name ends with a nul, `raw` is a valid place.
+            Ok(name) => unsafe { sys::cuModuleGetFunction(&mut raw, module.0, name.as_ptr()) }.code(),
+            Err(_) => Err(sys::CUresult::CUDA_ERROR_NOT_FOUND as i32),
+        };
+        if let Err(code) = outcome {
+            let mut failure = failure("cuModuleGetFunction", code);
+            failure.log = Some(format!("kernel `{}` of module `{}`", kernel.name, kernel.module.name));
+            return Err(context.fail(failure));
+        }
+        let attribute = |attribute| {
+            let mut value = 0_i32;
+            // SAFETY: the function is loaded, `value` is a valid place.
+            let outcome = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, raw) };
+            context.check("cuFuncGetAttribute", outcome).map(|()| value.max(0) as u32)
+        };
+        let resources = KernelResources {
+            registers: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            static_shared: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            constant: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+            local: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            max_threads: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        };
+        Ok(Self { raw, resources, opted_in: AtomicU32::new(0), opting_in: Mutex::new(()) })
+    }
+
+    pub(super) fn raw(&self) -> CUfunction {
+        self.raw
+    }
+
+    /// Checks what only the compiled kernel knows, and opts into shared memory beyond 48 KiB.
+    pub(super) fn prepare(
+        &self,
+        context: &Context,
+        kernel: &KernelMeta,
+        config: &LaunchConfig,
+    ) -> Result<()> {
+        context.limits.check(kernel, config, self.resources.static_shared)?;
+        // The product fits: the limits have been checked.
+        let threads: u32 = config.block.iter().product();
+        if threads > self.resources.max_threads {
+            return Err(Error::LaunchLimit {
+                kernel: kernel.name.into(),
+                what: "threads in a block (limit of the compiled kernel)",
+                asked: threads.into(),
+                limit: self.resources.max_threads.into(),
+            });
+        }
+        if config.shared_bytes + self.resources.static_shared <= WITHOUT_OPT_IN {
+            return Ok(());
+        }
+        self.opt_in(context, config.shared_bytes)
+    }
+
+    /// Raises what the kernel may have; never lowers it, since another thread may be about to use it.
+    fn opt_in(&self, context: &Context, bytes: u32) -> Result<()> {
+        if self.opted_in.load(Ordering::Acquire) >= bytes {
+            return Ok(());
+        }
+        let _guard = self.opting_in.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.opted_in.load(Ordering::Acquire) >= bytes {
+            return Ok(());
+        }
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function is loaded. The limits have been checked, so the number fits.
+        let outcome = unsafe { sys::cuFuncSetAttribute(self.raw, attribute, bytes as i32) };
+        context.check("cuFuncSetAttribute", outcome)?;
+        self.opted_in.store(bytes, Ordering::Release);
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! CUDA streams.
+
+use core::any::Any;
+use core::ffi::c_void;
+use core::ptr;
+use std::sync::Arc;
+
+use cust::stream::{Stream, StreamFlags};
+use cust::sys::{self, CUstream};
+use gpu_std::launch::Invocation;
+
+use super::call::{Outcome, failure};
+use super::context::Context;
+use super::event::Event;
+use crate::backend::{self, Mark};
+use crate::error::{Error, Launched, Result};
+
+/// A stream of a CUDA device.
+pub(crate) struct Queue {
+    /// What destroys it; none for the default stream and for streams that belong to someone else.
+    owned: Option<Stream>,
+    raw: CUstream,
+    context: Arc<Context>,
+}
+
+// SAFETY: the driver's streams may be used from any thread.
+unsafe impl Send for Queue {}
+// SAFETY: as above; the driver locks for itself.
+unsafe impl Sync for Queue {}
+
+impl Queue {
+    /// A new blocking stream: the legacy default stream, and with it every plain transfer, is ordered with it.
+    pub(super) fn create(context: Arc<Context>) -> Result<Self> {
+        context.enter()?;
+        let stream = context.check("cuStreamCreate", Stream::new(StreamFlags::DEFAULT, None))?;
+        Ok(Self { raw: stream.as_inner(), owned: Some(stream), context })
+    }
+
+    /// The stream that every context has.
+    pub(super) fn legacy_default(context: Arc<Context>) -> Self {
+        Self { owned: None, raw: ptr::null_mut(), context }
+    }
+
+    /// Someone else's stream.
+    ///
+    /// # Safety
+    /// It is a stream of this context and outlives the result.
+    pub(crate) unsafe fn borrowed(context: Arc<Context>, raw: CUstream) -> Self {
+        Self { owned: None, raw, context }
+    }
+
+    pub(crate) fn raw(&self) -> CUstream {
+        self.raw
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if let Some(stream) = self.owned.take() {
+            // Work that is still queued goes on. A failure leaks the stream, which is all that can be done.
+            if self.context.enter_to_release() { drop(stream) } else { core::mem::forget(stream) }
+        }
+    }
+}
+
+impl backend::Queue for Queue {
+    fn synchronize(&self) -> Result<()> {
+        self.context.enter()?;
+        // SAFETY: the stream is alive.
+        self.context.check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        self.context.enter()?;
+        // SAFETY: the stream is alive.
+        done(&self.context, "cuStreamQuery", unsafe { sys::cuStreamQuery(self.raw) })
+    }
+
+    unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise.
+        self.context
+            .check("cuMemsetD8Async", unsafe { sys::cuMemsetD8Async(address, value, bytes, self.raw) })
+    }
+
+    unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let outcome = unsafe { sys::cuMemcpyDtoDAsync_v2(target, source, bytes, self.raw) };
+        self.context.check("cuMemcpyDtoDAsync", outcome)
+    }
+
+    unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let outcome = unsafe { sys::cuMemcpyHtoDAsync_v2(target, source.cast(), bytes, self.raw) };
+        self.context.check("cuMemcpyHtoDAsync", outcome)
+    }
+
+    unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let outcome = unsafe { sys::cuMemcpyDtoHAsync_v2(target.cast(), source, bytes, self.raw) };
+        self.context.check("cuMemcpyDtoHAsync", outcome)
+    }
+
+    unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
+        let Invocation { kernel, config, args, .. } = *invocation;
+        // What needs no driver is checked before the module is loaded.
+        self.context.limits.check(kernel, &config, 0)?;
+        self.context.enter()?;
+        let function = self.context.modules.function(&self.context, kernel)?;
+        function.prepare(&self.context, kernel, &config)?;
+
+        // `cuLaunchKernel` reads the arguments through these before it returns.
+        let mut inline = [ptr::null_mut::<c_void>(); 16];
+        let mut many;
+        let pointers = match inline.get_mut(..args.len()) {
+            Some(pointers) => pointers,
+            None => {
+                many = vec![ptr::null_mut(); args.len()];
+                &mut many[..]
+            }
+        };
+        for (pointer, arg) in pointers.iter_mut().zip(args) {
+            *pointer = arg.pointer.cast_mut();
+        }
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
+        let launched = Launched { kernel: kernel.name, config };
+        // SAFETY: the arguments are those of the kernel, which the caller promises to be valid to run with.
+        let outcome = unsafe {
+            sys::cuLaunchKernel(
+                function.raw(),
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
+                config.shared_bytes,
+                self.raw,
+                pointers.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
+        match outcome.code() {
+            Ok(()) => {
+                self.context.set_last_launch(launched);
+                Ok(())
+            }
+            Err(code) => {
+                let mut failure = failure("cuLaunchKernel", code);
+                // A sticky code is the fault of an earlier launch; any other is this one's.
+                if !failure.sticky {
+                    failure.launch = Some(Box::new(launched));
+                }
+                Err(self.context.fail(failure))
+            }
+        }
+    }
+
+    fn record(&self) -> Result<Box<dyn Mark>> {
+        Ok(Box::new(Event::record(&self.context, self.raw)?))
+    }
+
+    fn wait(&self, mark: &dyn Mark) -> Result<()> {
+        let mark: &dyn Any = mark;
+        let Some(event) = mark.downcast_ref::<Event>() else {
+            unreachable!("marks of one device are of one type")
+        };
+        self.context.enter()?;
+        // SAFETY: stream and event are alive and of one context.
+        self.context.check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) })
+    }
+}
+
+/// Whether a query found the work done; "not ready" is an answer and no failure.
+pub(super) fn done(context: &Context, call: &'static str, outcome: sys::CUresult) -> Result<bool> {
+    match outcome.code() {
+        Ok(()) => Ok(true),
+        Err(code) if code == sys::CUresult::CUDA_ERROR_NOT_READY as i32 => Ok(false),
+        Err(code) => Err::<bool, Error>(context.fail(failure(call, code))),
+    }
+}

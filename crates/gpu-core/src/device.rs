@@ -1,0 +1,277 @@
+//! Devices: finding one, choosing one, and what it is asked for.
+
+use core::fmt;
+use std::any::Any;
+use std::sync::{Arc, LazyLock};
+
+use crate::backend::Backend;
+use crate::buffer::Buffer;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::pinned::Pinned;
+use crate::properties::Properties;
+use crate::stream::Stream;
+use crate::{cpu, simulator};
+
+/// The environment variable that [`Device::from_env`] reads.
+pub const ENVIRONMENT: &str = "GPU_DEVICE";
+
+/// What a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// This machine's processor.
+    Cpu,
+    /// The SIMT simulator, on this machine's processor.
+    Simulator,
+    /// A GPU behind the CUDA driver.
+    Cuda,
+}
+
+/// Something that holds buffers and, unless it is the CPU, runs kernels.
+///
+/// A handle: clones are the same device. It may be used from any thread and dropped before or after everything that
+/// was made with it.
+///
+/// ```
+/// use gpu_core::Device;
+///
+/// let device = Device::best();
+/// println!("{}: {}", device.name(), device.why());
+/// let buffer = device.upload(&[1.0_f32, 2.0, 3.0])?;
+/// assert_eq!(buffer.to_vec()?, [1.0, 2.0, 3.0]);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) backend: Arc<dyn Backend>,
+    why: Arc<str>,
+}
+
+impl Device {
+    pub(crate) fn new(backend: Arc<dyn Backend>, why: &str) -> Self {
+        Self { backend, why: why.into() }
+    }
+
+    /// The first CUDA device if the feature `cuda` is on and a driver answers, else the CPU. [`Device::why`] says
+    /// which it was and why. Never fails; the environment has no say (see [`Device::from_env`]).
+    pub fn best() -> Self {
+        match Self::cuda(0) {
+            Ok(device) => Self { why: "the first CUDA device".into(), ..device },
+            Err(error) => Self { why: format!("no CUDA device: {error}").into(), ..Self::cpu() },
+        }
+    }
+
+    /// The device that the environment variable `GPU_DEVICE` names (`cpu`, `simulator`, `cuda`, `cuda:N`), or
+    /// [`Device::best`] where it is unset or empty.
+    ///
+    /// # Errors
+    /// Where it names a device that is not there, or nothing that is known.
+    pub fn from_env() -> Result<Self> {
+        match std::env::var_os(ENVIRONMENT) {
+            Some(name) if !name.is_empty() => {
+                let name = name.to_string_lossy();
+                let device = Self::by_name(&name)?;
+                Ok(Self { why: format!("{ENVIRONMENT}={name}").into(), ..device })
+            }
+            _ => Ok(Self::best()),
+        }
+    }
+
+    /// The device of that name: `cpu`, `simulator`, `cuda` (the first one), or `cuda:N`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDevice`], or those of [`Device::cuda`].
+    pub fn by_name(name: &str) -> Result<Self> {
+        match name {
+            "cpu" => Ok(Self::cpu()),
+            "simulator" => Ok(Self::simulator()),
+            "cuda" => Self::cuda(0),
+            _ => match name.strip_prefix("cuda:").map(str::parse) {
+                Some(Ok(ordinal)) => Self::cuda(ordinal),
+                _ => Err(Error::UnknownDevice { asked: name.into() }),
+            },
+        }
+    }
+
+    /// This machine's processor. All handles to it are the same device.
+    pub fn cpu() -> Self {
+        Self::cpu_ref().clone()
+    }
+
+    /// The CPU by reference, for views of host slices.
+    pub(crate) fn cpu_ref() -> &'static Self {
+        static CPU: LazyLock<Device> = LazyLock::new(|| Device::new(Arc::new(cpu::Cpu), "asked for by name"));
+        &CPU
+    }
+
+    /// A new simulator with its default configuration. Each call makes one of its own, with its own memory.
+    pub fn simulator() -> Self {
+        Self::simulator_with(gpu_sim::Config::default())
+    }
+
+    /// A new simulator with this configuration.
+    pub fn simulator_with(config: gpu_sim::Config) -> Self {
+        Self::new(Arc::new(simulator::Device::new(config)), "asked for by name")
+    }
+
+    /// The CUDA device with this number, counted from 0.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] without a driver, or in a build without the feature `cuda`; [`Error::NoSuchDevice`];
+    /// [`Error::Cuda`] where the driver cannot give its context.
+    pub fn cuda(ordinal: usize) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        {
+            Ok(Self::new(crate::cuda::context(ordinal)?, "asked for by name"))
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = ordinal;
+            Err(Error::NoDriver { why: "gpu-core was built without its feature `cuda`".into() })
+        }
+    }
+
+    /// Every CUDA device; none is an empty list if there is a driver.
+    ///
+    /// # Errors
+    /// As [`Device::cuda`].
+    pub fn all_cuda() -> Result<Vec<Self>> {
+        #[cfg(feature = "cuda")]
+        {
+            (0..crate::cuda::count()?).map(Self::cuda).collect()
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            Self::cuda(0).map(|device| vec![device])
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        self.backend.kind()
+    }
+
+    /// Its name: the GPU's, the processor's, or `simulator`.
+    pub fn name(&self) -> String {
+        self.backend.name()
+    }
+
+    /// Why this device was chosen.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// What the driver knows of a CUDA device.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on the CPU and the simulator.
+    pub fn properties(&self) -> Result<Properties> {
+        self.backend.properties()
+    }
+
+    /// Its memory in bytes: free and in total. Zeros where that cannot be known.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn memory_info(&self) -> Result<(u64, u64)> {
+        self.backend.memory_info()
+    }
+
+    /// The simulator behind this device, if it is one: for its reports and its seed.
+    pub fn as_simulator(&self) -> Option<&gpu_sim::Simulator> {
+        let backend: &dyn Any = &*self.backend;
+        backend.downcast_ref::<simulator::Device>().map(simulator::Device::simulator)
+    }
+
+    /// A new stream. Streams of one device run beside each other; see [`Stream`] for what is ordered.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn stream(&self) -> Result<Stream> {
+        Ok(Stream::new(self.clone(), Arc::clone(&self.backend).create_queue()?))
+    }
+
+    /// The stream that every device has: on CUDA the legacy default stream, which waits for all others.
+    pub fn default_stream(&self) -> Stream {
+        Stream::new(self.clone(), Arc::clone(&self.backend).default_queue())
+    }
+
+    /// Waits until all work on all streams of the device has ended.
+    ///
+    /// # Errors
+    /// A fault in a kernel that ran meanwhile.
+    pub fn synchronize(&self) -> Result<()> {
+        self.backend.synchronize()
+    }
+
+    /// A buffer of `len` elements with undefined content: on the CPU zeros, in the simulator bytes that it is a
+    /// fault to read before they are written.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; those of the driver.
+    pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        Buffer::allocate(self, len, false)
+    }
+
+    /// A buffer of `len` zeros.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        Buffer::allocate(self, len, true)
+    }
+
+    /// A buffer with a copy of `data`.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::allocate(self, data.len(), false)?;
+        buffer.copy_from(data)?;
+        Ok(buffer)
+    }
+
+    /// Host memory of `len` zeros that this device transfers from and to without staging.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>> {
+        Pinned::allocate(self, len)
+    }
+
+    /// Refuses `what` if it lives elsewhere.
+    pub(crate) fn expect(&self, what: &'static str, actual: &Self) -> Result<()> {
+        if self == actual {
+            return Ok(());
+        }
+        Err(Error::WrongDevice { what, expected: self.to_string(), actual: actual.to_string() })
+    }
+}
+
+/// Whether both are handles to the same device.
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.backend, &other.backend)
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Kind::Cpu => write!(f, "CPU ({})", self.name()),
+            Kind::Simulator => f.write_str("simulator"),
+            Kind::Cuda => f.write_str(&self.name()),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device")
+            .field("kind", &self.kind())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,208 @@
+//! What can go wrong, with the expected and the actual value.
+
+use gpu_sim::Fault;
+use gpu_std::launch::LaunchConfig;
+
+use crate::capability::{Capability, version};
+
+/// The result of everything that can fail here.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// What can go wrong with a device, its memory, or a launch.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A CUDA device was asked for where there is no CUDA driver.
+    #[error("there is no CUDA driver: {why}")]
+    NoDriver {
+        /// What the loader or the driver said.
+        why: String,
+    },
+
+    /// The driver cannot compile any of a module's images: they are written in a newer PTX.
+    #[error(
+        "the driver is too old for module `{module}`: PTX {} needs a driver for CUDA {}, this one is for CUDA {}",
+        version(*needs_isa, 10), version(*needs_driver, 1000), version(*driver, 1000)
+    )]
+    DriverTooOld {
+        /// The module that was to be loaded.
+        module: String,
+        /// The oldest PTX version among the images that the device can run, times ten.
+        needs_isa: u32,
+        /// The CUDA version whose driver takes it, as `cuDriverGetVersion` writes it: 12040 is 12.4.
+        needs_driver: u32,
+        /// The CUDA version of the driver, written likewise.
+        driver: u32,
+    },
+
+    /// No CUDA device has this number.
+    #[error("CUDA device {asked} was asked for, but there are {count} (counted from 0)")]
+    NoSuchDevice {
+        /// The ordinal that was asked for.
+        asked: usize,
+        /// How many devices there are.
+        count: usize,
+    },
+
+    /// A device was named in a way that is not understood.
+    #[error("`{asked}` names no device: use `cpu`, `simulator`, `cuda` or `cuda:N`")]
+    UnknownDevice {
+        /// The name.
+        asked: String,
+    },
+
+    /// The device has too little memory.
+    #[error("out of memory on {device}: asked for {asked} bytes, {free} of {total} are free")]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// The bytes asked for; `u64::MAX` where they do not fit 64 bits.
+        asked: u64,
+        /// The bytes free when it failed; 0 where that cannot be known.
+        free: u64,
+        /// The bytes the device has; 0 where that cannot be known.
+        total: u64,
+    },
+
+    /// Two lengths should be the same.
+    #[error("{what}: expected {expected} elements, got {actual}")]
+    LengthMismatch {
+        /// What has the wrong length.
+        what: &'static str,
+        /// The length it should have.
+        expected: usize,
+        /// The length it has.
+        actual: usize,
+    },
+
+    /// A range lies outside of a buffer or view.
+    #[error("the range {start}..{end} is not within 0..{len}")]
+    OutOfRange {
+        /// Its first element.
+        start: usize,
+        /// One past its last.
+        end: usize,
+        /// The elements there are.
+        len: usize,
+    },
+
+    /// A launch asks for more than the device, or the kernel, allows.
+    #[error("kernel `{kernel}`: {what} {asked} exceeds the limit {limit}")]
+    LaunchLimit {
+        /// The kernel.
+        kernel: String,
+        /// What exceeds its limit: "threads in a block", "grid size in y", "bytes of shared memory".
+        what: &'static str,
+        /// The value in the launch.
+        asked: u64,
+        /// The largest value allowed.
+        limit: u64,
+    },
+
+    /// A launch without a single thread.
+    #[error("kernel `{kernel}`: the launch is empty (grid {grid:?}, block {block:?})")]
+    EmptyLaunch {
+        /// The kernel.
+        kernel: String,
+        /// Blocks in x, y and z.
+        grid: [u32; 3],
+        /// Threads of a block in x, y and z.
+        block: [u32; 3],
+    },
+
+    /// A call of the CUDA driver failed.
+    #[error("{0}")]
+    Cuda(Box<DriverFailure>),
+
+    /// An earlier failure has left the CUDA context unusable; only a new process gets a new one.
+    #[error("the device is unusable since an earlier failure: {first}")]
+    Poisoned {
+        /// The failure that did it.
+        first: Box<DriverFailure>,
+    },
+
+    /// The simulator caught a fault in a kernel, or in a transfer.
+    #[error(transparent)]
+    Simulator(Box<Fault>),
+
+    /// Memory, stream and event of one operation must be of one device.
+    #[error("{what} is on {actual}, expected it on {expected}")]
+    WrongDevice {
+        /// What is in the wrong place.
+        what: &'static str,
+        /// The device of the operation.
+        expected: String,
+        /// The device it is on.
+        actual: String,
+    },
+
+    /// None of a module's images runs on this device.
+    #[error("no image of module `{module}` runs on compute capability {capability}; there are: {have}")]
+    NoKernelImage {
+        /// The module.
+        module: String,
+        /// The device's capability.
+        capability: Capability,
+        /// The images, such as `sm_80, sm_90a`.
+        have: String,
+    },
+
+    /// The device cannot do this at all.
+    #[error("{device} does not offer {what}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+        /// The device.
+        device: String,
+    },
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Simulator(Box::new(fault))
+    }
+}
+
+/// A call of the CUDA driver that failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{call} failed: {name} ({code}): {text}{}{}", during(*.sticky, .launch.as_deref()), written(.log.as_deref()))]
+#[non_exhaustive]
+pub struct DriverFailure {
+    /// The driver's function.
+    pub call: &'static str,
+    /// The result code.
+    pub code: i32,
+    /// The code's name, such as `CUDA_ERROR_ILLEGAL_ADDRESS`.
+    pub name: String,
+    /// What the driver says about it.
+    pub text: String,
+    /// Whether the context is unusable from now on.
+    pub sticky: bool,
+    /// The launch that failed. Kernels run on after their launch has returned, so a fault in one is reported by a
+    /// later call; then this is the last launch before the report.
+    pub launch: Option<Box<Launched>>,
+    /// What the JIT compiler or the loader wrote.
+    pub log: Option<String>,
+}
+
+/// A kernel and the sizes it was launched with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// Grid, block and shared memory.
+    pub config: LaunchConfig,
+}
+
+fn during(sticky: bool, launch: Option<&Launched>) -> String {
+    let Some(Launched { kernel, config }) = launch else { return String::new() };
+    let which = if sticky { "last launch" } else { "launch" };
+    format!(
+        "; {which}: kernel `{kernel}`, grid {:?}, block {:?}, {} bytes of shared memory",
+        config.grid, config.block, config.shared_bytes
+    )
+}
+
+fn written(log: Option<&str>) -> String {
+    log.map(|log| format!("\n{log}")).unwrap_or_default()
+}

@@ -1,0 +1,59 @@
+//! Events: points in streams, to wait for and to measure between.
+
+use core::fmt;
+
+use crate::backend::Mark;
+use crate::device::Device;
+use crate::error::Result;
+
+/// A point in a stream, made by [`Stream::record`](crate::Stream::record): everything enqueued there before.
+pub struct Event {
+    device: Device,
+    mark: Box<dyn Mark>,
+}
+
+impl Event {
+    pub(crate) fn new(device: Device, mark: Box<dyn Mark>) -> Self {
+        Self { device, mark }
+    }
+
+    pub(crate) fn mark(&self) -> &dyn Mark {
+        &*self.mark
+    }
+
+    /// Where its stream runs.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Waits until the stream has come here.
+    ///
+    /// # Errors
+    /// A fault in a kernel that ran meanwhile.
+    pub fn synchronize(&self) -> Result<()> {
+        self.mark.synchronize()
+    }
+
+    /// Whether the stream has come here.
+    ///
+    /// # Errors
+    /// A fault in a kernel that ran meanwhile.
+    pub fn is_done(&self) -> Result<bool> {
+        self.mark.is_done()
+    }
+
+    /// The milliseconds from `earlier` to here, on the device's clock; waits for both.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice); a fault in a kernel that ran meanwhile.
+    pub fn elapsed_ms(&self, earlier: &Self) -> Result<f32> {
+        self.device.expect("earlier event", &earlier.device)?;
+        self.mark.elapsed_ms(earlier.mark())
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event({})", self.device)
+    }
+}

@@ -1,0 +1,150 @@
+//! The simulator as a device: its memory, and streams whose work is done at once.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use gpu_sim::{Config, Simulator};
+use gpu_std::launch::{Invocation, LaunchTarget};
+
+use crate::backend::{Backend, HostMark, Mark, Queue};
+use crate::cpu;
+use crate::device::Kind;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::properties::Properties;
+
+/// One simulator.
+pub(crate) struct Device {
+    simulator: Simulator,
+}
+
+/// A stream of it.
+struct Immediate {
+    simulator: Simulator,
+}
+
+impl Device {
+    pub(crate) fn new(config: Config) -> Self {
+        Self { simulator: Simulator::new(config) }
+    }
+
+    pub(crate) fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+}
+
+impl Backend for Device {
+    fn kind(&self) -> Kind {
+        Kind::Simulator
+    }
+
+    fn name(&self) -> String {
+        "simulator".into()
+    }
+
+    fn properties(&self) -> Result<Properties> {
+        Err(Error::Unsupported { what: "CUDA device properties", device: self.name() })
+    }
+
+    fn memory_info(&self) -> Result<(u64, u64)> {
+        Ok(cpu::memory_info())
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
+        // Simulated memory is host memory: an allocation that cannot succeed must not end the process.
+        let (free, host) = cpu::memory_info();
+        let total = self.simulator.config().memory_limit as u64;
+        let total = if host > 0 { total.min(host) } else { total };
+        if bytes as u64 > total {
+            let free = free.min(total);
+            return Err(Error::OutOfMemory { device: self.name(), asked: bytes as u64, free, total });
+        }
+        let address = self.simulator.alloc(bytes)?;
+        if zeroed {
+            self.simulator.fill(address, bytes, 0)?;
+        }
+        Ok(address)
+    }
+
+    unsafe fn release(&self, address: u64, _: usize) {
+        // It fails only for an address that was never allocated, which a buffer's is not.
+        let _ = self.simulator.free(address);
+    }
+
+    unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
+        Ok(self.simulator.write(address, source)?)
+    }
+
+    unsafe fn read(&self, address: u64, target: *mut u8, bytes: usize) -> Result<()> {
+        // The simulator takes a slice, whose bytes must be initialised; and a fault leaves the target as it was.
+        let mut staging = vec![0_u8; bytes];
+        self.simulator.read(address, &mut staging)?;
+        // SAFETY: the caller's promise: the target has that many bytes.
+        unsafe { target.copy_from_nonoverlapping(staging.as_ptr(), bytes) };
+        Ok(())
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
+        cpu::allocate(bytes)
+    }
+
+    unsafe fn release_pinned(&self, memory: *mut u8, bytes: usize) {
+        // SAFETY: the caller's promise: `allocate_pinned` gave it for that size.
+        unsafe { cpu::release(memory, bytes) };
+    }
+
+    fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>> {
+        Ok(self.default_queue())
+    }
+
+    fn default_queue(self: Arc<Self>) -> Arc<dyn Queue> {
+        Arc::new(Immediate { simulator: self.simulator.clone() })
+    }
+}
+
+impl Queue for Immediate {
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()> {
+        Ok(self.simulator.fill(address, bytes, value)?)
+    }
+
+    unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
+        Ok(self.simulator.copy(target, source, bytes)?)
+    }
+
+    unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise: the source has that many bytes.
+        Ok(self.simulator.write(target, unsafe { core::slice::from_raw_parts(source, bytes) })?)
+    }
+
+    unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise: the target has that many bytes, and pinned memory is initialised.
+        Ok(self.simulator.read(source, unsafe { core::slice::from_raw_parts_mut(target, bytes) })?)
+    }
+
+    unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
+        let limits = Limits { shared_bytes: self.simulator.config().shared_limit, ..Limits::SIMULATOR };
+        limits.check(invocation.kernel, &invocation.config, 0)?;
+        // SAFETY: the caller's promise.
+        Ok(unsafe { LaunchTarget::launch(&self.simulator, invocation) }?)
+    }
+
+    fn record(&self) -> Result<Box<dyn Mark>> {
+        Ok(Box::new(HostMark(Instant::now())))
+    }
+
+    fn wait(&self, _: &dyn Mark) -> Result<()> {
+        Ok(())
+    }
+}

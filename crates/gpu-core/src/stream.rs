@@ -1,0 +1,118 @@
+//! Streams: queues of work.
+
+use core::fmt;
+use core::mem::size_of;
+use std::sync::Arc;
+
+use crate::backend::Queue;
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::view::{View, ViewMut};
+
+/// A queue of work on one device. Clones are the same stream.
+///
+/// # Order
+/// What is enqueued on one stream runs in the order of the calls. Between streams nothing is ordered except by
+/// [`Stream::wait`], [`Stream::synchronize`] and the transfers of [`Buffer`](crate::Buffer), which come after all work
+/// enqueued on the device before. Two streams that use the same memory without such an order, one of them writing,
+/// leave undefined values in it (never anything worse).
+///
+/// On CUDA these are blocking streams: the legacy default stream orders itself with them. On the CPU and in the
+/// simulator work is done when the call that enqueues it returns.
+///
+/// Dropping a stream does not wait; its work goes on.
+#[derive(Clone)]
+pub struct Stream {
+    device: Device,
+    pub(crate) queue: Arc<dyn Queue>,
+}
+
+impl Stream {
+    pub(crate) fn new(device: Device, queue: Arc<dyn Queue>) -> Self {
+        Self { device, queue }
+    }
+
+    /// Where it runs.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Waits until everything enqueued so far has ended.
+    ///
+    /// # Errors
+    /// A fault in a kernel that ran meanwhile.
+    pub fn synchronize(&self) -> Result<()> {
+        self.queue.synchronize()
+    }
+
+    /// Whether everything enqueued so far has ended.
+    ///
+    /// # Errors
+    /// A fault in a kernel that ran meanwhile.
+    pub fn is_done(&self) -> Result<bool> {
+        self.queue.is_done()
+    }
+
+    /// Marks this point of the stream.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn record(&self) -> Result<Event> {
+        Ok(Event::new(self.device.clone(), self.queue.record()?))
+    }
+
+    /// Lets everything that is enqueued from now on wait for `event`, which may be of another stream.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`]; those of the driver.
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        self.device.expect("event to wait for", event.device())?;
+        self.queue.wait(event.mark())
+    }
+
+    /// Sets every byte of `target` to `value`.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`]; those of the driver.
+    pub fn memset<'a, T: Element>(&self, target: impl Into<ViewMut<'a, T>>, value: u8) -> Result<()> {
+        let target = target.into();
+        self.device.expect("target of a fill", target.device())?;
+        if target.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: a view has that many bytes of live memory, and freeing it waits for the fill.
+        unsafe { self.queue.fill(target.address(), target.len() * size_of::<T>(), value) }
+    }
+
+    /// Copies `source` to `target` within the device.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] or [`Error::WrongDevice`], and then nothing is written; those of the driver.
+    pub fn copy<'a, 'b, T: Element>(
+        &self,
+        target: impl Into<ViewMut<'a, T>>,
+        source: impl Into<View<'b, T>>,
+    ) -> Result<()> {
+        let (target, source) = (target.into(), source.into());
+        self.device.expect("target of a copy", target.device())?;
+        self.device.expect("source of a copy", source.device())?;
+        if target.len() != source.len() {
+            let (expected, actual) = (target.len(), source.len());
+            return Err(Error::LengthMismatch { what: "source of a copy", expected, actual });
+        }
+        if target.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: both views have that many bytes of live memory, which is not freed before the copy has ended; they
+        // do not overlap since one of them is exclusive.
+        unsafe { self.queue.copy(target.address(), source.address(), target.len() * size_of::<T>()) }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({})", self.device)
+    }
+}

@@ -1,0 +1,268 @@
+//! Borrowed parts of device memory.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::size_of;
+use core::ops::RangeBounds;
+
+use gpu_std::memory::{Global, GlobalMut};
+
+use crate::buffer::{Buffer, checked_range};
+use crate::device::{Device, Kind};
+use crate::element::Element;
+use crate::error::Result;
+
+/// Some elements in the memory of a device, to read.
+///
+/// Made from a [`Buffer`] (`buffer.view()`, `buffer.slice(range)`, `(&buffer).into()`) or from a host slice, which is
+/// a view on the CPU.
+pub struct View<'a, T: Element> {
+    device: &'a Device,
+    address: u64,
+    len: usize,
+    memory: PhantomData<&'a [T]>,
+}
+
+/// Some elements in the memory of a device, to read and write; exclusive as `&mut` is.
+pub struct ViewMut<'a, T: Element> {
+    device: &'a Device,
+    address: u64,
+    len: usize,
+    memory: PhantomData<&'a mut [T]>,
+}
+
+impl<'a, T: Element> View<'a, T> {
+    /// # Safety
+    /// `address` has `len` elements of the device's memory that nothing else writes during `'a`; any address will do
+    /// where that is no bytes.
+    pub(crate) unsafe fn from_parts(device: &'a Device, address: u64, len: usize) -> Self {
+        Self { device, address, len, memory: PhantomData }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> &'a Device {
+        self.device
+    }
+
+    /// What a kernel on this device reads it through. On the CPU no kernel can be launched, and the accessor is of
+    /// no use there: see [`View::as_slice`].
+    pub fn as_global(&self) -> Global<T> {
+        // SAFETY: this is an address and no access: kernels dereference it, and launching one is unsafe.
+        unsafe { Global::from_raw(self.address) }
+    }
+
+    /// The elements, if they are on the CPU.
+    pub fn as_slice(&self) -> Option<&'a [T]> {
+        if self.device.kind() != Kind::Cpu {
+            return None;
+        }
+        if self.len == 0 {
+            return Some(&[]);
+        }
+        let first = core::ptr::with_exposed_provenance(self.address as usize);
+        // SAFETY: on the CPU the address is that of `len` elements, borrowed for 'a.
+        Some(unsafe { core::slice::from_raw_parts(first, self.len) })
+    }
+
+    /// A part of it.
+    ///
+    /// # Panics
+    /// Where the range is not within `0..len`, as slices do; [`View::try_slice`] returns an error.
+    #[track_caller]
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Self {
+        match self.try_slice(range) {
+            Ok(view) => view,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// A part of it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let range = checked_range(range, self.len)?;
+        let address = self.address + (range.start * size_of::<T>()) as u64;
+        // SAFETY: the range lies within this view.
+        Ok(unsafe { Self::from_parts(self.device, address, range.len()) })
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+impl<'a, T: Element> ViewMut<'a, T> {
+    /// # Safety
+    /// `address` has `len` elements of the device's memory that nothing else reads or writes during `'a`; any
+    /// address will do where that is no bytes.
+    pub(crate) unsafe fn from_parts(device: &'a Device, address: u64, len: usize) -> Self {
+        Self { device, address, len, memory: PhantomData }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> &'a Device {
+        self.device
+    }
+
+    /// What a kernel on this device writes it through; see [`View::as_global`].
+    pub fn as_global_mut(&mut self) -> GlobalMut<T> {
+        // SAFETY: this is an address and no access: kernels dereference it, and launching one is unsafe.
+        unsafe { GlobalMut::from_raw(self.address) }
+    }
+
+    /// The elements, if they are on the CPU.
+    pub fn as_mut_slice(&mut self) -> Option<&mut [T]> {
+        if self.device.kind() != Kind::Cpu {
+            return None;
+        }
+        if self.len == 0 {
+            return Some(&mut []);
+        }
+        let first = core::ptr::with_exposed_provenance_mut(self.address as usize);
+        // SAFETY: on the CPU the address is that of `len` elements, borrowed exclusively for longer than this.
+        Some(unsafe { core::slice::from_raw_parts_mut(first, self.len) })
+    }
+
+    /// The same elements, to read.
+    pub fn view(&self) -> View<'_, T> {
+        // SAFETY: the same elements for a shorter time, and not written while they are borrowed.
+        unsafe { View::from_parts(self.device, self.address, self.len) }
+    }
+
+    /// The same elements for a shorter time, so that this view can be used again afterwards.
+    pub fn reborrow(&mut self) -> ViewMut<'_, T> {
+        // SAFETY: the same elements for a shorter time, borrowed exclusively.
+        unsafe { ViewMut::from_parts(self.device, self.address, self.len) }
+    }
+
+    /// A part of it.
+    ///
+    /// # Panics
+    /// Where the range is not within `0..len`, as slices do.
+    #[track_caller]
+    pub fn into_slice(self, range: impl RangeBounds<usize>) -> Self {
+        match self.try_into_slice(range) {
+            Ok(view) => view,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// A part of it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange).
+    pub fn try_into_slice(self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let range = checked_range(range, self.len)?;
+        let address = self.address + (range.start * size_of::<T>()) as u64;
+        // SAFETY: the range lies within this view, which is given up.
+        Ok(unsafe { Self::from_parts(self.device, address, range.len()) })
+    }
+
+    /// The elements before `middle` and those from there on, to be written independently.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`](crate::Error::OutOfRange) where `middle` exceeds the length.
+    pub fn try_split_at(self, middle: usize) -> Result<(Self, Self)> {
+        checked_range(middle.., self.len)?;
+        let second = self.address + (middle * size_of::<T>()) as u64;
+        // SAFETY: two parts that do not overlap of a view that is given up.
+        Ok(unsafe {
+            (
+                Self::from_parts(self.device, self.address, middle),
+                Self::from_parts(self.device, second, self.len - middle),
+            )
+        })
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+impl<T: Element> Clone for View<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element> Copy for View<'_, T> {}
+
+impl<'a, T: Element> From<&'a Buffer<T>> for View<'a, T> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        buffer.view()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Buffer<T>> for ViewMut<'a, T> {
+    fn from(buffer: &'a mut Buffer<T>) -> Self {
+        buffer.view_mut()
+    }
+}
+
+impl<'a, T: Element> From<&'a [T]> for View<'a, T> {
+    fn from(slice: &'a [T]) -> Self {
+        let address = slice.as_ptr().expose_provenance() as u64;
+        // SAFETY: the slice has as many elements in host memory, borrowed for 'a.
+        unsafe { Self::from_parts(Device::cpu_ref(), address, slice.len()) }
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for ViewMut<'a, T> {
+    fn from(slice: &'a mut [T]) -> Self {
+        let address = slice.as_mut_ptr().expose_provenance() as u64;
+        // SAFETY: the slice has as many elements in host memory, borrowed exclusively for 'a.
+        unsafe { Self::from_parts(Device::cpu_ref(), address, slice.len()) }
+    }
+}
+
+impl<'a, T: Element> From<&'a Vec<T>> for View<'a, T> {
+    fn from(vec: &'a Vec<T>) -> Self {
+        vec.as_slice().into()
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for View<'a, T> {
+    fn from(array: &'a [T; N]) -> Self {
+        array.as_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<ViewMut<'a, T>> for View<'a, T> {
+    fn from(view: ViewMut<'a, T>) -> Self {
+        // SAFETY: the same elements; the exclusive view is given up.
+        unsafe { Self::from_parts(view.device, view.address, view.len) }
+    }
+}
+
+impl<T: Element> fmt::Debug for View<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "View<{}>({} on {})", core::any::type_name::<T>(), self.len, self.device)
+    }
+}
+
+impl<T: Element> fmt::Debug for ViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ViewMut<{}>({} on {})", core::any::type_name::<T>(), self.len, self.device)
+    }
+}
