@@ -69,7 +69,7 @@ pub fn finish(crate_name: &str, module: &str, spec: &ImageSpec, raw: &str) -> Re
     kept.dedup();
 
     let mut text = format!("// {crate_name}, module {module}. Written by gpu-builder; do not edit.\n");
-    let mut last = Kind::Directive;
+    let mut last = Kind::Prototype;
     for index in kept {
         let item = &ptx.items[index];
         if item.kind != last || !matches!(item.kind, Kind::Directive | Kind::Variable) {

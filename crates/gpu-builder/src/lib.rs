@@ -1,17 +1,49 @@
-//! Compiles Rust kernel crates to PTX.
+//! Compiles Rust kernel crates to PTX, and checks and inspects what came out.
+//!
+//! A kernel crate says in its Cargo.toml what is to be compiled:
+//!
+//! ```toml
+//! [package.metadata.gpu]
+//! toolchain = "nightly-2026-05-20"
+//!
+//! [[package.metadata.gpu.module]]
+//! name = "reduce_f32"                       # what #[kernel(module = reduce_f32)] names
+//! images = [{ arch = 75, isa = 74 }]        # compute_75, PTX 7.4; { arch = 90, exact = true, isa = 80 } is sm_90a
+//! stack = { kernel_name = 64 }              # bytes of stack a kernel may have; 0 where not named
+//! generic = ["kernel_name"]                 # kernels that may use generic addresses
+//! ```
+//!
+//! [`Builder`] makes the PTX, a `modules.rs` that the kernel crate includes on the host, and a `manifest.json` that
+//! says what it was made of. [`Checker`] tells whether it still is what the sources give and whether it is fit for the
+//! GPUs it is meant for; [`Inspector`] what each kernel takes of them. `gpu-builder` is the same as a command.
+//!
+//! The same compiler gives the same text byte for byte, from any folder: nothing of the environment reaches it.
+
 mod builder;
+mod check;
 mod compile;
 pub mod digest;
 mod error;
 pub mod finish;
+mod inspect;
 mod kernel_crate;
 pub mod manifest;
+pub mod memory;
 mod modules_rs;
 mod process;
 pub mod ptx;
+pub mod ptxas;
+mod report;
+pub mod sass;
+mod table;
 mod toolchain;
+pub mod tools;
 
 pub use builder::{Builder, Built};
+pub use check::{Checker, Require, targets};
 pub use error::{Error, Result};
+pub use inspect::{Inspected, Inspection, Inspector};
 pub use kernel_crate::{GpuConfig, ImageSpec, KernelCrate, ModuleSpec, SourcePackage};
+pub use report::{Outcome, Report, Verdict};
+pub use table::Table;
 pub use toolchain::{Compiler, Toolchain};

@@ -1,0 +1,127 @@
+//! Finds memory accesses through generic addresses.
+//!
+//! An access that names no state space makes the GPU look at the address to tell global, shared and local memory
+//! apart: it is slower, cannot bypass L1, and shows that the compiler lost track of a pointer. Kernels are meant to
+//! have none.
+
+use crate::ptx::{Item, Kind, Ptx};
+
+/// One access through a generic address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The function it stands in: the entry or one that it calls.
+    pub function: String,
+    /// The instruction.
+    pub instruction: String,
+}
+
+/// The generic accesses of a kernel and of everything it calls.
+pub fn generic_accesses(ptx: &Ptx, entry: &Item) -> Vec<Access> {
+    let functions = ptx.reached_from(entry).into_iter().map(|index| &ptx.items[index]);
+    let bodies = functions.filter(|item| matches!(item.kind, Kind::Entry | Kind::Function));
+    bodies
+        .flat_map(|item| {
+            let generic = instructions(item.body()).filter(|instruction| is_generic(instruction));
+            generic.map(|instruction| Access {
+                function: item.name.clone(),
+                instruction: instruction.to_string(),
+            })
+        })
+        .collect()
+}
+
+/// The instructions of a body, without predicates and labels, spaces as in the text.
+pub fn instructions(body: &str) -> impl Iterator<Item = &str> {
+    // A brace opens a scope when a statement begins with it, and a vector of registers when it does not.
+    let statements = body
+        .split([';', '\n'])
+        .map(|text| text.trim_start_matches(|c: char| "{}".contains(c) || c.is_whitespace()));
+    statements.filter_map(|statement| {
+        let mut rest = statement.trim();
+        if let Some((label, after)) = rest.split_once(':')
+            && !label.contains(char::is_whitespace)
+            && !after.starts_with(':')
+            && !label.contains('.')
+        {
+            rest = after.trim();
+        }
+        if rest.starts_with('@') {
+            rest = rest.split_once(char::is_whitespace)?.1.trim();
+        }
+        rest.starts_with(|c: char| c.is_ascii_lowercase()).then_some(rest)
+    })
+}
+
+fn is_generic(instruction: &str) -> bool {
+    let opcode = instruction.split_whitespace().next().unwrap_or("");
+    let mut parts = opcode.split('.');
+    let accesses = matches!(parts.next(), Some("ld" | "ldu" | "st" | "atom" | "red" | "multimem"));
+    let space = |part: &str| {
+        let part = part.split("::").next().unwrap_or("");
+        matches!(part, "global" | "shared" | "local" | "param" | "const")
+    };
+    accesses && !parts.any(space)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_access_without_a_state_space_is_generic() {
+        for generic in [
+            "ld.f32 %f1, [%rd1]",
+            "st.v4.b32 [%rd1], {%r1, %r2, %r3, %r4}",
+            "atom.add.u32 %r1, [%rd1], 1",
+            "ld.volatile.u32 %r1, [%rd1]",
+            "red.relaxed.gpu.add.u32 [%rd1], 1",
+            "ld.b8 %rs1, [%rd1+4]",
+        ] {
+            assert!(is_generic(generic), "{generic}");
+        }
+        for named in [
+            "ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]",
+            "st.shared::cta.b32 [%r1], %r2",
+            "ld.param.b64 %rd1, [k_param_0]",
+            "ld.relaxed.gpu.global.u32 %r1, [%rd1]",
+            "st.local.b64 [%rd1], %rd2",
+            "ld.const.f32 %f1, [table]",
+            "atom.global.add.u32 %r1, [%rd1], 1",
+            "mul.rn.f32 %f1, %f2, %f3",
+            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2}",
+            "st.param.b32 [func_retval0], %r1",
+        ] {
+            assert!(!is_generic(named), "{named}");
+        }
+    }
+
+    #[test]
+    fn instructions_come_without_labels_predicates_and_scopes() {
+        let body = "{\n\t.reg .pred %p<2>;\n$L__BB0_1:\n\t@%p1 bra $L__BB0_1;\n\t@!%p2 ld.b32 %r1, [%rd1]; add.s32 %r1, %r1, 1;\n\
+                    \t{\n\tst.v2.b32 [%rd1], {%r1, %r2};\n\t}\n\tred.async.shared::cluster.u32 [%r1], %r2;\n\tret;\n}";
+        let seen: Vec<_> = instructions(body).collect();
+        assert_eq!(
+            seen,
+            [
+                "bra $L__BB0_1",
+                "ld.b32 %r1, [%rd1]",
+                "add.s32 %r1, %r1, 1",
+                "st.v2.b32 [%rd1], {%r1, %r2}",
+                "red.async.shared::cluster.u32 [%r1], %r2",
+                "ret"
+            ]
+        );
+    }
+
+    #[test]
+    fn accesses_of_called_functions_count() {
+        let text = ".func f(.param .b64 a)\n{\nst.b32 [%rd1], 1;\nret;\n}\n.func g(.param .b64 a)\n{\nld.b32 %r1, [%rd1];\n}\n\
+                    .visible .entry k()\n{\ncall.uni f, (%rd1);\nld.global.b32 %r1, [%rd1];\n}\n.visible .entry clean()\n{\nret;\n}";
+        let ptx = Ptx::parse("t", text).expect("four functions");
+        let of = |name: &str| {
+            generic_accesses(&ptx, ptx.entries().find(|entry| entry.name == name).expect("the entry"))
+        };
+        assert_eq!(of("k"), [Access { function: "f".into(), instruction: "st.b32 [%rd1], 1".into() }]);
+        assert_eq!(of("clean"), []);
+    }
+}
