@@ -184,7 +184,7 @@ operations! {
         fetch_dec = dec_u32, "Sets it to `value` where it is 0 or above `value`, else subtracts 1; returns what it was.";
     }
     f32 {
-        fetch_add = add_f32, "Adds, rounding to nearest, and returns what it was. The order of concurrent additions, and with it the rounding, is not determined. In global memory subnormal numbers are kept.";
+        fetch_add = add_f32, "Adds, rounding to nearest, and returns what it was. The order of concurrent additions, and with it the rounding, is not determined. In global memory (not in shared) subnormal values and results become zero.";
         fetch_sub = sub_f32, "Subtracts, as `fetch_add` of the negated value.";
     }
     f64 {

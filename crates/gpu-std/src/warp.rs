@@ -5,7 +5,7 @@
 //! and a reported fault in the simulator.
 //!
 //! Functions named `warp_…` and their arguments are those of `cuda_std`; [`shuffle_up`] and its siblings are short
-//! forms for a full warp.
+//! forms for segments of 32 lanes, without the flag.
 
 use crate::backend::warp as backend;
 use crate::memory::Element;
@@ -147,11 +147,11 @@ macro_rules! shuffles {
             value.shuffle_valid(ShuffleMode::$mode, mask, $operand, width)
         }
 
-        #[doc = concat!("The value of ", $what, " of a full warp; a lane without such a lane keeps its own.")]
+        #[doc = concat!("The value of ", $what, " of the whole warp; where there is no such lane, the lane's own.")]
         #[inline(always)]
         #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-        pub fn $short<T: WarpShuffleValue>(value: T, $operand: u32) -> T {
-            value.shuffle(ShuffleMode::$mode, FULL, $operand, 32)
+        pub fn $short<T: WarpShuffleValue>(mask: u32, value: T, $operand: u32) -> T {
+            value.shuffle(ShuffleMode::$mode, mask, $operand, 32)
         }
     )* };
 }

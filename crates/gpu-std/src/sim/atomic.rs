@@ -98,10 +98,29 @@ integers! {
 operations! {
     inc_u32(u32 as u32: |v| v, |v| v) = |old, bound| if old >= bound { 0 } else { old + 1 };
     dec_u32(u32 as u32: |v| v, |v| v) = |old, bound| if old == 0 || old > bound { bound } else { old - 1 };
-    add_f32(f32 as u32: f32::to_bits, f32::from_bits) = |a, b| a + b;
-    sub_f32(f32 as u32: f32::to_bits, f32::from_bits) = |a, b| a - b;
     add_f64(f64 as u64: f64::to_bits, f64::from_bits) = |a, b| a + b;
     sub_f64(f64 as u64: f64::to_bits, f64::from_bits) = |a, b| a - b;
+}
+
+// In global memory `atom.add.f32` takes and gives zero for subnormal numbers, with their sign; in shared it keeps them.
+fn flush(at: Space, value: f32) -> f32 {
+    match at {
+        Space::Global if value.is_subnormal() => 0.0f32.copysign(value),
+        _ => value,
+    }
+}
+
+#[track_caller]
+pub fn add_f32(at: Space, address: u64, value: f32, ordering: Ordering, scope: Scope) -> f32 {
+    f32::from_bits(update::<u32>(at, address, ordering, scope, |old| {
+        let sum = flush(at, f32::from_bits(old)) + flush(at, value);
+        Some(flush(at, sum).to_bits())
+    }))
+}
+
+#[track_caller]
+pub fn sub_f32(at: Space, address: u64, value: f32, ordering: Ordering, scope: Scope) -> f32 {
+    add_f32(at, address, -value, ordering, scope)
 }
 
 #[track_caller]

@@ -41,7 +41,7 @@ fn shuffle_after_branch(x: GlobalMut<u32>, flag: u32) {
     if i < flag {
         value = x.read(i);
     }
-    let other = warp::shuffle_xor(value, 1);
+    let other = warp::shuffle_xor(warp::FULL, value, 1);
     if i < flag {
         x.write(i, other);
     }
@@ -75,10 +75,10 @@ fn barrier_results(x: GlobalMut<u32>) {
 fn shuffles(x: GlobalMut<u32>, y: GlobalMut<f64>) {
     let i = thread::index_1d();
     let (up, valid) = warp::warp_shuffle_up(warp::FULL, i, 3, 16);
-    let down = warp::shuffle_down(up, 2);
-    let idx = warp::shuffle_idx(down, 0);
+    let down = warp::shuffle_down(warp::FULL, up, 2);
+    let idx = warp::shuffle_idx(warp::FULL, down, 0);
     x.write(i, idx + u32::from(valid));
-    y.write(i, warp::shuffle_xor(y.read(i), 16));
+    y.write(i, warp::shuffle_xor(warp::FULL, y.read(i), 16));
 }
 
 /// `redux.sync` on sm_80, shuffles before; and `match.any`.
