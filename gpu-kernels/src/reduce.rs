@@ -75,9 +75,10 @@ pub fn sum_f32(
     let thread = thread_idx_x();
     let blocks = grid_dim_x();
 
-    // The ticket's way to memory and back is hidden behind the loads.
+    // The ticket's way to memory and back is hidden behind the loads. `inc` wraps after the last block, so it leaves
+    // zero; and ptxas does not turn it into a warp-wide sum, whose broadcast would wait for memory here (`add` does).
     let drawn = if thread == 0 && blocks > 1 {
-        ticket.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
+        ticket.atomic(0).fetch_inc(blocks - 1, Ordering::Relaxed, Scope::Device)
     } else {
         0
     };
@@ -140,7 +141,6 @@ pub fn sum_f32(
     let total = block_sum(total, warp_sums);
     if thread == 0 {
         output.write(0, total);
-        ticket.atomic(0).store(0, Ordering::Relaxed, Scope::Device);
     }
 }
 

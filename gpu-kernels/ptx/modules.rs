@@ -1,0 +1,27 @@
+// Written by gpu-builder; do not edit.
+
+/// Module `reduce_f32`: `sum_f32`.
+pub static REDUCE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `transpose_b32`: `transpose_b32`.
+pub static TRANSPOSE_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "transpose_b32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("transpose_b32.sm_75.ptx"),
+        },
+    ],
+};
