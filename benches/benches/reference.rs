@@ -1,0 +1,110 @@
+//! The CPU references beside the plain ways to do the same, each with the bytes it moves: what a machine without a GPU
+//! gets, and how far it is from what its memory gives. And what planning a launch costs the host.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use gpu_benches::data;
+use gpu_transpose::Matrix;
+use rayon::prelude::*;
+
+/// In the second-level cache, about as large as a last-level cache, and beyond any.
+const LENGTHS: [usize; 3] = [1 << 16, 1 << 20, 1 << 26];
+/// The same as matrices, one of them with rows that start on odd addresses.
+const MATRICES: [(usize, usize); 4] = [(256, 256), (1024, 1024), (8192, 8192), (8191, 8179)];
+
+/// Elements that one task of a parallel loop takes.
+const CHUNK: usize = 1 << 14;
+
+const BYTES: usize = size_of::<f32>();
+
+fn sum(criterion: &mut Criterion) {
+    let values = data::values(LENGTHS[LENGTHS.len() - 1]);
+    let mut group = criterion.benchmark_group("sum/f32");
+    for len in LENGTHS {
+        let values = &values[..len];
+        group.throughput(Throughput::Bytes((len * BYTES) as u64));
+        group.bench_function(BenchmarkId::new("reference", len), |b| {
+            b.iter(|| gpu_reduce::reference::sum(black_box(values)));
+        });
+        group.bench_function(BenchmarkId::new("serial loop", len), |b| {
+            b.iter(|| black_box(values).iter().sum::<f32>());
+        });
+        group.bench_function(BenchmarkId::new("rayon sum", len), |b| {
+            b.iter(|| black_box(values).par_iter().sum::<f32>());
+        });
+        // The floor: every element is loaded, and combined in whatever order is fastest.
+        group.bench_function(BenchmarkId::new("parallel read", len), |b| {
+            b.iter(|| black_box(values).par_chunks(CHUNK).map(combine).reduce(|| 0, |a, b| a ^ b));
+        });
+    }
+    group.finish();
+}
+
+/// Exclusive or of the bits: no order to keep, so the compiler is free to use its widest vectors.
+fn combine(values: &[f32]) -> u32 {
+    values.iter().fold(0, |bits, value| bits ^ value.to_bits())
+}
+
+fn transpose(criterion: &mut Criterion) {
+    let (rows, cols) = MATRICES[2];
+    let values = data::values(rows * cols);
+    let mut output = vec![0.0; rows * cols];
+    let mut group = criterion.benchmark_group("transpose/f32");
+    for (rows, cols) in MATRICES {
+        let size = format!("{rows}x{cols}");
+        let (values, output) = (&values[..rows * cols], &mut output[..rows * cols]);
+        group.throughput(Throughput::Bytes((2 * rows * cols * BYTES) as u64));
+        let matrix = Matrix::new(rows, cols).expect("it fits");
+        group.bench_function(BenchmarkId::new("reference", &size), |b| {
+            b.iter(|| {
+                gpu_transpose::reference::transpose(black_box(values), matrix, black_box(output), rows)
+            });
+        });
+        group.bench_function(BenchmarkId::new("serial loop", &size), |b| {
+            b.iter(|| serial(black_box(values), cols, black_box(output), rows));
+        });
+        group.bench_function(BenchmarkId::new("parallel copy", &size), |b| {
+            b.iter(|| {
+                let chunks = black_box(&mut *output).par_chunks_mut(CHUNK);
+                chunks
+                    .zip(black_box(values).par_chunks(CHUNK))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
+            });
+        });
+    }
+    group.finish();
+}
+
+/// The loop that everyone writes first.
+fn serial(input: &[f32], cols: usize, output: &mut [f32], rows: usize) {
+    for row in 0..rows {
+        for column in 0..cols {
+            output[column * rows + row] = input[row * cols + column];
+        }
+    }
+}
+
+/// What the host does before each launch.
+fn plan(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("plan");
+    group.bench_function("sum", |b| b.iter(|| gpu_reduce::Plan::new(black_box(1 << 28)).launch()));
+    group.bench_function("transpose", |b| {
+        b.iter(|| {
+            let matrix = Matrix::new(black_box(16381), black_box(16363)).expect("it fits");
+            gpu_transpose::Plan::new(matrix).expect("it fits").launch()
+        });
+    });
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2));
+    targets = plan, sum, transpose
+}
+criterion_main!(benches);

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Runs bench-gpu and the peer program in turn, keeps what they measured, and prints ratios beside the figures wanted.
+
+Each round runs ours, then the peers. Of every result the median over the rounds of the runs' medians counts, so a
+drift of the machine's clocks falls on both sides. compare.sh builds the two programs and calls this.
+
+Exit codes: 0 every figure that was measured is reached, 1 a program failed or nothing could be compared, 2 wrong
+arguments, 4 a figure is missed.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# A figure: what is measured, in which mode, whose time it is set beside (None: a time by itself), and the bound.
+#   speed  peer's time over ours, at least the bound
+#   time   our time over the peer's, at most the bound
+#   ms     our time in milliseconds, at most the bound
+FIGURES = [
+    ({"op": "sum", "n": 1 << 28}, "single", "cub", "speed", 0.97),
+    ({"op": "sum", "n": 1 << 28}, "batch", "cub", "speed", 0.97),
+    ({"op": "sum", "n": 1 << 20}, "single", "cub", "time", 0.65),
+    ({"op": "sum", "n": 1 << 20}, "batch", "cub", "time", 0.65),
+    ({"op": "transpose", "rows": 16384, "cols": 16384}, "single", "cublas", "speed", 1.0),
+    ({"op": "transpose", "rows": 16384, "cols": 16384}, "batch", "cublas", "speed", 1.0),
+    ({"op": "first_result", "n": 1 << 20}, "fresh_process", None, "ms", 60.0),
+]
+
+OURS = "ours"
+
+
+def subject(record):
+    """What a record measures, whoever measured it."""
+    return (record["op"], record["type"], record["n"], record["rows"], record["cols"], record["mode"])
+
+
+def size(record):
+    """The shape as people write it."""
+    n, rows, cols = record["n"], record["rows"], record["cols"]
+    if rows is not None:
+        return f"{rows}×{cols}"
+    return f"2^{n.bit_length() - 1}" if n and n & (n - 1) == 0 else str(n)
+
+
+class Results:
+    """The records of all rounds, by peer and subject."""
+
+    def __init__(self, records):
+        self.records = {}
+        for record in records:
+            self.records.setdefault((record["peer"], subject(record)), []).append(record)
+
+    def peers(self):
+        """Each pair of our records and a peer's of the same subject, in our order of measurement."""
+        for (peer, what), ours in self.records.items():
+            if peer != OURS:
+                continue
+            for (other, theirs), records in self.records.items():
+                if other != OURS and theirs == what:
+                    yield other, ours, records
+
+    def find(self, peer, wanted, mode):
+        """The records of one peer that have these values, or None."""
+        for (whose, _), records in self.records.items():
+            first = records[0]
+            if whose == peer and first["mode"] == mode and all(first[key] == wanted[key] for key in wanted):
+                return records
+        return None
+
+
+def time(records):
+    """Milliseconds: the median over the rounds of the runs' medians."""
+    return statistics.median(record["ms_median"] for record in records)
+
+
+def ratios_by_round(numerator, denominator):
+    """The ratio within each round that has both: how far it moves from round to round."""
+    below = {record["round"]: record["ms_median"] for record in denominator}
+    return [r["ms_median"] / below[r["round"]] for r in numerator if below.get(r["round"])]
+
+
+def table(header, rows):
+    """Text in aligned columns: the first flush left, numbers flush right."""
+    cells = [header] + rows
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    numeric = [all(re.match(r"[-–\d]", row[column] or "–") for row in rows) for column in range(len(header))]
+    lines = []
+    for row in [header, ["-" * width for width in widths]] + rows:
+        padded = [c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, widths, numeric)]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def ratio_rows(results):
+    """A row for everything that both sides measured."""
+    rows = []
+    for peer, ours, theirs in results.peers():
+        if not time(ours):
+            continue
+        rounds = ratios_by_round(theirs, ours)
+        record = ours[0]
+        rows.append([
+            record["op"], size(record), record["mode"], peer,
+            f"{time(ours) * 1e3:.2f}", f"{time(theirs) * 1e3:.2f}", f"{time(theirs) / time(ours):.3f}",
+            f"{min(rounds):.3f}–{max(rounds):.3f}" if rounds else "–",
+        ])
+    return rows
+
+
+def judge(results):
+    """The figures: rows of text, and how many were measured and missed."""
+    rows, measured, missed = [], 0, 0
+    for wanted, mode, peer, kind, bound in FIGURES:
+        ours = results.find(OURS, wanted, mode)
+        theirs = results.find(peer, wanted, mode) if peer else None
+        name = wanted["op"] + " " + ("2^%d" % (wanted["n"].bit_length() - 1) if "n" in wanted
+                                     else "%d×%d" % (wanted["rows"], wanted["cols"]))
+        text = {"speed": f"≥ {bound:.2f} × {peer}'s speed", "time": f"≤ {bound:.2f} × {peer}'s time",
+                "ms": f"≤ {bound:.0f} ms"}[kind]
+        if ours is None or (peer and theirs is None):
+            rows.append([name, mode, text, "–", "not measured"])
+            continue
+        value = time(ours)
+        if kind == "speed":
+            value = time(theirs) / value
+        elif kind == "time":
+            value = value / time(theirs)
+        reached = value >= bound if kind == "speed" else value <= bound
+        measured += 1
+        missed += not reached
+        rows.append([name, mode, text, f"{value:.3f}", "PASS" if reached else "MISS"])
+    return rows, measured, missed
+
+
+def run(program, arguments, round_number, path):
+    """Runs one program; its records, with the round noted."""
+    command = [program, *arguments, "--json", path]
+    # What the programs print is for people who run them alone.
+    done = subprocess.run(command, stdout=subprocess.DEVNULL)
+    if done.returncode != 0:
+        sys.exit(f"error: {' '.join(command)} ended with {done.returncode}")
+    with open(path, encoding="utf-8") as lines:
+        return [dict(json.loads(line), round=round_number) for line in lines if line.strip()]
+
+
+def result_file(records):
+    """benches/results/<device>-<date>.jsonl"""
+    device = re.sub(r"[^a-z0-9]+", "-", records[0]["device"].lower()).strip("-")
+    name = f"{device}-{records[0]['date'][:10]}.jsonl"
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", name)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ours", metavar="PROGRAM", help="bench-gpu")
+    parser.add_argument("--peers", metavar="PROGRAM", help="what peers/build.sh built")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (3)")
+    parser.add_argument("--filter", action="append", default=[], metavar="TEXT", help="as for bench-gpu")
+    parser.add_argument("--quick", action="store_true", help="as for bench-gpu")
+    parser.add_argument("--commit", metavar="HASH", help="as for bench-gpu")
+    parser.add_argument("--out", metavar="FILE", help="where the records go (results/<device>-<date>.jsonl)")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="run nothing: print what this file holds")
+    options = parser.parse_args()
+    if options.source is None and not (options.ours and options.peers):
+        parser.error("--ours and --peers are needed, or --from")
+    if options.rounds < 1:
+        parser.error("--rounds is at least 1")
+    return options
+
+
+def measure(options):
+    """Runs everything and keeps it; a run that is cut short leaves the rounds that were whole."""
+    passed = [word for text in options.filter for word in ("--filter", text)]
+    passed += ["--quick"] if options.quick else []
+    passed += ["--commit", options.commit] if options.commit else []
+    records, out = [], options.out
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(1, options.rounds + 1):
+            for name, program in ((OURS, options.ours), ("peers", options.peers)):
+                print(f"round {number} of {options.rounds}: {name}", file=sys.stderr, flush=True)
+                found = run(program, passed, number, os.path.join(folder, f"{name}-{number}.jsonl"))
+                commit = next((r["commit"] for r in records + found if r["peer"] == OURS), "unknown")
+                for record in found:
+                    # The peers are of the same checkout, but a C++ program does not know which that is.
+                    if record["peer"] != OURS and record["commit"] == "unknown":
+                        record["commit"] = commit
+                records += found
+            if not records:
+                sys.exit("error: nothing was measured")
+            out = out or result_file(records)
+            with open(out, "w", encoding="utf-8") as lines:
+                lines.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    print(f"{len(records)} records in {out}", file=sys.stderr)
+    return records
+
+
+def main():
+    options = arguments()
+    if options.source is not None:
+        with open(options.source, encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines if line.strip()]
+    else:
+        records = measure(options)
+    if not records:
+        sys.exit("error: no records")
+    results = Results(records)
+    first, rounds = records[0], max(record.get("round", 1) for record in records)
+    print(f"{first['device']}, driver {first['driver']}, commit {first['commit']}, {first['date']}, {rounds} round(s)\n")
+    rows = ratio_rows(results)
+    if rows:
+        header = ["op", "size", "mode", "peer", "ours µs", "peer µs", "peer/ours", "by round"]
+        print("Times, and how fast ours is beside the peer (peer/ours: more is better)\n")
+        print(table(header, rows) + "\n")
+    judged, measured, missed = judge(results)
+    print("Figures\n")
+    print(table(["what", "mode", "wanted", "is", "result"], judged))
+    print(f"\n{measured} of {len(FIGURES)} figures measured, {missed} missed")
+    if not rows and not measured:
+        sys.exit("error: no result of ours has a peer's beside it")
+    sys.exit(4 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

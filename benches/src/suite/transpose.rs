@@ -1,0 +1,53 @@
+//! The transposition of a matrix.
+
+use gpu_core::Stream;
+use gpu_transpose::{Matrix, reference};
+
+use crate::error::Error;
+use crate::protocol::Work;
+use crate::session::{Inputs, Outputs, Session};
+
+/// Transpositions of matrices, row-major without gaps.
+pub struct Transpose<'a> {
+    inputs: Inputs<'a>,
+    outputs: Outputs,
+    matrix: Matrix,
+}
+
+impl<'a> Transpose<'a> {
+    /// Transpositions of `inputs`, each a matrix of `rows` × `cols` elements.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(session: &Session, inputs: Inputs<'a>, rows: usize, cols: usize) -> Result<Self, Error> {
+        let outputs = Outputs::new(session, inputs.layout)?;
+        Ok(Self { inputs, outputs, matrix: Matrix::new(rows, cols)? })
+    }
+}
+
+impl Work for Transpose<'_> {
+    fn inputs(&self) -> usize {
+        self.inputs.layout.count
+    }
+
+    fn bytes(&self) -> u64 {
+        2 * (self.inputs.layout.elements * size_of::<f32>()) as u64
+    }
+
+    fn poison(&mut self, stream: &Stream) -> Result<(), Error> {
+        self.outputs.poison(stream)
+    }
+
+    fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
+        let source = self.inputs.device.slice(self.inputs.layout.range(input));
+        let target = self.outputs.of(input);
+        Ok(gpu_transpose::transpose_into(stream, source, self.matrix, target, self.matrix.rows())?)
+    }
+
+    fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
+        let Self { inputs, outputs, matrix } = self;
+        outputs.check(launched, |input, output| {
+            reference::transpose(&inputs.host[inputs.layout.range(input)], *matrix, output, matrix.rows());
+        })
+    }
+}
