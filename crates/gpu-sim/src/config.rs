@@ -1,0 +1,92 @@
+//! How a simulator behaves: what it watches, how many blocks it keeps in flight, where it gives up.
+
+/// What is watched while a kernel runs. Bounds, alignment, use after free, reads of unwritten bytes, divergence
+/// at barriers and warp collectives, deadlock and livelock are checked at every level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Record {
+    /// Nothing more than what every level checks. Relaxed loads return the newest value.
+    Off,
+    /// Data races by happens-before, stale relaxed loads, read-only loads of written data.
+    Races,
+    /// `Races`, and counts of requests, sectors, bank conflicts and divergence per warp and call site.
+    Full,
+}
+
+/// In which order blocks start. Hardware promises none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// Chosen by the seed: ascending, descending or shuffled.
+    Any,
+    /// Ascending linear block index: what hardware usually does, and never promises.
+    Ascending,
+}
+
+/// The settings of a [`Simulator`](crate::Simulator). `Config::default()` suits tests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Chooses the schedule, the order of blocks and the staleness of relaxed loads. Same seed, same run.
+    pub seed: u64,
+    /// What is watched.
+    pub record: Record,
+    /// The most blocks in flight at once. A waiting block starts only when one of these has finished.
+    pub resident_blocks: usize,
+    /// Let the seed choose a residency between one and `resident_blocks`. Switch it off for kernels whose blocks
+    /// wait for one another and that are launched cooperatively on hardware.
+    pub vary_residency: bool,
+    /// In which order blocks start.
+    pub block_order: BlockOrder,
+    /// Stack of a simulated thread in bytes; only the pages touched cost memory.
+    pub stack_bytes: usize,
+    /// The most dynamic shared memory a block may ask for, in bytes.
+    pub shared_limit: u32,
+    /// The most simulated global memory in bytes.
+    pub memory_limit: usize,
+    /// Plain accesses or loop iterations after which a thread gives way to others.
+    pub quantum: u32,
+    /// Steps without any progress before a launch counts as livelocked, plus [`Config::SPIN_STEPS_PER_THREAD`]
+    /// for every resident thread. A step is an access, a collective or a loop iteration.
+    pub spin_budget: u64,
+    /// Steps that a launch may take for each of its threads, on top of [`Config::STEP_BASE`].
+    pub steps_per_thread: u64,
+    /// How often a relaxed load that could return an older value does so, in percent.
+    pub stale_percent: u32,
+    /// How many stores of one location are remembered for stale loads.
+    pub history: usize,
+}
+
+impl Config {
+    /// Added to `spin_budget` for every resident thread: threads that only compute make no visible progress.
+    pub const SPIN_STEPS_PER_THREAD: u64 = 1 << 13;
+    /// Steps that every launch may take, whatever its size.
+    pub const STEP_BASE: u64 = 1 << 28;
+    /// The most blocks that may be resident.
+    pub const MAX_RESIDENT: usize = 256;
+    /// The most threads that may be resident: every suspended one holds a stack.
+    pub const MAX_RESIDENT_THREADS: usize = 1 << 14;
+
+    /// The default settings with another seed.
+    pub fn with_seed(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            record: Record::Races,
+            resident_blocks: 4,
+            vary_residency: true,
+            block_order: BlockOrder::Any,
+            // A panic message with a backtrace needs more than the kernel itself.
+            stack_bytes: 256 << 10,
+            shared_limit: 227 << 10,
+            memory_limit: 16 << 30,
+            quantum: 1024,
+            spin_budget: 1 << 20,
+            steps_per_thread: 1 << 22,
+            stale_percent: 30,
+            history: 8,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Plain access to global memory.
+
+use std::panic::Location;
+
+use super::atomic::{volatile_load, volatile_store};
+use crate::engine::access::Access;
+use crate::engine::fiber::suspend;
+use crate::engine::with;
+use crate::fault::{Direction, Space};
+use crate::memory::fold;
+
+/// How a load reaches global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// `ld.global`.
+    Weak,
+    /// `ld.global.nc`: of data that nobody writes during the launch.
+    ReadOnly,
+    /// `ld.volatile.global`: behaves as a relaxed atomic of system scope, and is a point where threads may switch.
+    Volatile,
+}
+
+/// How a store reaches global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// `st.global`.
+    Weak,
+    /// `st.global.cs`: like `Weak`, with a hint to the cache.
+    Streaming,
+    /// `st.volatile.global`: behaves as a relaxed atomic of system scope, and is a point where threads may switch.
+    Volatile,
+}
+
+/// Loads a value of 1, 2, 4, 8 or 16 bytes, without padding, of which any bits are valid, from an address that is a
+/// multiple of its size.
+#[inline]
+#[track_caller]
+pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
+    let caller = Location::caller();
+    if kind == Load::Volatile {
+        return volatile_load(addr, caller);
+    }
+    let (value, used_up) = with(|engine| {
+        let size = size_of::<T>();
+        let Some((region, offset)) = engine.heap.locate(addr, size) else {
+            engine.bad_address(addr, size, Direction::Read, caller)
+        };
+        if offset % size != 0 {
+            engine.misaligned(Space::Global, addr, size, Direction::Read, caller);
+        }
+        if !region.is_written(offset, size) {
+            engine.unwritten(Space::Global, addr, size, caller);
+        }
+        // SAFETY: `locate` checked the bounds; any bits are a valid `T` by this function's contract.
+        let value: T = unsafe { region.read(offset) };
+        if engine.observe {
+            let access = if kind == Load::ReadOnly { Access::ReadOnly } else { Access::Read };
+            engine.observe_global(addr, size, access, fold(&value), caller);
+        }
+        engine.quantum -= 1;
+        if engine.quantum == 0 {
+            engine.expire(caller);
+        }
+        (value, engine.quantum == 0)
+    });
+    if used_up {
+        suspend();
+    }
+    value
+}
+
+/// Stores a value; size and alignment as for [`global_load`].
+#[inline]
+#[track_caller]
+pub fn global_store<T: Copy>(addr: u64, value: T, kind: Store) {
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
+    let caller = Location::caller();
+    if kind == Store::Volatile {
+        return volatile_store(addr, value, caller);
+    }
+    let used_up = with(|engine| {
+        let size = size_of::<T>();
+        if engine.observe {
+            // Before the store: a racing one must not change memory.
+            match engine.heap.locate(addr, size) {
+                Some((_, offset)) if offset % size == 0 => {
+                    engine.observe_global(addr, size, Access::Write, 0, caller);
+                }
+                _ => {}
+            }
+        }
+        let Some((region, offset)) = engine.heap.locate(addr, size) else {
+            engine.bad_address(addr, size, Direction::Write, caller)
+        };
+        if offset % size != 0 {
+            engine.misaligned(Space::Global, addr, size, Direction::Write, caller);
+        }
+        region.mark_written(offset, size);
+        // SAFETY: `locate` checked the bounds; `T` has no padding by this function's contract.
+        engine.progressed |= unsafe { region.write(offset, value) };
+        engine.quantum -= 1;
+        if engine.quantum == 0 {
+            engine.expire(caller);
+        }
+        engine.quantum == 0
+    });
+    if used_up {
+        suspend();
+    }
+}

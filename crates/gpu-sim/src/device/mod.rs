@@ -1,0 +1,26 @@
+//! What a simulated thread calls: one function per instruction, each checked.
+//!
+//! These functions work only inside [`Simulator::launch`](crate::Simulator::launch) and panic elsewhere. Each
+//! reports the line that called it, through `#[track_caller]`: wrappers pass that on.
+//!
+//! Linear thread number: `x + y * dx + z * dx * dy`; lane: that number modulo 32.
+
+mod async_copy;
+mod atomic;
+mod control;
+mod global;
+mod index;
+mod shared;
+mod sync;
+mod warp;
+
+pub use async_copy::{cp_async, cp_async_commit, cp_async_wait};
+pub use atomic::{Ordering, Scope, Word, atomic_load, atomic_store, atomic_update};
+pub use control::{branch, clock64, globaltimer, loop_tick};
+pub use global::{Load, Store, global_load, global_store};
+pub use index::{block_dim, block_idx, grid_dim, thread_idx};
+pub use shared::{shared_bytes, shared_load, shared_store};
+pub use sync::{BarrierOp, barrier, barrier_reduce, fence};
+pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, redux, shuffle, sync_warp, vote};
+
+pub use crate::fault::Space;

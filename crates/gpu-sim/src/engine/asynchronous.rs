@@ -1,0 +1,182 @@
+//! `cp.async`: copies that land when their thread waits for them.
+
+use super::access::Access;
+use super::counts::Event;
+use super::{Caller, Engine};
+use crate::config::Record;
+use crate::fault::{Direction, FaultKind, Space};
+use crate::report::Operation;
+
+/// A copy under way.
+struct Copy {
+    tid: u32,
+    /// The group it belongs to: how many its thread had committed before it.
+    group: u32,
+    shared: usize,
+    bytes: usize,
+    data: [u8; 16],
+    caller: Caller,
+}
+
+/// The copies of a block that nobody has waited for.
+#[derive(Default)]
+pub(crate) struct AsyncCopies {
+    copies: Vec<Copy>,
+    /// Per word of shared memory: how many copies into it are under way. Empty while there never were any.
+    words: Vec<u16>,
+    /// Per thread: groups committed.
+    committed: Vec<u32>,
+}
+
+impl AsyncCopies {
+    /// Whether a thread has copies under way.
+    pub(crate) fn pending(&self, tid: u32) -> bool {
+        self.copies.iter().any(|copy| copy.tid == tid)
+    }
+}
+
+impl Engine {
+    /// Ends the launch when shared memory is touched that a copy will land in.
+    #[inline]
+    pub(crate) fn check_async(&mut self, offset: usize, size: usize, direction: Direction, caller: Caller) {
+        let copies = &self.block().copies;
+        if !copies.copies.is_empty()
+            && copies.words[offset / 4..(offset + size).div_ceil(4)].iter().any(|&n| n > 0)
+        {
+            self.raise(FaultKind::AsyncNotWaited { direction, address: offset as u64 }, caller);
+        }
+    }
+
+    /// Starts a copy of `source` bytes from global memory, followed by zeros up to `bytes`.
+    pub(crate) fn copy_start(&mut self, shared: u32, global: u64, bytes: u32, source: u32, caller: Caller) {
+        let refuse = |what, value: u32, allowed| FaultKind::InvalidOperand {
+            operation: "cp.async",
+            what,
+            value: value.into(),
+            allowed,
+        };
+        if !matches!(bytes, 4 | 8 | 16) {
+            self.raise(refuse("size", bytes, "4, 8 or 16"), caller);
+        }
+        if source > bytes {
+            self.raise(refuse("source size", source, "at most the size"), caller);
+        }
+        let (offset, size, source) = (shared as usize, bytes as usize, source as usize);
+        if offset + size > self.block().shared.len() {
+            self.bad_offset(shared, size, Direction::Write, caller);
+        }
+        if offset % size != 0 {
+            self.misaligned(Space::Shared, shared.into(), size, Direction::Write, caller);
+        }
+        self.check_async(offset, size, Direction::Write, caller);
+        let mut data = [0; 16];
+        // With nothing to read, the address is not looked at: that is how edges are filled with zeros.
+        if source > 0 {
+            if global % u64::from(bytes) != 0 {
+                self.misaligned(Space::Global, global, size, Direction::Read, caller);
+            }
+            let Some((region, at)) = self.heap.locate(global, source) else {
+                self.bad_address(global, source, Direction::Read, caller)
+            };
+            if region.first_unwritten(at, source).is_some() {
+                self.unwritten(Space::Global, global, source, caller);
+            }
+            data[..source].copy_from_slice(&region.bytes()[at..at + source]);
+            self.read_source(global, source, caller);
+        }
+        let site = self.site(caller);
+        if self.record == Record::Full {
+            let size = bytes as u8;
+            self.log_event(Event {
+                site,
+                operation: Operation::AsyncCopy,
+                size,
+                extra: shared,
+                address: global,
+            });
+        }
+        let tid = self.current.tid;
+        let block = self.block();
+        let (words, threads) = (block.shared.len().div_ceil(4), block.threads.len());
+        let copies = &mut block.copies;
+        if copies.words.len() != words {
+            copies.words = vec![0; words];
+            copies.committed = vec![0; threads];
+        }
+        for word in &mut copies.words[offset / 4..(offset + size) / 4] {
+            *word += 1;
+        }
+        let group = copies.committed[tid as usize];
+        copies.copies.push(Copy { tid, group, shared: offset, bytes: size, data, caller });
+    }
+
+    /// The source of a copy is read like any other data: in naturally aligned pieces.
+    fn read_source(&mut self, global: u64, source: usize, caller: Caller) {
+        if self.record == Record::Off {
+            return;
+        }
+        let site = self.site(caller);
+        let mut done = 0;
+        while done < source {
+            let piece = if source - done >= 4 { 4 } else { 1 };
+            let address = global + done as u64;
+            if let Some(conflict) = self.check_global(address, piece, Access::Read, site) {
+                self.raise_conflict(conflict, Space::Global, address, Direction::Read, caller);
+            }
+            done += piece;
+        }
+    }
+
+    /// Ends a group: the copies started since the last commit.
+    pub(crate) fn copy_commit(&mut self) {
+        let tid = self.current.tid as usize;
+        let block = self.block();
+        let threads = block.threads.len();
+        block.copies.committed.resize(threads, 0);
+        block.copies.committed[tid] += 1;
+    }
+
+    /// Waits until at most `pending` of the thread's latest groups are under way: all older copies land.
+    pub(crate) fn copy_wait(&mut self, pending: u32, caller: Caller) {
+        let tid = self.current.tid;
+        let block = self.block();
+        let committed = block.copies.committed.get(tid as usize).copied().unwrap_or(0);
+        let landed_below = committed.saturating_sub(pending);
+        let mut landed = Vec::new();
+        block.copies.copies.retain_mut(|copy| {
+            let lands = copy.tid == tid && copy.group < landed_below;
+            if lands {
+                landed.push((copy.shared, copy.bytes, copy.data, copy.caller));
+            }
+            !lands
+        });
+        for (offset, bytes, data, started) in landed {
+            let block = self.block();
+            for word in &mut block.copies.words[offset / 4..(offset + bytes) / 4] {
+                *word -= 1;
+            }
+            block.shared.bytes_mut()[offset..offset + bytes].copy_from_slice(&data[..bytes]);
+            block.shared.mark_written(offset, bytes);
+            self.progressed = true;
+            if self.record != Record::Off {
+                // The copy is a write by this thread, at the line that started it.
+                let site = self.site(started);
+                if let Some(conflict) = self.check_shared(offset, bytes, Access::Write, site) {
+                    self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, caller);
+                }
+            }
+        }
+    }
+
+    /// A thread exits: its copies land, unseen by it. Whoever reads them later is not ordered after them.
+    pub(crate) fn abandon_copies(&mut self) {
+        let tid = self.current.tid;
+        let block = self.block();
+        let Some(caller) = block.copies.copies.iter().find(|copy| copy.tid == tid).map(|copy| copy.caller)
+        else {
+            return;
+        };
+        block.copies.committed[tid as usize] += 1;
+        self.copy_wait(0, caller);
+    }
+}

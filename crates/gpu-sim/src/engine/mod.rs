@@ -1,0 +1,258 @@
+//! The running launch: who runs, what each knows, what happened.
+
+pub(crate) mod access;
+pub(crate) mod asynchronous;
+pub(crate) mod atomic;
+pub(crate) mod block;
+pub(crate) mod collective;
+pub(crate) mod counts;
+pub(crate) mod fiber;
+pub(crate) mod launch;
+pub(crate) mod scheduler;
+pub(crate) mod sync;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::ptr::null_mut;
+
+use block::Block;
+use counts::Tally;
+use scheduler::Scheduler;
+
+use crate::clock::Who;
+use crate::config::{Config, Record};
+use crate::fault::{Direction, Fault, FaultDetails, FaultKind, OtherAccess, Space, Waiter};
+use crate::geometry::{Geometry, WARP, unflatten};
+use crate::memory::alloc::Heap;
+use crate::memory::history::Locations;
+use crate::memory::shadow::{Conflict, ReadSets};
+use crate::rng::Rng;
+
+/// A call site.
+pub(crate) type Caller = &'static Location<'static>;
+
+thread_local! {
+    /// The launch that runs on this OS thread.
+    static CURRENT: Cell<*mut Engine> = const { Cell::new(null_mut()) };
+}
+
+/// The payload that unwinds a fiber when its launch has ended with a fault.
+pub(crate) struct Abort;
+
+/// The running thread.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Current {
+    /// Its block's slot.
+    pub(crate) slot: usize,
+    /// Its linear index in the block.
+    pub(crate) tid: u32,
+    /// Its number in the launch.
+    pub(crate) gid: u32,
+}
+
+/// Numbers for call sites, through a small cache in front of a map.
+struct Sites {
+    cache: Box<[(usize, u16); 1024]>,
+    numbers: HashMap<usize, u16>,
+    list: Vec<Option<Caller>>,
+}
+
+/// One launch.
+pub(crate) struct Engine {
+    pub(crate) current: Current,
+    /// Plain accesses and iterations left before the running thread must give way.
+    pub(crate) quantum: u32,
+    /// Plain accesses must be observed: races are watched, or a livelock is suspected.
+    pub(crate) observe: bool,
+    /// A store changed a value, a thread finished, a barrier completed or a block started since this was last looked at.
+    pub(crate) progressed: bool,
+    pub(crate) record: Record,
+    pub(crate) heap: Heap,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) geometry: Geometry,
+    /// Threads of a block, and the coordinates of each.
+    pub(crate) per_block: u32,
+    pub(crate) coordinates: Vec<[u32; 3]>,
+    pub(crate) config: Config,
+    pub(crate) rng: Rng,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) sets: ReadSets,
+    pub(crate) locations: Locations,
+    pub(crate) tally: Tally,
+    sites: Sites,
+    kernel: (String, String),
+    fault: Option<Fault>,
+    /// The launch has ended with a fault: whoever resumes unwinds.
+    pub(crate) aborting: bool,
+    body: launch::Body,
+}
+
+/// Runs `f` on the launch of this OS thread.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn with<R>(f: impl FnOnce(&mut Engine) -> R) -> R {
+    let engine = CURRENT.with(Cell::get);
+    if engine.is_null() {
+        outside();
+    }
+    // SAFETY: the pointer is set for the duration of a launch, whose engine outlives it. Fibers and main loop run on
+    // one OS thread, and none suspends inside `with`, so this is the only reference while `f` runs.
+    f(unsafe { &mut *engine })
+}
+
+#[cold]
+#[track_caller]
+fn outside() -> ! {
+    panic!("gpu_sim::device was called outside a kernel: its functions work only inside Simulator::launch")
+}
+
+/// Whether a launch runs on this OS thread.
+pub(crate) fn inside() -> bool {
+    !CURRENT.with(Cell::get).is_null()
+}
+
+impl Engine {
+    /// The running thread's block.
+    #[inline]
+    pub(crate) fn block(&mut self) -> &mut Block {
+        &mut self.blocks[self.current.slot]
+    }
+
+    /// The running thread's lane.
+    #[inline]
+    pub(crate) fn lane(&self) -> u32 {
+        self.current.tid % WARP
+    }
+
+    /// The running thread's warp in its block.
+    #[inline]
+    pub(crate) fn warp(&self) -> usize {
+        (self.current.tid / WARP) as usize
+    }
+
+    /// The number of a call site.
+    #[inline]
+    pub(crate) fn site(&mut self, caller: Caller) -> u16 {
+        let key = std::ptr::from_ref(caller) as usize;
+        let entry = self.sites.cache[key / 8 % 1024];
+        if entry.0 == key {
+            return entry.1;
+        }
+        self.intern(key, caller)
+    }
+
+    #[cold]
+    fn intern(&mut self, key: usize, caller: Caller) -> u16 {
+        let sites = &mut self.sites;
+        let number = *sites.numbers.entry(key).or_insert_with(|| {
+            // The top bit is a flag in shadow cells; sites beyond that many share the nameless number zero.
+            if sites.list.len() >= 1 << 15 {
+                return 0;
+            }
+            sites.list.push(Some(caller));
+            (sites.list.len() - 1) as u16
+        });
+        sites.cache[key / 8 % 1024] = (key, number);
+        number
+    }
+
+    /// Coordinates of a thread of the launch: its block and its index in it.
+    pub(crate) fn place(&self, gid: u32) -> ([u32; 3], [u32; 3]) {
+        let block = unflatten(gid / self.per_block, self.geometry.grid);
+        (block, self.coordinates[(gid % self.per_block) as usize])
+    }
+
+    fn details(&self, kind: FaultKind, caller: Option<Caller>, gid: u32) -> FaultDetails {
+        let (block, thread) = self.place(gid);
+        FaultDetails {
+            kind,
+            kernel: self.kernel.0.clone(),
+            kernel_site: self.kernel.1.clone(),
+            site: caller.map(Into::into),
+            block,
+            thread,
+            seed: self.config.seed,
+            other: None,
+            waiters: Vec::new(),
+        }
+    }
+
+    /// Ends the launch with a fault of the running thread.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise(&mut self, kind: FaultKind, caller: Caller) -> ! {
+        let details = self.details(kind, Some(caller), self.current.gid);
+        self.raise_details(details)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise_details(&mut self, details: FaultDetails) -> ! {
+        self.set_fault(details);
+        // Not `panic!`: the hook must not print. The root of the fiber catches it.
+        std::panic::resume_unwind(Box::new(Abort))
+    }
+
+    /// Ends the launch with a fault, without unwinding the caller. The first fault counts.
+    pub(crate) fn set_fault(&mut self, details: FaultDetails) {
+        if self.fault.is_none() {
+            self.fault = Some(Fault::new(details));
+        }
+    }
+
+    /// Ends the launch with the two accesses of a race.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise_conflict(
+        &mut self,
+        conflict: Conflict,
+        space: Space,
+        address: u64,
+        direction: Direction,
+        caller: Caller,
+    ) -> ! {
+        let kind = if conflict.read_only {
+            FaultKind::ReadOnlyWritten { address }
+        } else {
+            FaultKind::Race { space, direction, address }
+        };
+        let mut details = self.details(kind, Some(caller), self.current.gid);
+        let (block, thread) = self.place(conflict.gid);
+        let site = self.sites.list.get(conflict.site as usize).copied().flatten().map(Into::into);
+        details.other =
+            Some(OtherAccess { site, block, thread, direction: conflict.direction, atomic: conflict.atomic });
+        self.raise_details(details)
+    }
+
+    /// A thread as it appears in a report.
+    pub(crate) fn waiter(&self, slot: usize, tid: u32) -> Waiter {
+        let block = &self.blocks[slot];
+        let thread = &block.threads[tid as usize];
+        Waiter {
+            block: block.index,
+            thread: self.coordinates[tid as usize],
+            site: thread.site.map(Into::into),
+            what: match thread.status {
+                block::Status::Runnable => "runs",
+                block::Status::Barrier => "waits at a block barrier",
+                block::Status::Collective => "waits in a warp collective",
+                block::Status::Gather => "waits in active_mask",
+                block::Status::Finished => "has finished",
+            },
+        }
+    }
+
+    /// The running thread with what it knows.
+    #[inline]
+    pub(crate) fn who<'a>(block: &'a Block, current: Current, per_block: u32) -> Who<'a> {
+        Who {
+            gid: current.gid,
+            clock: block.clock(current.tid),
+            first: block.number * per_block,
+            per_block,
+            floor: block.floor,
+            view: block.view(current.tid),
+        }
+    }
+}

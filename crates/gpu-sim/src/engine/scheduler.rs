@@ -1,0 +1,423 @@
+//! Who runs next, and whether anything still moves.
+//!
+//! The unit of choice is the warp: its lanes run one after another until none can, and then, or when a switch point
+//! says so, another warp is drawn. That keeps a block's memory warm and still lets every order of synchronising
+//! operations happen.
+
+use std::collections::HashSet;
+
+use super::block::{NO_FIBER, Status};
+use super::{Caller, Current, Engine};
+use crate::config::{BlockOrder, Config};
+use crate::fault::{FaultKind, Waiter};
+use crate::geometry::{WARP, unflatten};
+use crate::rng::Rng;
+
+/// What the main loop does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Run the current thread, which has not started, on any fiber.
+    Fresh,
+    /// Resume the current thread on the fiber it is suspended on.
+    Resume(u32),
+    /// The launch is over, by completion or fault.
+    Over,
+}
+
+/// Blocks that have not started, in the order in which they will.
+struct Waiting {
+    /// Handed out in seeded order from here...
+    window: Vec<u32>,
+    /// ...refilled from `next..end`, downwards when `descending`.
+    next: u32,
+    end: u32,
+    descending: bool,
+}
+
+impl Waiting {
+    const WINDOW: usize = 1024;
+
+    fn new(blocks: u32, order: BlockOrder, rng: &mut Rng) -> (Self, bool) {
+        let (descending, shuffled) = match order {
+            BlockOrder::Ascending => (false, false),
+            BlockOrder::Any => match rng.below(4) {
+                0 => (false, false),
+                1 => (true, false),
+                _ => (rng.one_in(2), true),
+            },
+        };
+        (Self { window: Vec::new(), next: 0, end: blocks, descending }, shuffled)
+    }
+
+    fn refill(&mut self, most: usize) {
+        while self.window.len() < most && self.next < self.end {
+            if self.descending {
+                self.end -= 1;
+                self.window.push(self.end);
+            } else {
+                self.window.push(self.next);
+                self.next += 1;
+            }
+        }
+    }
+
+    fn take(&mut self, shuffled: bool, rng: &mut Rng) -> Option<u32> {
+        self.refill(if shuffled { Self::WINDOW } else { 1 });
+        if self.window.is_empty() {
+            return None;
+        }
+        let at = if shuffled { rng.below(self.window.len() as u32) as usize } else { 0 };
+        Some(self.window.swap_remove(at))
+    }
+
+    fn left(&self) -> u64 {
+        self.window.len() as u64 + u64::from(self.end - self.next)
+    }
+}
+
+/// The scheduler's own state.
+pub(crate) struct Scheduler {
+    /// Warps that have runnable lanes, by slot * warps + warp.
+    ready: Vec<u32>,
+    warps: u32,
+    waiting: Waiting,
+    shuffled: bool,
+    /// Slots without a block.
+    vacant: Vec<usize>,
+    /// Stay with the current warp as long as it has runnable lanes.
+    sticky: bool,
+    /// Run lanes downwards.
+    lanes_down: bool,
+    /// At a switch point another warp is drawn once in this many times.
+    switch_one_in: u32,
+    pub(crate) next: Next,
+    /// The fiber that runs.
+    pub(crate) fiber: u32,
+    pub(crate) switches: u64,
+    pub(crate) steps: u64,
+    progress_at: u64,
+    /// Steps at which to look at progress again.
+    look_at: u64,
+    step_budget: u64,
+    spin_budget: u64,
+    /// In suspicion: what was read since the last progress, as hashes of (thread, address, value).
+    seen: Option<HashSet<u64>>,
+    pub(crate) resident: u64,
+    pub(crate) finished_blocks: u64,
+}
+
+impl Scheduler {
+    pub(crate) fn new(
+        config: &Config,
+        blocks: u32,
+        slots: usize,
+        warps: u32,
+        threads: u64,
+        rng: &mut Rng,
+    ) -> Self {
+        let (waiting, shuffled) = Waiting::new(blocks, config.block_order, rng);
+        let step_budget = config.steps_per_thread.saturating_mul(threads).saturating_add(Config::STEP_BASE);
+        Self {
+            ready: Vec::new(),
+            warps,
+            waiting,
+            shuffled,
+            vacant: (0..slots).rev().collect(),
+            sticky: false,
+            lanes_down: rng.one_in(2),
+            switch_one_in: [1, 2, 4, 16][rng.below(4) as usize],
+            next: Next::Over,
+            fiber: NO_FIBER,
+            switches: 0,
+            steps: 0,
+            progress_at: 0,
+            look_at: config.spin_budget.min(step_budget),
+            step_budget,
+            spin_budget: config.spin_budget,
+            seen: None,
+            resident: 0,
+            finished_blocks: 0,
+        }
+    }
+
+    /// Whether reads must be noted, because nothing else has changed for long.
+    #[inline]
+    pub(crate) fn suspicious(&self) -> bool {
+        self.seen.is_some()
+    }
+
+    /// Whether the launch makes progress: stale reads are for those that do.
+    pub(crate) fn lively(&self) -> bool {
+        self.steps - self.progress_at < self.spin_budget / 4
+    }
+}
+
+impl Engine {
+    /// Puts a warp with runnable lanes into the list.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, slot: usize, number: usize) {
+        let warp = &mut self.blocks[slot].warps[number];
+        if warp.runnable != 0 && !warp.queued {
+            warp.queued = true;
+            self.scheduler.ready.push(slot as u32 * self.scheduler.warps + number as u32);
+        }
+    }
+
+    fn start_blocks(&mut self) {
+        while let Some(&slot) = self.scheduler.vacant.last() {
+            let Some(number) = self.scheduler.waiting.take(self.scheduler.shuffled, &mut self.rng) else {
+                return;
+            };
+            self.scheduler.vacant.pop();
+            self.recycle_shared(slot);
+            self.blocks[slot].start(number, unflatten(number, self.geometry.grid));
+            for warp in 0..self.blocks[slot].warps.len() {
+                self.enqueue(slot, warp);
+            }
+            self.scheduler.resident += 1;
+            self.progressed = true;
+        }
+    }
+
+    /// Makes another thread the current one. The present one is already filed: runnable, waiting or finished.
+    pub(crate) fn pick(&mut self) -> Next {
+        if self.fault().is_some() {
+            return Next::Over;
+        }
+        let (mut slot, mut number) = (self.current.slot, self.warp());
+        let mut lane_from = self.lane() + 1;
+        if !self.scheduler.sticky || self.blocks[slot].warps[number].runnable == 0 {
+            (slot, number) = match self.draw() {
+                Some(warp) => warp,
+                None => return Next::Over,
+            };
+            lane_from = self.rng.below(WARP);
+        }
+        self.scheduler.sticky = true;
+        let warp = &mut self.blocks[slot].warps[number];
+        // Round robin from the last lane, or a drawn one: no lane that spins keeps the others from running.
+        let lane = if self.scheduler.lanes_down {
+            let below = warp.runnable & ((1u64 << lane_from.saturating_sub(1)) - 1) as u32;
+            31 - (if below != 0 { below } else { warp.runnable }).leading_zeros()
+        } else {
+            let above = if lane_from < WARP { warp.runnable >> lane_from << lane_from } else { 0 };
+            (if above != 0 { above } else { warp.runnable }).trailing_zeros()
+        };
+        warp.runnable &= !(1 << lane);
+        let tid = number as u32 * WARP + lane;
+        let block = &mut self.blocks[slot];
+        self.current = Current { slot, tid, gid: block.number * self.per_block + tid };
+        self.scheduler.steps += u64::from(self.config.quantum - self.quantum);
+        self.quantum = self.config.quantum;
+        let fiber = std::mem::replace(&mut block.threads[tid as usize].fiber, NO_FIBER);
+        if fiber == NO_FIBER { Next::Fresh } else { Next::Resume(fiber) }
+    }
+
+    /// Draws a warp that has a runnable lane; `None` when all is done, or after a deadlock.
+    fn draw(&mut self) -> Option<(usize, usize)> {
+        if self.scheduler.waiting.left() > 0 {
+            self.start_blocks();
+        }
+        loop {
+            if self.scheduler.ready.is_empty() {
+                if self.resolve_gathers() {
+                    continue;
+                }
+                if self.scheduler.resident > 0 {
+                    self.deadlock();
+                }
+                return None;
+            }
+            let at = self.rng.below(self.scheduler.ready.len() as u32) as usize;
+            let warp = self.scheduler.ready[at];
+            let (slot, number) =
+                ((warp / self.scheduler.warps) as usize, (warp % self.scheduler.warps) as usize);
+            let state = &mut self.blocks[slot].warps[number];
+            if state.runnable == 0 {
+                state.queued = false;
+                let gathering = state.gathering != 0;
+                self.scheduler.ready.swap_remove(at);
+                if gathering {
+                    self.resolve_gather(slot, number);
+                }
+                continue;
+            }
+            // Lanes in `active_mask` do not wait forever for one that spins.
+            if state.gathering != 0 && self.rng.one_in(8) {
+                self.resolve_gather(slot, number);
+            }
+            return Some((slot, number));
+        }
+    }
+
+    fn resolve_gathers(&mut self) -> bool {
+        for slot in 0..self.blocks.len() {
+            for number in 0..self.blocks[slot].warps.len() {
+                if self.blocks[slot].live && self.blocks[slot].warps[number].gathering != 0 {
+                    self.resolve_gather(slot, number);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// A point at which another thread may run. True when the caller must suspend.
+    #[inline]
+    pub(crate) fn switch_point(&mut self, caller: Caller) -> bool {
+        self.scheduler.steps += 1;
+        self.progress_check(caller);
+        if !self.rng.one_in(self.scheduler.switch_one_in) {
+            return false;
+        }
+        self.give_way(caller, false);
+        true
+    }
+
+    /// The quantum of plain accesses is used up. The caller must suspend.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn expire(&mut self, caller: Caller) {
+        self.progress_check(caller);
+        let stay = !self.rng.one_in(4);
+        self.give_way(caller, stay);
+    }
+
+    /// Files the current thread as runnable; `stay` keeps to its warp, so that its lanes advance together.
+    fn give_way(&mut self, caller: Caller, stay: bool) {
+        let (slot, tid, number, lane) = (self.current.slot, self.current.tid, self.warp(), self.lane());
+        let block = self.block();
+        block.threads[tid as usize].site = Some(caller);
+        block.warps[number].runnable |= 1 << lane;
+        self.enqueue(slot, number);
+        self.scheduler.sticky = stay;
+    }
+
+    /// Counts a step, and looks at progress and budgets when it is time.
+    #[inline]
+    pub(crate) fn progress_check(&mut self, caller: Caller) {
+        self.scheduler.steps += 1;
+        if self.scheduler.steps >= self.scheduler.look_at {
+            self.look_at_progress(caller);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_progress(&mut self, caller: Caller) {
+        let steps = self.scheduler.steps;
+        if steps >= self.scheduler.step_budget {
+            let budget = self.scheduler.step_budget;
+            self.raise(FaultKind::StepBudget { budget }, caller);
+        }
+        let budget = self.scheduler.spin_budget
+            + Config::SPIN_STEPS_PER_THREAD * self.scheduler.resident * u64::from(self.per_block);
+        if std::mem::take(&mut self.progressed) {
+            self.scheduler.progress_at = steps;
+            self.scheduler.seen = None;
+            self.scheduler.look_at = steps + self.scheduler.spin_budget;
+        } else if steps - self.scheduler.progress_at < budget {
+            // Half-way, reads of anything new begin to count as progress.
+            if steps - self.scheduler.progress_at >= budget / 2 && self.scheduler.seen.is_none() {
+                self.scheduler.seen = Some(HashSet::new());
+            }
+            self.scheduler.look_at = steps + budget / 8;
+        } else {
+            let steps = steps - self.scheduler.progress_at;
+            let not_started = self.scheduler.waiting.left();
+            let mut details =
+                self.details(FaultKind::Livelock { steps, not_started }, Some(caller), self.current.gid);
+            details.waiters = self.waiters(8, |status| status != Status::Finished);
+            self.raise_details(details);
+        }
+        self.scheduler.look_at = self.scheduler.look_at.min(self.scheduler.step_budget);
+        self.observe = self.watches_races() || self.scheduler.seen.is_some();
+    }
+
+    /// Steps so far, each value given once.
+    pub(crate) fn clock(&mut self) -> u64 {
+        self.scheduler.steps += 1;
+        self.scheduler.steps + u64::from(self.config.quantum - self.quantum)
+    }
+
+    /// In suspicion: a read of something that its thread has not read since the last progress is progress.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_read(&mut self, address: u64, value: u64) {
+        let gid = u64::from(self.current.gid);
+        if let Some(seen) = &mut self.scheduler.seen {
+            let mut hash = Rng::new(address ^ gid.rotate_left(32)).next();
+            hash = Rng::new(hash ^ value).next();
+            self.progressed |= seen.insert(hash);
+        }
+    }
+
+    /// The current thread has returned from the kernel.
+    pub(crate) fn finish_thread(&mut self) {
+        let (slot, tid, number, lane) = (self.current.slot, self.current.tid, self.warp(), self.lane());
+        let per_block = self.per_block;
+        let block = &mut self.blocks[slot];
+        block.threads[tid as usize].status = Status::Finished;
+        if block.exited == 0 {
+            block.last_exited = tid;
+        }
+        block.exited += 1;
+        self.progressed = true;
+        let warp = &mut block.warps[number];
+        warp.exited |= 1 << lane;
+        let warp_done = warp.exited == warp.lanes;
+        let block_done = block.exited == per_block;
+        if warp_done {
+            self.flush_warp(slot, number);
+        }
+        if block_done {
+            self.blocks[slot].live = false;
+            self.scheduler.vacant.push(slot);
+            self.scheduler.resident -= 1;
+            self.scheduler.finished_blocks += 1;
+        }
+    }
+
+    /// Whether the running thread, about to finish, leaves others waiting in vain.
+    #[inline]
+    pub(crate) fn exit_matters(&self) -> bool {
+        let block = &self.blocks[self.current.slot];
+        block.barrier.arrived > 0
+            || !block.warps[self.warp()].collectives.is_empty()
+            || block.copies.pending(self.current.tid)
+    }
+
+    fn deadlock(&mut self) {
+        let not_started = self.scheduler.waiting.left();
+        let waiting: u64 = self
+            .blocks
+            .iter()
+            .filter(|block| block.live)
+            .map(|block| block.threads.len() as u64 - u64::from(block.exited))
+            .sum();
+        let stuck = self.stuck_collective().or_else(|| {
+            let slot = self.blocks.iter().position(|block| block.live)?;
+            let tid = self.blocks[slot].threads.iter().position(|t| t.status != Status::Finished)?;
+            Some((slot, tid as u32, FaultKind::Deadlock { threads: waiting, not_started }))
+        });
+        let Some((slot, tid, kind)) = stuck else { return };
+        let block = &self.blocks[slot];
+        let (gid, site) = (block.number * self.per_block + tid, block.threads[tid as usize].site);
+        let mut details = self.details(kind, site, gid);
+        details.waiters = self.waiters(8, |status| status != Status::Finished);
+        self.set_fault(details);
+    }
+
+    /// The first `most` resident threads in a state of interest.
+    pub(crate) fn waiters(&self, most: usize, wanted: impl Fn(Status) -> bool) -> Vec<Waiter> {
+        let mut waiters = Vec::new();
+        for (slot, block) in self.blocks.iter().enumerate().filter(|(_, block)| block.live) {
+            for (tid, thread) in block.threads.iter().enumerate() {
+                if waiters.len() < most && wanted(thread.status) {
+                    waiters.push(self.waiter(slot, tid as u32));
+                }
+            }
+        }
+        waiters
+    }
+}

@@ -1,0 +1,381 @@
+//! What the simulator reports when a kernel does something that a GPU would not forgive.
+
+use std::fmt;
+use std::ops::Deref;
+use std::panic::Location;
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// File, as the compiler names it.
+    pub file: String,
+    /// Line, from one.
+    pub line: u32,
+    /// Column, from one.
+    pub column: u32,
+}
+
+impl From<&Location<'_>> for Site {
+    fn from(location: &Location<'_>) -> Self {
+        Self { file: location.file().into(), line: location.line(), column: location.column() }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// A memory space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory, named by 64-bit simulated addresses.
+    Global,
+    /// A block's dynamic shared memory, named by byte offsets.
+    Shared,
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+        })
+    }
+}
+
+/// Read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The memory is read.
+    Read,
+    /// The memory is written (an atomic read-modify-write counts as a write).
+    Write,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        })
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// An access that does not lie inside its allocation.
+    #[error(
+        "out-of-bounds {direction} of {bytes} bytes at {space} address {address:#x}: offset {offset} of an allocation of {size} bytes"
+    )]
+    OutOfBounds {
+        /// Memory space.
+        space: Space,
+        /// Read or write.
+        direction: Direction,
+        /// The simulated address, or the offset in shared memory.
+        address: u64,
+        /// Offset from the start of the allocation; negative when before it.
+        offset: i64,
+        /// Bytes accessed.
+        bytes: u64,
+        /// Bytes of the allocation.
+        size: u64,
+    },
+    /// An address that never belonged to an allocation.
+    #[error("{direction} of {bytes} bytes at {address:#x}, which belongs to no allocation")]
+    WildAddress {
+        /// Read or write.
+        direction: Direction,
+        /// The address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u64,
+    },
+    /// An access to memory that was freed.
+    #[error("{direction} of {bytes} bytes at {address:#x} after the allocation was freed")]
+    UseAfterFree {
+        /// Read or write.
+        direction: Direction,
+        /// The address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u64,
+    },
+    /// `free` of an address that does not begin a live allocation.
+    #[error("free of {address:#x}, which is not the start of a live allocation")]
+    InvalidFree {
+        /// The address.
+        address: u64,
+    },
+    /// An address that is no multiple of the access's size.
+    #[error("misaligned {direction} of {bytes} bytes at {space} address {address:#x}")]
+    Misaligned {
+        /// Memory space.
+        space: Space,
+        /// Read or write.
+        direction: Direction,
+        /// The address or offset.
+        address: u64,
+        /// Bytes accessed, and the alignment needed.
+        bytes: u64,
+    },
+    /// A read of bytes that nobody wrote.
+    #[error("read of {bytes} bytes of never-written {space} memory at {address:#x}")]
+    Unwritten {
+        /// Memory space.
+        space: Space,
+        /// The address or offset.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u64,
+    },
+    /// Two accesses, at least one a write, that nothing orders.
+    #[error("race: unordered {direction} of {space} memory at {address:#x}")]
+    Race {
+        /// Memory space.
+        space: Space,
+        /// What this access did.
+        direction: Direction,
+        /// The address or offset.
+        address: u64,
+    },
+    /// `ld.global.nc` of data that the same launch writes.
+    #[error("read-only load of global memory at {address:#x} that this launch also writes")]
+    ReadOnlyWritten {
+        /// The address.
+        address: u64,
+    },
+    /// Shared memory touched while a `cp.async` into it has not been waited for.
+    #[error(
+        "{direction} of shared memory at {address:#x} before the asynchronous copy into it was waited for"
+    )]
+    AsyncNotWaited {
+        /// Read or write.
+        direction: Direction,
+        /// The offset in shared memory.
+        address: u64,
+    },
+    /// A block barrier that not all threads of the block reach together.
+    #[error("barrier under divergence: {detail}")]
+    BarrierDivergence {
+        /// Who is where.
+        detail: String,
+    },
+    /// A warp collective that a lane named in its mask does not reach.
+    #[error("{operation} with mask {mask:#010x} never reached by lanes {missing:#010x}: {detail}")]
+    WarpDivergence {
+        /// The collective.
+        operation: &'static str,
+        /// The mask it was called with.
+        mask: u32,
+        /// The lanes missing, one bit each.
+        missing: u32,
+        /// Where they are.
+        detail: String,
+    },
+    /// A lane called a collective whose mask does not name it.
+    #[error("{operation} with mask {mask:#010x}, which does not name the calling lane {lane}")]
+    NotInMask {
+        /// The collective.
+        operation: &'static str,
+        /// The mask.
+        mask: u32,
+        /// The calling lane.
+        lane: u32,
+    },
+    /// A shuffle that reads a lane outside its mask: the value is undefined on hardware.
+    #[error("shuffle with mask {mask:#010x} reads lane {source_lane}, which takes no part")]
+    ShuffleSource {
+        /// The mask.
+        mask: u32,
+        /// The lane read.
+        source_lane: u32,
+    },
+    /// An operand that the instruction does not take.
+    #[error("{operation}: {what} is {value}, allowed is {allowed}")]
+    InvalidOperand {
+        /// The operation.
+        operation: &'static str,
+        /// The operand.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// Every resident thread waits for something that cannot happen.
+    #[error("deadlock: all {threads} resident threads are blocked, {not_started} blocks have not started")]
+    Deadlock {
+        /// Unfinished resident threads.
+        threads: u64,
+        /// Blocks without a place.
+        not_started: u64,
+    },
+    /// Threads run, but nothing changes any more.
+    #[error("livelock: {steps} steps without progress, {not_started} blocks have not started")]
+    Livelock {
+        /// Steps since the last progress.
+        steps: u64,
+        /// Blocks without a place.
+        not_started: u64,
+    },
+    /// More steps than the launch may take.
+    #[error("step budget of {budget} exhausted")]
+    StepBudget {
+        /// The budget.
+        budget: u64,
+    },
+    /// The kernel's body panicked.
+    #[error("the kernel panicked: {message}")]
+    Panic {
+        /// The panic's message.
+        message: String,
+    },
+    /// A launch whose shape is zero or too large.
+    #[error("invalid launch: {what} is {asked}, allowed is 1 to {limit}")]
+    InvalidLaunch {
+        /// The extent.
+        what: &'static str,
+        /// What was asked for.
+        asked: u64,
+        /// The most allowed.
+        limit: u64,
+    },
+    /// No memory left for an allocation.
+    #[error("out of memory: {asked} bytes asked, {free} of {total} free")]
+    OutOfMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes free.
+        free: u64,
+        /// Bytes in total.
+        total: u64,
+    },
+}
+
+/// The access that a race was with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherAccess {
+    /// Where it stands in the source.
+    pub site: Option<Site>,
+    /// The block that made it.
+    pub block: [u32; 3],
+    /// The thread that made it.
+    pub thread: [u32; 3],
+    /// Read or write.
+    pub direction: Direction,
+    /// Whether it was an atomic or volatile access.
+    pub atomic: bool,
+}
+
+/// A thread that waits, for deadlock and divergence reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// Its block.
+    pub block: [u32; 3],
+    /// Its index in the block.
+    pub thread: [u32; 3],
+    /// Where it waits.
+    pub site: Option<Site>,
+    /// What it waits for.
+    pub what: &'static str,
+}
+
+/// Everything known about a fault. Reached through [`Fault`], which derefs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FaultDetails {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// The kernel's name; empty when a host call failed.
+    pub kernel: String,
+    /// Where the kernel is written, `file:line`; empty for host calls.
+    pub kernel_site: String,
+    /// The source line of the access or call.
+    pub site: Option<Site>,
+    /// The block of the thread at fault.
+    pub block: [u32; 3],
+    /// The thread at fault, as an index in its block.
+    pub thread: [u32; 3],
+    /// The seed that reproduces the run.
+    pub seed: u64,
+    /// The other access of a race.
+    pub other: Option<OtherAccess>,
+    /// Threads that wait, the first several.
+    pub waiters: Vec<Waiter>,
+}
+
+/// A kernel, or a host call, did something that real hardware would not forgive, or would forgive silently.
+///
+/// The fields are those of [`FaultDetails`]: `fault.kind`, `fault.site`, `fault.block` and so on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(Box<FaultDetails>);
+
+impl Fault {
+    pub(crate) fn new(details: FaultDetails) -> Self {
+        Self(Box::new(details))
+    }
+
+    /// A fault of a host call: there is no kernel, block or thread.
+    pub(crate) fn host(kind: FaultKind, seed: u64, caller: &Location<'_>) -> Self {
+        Self::new(FaultDetails {
+            kind,
+            kernel: String::new(),
+            kernel_site: String::new(),
+            site: Some(caller.into()),
+            block: [0; 3],
+            thread: [0; 3],
+            seed,
+            other: None,
+            waiters: Vec::new(),
+        })
+    }
+}
+
+impl Deref for Fault {
+    type Target = FaultDetails;
+
+    fn deref(&self) -> &FaultDetails {
+        &self.0
+    }
+}
+
+impl fmt::Display for FaultDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        if let Some(site) = &self.site {
+            write!(f, "\n  at {site}")?;
+        }
+        if self.kernel.is_empty() {
+            return write!(f, "\n  in a host call");
+        }
+        write!(
+            f,
+            "\n  in kernel `{}` ({}), block {:?}, thread {:?}",
+            self.kernel, self.kernel_site, self.block, self.thread
+        )?;
+        if let Some(other) = &self.other {
+            let atomic = if other.atomic { "atomic " } else { "" };
+            write!(
+                f,
+                "\n  other access: {atomic}{} by block {:?}, thread {:?}",
+                other.direction, other.block, other.thread
+            )?;
+            if let Some(site) = &other.site {
+                write!(f, "\n  at {site}")?;
+            }
+        }
+        for waiter in &self.waiters {
+            write!(f, "\n  block {:?}, thread {:?}: {}", waiter.block, waiter.thread, waiter.what)?;
+            if let Some(site) = &waiter.site {
+                write!(f, " at {site}")?;
+            }
+        }
+        write!(f, "\n  seed {}", self.seed)
+    }
+}

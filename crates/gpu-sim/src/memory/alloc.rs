@@ -1,0 +1,99 @@
+//! Global memory: allocations named by the upper bits of their address.
+
+use super::Region;
+use crate::fault::{Direction, FaultKind, Space};
+
+/// Bits of an address that are the offset within an allocation.
+const OFFSET_BITS: u32 = 40;
+const OFFSET_MASK: u64 = (1 << OFFSET_BITS) - 1;
+/// Allocations that 24 bits can number.
+const MOST: usize = (1 << (64 - OFFSET_BITS)) - 2;
+
+/// All allocations of a simulator. The n-th begins at address `(n + 1) << 40`: an offset runs off its own
+/// allocation long before it reaches another's.
+#[derive(Default)]
+pub(crate) struct Heap {
+    /// `None` once freed.
+    regions: Vec<Option<Region>>,
+    used: usize,
+}
+
+impl Heap {
+    pub(crate) fn alloc(&mut self, bytes: usize, limit: usize) -> Result<u64, FaultKind> {
+        let free = limit - self.used;
+        let none = FaultKind::OutOfMemory { asked: bytes as u64, free: free as u64, total: limit as u64 };
+        if bytes > free || bytes as u64 > OFFSET_MASK >> 1 || self.regions.len() >= MOST {
+            return Err(none);
+        }
+        let region = Region::new(bytes).ok_or(none)?;
+        self.regions.push(Some(region));
+        self.used += bytes;
+        Ok((self.regions.len() as u64) << OFFSET_BITS)
+    }
+
+    pub(crate) fn free(&mut self, address: u64) -> Result<(), FaultKind> {
+        let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
+        match self.regions.get_mut(index) {
+            Some(slot) if address & OFFSET_MASK == 0 && slot.is_some() => {
+                self.used -= slot.take().map_or(0, |region| region.len());
+                Ok(())
+            }
+            _ => Err(FaultKind::InvalidFree { address }),
+        }
+    }
+
+    /// The region and offset of an access that lies inside a live allocation.
+    #[inline]
+    pub(crate) fn locate(&mut self, address: u64, bytes: usize) -> Option<(&mut Region, usize)> {
+        let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
+        let offset = (address & OFFSET_MASK) as usize;
+        let region = self.regions.get_mut(index)?.as_mut()?;
+        (offset + bytes <= region.len()).then_some((region, offset))
+    }
+
+    /// Why `locate` found nothing.
+    #[cold]
+    pub(crate) fn explain(&self, address: u64, bytes: usize, direction: Direction) -> FaultKind {
+        let bytes = bytes as u64;
+        let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
+        let offset = address & OFFSET_MASK;
+        // The upper half of an allocation's addresses is what negative indices of the next one reach.
+        if offset > OFFSET_MASK >> 1
+            && let Some(Some(next)) = self.regions.get(index.wrapping_add(1))
+        {
+            let offset = offset as i64 - (1 << OFFSET_BITS);
+            let size = next.len() as u64;
+            return FaultKind::OutOfBounds { space: Space::Global, direction, address, offset, bytes, size };
+        }
+        match self.regions.get(index) {
+            None => FaultKind::WildAddress { direction, address, bytes },
+            Some(None) => FaultKind::UseAfterFree { direction, address, bytes },
+            Some(Some(region)) => FaultKind::OutOfBounds {
+                space: Space::Global,
+                direction,
+                address,
+                offset: offset as i64,
+                bytes,
+                size: region.len() as u64,
+            },
+        }
+    }
+
+    /// Starts a launch: what earlier ones accessed is void.
+    pub(crate) fn begin(&mut self, generation: u32) {
+        for region in self.regions.iter_mut().flatten() {
+            region.shadow.begin(generation);
+        }
+    }
+
+    /// Shadow pages are kept between launches only up to a bound.
+    pub(crate) fn trim_shadows(&mut self, bytes: usize) {
+        let mut kept = 0;
+        for region in self.regions.iter_mut().flatten() {
+            kept += region.shadow.bytes();
+            if kept > bytes {
+                region.shadow.clear();
+            }
+        }
+    }
+}

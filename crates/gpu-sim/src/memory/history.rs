@@ -1,0 +1,211 @@
+//! Atomic locations: who accessed them atomically, and the stores that a relaxed load may still return.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::runs::Runs;
+use super::shadow::Conflict;
+use crate::clock::{View, Who};
+use crate::fault::Direction;
+
+/// The writer of a value that was there before anyone looked: known to all.
+const NOBODY: u32 = u32::MAX;
+/// Most readers remembered for coherence; beyond it loads only become less stale.
+const READERS: usize = 64;
+
+/// A store: its value, its writer, and what a thread that reads it may acquire.
+#[derive(Clone)]
+pub(crate) struct Message {
+    pub(crate) value: u64,
+    pub(crate) gid: u32,
+    pub(crate) clock: u32,
+    /// What readers in the writer's block acquire.
+    pub(crate) to_block: Option<Rc<View>>,
+    /// What readers in other blocks acquire.
+    pub(crate) to_device: Option<Rc<View>>,
+}
+
+/// One atomic location.
+pub(crate) struct Location {
+    /// Offset and size in its region, to tell accesses of another width.
+    pub(crate) offset: usize,
+    pub(crate) size: usize,
+    /// The newest stores, oldest first; never empty.
+    messages: VecDeque<Message>,
+    /// Number of `messages[0]` in the location's modification order.
+    first: u32,
+    /// (thread, clock, number of the store read).
+    readers: Vec<(u32, u32, u32)>,
+    /// Nobody reads anything older any more.
+    floor: u32,
+    writes: Runs,
+    reads: Runs,
+    /// Some access had block scope.
+    block_scope: bool,
+    /// The plain write already accounted for, as (thread, clock).
+    plain: (u32, u32),
+}
+
+impl Location {
+    pub(crate) fn new(offset: usize, size: usize, value: u64, plain: (u32, u32)) -> Self {
+        let first = Message { value, gid: NOBODY, clock: 0, to_block: None, to_device: None };
+        Self {
+            offset,
+            size,
+            messages: VecDeque::from([first]),
+            first: 0,
+            readers: Vec::new(),
+            floor: 0,
+            writes: Runs::default(),
+            reads: Runs::default(),
+            block_scope: false,
+            plain,
+        }
+    }
+
+    /// A plain write, ordered before the present access, started the location anew.
+    pub(crate) fn restart(&mut self, value: u64, plain: (u32, u32)) {
+        if self.plain == plain {
+            return;
+        }
+        self.plain = plain;
+        self.first += self.messages.len() as u32;
+        self.floor = self.first;
+        self.messages.clear();
+        self.messages.push_back(Message { value, gid: NOBODY, clock: 0, to_block: None, to_device: None });
+    }
+
+    /// What an atomic access is not ordered after, where scopes do not include each other.
+    pub(crate) fn before_atomic(&self, who: &Who<'_>, write: bool, block_scope: bool) -> Option<Conflict> {
+        if !block_scope && !self.block_scope {
+            return None;
+        }
+        let fine = |gid: u32, theirs: bool, clock| {
+            who.same_block(gid) || !(block_scope || theirs) || who.knows(gid, clock)
+        };
+        let look =
+            |runs: &Runs, direction| {
+                runs.iter().find_map(|run| {
+                    (run.low..=run.high).find(|&gid| !fine(gid, run.block_scope, run.clock)).map(|gid| {
+                        Conflict { gid, site: run.site, direction, atomic: true, read_only: false }
+                    })
+                })
+            };
+        look(&self.writes, Direction::Write)
+            .or_else(|| if write { look(&self.reads, Direction::Read) } else { None })
+    }
+
+    /// What a plain access is not ordered after.
+    pub(crate) fn before_plain(&self, who: &Who<'_>, write: bool) -> Option<Conflict> {
+        let look = |runs: &Runs, direction| {
+            runs.first_unknown(|gid, clock| who.knows(gid, clock)).map(|(gid, run)| Conflict {
+                gid,
+                site: run.site,
+                direction,
+                atomic: true,
+                read_only: false,
+            })
+        };
+        look(&self.writes, Direction::Write)
+            .or_else(|| if write { look(&self.reads, Direction::Read) } else { None })
+    }
+
+    /// Some atomic write that happened, ordered or not.
+    pub(crate) fn any_write(&self) -> Option<(u32, u16)> {
+        self.writes.iter().next().map(|run| (run.low, run.site))
+    }
+
+    /// Records an atomic access.
+    pub(crate) fn note(&mut self, who: &Who<'_>, site: u16, write: bool, block_scope: bool) {
+        self.block_scope |= block_scope;
+        let runs = if write { &mut self.writes } else { &mut self.reads };
+        runs.insert(who.gid, who.clock, site, block_scope, |gid, clock| who.knows(gid, clock));
+    }
+
+    /// How many stores a load by `who` may choose from: one means the newest only.
+    pub(crate) fn choices(&self, who: &Who<'_>) -> usize {
+        let mut oldest = self.floor.max(self.first);
+        for (at, message) in self.messages.iter().enumerate().rev() {
+            let number = self.first + at as u32;
+            if number <= oldest {
+                break;
+            }
+            if message.gid == NOBODY || who.knows(message.gid, message.clock) {
+                oldest = number;
+                break;
+            }
+        }
+        for &(gid, clock, number) in &self.readers {
+            if number > oldest && who.knows(gid, clock) {
+                oldest = number;
+            }
+        }
+        self.messages.len() - (oldest - self.first) as usize
+    }
+
+    /// A load returns the store `age` before the newest; later loads ordered after it return nothing older.
+    pub(crate) fn load(&mut self, who: &Who<'_>, age: usize) -> Message {
+        let at = self.messages.len() - 1 - age;
+        let number = self.first + at as u32;
+        match self.readers.iter_mut().find(|reader| reader.0 == who.gid) {
+            Some(reader) => *reader = (who.gid, who.clock, number),
+            None if number > self.floor.max(self.first) => {
+                if self.readers.len() >= READERS {
+                    let first = self.first;
+                    self.readers.retain(|reader| reader.2 > first);
+                }
+                if self.readers.len() >= READERS {
+                    let (_, _, forgotten) = self.readers.swap_remove(0);
+                    self.floor = self.floor.max(forgotten);
+                }
+                self.readers.push((who.gid, who.clock, number));
+            }
+            None => {}
+        }
+        self.messages[at].clone()
+    }
+
+    /// Adds a store at the end of the modification order.
+    pub(crate) fn store(&mut self, message: Message, history: usize) {
+        self.messages.push_back(message);
+        while self.messages.len() > history.max(1) {
+            self.messages.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Carries over who accessed the bytes under another width.
+    pub(crate) fn inherit(&mut self, other: &Self) {
+        self.writes = other.writes.clone();
+        self.reads = other.reads.clone();
+        self.block_scope = other.block_scope;
+    }
+}
+
+/// All atomic locations of a launch. Freed ones are used again.
+#[derive(Default)]
+pub(crate) struct Locations {
+    slots: Vec<Option<Location>>,
+    free: Vec<u32>,
+}
+
+impl Locations {
+    pub(crate) fn add(&mut self, location: Location) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.slots[index as usize] = Some(location);
+            return index;
+        }
+        self.slots.push(Some(location));
+        self.slots.len() as u32 - 1
+    }
+
+    pub(crate) fn free(&mut self, index: u32) {
+        if self.slots[index as usize].take().is_some() {
+            self.free.push(index);
+        }
+    }
+
+    pub(crate) fn get(&mut self, index: u32) -> &mut Location {
+        self.slots[index as usize].as_mut().expect("cells refer to live locations")
+    }
+}

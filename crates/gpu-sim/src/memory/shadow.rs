@@ -1,0 +1,299 @@
+//! Shadow cells: the last accesses of every granule, for races by happens-before.
+//!
+//! After FastTrack: the last plain write is one epoch; plain reads are one epoch as long as each is ordered after
+//! the one before, and a set of runs otherwise. Atomic accesses are kept apart (see `history`), because they do not
+//! race with each other. A granule is four bytes until the region sees its first smaller access, then one.
+
+use super::runs::Runs;
+use crate::clock::Who;
+use crate::fault::Direction;
+
+const PAGE: usize = 1024;
+/// In `Cell::read_clock`: `read_gid` is the number of a set.
+const SHARED: u32 = u32::MAX;
+/// In `Cell::write_site`: somebody read the granule through a read-only load.
+const READ_ONLY: u16 = 1 << 15;
+
+/// What is known of one granule. Clock zero: nobody.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cell {
+    write_gid: u32,
+    write_clock: u32,
+    read_gid: u32,
+    read_clock: u32,
+    write_site: u16,
+    read_site: u16,
+    /// Number of the atomic location, plus one.
+    pub(crate) atomic: u32,
+}
+
+impl Cell {
+    /// The last plain write, as (thread, clock, site).
+    pub(crate) fn last_write(&self) -> Option<(u32, u32, u16)> {
+        (self.write_clock != 0).then_some((self.write_gid, self.write_clock, self.write_site & !READ_ONLY))
+    }
+}
+
+struct Page {
+    generation: u32,
+    /// Some cell refers to a set of reads or to an atomic location.
+    refers: bool,
+    cells: [Cell; PAGE],
+}
+
+/// The cells of one region, in pages that exist once touched.
+#[derive(Default)]
+pub(crate) struct Shadow {
+    pages: Vec<Option<Box<Page>>>,
+    /// Cells of another generation are void.
+    generation: u32,
+    /// Sub-word accesses have been seen: granules are bytes.
+    bytes: bool,
+}
+
+/// A set of reads per granule that many read. Freed ones are used again.
+#[derive(Default)]
+pub(crate) struct ReadSets {
+    sets: Vec<Runs>,
+    free: Vec<u32>,
+}
+
+impl ReadSets {
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.sets.push(Runs::default());
+            self.sets.len() as u32 - 1
+        })
+    }
+
+    fn give(&mut self, set: u32) {
+        self.sets[set as usize] = Runs::default();
+        self.free.push(set);
+    }
+}
+
+/// An access that the present one is not ordered after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    pub(crate) gid: u32,
+    pub(crate) site: u16,
+    pub(crate) direction: Direction,
+    pub(crate) atomic: bool,
+    /// It is about a read-only load, whatever the order.
+    pub(crate) read_only: bool,
+}
+
+impl Conflict {
+    fn plain(gid: u32, site: u16, direction: Direction) -> Self {
+        Self { gid, site, direction, atomic: false, read_only: false }
+    }
+}
+
+impl Shadow {
+    /// Starts a launch: everything recorded is void.
+    pub(crate) fn begin(&mut self, generation: u32) {
+        self.generation = generation;
+    }
+
+    /// Voids everything and gives back what cells refer to (shared memory between two blocks).
+    pub(crate) fn recycle(&mut self, sets: &mut ReadSets, mut free_atomic: impl FnMut(u32)) {
+        for page in self.pages.iter_mut().flatten() {
+            if page.refers && page.generation == self.generation {
+                let mut last = 0;
+                for cell in &page.cells {
+                    if cell.read_clock == SHARED {
+                        sets.give(cell.read_gid);
+                    }
+                    // The two granules of a 64-bit location refer to it both.
+                    if cell.atomic != 0 && cell.atomic != last {
+                        free_atomic(cell.atomic - 1);
+                        last = cell.atomic;
+                    }
+                }
+            }
+        }
+        self.generation = self.generation.wrapping_add(1);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.pages.iter().flatten().count() * size_of::<Page>()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.pages = Vec::new();
+    }
+
+    /// The granules of an access, as a range of cell numbers.
+    #[inline]
+    pub(crate) fn granules(
+        &mut self,
+        offset: usize,
+        size: usize,
+        sets: &mut ReadSets,
+    ) -> std::ops::Range<usize> {
+        if self.bytes {
+            return offset..offset + size;
+        }
+        if size < 4 {
+            self.split(sets);
+            return offset..offset + size;
+        }
+        offset / 4..(offset + size) / 4
+    }
+
+    /// Goes from word to byte granules: every byte inherits its word's cell.
+    #[cold]
+    fn split(&mut self, sets: &mut ReadSets) {
+        self.bytes = true;
+        let generation = self.generation;
+        for (number, page) in std::mem::take(&mut self.pages).into_iter().enumerate() {
+            let Some(page) = page.filter(|page| page.generation == generation) else { continue };
+            for (index, cell) in page.cells.iter().enumerate() {
+                for byte in 0..4 {
+                    let mut copy = *cell;
+                    if copy.read_clock == SHARED && byte > 0 {
+                        let set = sets.take();
+                        sets.sets[set as usize] = sets.sets[cell.read_gid as usize].clone();
+                        copy.read_gid = set;
+                    }
+                    *self.cell((number * PAGE + index) * 4 + byte) = copy;
+                }
+            }
+            let refers = page.refers;
+            for split in &mut self.pages[number * 4..number * 4 + 4] {
+                split.as_mut().expect("just made").refers |= refers;
+            }
+        }
+    }
+
+    #[inline]
+    fn page(&mut self, number: usize) -> &mut Page {
+        if number >= self.pages.len() {
+            self.pages.resize_with(number + 1, || None);
+        }
+        let generation = self.generation;
+        let page = self.pages[number].get_or_insert_with(|| {
+            Box::new(Page { generation, refers: false, cells: [Cell::default(); PAGE] })
+        });
+        if page.generation != generation {
+            page.cells = [Cell::default(); PAGE];
+            page.generation = generation;
+            page.refers = false;
+        }
+        page
+    }
+
+    #[inline]
+    pub(crate) fn cell(&mut self, granule: usize) -> &mut Cell {
+        &mut self.page(granule / PAGE).cells[granule % PAGE]
+    }
+
+    /// Makes a granule refer to an atomic location.
+    pub(crate) fn set_atomic(&mut self, granule: usize, location: u32) {
+        let page = self.page(granule / PAGE);
+        page.refers = true;
+        page.cells[granule % PAGE].atomic = location + 1;
+    }
+
+    /// A plain read of a granule: checks it against the last write, and records it.
+    #[inline]
+    pub(crate) fn read(
+        &mut self,
+        granule: usize,
+        who: &Who<'_>,
+        site: u16,
+        read_only: bool,
+        sets: &mut ReadSets,
+    ) -> Option<Conflict> {
+        let page = self.page(granule / PAGE);
+        let cell = &mut page.cells[granule % PAGE];
+        if cell.write_clock != 0 {
+            let unordered = !who.knows(cell.write_gid, cell.write_clock);
+            if unordered || read_only {
+                let conflict =
+                    Conflict::plain(cell.write_gid, cell.write_site & !READ_ONLY, Direction::Write);
+                return Some(Conflict { read_only: read_only && !unordered, ..conflict });
+            }
+        }
+        if read_only {
+            cell.write_site |= READ_ONLY;
+        }
+        if cell.read_clock == SHARED {
+            sets.sets[cell.read_gid as usize].insert(who.gid, who.clock, site, false, |g, c| who.knows(g, c));
+        } else if cell.read_clock == 0 || who.knows(cell.read_gid, cell.read_clock) {
+            (cell.read_gid, cell.read_clock, cell.read_site) = (who.gid, who.clock, site);
+        } else {
+            let set = sets.take();
+            let runs = &mut sets.sets[set as usize];
+            runs.insert(cell.read_gid, cell.read_clock, cell.read_site, false, |_, _| false);
+            runs.insert(who.gid, who.clock, site, false, |g, c| who.knows(g, c));
+            (cell.read_gid, cell.read_clock) = (set, SHARED);
+            page.refers = true;
+        }
+        None
+    }
+
+    /// A plain write of a granule: checks it against the last write and the reads, and records it.
+    #[inline]
+    pub(crate) fn write(
+        &mut self,
+        granule: usize,
+        who: &Who<'_>,
+        site: u16,
+        sets: &mut ReadSets,
+    ) -> Option<Conflict> {
+        if let Some(conflict) = self.before_write(granule, who, sets) {
+            return Some(conflict);
+        }
+        let cell = self.cell(granule);
+        if cell.read_clock == SHARED {
+            sets.give(cell.read_gid);
+        }
+        cell.read_clock = 0;
+        (cell.write_gid, cell.write_clock, cell.write_site) = (who.gid, who.clock, site);
+        None
+    }
+
+    /// What a write, plain or atomic, of a granule is not ordered after.
+    #[inline]
+    pub(crate) fn before_write(
+        &mut self,
+        granule: usize,
+        who: &Who<'_>,
+        sets: &ReadSets,
+    ) -> Option<Conflict> {
+        let cell = self.cell(granule);
+        let knows = |gid, clock| who.knows(gid, clock);
+        if cell.write_clock != 0 && !knows(cell.write_gid, cell.write_clock) {
+            return Some(Conflict::plain(cell.write_gid, cell.write_site & !READ_ONLY, Direction::Write));
+        }
+        let unordered = match cell.read_clock {
+            0 => None,
+            SHARED => {
+                sets.sets[cell.read_gid as usize].first_unknown(knows).map(|(gid, run)| (gid, run.site))
+            }
+            clock => (!knows(cell.read_gid, clock)).then_some((cell.read_gid, cell.read_site)),
+        };
+        let read_only = cell.write_site & READ_ONLY != 0;
+        if let Some((gid, site)) = unordered {
+            return Some(Conflict { read_only, ..Conflict::plain(gid, site, Direction::Read) });
+        }
+        if read_only {
+            let last = match cell.read_clock {
+                SHARED => sets.sets[cell.read_gid as usize].iter().next().map(|run| (run.low, run.site)),
+                _ => Some((cell.read_gid, cell.read_site)),
+            };
+            let (gid, site) = last.unwrap_or((who.gid, 0));
+            return Some(Conflict { read_only, ..Conflict::plain(gid, site, Direction::Read) });
+        }
+        None
+    }
+
+    /// What an atomic load of a granule is not ordered after.
+    #[inline]
+    pub(crate) fn before_atomic_read(&mut self, granule: usize, who: &Who<'_>) -> Option<Conflict> {
+        let cell = self.cell(granule);
+        (cell.write_clock != 0 && !who.knows(cell.write_gid, cell.write_clock))
+            .then(|| Conflict::plain(cell.write_gid, cell.write_site & !READ_ONLY, Direction::Write))
+    }
+}

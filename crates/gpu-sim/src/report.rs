@@ -1,0 +1,214 @@
+//! What a completed launch reports.
+
+use crate::fault::Site;
+
+/// A kind of operation, as counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Operation {
+    /// Global loads, weak or volatile.
+    GlobalLoad,
+    /// Read-only global loads (`ld.global.nc`).
+    ReadOnlyLoad,
+    /// Global stores.
+    GlobalStore,
+    /// Shared-memory loads.
+    SharedLoad,
+    /// Shared-memory stores.
+    SharedStore,
+    /// Atomic operations on global memory.
+    GlobalAtomic,
+    /// Atomic operations on shared memory.
+    SharedAtomic,
+    /// Asynchronous copies from global to shared memory.
+    AsyncCopy,
+    /// Fences.
+    Fence,
+    /// Block barriers.
+    Barrier,
+    /// `sync_warp`.
+    WarpSync,
+    /// Shuffles.
+    Shuffle,
+    /// Votes.
+    Vote,
+    /// Warp reductions.
+    Redux,
+    /// `match_any`.
+    Match,
+    /// Branches.
+    Branch,
+    /// Loop iterations.
+    Loop,
+}
+
+impl Operation {
+    pub(crate) const COUNT: usize = 17;
+    pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::GlobalLoad,
+        Self::ReadOnlyLoad,
+        Self::GlobalStore,
+        Self::SharedLoad,
+        Self::SharedStore,
+        Self::GlobalAtomic,
+        Self::SharedAtomic,
+        Self::AsyncCopy,
+        Self::Fence,
+        Self::Barrier,
+        Self::WarpSync,
+        Self::Shuffle,
+        Self::Vote,
+        Self::Redux,
+        Self::Match,
+        Self::Branch,
+        Self::Loop,
+    ];
+}
+
+/// Counts of one kind of operation. A *request* is one warp executing the operation once, whatever the number of
+/// its lanes that take part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Requests: (warp, call site, occurrence).
+    pub requests: u64,
+    /// Lanes that took part, over all requests.
+    pub lanes: u64,
+    /// Bytes that the lanes asked for.
+    pub bytes: u64,
+    /// Distinct 32-byte sectors over the lanes of each request (global memory).
+    pub sectors: u64,
+    /// Passes through the 32 banks of shared memory; equal to the minimum without bank conflicts.
+    pub wavefronts: u64,
+    /// Requests whose lanes went different ways (branches).
+    pub divergent: u64,
+}
+
+impl Count {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.lanes += other.lanes;
+        self.bytes += other.bytes;
+        self.sectors += other.sectors;
+        self.wavefronts += other.wavefronts;
+        self.divergent += other.divergent;
+    }
+}
+
+/// Counts of a whole launch, by kind of operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Global loads.
+    pub global_loads: Count,
+    /// Read-only global loads.
+    pub read_only_loads: Count,
+    /// Global stores.
+    pub global_stores: Count,
+    /// Shared-memory loads.
+    pub shared_loads: Count,
+    /// Shared-memory stores.
+    pub shared_stores: Count,
+    /// Atomics on global memory.
+    pub global_atomics: Count,
+    /// Atomics on shared memory.
+    pub shared_atomics: Count,
+    /// Asynchronous copies (sectors: global side; wavefronts: shared side).
+    pub async_copies: Count,
+    /// Fences.
+    pub fences: Count,
+    /// Block barriers, once per warp.
+    pub barriers: Count,
+    /// `sync_warp`.
+    pub warp_syncs: Count,
+    /// Shuffles.
+    pub shuffles: Count,
+    /// Votes.
+    pub votes: Count,
+    /// Warp reductions.
+    pub reduxes: Count,
+    /// `match_any`.
+    pub matches: Count,
+    /// Branches.
+    pub branches: Count,
+    /// Loop iterations.
+    pub loops: Count,
+}
+
+impl Counts {
+    /// The count of one kind.
+    pub fn get(&self, operation: Operation) -> &Count {
+        match operation {
+            Operation::GlobalLoad => &self.global_loads,
+            Operation::ReadOnlyLoad => &self.read_only_loads,
+            Operation::GlobalStore => &self.global_stores,
+            Operation::SharedLoad => &self.shared_loads,
+            Operation::SharedStore => &self.shared_stores,
+            Operation::GlobalAtomic => &self.global_atomics,
+            Operation::SharedAtomic => &self.shared_atomics,
+            Operation::AsyncCopy => &self.async_copies,
+            Operation::Fence => &self.fences,
+            Operation::Barrier => &self.barriers,
+            Operation::WarpSync => &self.warp_syncs,
+            Operation::Shuffle => &self.shuffles,
+            Operation::Vote => &self.votes,
+            Operation::Redux => &self.reduxes,
+            Operation::Match => &self.matches,
+            Operation::Branch => &self.branches,
+            Operation::Loop => &self.loops,
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, operation: Operation) -> &mut Count {
+        match operation {
+            Operation::GlobalLoad => &mut self.global_loads,
+            Operation::ReadOnlyLoad => &mut self.read_only_loads,
+            Operation::GlobalStore => &mut self.global_stores,
+            Operation::SharedLoad => &mut self.shared_loads,
+            Operation::SharedStore => &mut self.shared_stores,
+            Operation::GlobalAtomic => &mut self.global_atomics,
+            Operation::SharedAtomic => &mut self.shared_atomics,
+            Operation::AsyncCopy => &mut self.async_copies,
+            Operation::Fence => &mut self.fences,
+            Operation::Barrier => &mut self.barriers,
+            Operation::WarpSync => &mut self.warp_syncs,
+            Operation::Shuffle => &mut self.shuffles,
+            Operation::Vote => &mut self.votes,
+            Operation::Redux => &mut self.reduxes,
+            Operation::Match => &mut self.matches,
+            Operation::Branch => &mut self.branches,
+            Operation::Loop => &mut self.loops,
+        }
+    }
+}
+
+/// Counts of one call site and kind of operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteCounts {
+    /// Where the operation stands in the source.
+    pub site: Site,
+    /// What it is.
+    pub operation: Operation,
+    /// How often, and how well.
+    pub count: Count,
+}
+
+/// What a completed launch reports. Counts are all zero, and `sites` empty, unless recorded with
+/// [`Record::Full`](crate::Record::Full).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Threads run.
+    pub threads: u64,
+    /// Blocks run.
+    pub blocks: u64,
+    /// Changes from one thread's stack to another's.
+    pub switches: u64,
+    /// Steps taken, as `Config::steps_per_thread` counts them.
+    pub steps: u64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Counts of the launch.
+    pub counts: Counts,
+    /// Counts per call site, ordered by file, line, column and operation.
+    pub sites: Vec<SiteCounts>,
+}

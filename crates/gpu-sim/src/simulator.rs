@@ -1,0 +1,218 @@
+//! The host's side: memory, launches, reports.
+
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::config::Config;
+use crate::engine::launch;
+use crate::fault::{Direction, Fault, FaultKind, Space};
+use crate::geometry::{Geometry, Kernel};
+use crate::memory::alloc::Heap;
+use crate::report::Report;
+
+struct State {
+    heap: Heap,
+    config: Config,
+    last: Option<Report>,
+    launches: u32,
+}
+
+/// A simulated device. Clones share its memory; calls from several threads take turns.
+#[derive(Clone)]
+pub struct Simulator {
+    state: Arc<Mutex<State>>,
+}
+
+impl std::fmt::Debug for Simulator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulator").finish_non_exhaustive()
+    }
+}
+
+impl Default for Simulator {
+    fn default() -> Self {
+        Self::new(Config::default())
+    }
+}
+
+impl Simulator {
+    /// A device without any allocation.
+    pub fn new(config: Config) -> Self {
+        let state = State { heap: Heap::default(), config, last: None, launches: 0 };
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic of a simulated thread is caught; one elsewhere leaves memory as it is on a real device.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Allocates global memory and returns its simulated address, aligned to 2^40. Its bytes count as never written.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfMemory`] with what is free.
+    #[track_caller]
+    pub fn alloc(&self, bytes: usize) -> Result<u64, Fault> {
+        let caller = Location::caller();
+        let mut state = self.state();
+        let (seed, limit) = (state.config.seed, state.config.memory_limit);
+        state.heap.alloc(bytes, limit).map_err(|kind| Fault::host(kind, seed, caller))
+    }
+
+    /// Frees an allocation. Its address is never given out again, and using it is a fault.
+    ///
+    /// # Errors
+    /// [`FaultKind::InvalidFree`] when `addr` does not begin a live allocation.
+    #[track_caller]
+    pub fn free(&self, addr: u64) -> Result<(), Fault> {
+        let caller = Location::caller();
+        let mut state = self.state();
+        let seed = state.config.seed;
+        state.heap.free(addr).map_err(|kind| Fault::host(kind, seed, caller))
+    }
+
+    /// Copies bytes from the host to global memory.
+    ///
+    /// # Errors
+    /// Out of bounds, or after free.
+    #[track_caller]
+    pub fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), Fault> {
+        let caller = Location::caller();
+        let mut state = self.state();
+        let seed = state.config.seed;
+        let kind = match state.heap.locate(addr, bytes.len()) {
+            Some((region, offset)) => {
+                region.bytes_mut()[offset..offset + bytes.len()].copy_from_slice(bytes);
+                region.mark_range(offset, bytes.len());
+                return Ok(());
+            }
+            None => state.heap.explain(addr, bytes.len(), Direction::Write),
+        };
+        Err(Fault::host(kind, seed, caller))
+    }
+
+    /// Copies bytes from global memory to the host.
+    ///
+    /// # Errors
+    /// Out of bounds, after free, or bytes that nobody wrote; `out` is then unchanged.
+    #[track_caller]
+    pub fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), Fault> {
+        let caller = Location::caller();
+        let mut state = self.state();
+        let seed = state.config.seed;
+        let kind = match state.heap.locate(addr, out.len()) {
+            Some((region, offset)) => match region.first_unwritten(offset, out.len()) {
+                None => {
+                    out.copy_from_slice(&region.bytes()[offset..offset + out.len()]);
+                    return Ok(());
+                }
+                Some(first) => FaultKind::Unwritten {
+                    space: Space::Global,
+                    address: addr + (first - offset) as u64,
+                    bytes: out.len() as u64,
+                },
+            },
+            None => state.heap.explain(addr, out.len(), Direction::Read),
+        };
+        Err(Fault::host(kind, seed, caller))
+    }
+
+    /// Sets bytes of global memory.
+    ///
+    /// # Errors
+    /// Out of bounds, or after free.
+    #[track_caller]
+    pub fn fill(&self, addr: u64, bytes: usize, value: u8) -> Result<(), Fault> {
+        let caller = Location::caller();
+        let mut state = self.state();
+        let seed = state.config.seed;
+        let kind = match state.heap.locate(addr, bytes) {
+            Some((region, offset)) => {
+                region.bytes_mut()[offset..offset + bytes].fill(value);
+                region.mark_range(offset, bytes);
+                return Ok(());
+            }
+            None => state.heap.explain(addr, bytes, Direction::Write),
+        };
+        Err(Fault::host(kind, seed, caller))
+    }
+
+    /// Copies bytes within global memory, as if through a buffer. Like a device-to-device copy on hardware it takes
+    /// never-written bytes along: the copy of such a byte is as unwritten as the original.
+    ///
+    /// # Errors
+    /// Out of bounds, or after free; nothing is then copied.
+    #[track_caller]
+    pub fn copy(&self, dst: u64, src: u64, bytes: usize) -> Result<(), Fault> {
+        let caller = Location::caller();
+        let mut state = self.state();
+        let seed = state.config.seed;
+        let Some((source, from)) = state.heap.locate(src, bytes) else {
+            let kind = state.heap.explain(src, bytes, Direction::Read);
+            return Err(Fault::host(kind, seed, caller));
+        };
+        let data = source.bytes()[from..from + bytes].to_vec();
+        let holes = source.first_unwritten(from, bytes).is_some();
+        let written: Vec<bool> = if holes {
+            (from..from + bytes).map(|at| source.first_unwritten(at, 1).is_none()).collect()
+        } else {
+            Vec::new()
+        };
+        let Some((target, to)) = state.heap.locate(dst, bytes) else {
+            let kind = state.heap.explain(dst, bytes, Direction::Write);
+            return Err(Fault::host(kind, seed, caller));
+        };
+        target.bytes_mut()[to..to + bytes].copy_from_slice(&data);
+        if holes {
+            for (at, &written) in written.iter().enumerate() {
+                target.set_written(to + at, written);
+            }
+        } else {
+            target.mark_range(to, bytes);
+        }
+        Ok(())
+    }
+
+    /// Runs a kernel: `body` once for every thread of the grid, with the functions of [`device`](crate::device) to
+    /// know which thread it is and to reach memory.
+    ///
+    /// # Errors
+    /// The first fault, or a launch of zero or too many threads. Memory stays readable after a fault, with what the
+    /// kernel wrote until then.
+    ///
+    /// # Panics
+    /// When called inside a kernel.
+    pub fn launch(
+        &self,
+        kernel: Kernel<'_>,
+        geometry: Geometry,
+        body: &(dyn Fn() + Sync),
+    ) -> Result<Report, Fault> {
+        let mut state = self.state();
+        state.launches = state.launches.wrapping_add(1);
+        let (config, generation) = (state.config, state.launches);
+        let report = launch::launch(&mut state.heap, config, kernel, geometry, generation, body)?;
+        state.last = Some(report.clone());
+        Ok(report)
+    }
+
+    /// The report of the last launch that completed.
+    pub fn last_report(&self) -> Option<Report> {
+        self.state().last.clone()
+    }
+
+    /// Sets the seed of later launches.
+    pub fn set_seed(&self, seed: u64) {
+        self.state().config.seed = seed;
+    }
+
+    /// The settings.
+    pub fn config(&self) -> Config {
+        self.state().config
+    }
+
+    /// Changes the settings of later launches.
+    pub fn set_config(&self, config: Config) {
+        self.state().config = config;
+    }
+}
