@@ -1,0 +1,97 @@
+//! Bad input gets a typed error with the expected and the actual value, and leaves data as it was.
+
+use gpu_core::{Device, Error as Core};
+use gpu_reduce::{Error as Reduce, Scratch, sum_into};
+use gpu_tests::backends::for_each;
+use gpu_transpose::{Error as Transpose, Matrix, transpose, transpose_into};
+
+const OLD: f32 = -7.0;
+
+#[test]
+fn a_sum_checks_its_output_and_scratch() {
+    for_each("a_sum_checks_its_output_and_scratch", |device| {
+        let stream = device.stream().unwrap();
+        let other = device.stream().unwrap();
+        let input = device.upload(&vec![1.0; 30_000]).unwrap();
+        let mut output = device.upload(&[OLD; 2]).unwrap();
+        let mut scratch = Scratch::for_len(&stream, 30_000).unwrap();
+        let mut small = Scratch::for_len(&stream, 10).unwrap();
+        let mut foreign = Scratch::for_len(&other, 30_000).unwrap();
+
+        let error = sum_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
+        assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 2 }), "{error}");
+        let error = sum_into(&stream, &input, output.slice_mut(..0), &mut scratch).unwrap_err();
+        assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 0 }), "{error}");
+        let error = sum_into(&stream, &input, output.slice_mut(..1), &mut small).unwrap_err();
+        assert!(matches!(error, Reduce::ScratchTooSmall { len: 30_000, expected: 4, actual: 1 }), "{error}");
+        let error = sum_into(&stream, &input, output.slice_mut(..1), &mut foreign).unwrap_err();
+        assert!(matches!(error, Reduce::ScratchOfOtherStream), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [OLD; 2]);
+
+        // And the same arguments without the mistake go through.
+        sum_into(&stream, &input, output.slice_mut(..1), &mut scratch).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(output.to_vec().unwrap(), [30_000.0, OLD]);
+    });
+}
+
+#[test]
+fn memory_of_another_device_is_refused() {
+    let here = Device::simulator();
+    for_each("memory_of_another_device_is_refused", |there| {
+        let stream = here.stream().unwrap();
+        let mut scratch = Scratch::for_len(&stream, 100).unwrap();
+        let input = there.upload(&[1.0; 100]).unwrap();
+        let mut output = here.upload(&[OLD]).unwrap();
+        let error = sum_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
+        assert!(matches!(error, Reduce::Device(Core::WrongDevice { .. })), "{error}");
+        let error = transpose_into(&stream, &input, Matrix::new(1, 1).unwrap(), &mut output, 1).unwrap_err();
+        assert!(matches!(error, Transpose::Device(Core::WrongDevice { .. })), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [OLD]);
+    });
+}
+
+#[test]
+fn a_transposition_checks_shapes_and_lengths() {
+    for_each("a_transposition_checks_shapes_and_lengths", |device| {
+        let stream = device.default_stream();
+        let input = device.upload(&[1.0; 14]).unwrap();
+        let mut output = device.upload(&[OLD; 14]).unwrap();
+        let matrix = Matrix::new(3, 5).unwrap();
+
+        let error = transpose(&input, matrix).unwrap_err();
+        assert!(matches!(error, Transpose::Length { what: "input", expected: 15, actual: 14 }), "{error}");
+        let shape = Matrix::new(2, 7).unwrap();
+        let error = transpose_into(&stream, &input, shape, &mut output, 3).unwrap_err();
+        assert!(matches!(error, Transpose::Length { what: "output", expected: 20, actual: 14 }), "{error}");
+        let error = transpose_into(&stream, &input, shape, &mut output, 1).unwrap_err();
+        assert!(matches!(error, Transpose::LeadingDimension { expected: 2, actual: 1 }), "{error}");
+        let error = Matrix::with_leading_dimension(3, 5, 4).unwrap_err();
+        assert!(matches!(error, Transpose::LeadingDimension { expected: 5, actual: 4 }), "{error}");
+        let error = Matrix::new(usize::MAX / 2, 3).unwrap_err();
+        assert!(matches!(error, Transpose::SizeOverflow { .. }), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [OLD; 14]);
+        assert_eq!(input.to_vec().unwrap(), [1.0; 14]);
+    });
+}
+
+#[test]
+fn devices_that_are_not_there_are_an_error_not_another_device() {
+    let error = Device::cuda(1_000).unwrap_err();
+    assert!(matches!(error, Core::NoDriver { .. } | Core::NoSuchDevice { asked: 1_000, .. }), "{error}");
+    let error = Device::by_name("cuda:1000").unwrap_err();
+    assert!(matches!(error, Core::NoDriver { .. } | Core::NoSuchDevice { asked: 1_000, .. }), "{error}");
+    let error = Device::by_name("abacus").unwrap_err();
+    assert!(matches!(error, Core::UnknownDevice { .. }), "{error}");
+}
+
+#[test]
+fn more_memory_than_there_is_is_an_error() {
+    for_each("more_memory_than_there_is_is_an_error", |device| {
+        let error = device.alloc::<f32>(1 << 60).unwrap_err();
+        assert!(matches!(error, Core::OutOfMemory { asked, .. } if asked == 4 << 60), "{error}");
+        let error = device.alloc::<f32>(usize::MAX).unwrap_err();
+        assert!(matches!(error, Core::OutOfMemory { .. }), "{error}");
+        assert_eq!(device.upload(&[1.0f32]).unwrap().to_vec().unwrap(), [1.0], "the device still works");
+    });
+}

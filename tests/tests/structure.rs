@@ -1,0 +1,62 @@
+//! Whoever adds a primitive adds all of it: kernel, PTX, crate, tests, benchmark, documentation.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace's root").to_path_buf()
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The primitives are what gpu-kernels has modules for.
+fn primitives() -> Vec<String> {
+    let lib = read("gpu-kernels/src/lib.rs");
+    let names: Vec<String> =
+        lib.lines().filter_map(|line| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_string())).collect();
+    assert!(names.len() >= 2, "found only {names:?}");
+    names
+}
+
+#[test]
+fn every_primitive_has_all_its_places() {
+    let (readme, manifest) = (read("README.md"), read("gpu-kernels/Cargo.toml"));
+    let mut missing = Vec::new();
+    for name in primitives() {
+        for file in ["README.md", "src/lib.rs", "src/api.rs", "src/plan.rs", "src/launch.rs", "src/reference.rs", "src/error.rs"] {
+            let path = format!("crates/gpu-{name}/{file}");
+            let folder = path.replace(".rs", "/mod.rs");
+            if !root().join(&path).exists() && !root().join(folder).exists() {
+                missing.push(path);
+            }
+        }
+        for path in [format!("tests/tests/{name}.rs"), format!("benches/src/suite/{name}.rs")] {
+            if !root().join(&path).exists() {
+                missing.push(path);
+            }
+        }
+        if !readme.contains(&format!("| [gpu-{name}](crates/gpu-{name}) |")) {
+            missing.push(format!("a row for gpu-{name} in README.md"));
+        }
+        if !manifest.contains(&format!("name = \"{name}_")) {
+            missing.push(format!("a module {name}_… in gpu-kernels/Cargo.toml"));
+        }
+    }
+    assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
+    for name in primitives() {
+        for entry in std::fs::read_dir(root().join(format!("crates/gpu-{name}/src"))).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let has_unsafe = code.clone().any(|line| line.contains("unsafe {") || line.contains("unsafe fn"));
+            let is_launch = path.ends_with("launch.rs");
+            assert_eq!(has_unsafe, is_launch, "{}: unsafe code belongs into launch.rs", path.display());
+        }
+        assert!(!read(&format!("gpu-kernels/src/{name}.rs")).contains("unsafe"), "{name}: kernels hold no unsafe code");
+    }
+}
