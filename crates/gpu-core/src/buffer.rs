@@ -75,12 +75,7 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// [`Error::LengthMismatch`], and then nothing is written; those of the driver.
     pub fn copy_from(&mut self, source: &[T]) -> Result<()> {
-        self.expect_len("source of a copy to the device", source.len())?;
-        if source.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: the allocation has as many bytes as the source.
-        unsafe { self.device.backend.write(self.address, bytemuck::cast_slice(source)) }
+        self.view_mut().copy_from(source)
     }
 
     /// Copies it to `target`, which has the same length.
@@ -89,12 +84,7 @@ impl<T: Element> Buffer<T> {
     /// [`Error::LengthMismatch`], and then `target` is as it was; those of the driver; in the simulator the fault of
     /// reading bytes that were never written.
     pub fn copy_to(&self, target: &mut [T]) -> Result<()> {
-        self.expect_len("target of a copy from the device", target.len())?;
-        if target.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: the allocation has as many bytes as the target, whose elements may be any bytes.
-        unsafe { self.device.backend.read(self.address, target.as_mut_ptr().cast(), self.bytes()) }
+        self.view().copy_to(target)
     }
 
     /// Its content.
@@ -161,13 +151,6 @@ impl<T: Element> Buffer<T> {
     /// [`Error::OutOfRange`].
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>> {
         self.view_mut().try_into_slice(range)
-    }
-
-    fn expect_len(&self, what: &'static str, actual: usize) -> Result<()> {
-        if actual == self.len {
-            return Ok(());
-        }
-        Err(Error::LengthMismatch { what, expected: self.len, actual })
     }
 }
 

@@ -193,7 +193,7 @@ impl Device {
 
     /// The stream that every device has: on CUDA the legacy default stream, which waits for all others.
     pub fn default_stream(&self) -> Stream {
-        Stream::new(self.clone(), Arc::clone(&self.backend).default_queue())
+        Stream::default_of(self.clone(), Arc::clone(&self.backend).default_queue())
     }
 
     /// Waits until all work on all streams of the device has ended.

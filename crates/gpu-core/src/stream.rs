@@ -27,16 +27,30 @@ use crate::view::{View, ViewMut};
 pub struct Stream {
     device: Device,
     pub(crate) queue: Arc<dyn Queue>,
+    /// Whether it is the device's default stream, of which every call gives another handle.
+    is_default: bool,
 }
 
 impl Stream {
     pub(crate) fn new(device: Device, queue: Arc<dyn Queue>) -> Self {
-        Self { device, queue }
+        Self { device, queue, is_default: false }
+    }
+
+    pub(crate) fn default_of(device: Device, queue: Arc<dyn Queue>) -> Self {
+        Self { device, queue, is_default: true }
     }
 
     /// Where it runs.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Refuses `what` if it lives on another device than `device`, this stream's.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`].
+    pub fn expect(&self, what: &'static str, device: &Device) -> Result<()> {
+        self.device.expect(what, device)
     }
 
     /// Waits until everything enqueued so far has ended.
@@ -110,6 +124,16 @@ impl Stream {
         unsafe { self.queue.copy(target.address(), source.address(), target.len() * size_of::<T>()) }
     }
 }
+
+/// Whether both are handles to the same stream.
+impl PartialEq for Stream {
+    fn eq(&self, other: &Self) -> bool {
+        self.device == other.device
+            && (Arc::ptr_eq(&self.queue, &other.queue) || self.is_default && other.is_default)
+    }
+}
+
+impl Eq for Stream {}
 
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

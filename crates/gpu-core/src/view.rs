@@ -10,7 +10,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use crate::buffer::{Buffer, checked_range};
 use crate::device::{Device, Kind};
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Some elements in the memory of a device, to read.
 ///
@@ -95,6 +95,20 @@ impl<'a, T: Element> View<'a, T> {
         let address = self.address + (range.start * size_of::<T>()) as u64;
         // SAFETY: the range lies within this view.
         Ok(unsafe { Self::from_parts(self.device, address, range.len()) })
+    }
+
+    /// Copies it to `target`, which has the same length; ordered after all work enqueued before.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), and then `target` is as it was; those of the driver; in
+    /// the simulator the fault of reading bytes that were never written.
+    pub fn copy_to(&self, target: &mut [T]) -> Result<()> {
+        expect_len("target of a copy from the device", self.len, target.len())?;
+        if target.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the view has as many bytes as the target, whose elements may be any bytes.
+        unsafe { self.device.backend.read(self.address, target.as_mut_ptr().cast(), size_of_val(target)) }
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -195,9 +209,26 @@ impl<'a, T: Element> ViewMut<'a, T> {
         })
     }
 
+    /// Copies `source`, which has the same length, to it; ordered after all work enqueued before.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), and then nothing is written; those of the driver.
+    pub fn copy_from(&mut self, source: &[T]) -> Result<()> {
+        expect_len("source of a copy to the device", self.len, source.len())?;
+        if source.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the view has as many bytes as the source, and is exclusive.
+        unsafe { self.device.backend.write(self.address, bytemuck::cast_slice(source)) }
+    }
+
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
+}
+
+fn expect_len(what: &'static str, expected: usize, actual: usize) -> Result<()> {
+    if expected == actual { Ok(()) } else { Err(Error::LengthMismatch { what, expected, actual }) }
 }
 
 impl<T: Element> Clone for View<'_, T> {
