@@ -70,7 +70,7 @@ fn any_shape_offset_and_leading_dimension() {
                 let expected = naive(&values[from..], matrix, output_ld);
                 let mut output = device.upload(&vec![UNTOUCHED; to + expected.len() + 3]).unwrap();
                 let stream = device.default_stream();
-                let (source, target) = (input.slice(from..).unwrap(), output.slice_mut(to..).unwrap());
+                let (source, target) = (input.slice(from..), output.slice_mut(to..));
                 transpose_into(&stream, source, matrix, target, output_ld).unwrap();
                 let actual = output.to_vec().unwrap();
                 let context = format!("{rows} × {columns} +{gap_in}/{gap_out} from {from} to {to} on {}", device.name());
@@ -106,14 +106,14 @@ fn more_than_two_to_the_32_bytes_and_elements() {
         let places = [(0, 0), (rows - 1, 0), (0, columns - 1), (rows - 1, columns - 1), (rows / 2, columns / 3)];
         for (i, (row, column)) in places.into_iter().enumerate() {
             let at = row * columns + column;
-            input.slice_mut(at..at + 1).unwrap().copy_from(&[i as f32 + 1.0]).unwrap();
+            input.slice_mut(at..at + 1).copy_from(&[i as f32 + 1.0]).unwrap();
         }
         let output = transpose(&input, matrix).unwrap();
         drop(input);
         for (i, (row, column)) in places.into_iter().enumerate() {
             let at = column * rows + row;
             let mut value = [0.0];
-            output.slice(at..at + 1).unwrap().copy_to(&mut value).unwrap();
+            output.slice(at..at + 1).copy_to(&mut value).unwrap();
             assert_eq!(value[0], i as f32 + 1.0, "{rows} × {columns}: element ({row}, {column})");
         }
         assert_eq!(gpu_reduce::sum(&output).unwrap(), 15.0, "{rows} × {columns}: nothing else was written");

@@ -54,7 +54,7 @@ impl Scratch {
     /// Clears what a failed launch may have left.
     pub(crate) fn prepare(&mut self) -> Result<(), Error> {
         if self.dirty {
-            self.stream.fill(self.words.view_mut(), 0)?;
+            self.stream.memset(&mut self.words, 0)?;
         }
         self.dirty = true;
         Ok(())
