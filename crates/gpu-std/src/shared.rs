@@ -101,6 +101,7 @@ impl Dynamic {
 
 /// Bytes of dynamic shared memory that the block was launched with.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn bytes() -> u32 {
     crate::backend::memory::shared_bytes()
 }

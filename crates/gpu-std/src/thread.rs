@@ -7,6 +7,7 @@ macro_rules! registers {
     ($($name:ident: $doc:literal;)*) => { $(
         #[doc = $doc]
         #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         pub fn $name() -> u32 {
             backend::$name()
         }
@@ -29,48 +30,56 @@ registers! {
 
 /// The thread's index in its block: x, y, z.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn thread_idx() -> [u32; 3] {
     [thread_idx_x(), thread_idx_y(), thread_idx_z()]
 }
 
 /// The block's index in the grid: x, y, z.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn block_idx() -> [u32; 3] {
     [block_idx_x(), block_idx_y(), block_idx_z()]
 }
 
 /// Threads of a block: x, y, z.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn block_dim() -> [u32; 3] {
     [block_dim_x(), block_dim_y(), block_dim_z()]
 }
 
 /// Blocks of the grid: x, y, z.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_dim() -> [u32; 3] {
     [grid_dim_x(), grid_dim_y(), grid_dim_z()]
 }
 
 /// The thread's place in its block, counted through x, then y, then z: what decides its warp and lane.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn thread_index_in_block() -> u32 {
     thread_idx_x() + block_dim_x() * (thread_idx_y() + block_dim_y() * thread_idx_z())
 }
 
 /// The thread's x index in the whole grid, modulo 2³²: `block_idx_x() * block_dim_x() + thread_idx_x()`.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_1d() -> u32 {
     block_idx_x().wrapping_mul(block_dim_x()).wrapping_add(thread_idx_x())
 }
 
 /// The thread's x and y index in the whole grid.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_2d() -> [u32; 2] {
     [index_1d(), block_idx_y().wrapping_mul(block_dim_y()).wrapping_add(thread_idx_y())]
 }
 
 /// The thread's x, y and z index in the whole grid.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_3d() -> [u32; 3] {
     let [x, y] = index_2d();
     [x, y, block_idx_z().wrapping_mul(block_dim_z()).wrapping_add(thread_idx_z())]
@@ -78,6 +87,7 @@ pub fn index_3d() -> [u32; 3] {
 
 /// Whether this is the first thread of the first block.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn first() -> bool {
     block_idx() == [0; 3] && thread_idx() == [0; 3]
 }
@@ -144,12 +154,14 @@ pub fn system_fence() {
 
 /// The multiprocessor's cycle counter. Only differences taken on one multiprocessor mean anything.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn clock64() -> u64 {
     backend::clock64()
 }
 
 /// Nanoseconds of the device's global timer, whose resolution may be a microsecond.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn globaltimer() -> u64 {
     backend::globaltimer()
 }

@@ -164,6 +164,7 @@ shuffles! {
 
 /// The thread's number in its warp, 0 to 31.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn lane_id() -> u32 {
     backend::lane_id()
 }

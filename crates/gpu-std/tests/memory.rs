@@ -1,0 +1,171 @@
+//! Every accessor of global and shared memory and of tables, through the simulator, against plain Rust.
+
+mod support;
+
+use gpu_sim::FaultKind;
+use gpu_std::prelude::*;
+use gpu_std::shared::SharedLayout;
+use support::{Array, block, simulator};
+
+macro_rules! element_tests {
+    ($($name:ident: $t:ty, $n:literal, $value:expr;)*) => { $(
+        mod $name {
+            use super::*;
+
+            /// Every way to read and to write, side by side: scalars and vectors, through shared memory too.
+            #[kernel]
+            pub fn copies(x: Global<$t>, y: GlobalMut<$t>, length: u32) {
+                let i = thread::index_1d();
+                let mut shared = shared::dynamic();
+                let _first = shared.array::<u8>(3);
+                let tile: Shared<$t> = shared.array(length);
+                let half: Shared<$t> = tile.offset(length / 2);
+                let (tail, at) = (x.offset(4), i * $n);
+                y.write(i, x.read(i));
+                y.write_streaming(length + i, x.read_only(i));
+                y.offset(2 * length as u64).write_volatile(i, x.read_streaming(i));
+                if i % 2 == 0 { tile.write(i / 2, tail.read(i)) } else { half.write(i / 2, tail.read(i)) }
+                thread::sync_threads();
+                y.write(3 * length + i, tile.read(if i % 2 == 0 { i / 2 } else { length / 2 + i / 2 }));
+                thread::sync_threads();
+                if at < length {
+                    y.write_vec::<$n>(4 * length + at, x.read_vec(at));
+                    y.write_streaming_vec::<$n>(5 * length + at, x.read_only_vec(at));
+                    y.write_vec::<$n>(6 * length + at, x.read_streaming_vec(at));
+                    tile.write_vec::<$n>(at, y.as_global().read_vec(4 * length + at));
+                    y.write_vec::<$n>(7 * length + at, tile.read_vec::<$n>(at));
+                    y.write(8 * length + i, y.read_volatile(i));
+                }
+            }
+
+            #[test]
+            fn reads_and_writes() {
+                const LENGTH: u32 = 64;
+                let simulator = simulator(1);
+                let make: fn(u32) -> $t = $value;
+                let values: Vec<$t> = (0..LENGTH + 4).map(make).collect();
+                let x = Array::new(&simulator, &values);
+                let y = Array::<$t>::zeroed(&simulator, 9 * LENGTH as usize);
+                let bytes = SharedLayout::new().array::<u8>(3).array::<$t>(LENGTH).bytes();
+                // SAFETY: both arrays are as long as the kernel's indices reach.
+                unsafe { copies::launch(&simulator, block(LENGTH, bytes), x.global(), y.global_mut(), LENGTH) }
+                    .unwrap();
+                let result = y.get();
+                for (part, chunk) in result.chunks(LENGTH as usize).enumerate() {
+                    for (i, value) in chunk.iter().enumerate() {
+                        let expected = match part {
+                            3 => values[i + 4],
+                            8 if i >= LENGTH as usize / $n => continue,
+                            _ => values[i],
+                        };
+                        assert_eq!(value.to_ne_bytes(), expected.to_ne_bytes(), "part {part}, element {i}");
+                    }
+                }
+            }
+        }
+    )* };
+}
+element_tests! {
+    of_f32: f32, 4, |i| i as f32 * 1.25 - 7.0;
+    of_f32_pairs: f32, 2, |i| -(i as f32);
+    of_f64: f64, 2, |i| f64::from(i).sqrt();
+    of_i8: i8, 16, |i| i as i8 - 30;
+    of_u8: u8, 4, |i| i as u8;
+    of_i16: i16, 8, |i| i as i16 * -7;
+    of_u16: u16, 2, |i| i as u16 * 900;
+    of_i32: i32, 4, |i| i as i32 * -70_000;
+    of_u32: u32, 4, |i| i * 60_000_000;
+    of_i64: i64, 2, |i| i64::from(i) << 40;
+    of_u64: u64, 2, |i| u64::MAX - u64::from(i);
+}
+
+#[derive(Clone, Copy, Parameter)]
+#[repr(C)]
+struct Line {
+    slope: f32,
+    offsets: [f64; 2],
+}
+
+#[kernel]
+fn tables(weights: Constant<f32, 5>, bytes: Constant<u8, 3>, line: Line, y: GlobalMut<f64>) {
+    let i = thread::index_1d();
+    let weight = weights.read(i % weights.len()) * f32::from(bytes.read(i % 3));
+    y.write(i, f64::from(weight * line.slope) + line.offsets[(i % 2) as usize]);
+}
+
+#[test]
+fn tables_and_structs_arrive() {
+    let simulator = simulator(2);
+    let (weights, bytes) = ([1.0f32, 2.5, -3.0, 4.0, 0.5], [1u8, 10, 100]);
+    let line = Line { slope: 2.0, offsets: [0.25, -0.5] };
+    let y = Array::<f64>::zeroed(&simulator, 32);
+    // SAFETY: one element a thread.
+    unsafe {
+        let (weights, bytes) = (Constant::new(weights), Constant::new(bytes));
+        tables::launch(&simulator, block(32, 0), weights, bytes, line, y.global_mut())
+    }
+    .unwrap();
+    for (i, value) in y.get().into_iter().enumerate() {
+        let expected = f64::from(weights[i % 5] * f32::from(bytes[i % 3]) * 2.0) + line.offsets[i % 2];
+        assert_eq!(value, expected);
+    }
+}
+
+#[kernel]
+fn reads_at(x: Global<f32>, y: GlobalMut<f32>, index: u32) {
+    y.write(0, x.read(index));
+}
+
+#[kernel]
+fn reads_two_at(x: Global<f32>, y: GlobalMut<f32>, index: u32) {
+    y.write_vec::<2>(0, x.read_vec(index));
+}
+
+#[test]
+fn bad_accesses_are_reported_at_the_kernel_s_line() {
+    let simulator = simulator(3);
+    let x = Array::new(&simulator, &[1.0f32; 8]);
+    let y = Array::<f32>::zeroed(&simulator, 2);
+    // SAFETY: the simulator refuses the access.
+    let fault = unsafe { reads_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 8) }.unwrap_err();
+    assert_eq!(fault.kernel, "reads_at");
+    let site = fault.site.as_ref().expect("a place");
+    assert!(site.file.ends_with("memory.rs"), "{fault}");
+    assert_eq!(site.line, reads_at::META.line + 1, "{fault}");
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { .. }), "{fault}");
+    // SAFETY: the simulator refuses the access.
+    let fault = unsafe { reads_two_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 1) }.unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Misaligned { .. }), "{fault}");
+}
+
+#[kernel]
+fn shared_size(y: GlobalMut<u32>) {
+    let mut memory = shared::dynamic();
+    let a = memory.array::<u8>(5);
+    let b = memory.array::<f64>(3);
+    let c = memory.array::<u32>(1);
+    y.write(0, a.byte_offset());
+    y.write(1, b.byte_offset());
+    y.write(2, c.byte_offset());
+    y.write(3, memory.used());
+    y.write(4, shared::bytes());
+    y.write(5, b.cast::<u32>().offset(3).byte_offset());
+}
+
+#[test]
+fn a_layout_is_the_same_on_both_sides() {
+    const LAYOUT: SharedLayout = SharedLayout::new().array::<u8>(5).array::<f64>(3).array::<u32>(1);
+    let simulator = simulator(4);
+    let y = Array::<u32>::zeroed(&simulator, 6);
+    // SAFETY: six elements.
+    unsafe { shared_size::launch(&simulator, block(1, LAYOUT.bytes()), y.global_mut()) }.unwrap();
+    assert_eq!(y.get(), [0, 16, 48, LAYOUT.bytes(), LAYOUT.bytes(), 28]);
+    assert_eq!(LAYOUT.bytes(), 52);
+    assert_eq!(SharedLayout::new().bytes(), 0);
+}
+
+#[test]
+#[should_panic(expected = "4 GiB")]
+fn an_impossible_layout_panics() {
+    let _ = SharedLayout::new().array::<f64>(u32::MAX);
+}
