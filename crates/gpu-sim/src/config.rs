@@ -46,8 +46,10 @@ pub struct Config {
     /// Steps without any progress before a launch counts as livelocked, plus [`Config::SPIN_STEPS_PER_THREAD`]
     /// for every resident thread. A step is an access, a collective or a loop iteration.
     pub spin_budget: u64,
-    /// Steps that a launch may take for each of its threads, on top of [`Config::STEP_BASE`].
+    /// Steps that a launch may take for each of its threads, on top of `step_base`.
     pub steps_per_thread: u64,
+    /// Steps that every launch may take, whatever its size.
+    pub step_base: u64,
     /// How often a relaxed load that could return an older value does so, in percent.
     pub stale_percent: u32,
     /// How many stores of one location are remembered for stale loads.
@@ -57,8 +59,6 @@ pub struct Config {
 impl Config {
     /// Added to `spin_budget` for every resident thread: threads that only compute make no visible progress.
     pub const SPIN_STEPS_PER_THREAD: u64 = 1 << 13;
-    /// Steps that every launch may take, whatever its size.
-    pub const STEP_BASE: u64 = 1 << 28;
     /// The most blocks that may be resident.
     pub const MAX_RESIDENT: usize = 256;
     /// The most threads that may be resident: every suspended one holds a stack.
@@ -85,6 +85,7 @@ impl Default for Config {
             quantum: 1024,
             spin_budget: 1 << 20,
             steps_per_thread: 1 << 22,
+            step_base: 1 << 26,
             stale_percent: 30,
             history: 8,
         }

@@ -13,6 +13,9 @@ use crate::fault::{FaultKind, Waiter};
 use crate::geometry::{WARP, unflatten};
 use crate::rng::Rng;
 
+/// Reads remembered while a livelock is suspected.
+const SEEN: usize = 1 << 20;
+
 /// What the main loop does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -100,8 +103,10 @@ pub(crate) struct Scheduler {
     look_at: u64,
     step_budget: u64,
     spin_budget: u64,
-    /// In suspicion: what was read since the last progress, as hashes of (thread, address, value).
+    /// In suspicion: what was read since the last other progress, as hashes of (thread, address, value).
     seen: Option<HashSet<u64>>,
+    /// In suspicion: something was read that had not been.
+    news: bool,
     pub(crate) resident: u64,
     pub(crate) finished_blocks: u64,
 }
@@ -116,7 +121,7 @@ impl Scheduler {
         rng: &mut Rng,
     ) -> Self {
         let (waiting, shuffled) = Waiting::new(blocks, config.block_order, rng);
-        let step_budget = config.steps_per_thread.saturating_mul(threads).saturating_add(Config::STEP_BASE);
+        let step_budget = config.steps_per_thread.saturating_mul(threads).saturating_add(config.step_base);
         Self {
             ready: Vec::new(),
             warps,
@@ -135,6 +140,7 @@ impl Scheduler {
             step_budget,
             spin_budget: config.spin_budget,
             seen: None,
+            news: false,
             resident: 0,
             finished_blocks: 0,
         }
@@ -315,7 +321,12 @@ impl Engine {
         if std::mem::take(&mut self.progressed) {
             self.scheduler.progress_at = steps;
             self.scheduler.seen = None;
+            self.scheduler.news = false;
             self.scheduler.look_at = steps + self.scheduler.spin_budget;
+        } else if std::mem::take(&mut self.scheduler.news) {
+            // What was read stays remembered: only what is new beyond it will count again.
+            self.scheduler.progress_at = steps;
+            self.scheduler.look_at = steps + budget / 8;
         } else if steps - self.scheduler.progress_at < budget {
             // Half-way, reads of anything new begin to count as progress.
             if steps - self.scheduler.progress_at >= budget / 2 && self.scheduler.seen.is_none() {
@@ -348,7 +359,11 @@ impl Engine {
         if let Some(seen) = &mut self.scheduler.seen {
             let mut hash = Rng::new(address ^ gid.rotate_left(32)).next();
             hash = Rng::new(hash ^ value).next();
-            self.progressed |= seen.insert(hash);
+            self.scheduler.news |= seen.insert(hash);
+            // A thread that reads through a large array is not spinning; forget, to stay small.
+            if seen.len() > SEEN {
+                seen.clear();
+            }
         }
     }
 

@@ -147,20 +147,18 @@ impl Location {
     pub(crate) fn load(&mut self, who: &Who<'_>, age: usize) -> Message {
         let at = self.messages.len() - 1 - age;
         let number = self.first + at as u32;
-        match self.readers.iter_mut().find(|reader| reader.0 == who.gid) {
-            Some(reader) => *reader = (who.gid, who.clock, number),
-            None if number > self.floor.max(self.first) => {
-                if self.readers.len() >= READERS {
-                    let first = self.first;
-                    self.readers.retain(|reader| reader.2 > first);
-                }
-                if self.readers.len() >= READERS {
-                    let (_, _, forgotten) = self.readers.swap_remove(0);
-                    self.floor = self.floor.max(forgotten);
-                }
-                self.readers.push((who.gid, who.clock, number));
+        // A thread's first read of a store tells most: whoever knows of any later one knows of it too.
+        let known = self.readers.iter().any(|reader| (reader.0, reader.2) == (who.gid, number));
+        if !known && number > self.floor.max(self.first) {
+            if self.readers.len() >= READERS {
+                let oldest = self.floor.max(self.first);
+                self.readers.retain(|reader| reader.2 > oldest);
             }
-            None => {}
+            if self.readers.len() >= READERS {
+                let (_, _, forgotten) = self.readers.swap_remove(0);
+                self.floor = self.floor.max(forgotten);
+            }
+            self.readers.push((who.gid, who.clock, number));
         }
         self.messages[at].clone()
     }
