@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::compile::{Compilation, recorded_flags};
+use crate::compile::{Compilation, RUNNING, recorded_flags};
 use crate::digest;
 use crate::finish::{Finished, finish};
 use crate::kernel_crate::{ImageSpec, KernelCrate, ModuleSpec};
@@ -10,15 +10,19 @@ use crate::manifest::{self, ImageRecord, Manifest};
 use crate::toolchain::Toolchain;
 use crate::{Error, Result, modules_rs};
 
-/// Compiles a kernel crate. From a build script:
+/// Compiles a kernel crate.
+///
+/// From the build script of a crate that ships PTX of a kernel crate:
 ///
 /// ```no_run
-/// # fn main() -> Result<(), gpu_builder::Error> {
-/// # let out = std::env::temp_dir();
-/// gpu_builder::Builder::new("kernels").out_dir(out).rerun_if_changed(true).build()?;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let out = std::path::PathBuf::from(std::env::var("OUT_DIR")?);
+/// gpu_builder::Builder::new("kernels").out_dir(&out).target_dir(out.join("nvptx")).rerun_if_changed(true).build()?;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// From the build script of the kernel crate itself: [`Builder::build_in_script`].
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     asked: Option<String>,
@@ -119,13 +123,31 @@ impl Builder {
         self
     }
 
+    /// [`Builder::build`] for the build script of the kernel crate itself: into `OUT_DIR`, with intermediate files in
+    /// `OUT_DIR/nvptx` and `cargo:rerun-if-changed` lines. Building the PTX runs that script once more, for the GPU:
+    /// then there is nothing to do, and this gives `None`.
+    ///
+    /// # Errors
+    /// As [`Builder::build`]; [`Error::NoBuildScript`] elsewhere.
+    pub fn build_in_script(self) -> Result<Option<Built>> {
+        if std::env::var_os(RUNNING).is_some() {
+            return Ok(None);
+        }
+        let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or(Error::NoBuildScript)?);
+        self.target_dir(out.join("nvptx")).out_dir(out).rerun_if_changed(true).build().map(Some)
+    }
+
     /// Compiles, and writes what has changed.
     ///
     /// # Errors
     /// [`Error::is_missing_tool`] ones where the nightly or its sources of `core` are missing; [`Error::Compile`] with
     /// the compiler's messages; [`Error::Ptx`] where the PTX is not what was asked for. Nothing is written then.
     pub fn build(&self) -> Result<Built> {
+        if std::env::var_os(RUNNING).is_some() {
+            return Err(Error::Recursive);
+        }
         let krate = KernelCrate::open(self.asked.as_deref())?;
+        let modules = krate.modules(&self.modules)?;
         if self.rerun_if_changed {
             for package in &krate.sources {
                 println!("cargo:rerun-if-changed={}", package.folder.join("src").display());
@@ -138,7 +160,6 @@ impl Builder {
         let toolchain = self.find_toolchain(&krate, before.as_ref())?;
         let core = core_hash(&toolchain)?;
         let sources = digest::packages(&krate.sources)?;
-        let modules = krate.modules(&self.modules)?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| krate.target_directory.join("nvptx"));
         let images = compile(&krate, &toolchain, &target_dir, &modules, self.progress)?;
 

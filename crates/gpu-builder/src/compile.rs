@@ -15,6 +15,9 @@ use crate::{Error, Result};
 /// The compiler's target for GPUs of NVIDIA.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
+/// Set while the nightly cargo runs: a build script that it starts must not start it again.
+pub(crate) const RUNNING: &str = "GPU_BUILDER_RUNNING";
+
 /// Arguments of cargo; recorded in the manifest.
 pub(crate) const CARGO_ARGS: [&str; 7] = [
     "rustc",
@@ -111,7 +114,7 @@ impl<'a> Compilation<'a> {
         command.env("RUSTC", self.toolchain.rustc());
         command.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(image));
         command.env("CARGO_TARGET_DIR", &self.target_dir).env("CARGO_BUILD_BUILD_DIR", &self.target_dir);
-        command.env("CARGO_INCREMENTAL", "0");
+        command.env("CARGO_INCREMENTAL", "0").env(RUNNING, "1");
         // Empty means none, and outranks a wrapper in a config.toml.
         command.env("RUSTC_WRAPPER", "").env("RUSTC_WORKSPACE_WRAPPER", "");
         for (name, value) in PROFILE {

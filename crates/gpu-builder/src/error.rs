@@ -84,6 +84,17 @@ pub enum Error {
         /// The file that is missing.
         path: PathBuf,
     },
+    /// A build script of the kernel crate builds the kernel crate, which runs the build script.
+    #[error(
+        "Builder::build was called from a build script that it runs itself\n  \
+         mend it: call Builder::build_in_script there"
+    )]
+    Recursive,
+    /// `OUT_DIR` is not set: this is no build script.
+    #[error(
+        "OUT_DIR is not set: Builder::build_in_script is for build scripts\n  mend it: call Builder::build"
+    )]
+    NoBuildScript,
     /// The compiler refused the kernels.
     #[error("compiling module `{module}` for {target} failed ({status})\n{stderr}")]
     Compile {

@@ -190,7 +190,7 @@ impl fmt::Display for Inspection {
             let last = [k.instructions.global_128.to_string()];
             table.row(first.into_iter().chain(classes.iter().map(count)).chain(last));
         }
-        writeln!(f, "Machine instructions, as they stand in the code (not as they are executed)\n\n{table}")
+        write!(f, "Machine instructions, as they stand in the code (not as they are executed)\n\n{table}")
     }
 }
 

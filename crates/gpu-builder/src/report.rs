@@ -120,8 +120,9 @@ impl fmt::Display for Report {
                 };
                 table.row([subject].into_iter().chain(checks.iter().map(cell)));
             }
-            writeln!(f, "\n{table}")?;
+            write!(f, "\n{table}")?;
         }
+        writeln!(f)?;
         for outcome in &self.outcomes {
             if let Verdict::Fail(why) = &outcome.verdict {
                 writeln!(
