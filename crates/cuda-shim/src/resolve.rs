@@ -85,9 +85,9 @@ macro_rules! driver_functions {
                 );
                 let code = match FUNCTION.find() {
                     Ok(address) => {
+                        type Signature = unsafe extern "C" fn($($kind),*) -> i32;
                         // SAFETY: the driver exports under this name a function with these arguments.
-                        let function: unsafe extern "C" fn($($kind),*) -> i32 =
-                            unsafe { core::mem::transmute(address) };
+                        let function = unsafe { core::mem::transmute::<P, Signature>(address) };
                         // SAFETY: the caller keeps the contract of the driver's function.
                         unsafe { function($($argument),*) }
                     }

@@ -82,9 +82,11 @@ fn text(function: unsafe extern "C" fn(i32, *mut *const core::ffi::c_char) -> i3
 pub(super) fn is_sticky(code: i32) -> bool {
     matches!(
         code,
-        // Driver shut down; uncorrectable memory and link errors.
-        4 | 214 | 220 | 226
-        // Contained error; illegal address; time limit; context destroyed; assertion.
+        // The driver has shut down.
+        4
+        // Uncorrectable memory and link errors, contained ones too.
+        | 214 | 220 | 226
+        // Illegal address, time limit, context destroyed, assertion.
         | 700 | 702 | 709 | 710
         // Hardware stack, illegal instruction, misaligned address, address space, program counter, launch failure,
         // tensor memory leak.

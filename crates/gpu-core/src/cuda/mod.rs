@@ -12,6 +12,8 @@ mod event;
 mod memory;
 mod module;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 // Links the functions that `cust` expects of the driver.
 extern crate cuda_shim as _;

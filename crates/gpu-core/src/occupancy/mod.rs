@@ -87,31 +87,30 @@ pub fn occupancy(properties: &Properties, registers: u32, shared: u32, threads: 
 impl Multiprocessor {
     /// The occupancy of a kernel: `registers` a thread, `shared` bytes a block (static and dynamic), `threads` a block.
     pub fn occupancy(&self, registers: u32, shared: u32, threads: u32) -> Occupancy {
-        let warps_per_block = threads.div_ceil(self.warp_size);
         let none = |limit| Occupancy { blocks: 0, warps: 0, max_warps: self.warps, limit, carveout: 0 };
-
-        // Registers are given to whole warps, and a warp has them in its own partition.
-        let per_warp = (registers.saturating_mul(self.warp_size)).next_multiple_of(self.register_unit);
-        let by_registers = if registers == 0 {
-            u32::MAX
-        } else {
-            let warps = self.registers / self.partitions / per_warp * self.partitions;
-            warps.checked_div(warps_per_block).unwrap_or(0)
-        };
-
-        // Every block has what the driver reserves, also one that asks for none.
-        let per_block = shared.saturating_add(self.shared_reserved).div_ceil(self.shared_unit);
-        let per_block = per_block.saturating_mul(self.shared_unit);
-        let by_shared = self.shared.checked_div(per_block).unwrap_or(u32::MAX);
-
-        let impossible = threads == 0
+        if threads == 0
             || threads > self.threads_per_block
             || registers > self.registers_per_thread
             || shared > self.shared_per_block
-            || per_warp.saturating_mul(warps_per_block) > self.registers_per_block;
-        if impossible {
+        {
             return none(Limit::Block);
         }
+
+        // Registers are given to whole warps, and a warp has them in its own partition.
+        let warps_per_block = threads.div_ceil(self.warp_size);
+        let per_warp = (registers * self.warp_size).next_multiple_of(self.register_unit);
+        if per_warp * warps_per_block > self.registers_per_block {
+            return none(Limit::Block);
+        }
+        let by_registers = match (self.registers / self.partitions).checked_div(per_warp) {
+            Some(warps) => warps * self.partitions / warps_per_block,
+            None => u32::MAX,
+        };
+
+        // Every block has what the driver reserves, also one that asks for none.
+        let per_block = (shared + self.shared_reserved).next_multiple_of(self.shared_unit);
+        let by_shared = self.shared.checked_div(per_block).unwrap_or(u32::MAX);
+
         let (blocks, limit) = [
             (self.blocks, Limit::Blocks),
             (self.warps / warps_per_block, Limit::Warps),

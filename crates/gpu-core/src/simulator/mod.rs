@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gpu_sim::{Config, Simulator};
+use gpu_sim::{Config, FaultKind, Simulator};
 use gpu_std::launch::{Invocation, LaunchTarget};
 
 use crate::backend::{Backend, HostMark, Mark, Queue};
@@ -63,7 +63,12 @@ impl Backend for Device {
             let free = free.min(total);
             return Err(Error::OutOfMemory { device: self.name(), asked: bytes as u64, free, total });
         }
-        let address = self.simulator.alloc(bytes)?;
+        let address = self.simulator.alloc(bytes).map_err(|fault| match fault.kind {
+            FaultKind::OutOfMemory { asked, free, total } => {
+                Error::OutOfMemory { device: self.name(), asked, free, total }
+            }
+            _ => fault.into(),
+        })?;
         if zeroed {
             self.simulator.fill(address, bytes, 0)?;
         }
