@@ -206,7 +206,7 @@ pub fn table(records: &[Record]) -> String {
             microseconds(record.ms_median),
             microseconds(record.ms_min),
             microseconds(record.ms_mad),
-            known(format!("{:.2}", record.bytes as f64 / 1e6)),
+            known(format!("{:.3}", record.bytes as f64 / 1e6)),
             known(format!("{:.1}", record.gbs)),
             record.copy_fraction.map_or("–".to_owned(), |fraction| format!("{:.1} %", fraction * 100.0)),
         ]);
@@ -321,14 +321,14 @@ mod tests {
     #[test]
     fn the_table_shows_every_record_in_columns() {
         let text = table(&[
-            record("sum", None, 1 << 28, 0.23987),
+            record("sum", None, 1 << 28, 0.24),
             record("transpose", Some((16381, 16363)), 16381 * 16363, 12.5),
         ]);
         let expected = "\
-op         type         size  mode    median µs   min µs  ± µs       MB    GB/s  of copy
----------  ----  -----------  ------  ---------  -------  ----  -------  ------  -------
-sum        f32          2^28  single     239.87   119.93  0.12  1073.74  4476.3   83.4 %
-transpose  f32   16381×16363  single   12500.00  6250.00  0.12  1072.17    85.8    1.6 %
+op         type         size  mode    median µs   min µs  ± µs        MB    GB/s  of copy
+---------  ----  -----------  ------  ---------  -------  ----  --------  ------  -------
+sum        f32          2^28  single     240.00   120.00  0.12  1073.742  4473.9   83.3 %
+transpose  f32   16381×16363  single   12500.00  6250.00  0.12  1072.169    85.8    1.6 %
 ";
         assert_eq!(text, expected, "\n{text}");
     }
