@@ -41,7 +41,8 @@ impl Parse for Arguments {
                 arguments.threads = list.next();
                 arguments.blocks = list.next();
             } else {
-                let message = format!("unknown argument `{key}`; expected `module = …` or `launch_bounds(…)`");
+                let message =
+                    format!("unknown argument `{key}`; expected `module = …` or `launch_bounds(…)`");
                 return Err(Error::new(key.span(), message));
             }
             if !input.is_empty() {

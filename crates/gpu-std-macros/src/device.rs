@@ -29,7 +29,10 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     if let Ok(mut method) = syn::parse2::<TraitItemFn>(item.clone()) {
         check(&method.sig)?;
         let Some(body) = &mut method.default else {
-            return Err(Error::new_spanned(method, "`#[device]` needs a body; put it on the implementations"));
+            return Err(Error::new_spanned(
+                method,
+                "`#[device]` needs a body; put it on the implementations",
+            ));
         };
         branches::record(body);
         inline(&mut method.attrs);

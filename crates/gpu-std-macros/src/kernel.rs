@@ -38,7 +38,8 @@ fn parameters(signature: &Signature) -> Result<Vec<Parameter>> {
         return Err(Error::new_spanned(token, "a kernel's ABI is given by `#[kernel]`"));
     }
     if !signature.generics.params.is_empty() {
-        let message = "a kernel cannot be generic: write a generic `#[device]` function and a kernel for each type";
+        let message =
+            "a kernel cannot be generic: write a generic `#[device]` function and a kernel for each type";
         return Err(Error::new_spanned(&signature.generics, message));
     }
     if let ReturnType::Type(_, ty) = &signature.output
@@ -56,7 +57,8 @@ fn parameter(argument: &FnArg) -> Result<Parameter> {
     };
     match &*typed.ty {
         Type::Reference(ty) => {
-            let message = "a kernel takes no references: pass arrays as `Global` or `GlobalMut`, tables as `Constant`";
+            let message =
+                "a kernel takes no references: pass arrays as `Global` or `GlobalMut`, tables as `Constant`";
             return Err(Error::new_spanned(ty, message));
         }
         Type::Ptr(ty) => {

@@ -27,7 +27,10 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
         })?;
     }
     if !is_c {
-        return Err(Error::new_spanned(name, "a parameter struct must be `#[repr(C)]`, the same on host and GPU"));
+        return Err(Error::new_spanned(
+            name,
+            "a parameter struct must be `#[repr(C)]`, the same on host and GPU",
+        ));
     }
     let fields = match &data.fields {
         Fields::Named(fields) => fields.named.iter().collect::<Vec<_>>(),

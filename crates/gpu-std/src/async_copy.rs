@@ -18,7 +18,12 @@ use crate::memory::{Element, Global, Shared, vector_bytes};
 /// another thread before a barrier after its wait, is a race.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn copy<T: Element, const N: usize>(target: Shared<T>, target_index: u32, source: Global<T>, source_index: u32) {
+pub fn copy<T: Element, const N: usize>(
+    target: Shared<T>,
+    target_index: u32,
+    source: Global<T>,
+    source_index: u32,
+) {
     const { asynchronous_bytes::<T, N>() };
     backend::copy::<T, N>(target.byte(target_index), source.offset(u64::from(source_index)).address());
 }
@@ -35,7 +40,11 @@ pub fn copy_or_zero<T: Element, const N: usize>(
 ) {
     const { asynchronous_bytes::<T, N>() };
     let bytes = elements.min(N as u32) * size_of::<T>() as u32;
-    backend::copy_or_zero::<T, N>(target.byte(target_index), source.offset(u64::from(source_index)).address(), bytes);
+    backend::copy_or_zero::<T, N>(
+        target.byte(target_index),
+        source.offset(u64::from(source_index)).address(),
+        bytes,
+    );
 }
 
 /// Closes a group: the copies that this thread has started since the last one.

@@ -124,7 +124,13 @@ impl<T: AtomicElement> Atomic<T> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn exchange(self, value: T, ordering: Ordering, scope: Scope) -> T {
-        T::from_word(<T::Word as backend::Word>::exchange(self.space, self.address, value.to_word(), ordering, scope))
+        T::from_word(<T::Word as backend::Word>::exchange(
+            self.space,
+            self.address,
+            value.to_word(),
+            ordering,
+            scope,
+        ))
     }
 
     /// Sets it to `new` if its bits are those of `current`, and returns what it was: equal bits mean that it was set.

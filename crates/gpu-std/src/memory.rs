@@ -6,6 +6,15 @@
 //! Indices are 32-bit, in elements. Beyond 2³² elements, move the base first: `x.offset(tile * TILE).read(i)`. The
 //! same form lets the compiler fold a constant distance into the instruction: `x.offset(1024).read(i)` costs no
 //! addition, `x.read(i + 1024)` may.
+//!
+//! A vector access of another size than 2, 4, 8 or 16 bytes does not compile:
+//!
+//! ```compile_fail,E0080
+//! # use gpu_std::prelude::*;
+//! # // SAFETY: never run.
+//! # let x: Global<f32> = unsafe { Global::from_raw(0) };
+//! let three: [f32; 3] = x.read_vec(0);
+//! ```
 
 use crate::atomic::{Atomic, AtomicElement, Space};
 use crate::backend::memory as backend;

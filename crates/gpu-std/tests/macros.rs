@@ -10,6 +10,7 @@ use support::{Array, block, simulator};
 /// What gpu-builder would have written.
 pub mod modules {
     use super::Module;
+    /// A module without images.
     pub static TEST_MODULE: Module = Module { name: "test_module", images: &[] };
 }
 
@@ -215,7 +216,9 @@ pub fn bounded(target: f32, config: GlobalMut<f32>) {
 }
 const THREADS: u32 = 96;
 
+/// Never run: only its metadata is looked at.
 #[kernel]
+#[allow(dead_code)]
 fn nothing() {}
 
 #[test]

@@ -127,14 +127,16 @@ fn bad_accesses_are_reported_at_the_kernel_s_line() {
     let x = Array::new(&simulator, &[1.0f32; 8]);
     let y = Array::<f32>::zeroed(&simulator, 2);
     // SAFETY: the simulator refuses the access.
-    let fault = unsafe { reads_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 8) }.unwrap_err();
+    let fault =
+        unsafe { reads_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 8) }.unwrap_err();
     assert_eq!(fault.kernel, "reads_at");
     let site = fault.site.as_ref().expect("a place");
     assert!(site.file.ends_with("memory.rs"), "{fault}");
     assert_eq!(site.line, reads_at::META.line + 1, "{fault}");
     assert!(matches!(fault.kind, FaultKind::OutOfBounds { .. }), "{fault}");
     // SAFETY: the simulator refuses the access.
-    let fault = unsafe { reads_two_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 1) }.unwrap_err();
+    let fault =
+        unsafe { reads_two_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 1) }.unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Misaligned { .. }), "{fault}");
 }
 

@@ -145,7 +145,11 @@ fn votes_matches_and_reductions() {
                     1,
                 ];
                 for (k, value) in expected.into_iter().enumerate() {
-                    assert_eq!(out[k * 32 + lane as usize], value, "value {k} of lane {lane}, input {number}, mask {mask:#x}");
+                    assert_eq!(
+                        out[k * 32 + lane as usize],
+                        value,
+                        "value {k} of lane {lane}, input {number}, mask {mask:#x}"
+                    );
                 }
             }
         }
@@ -251,7 +255,8 @@ fn asynchronous_copies_arrive() {
         let x = Array::new(&simulator, &input);
         let y = Array::<f32>::zeroed(&simulator, 224);
         // SAFETY: 224 elements each.
-        unsafe { asynchronous::launch(&simulator, block(32, 32 * 7 * 4), x.global(), y.global_mut(), 20) }.unwrap();
+        unsafe { asynchronous::launch(&simulator, block(32, 32 * 7 * 4), x.global(), y.global_mut(), 20) }
+            .unwrap();
         for (i, value) in y.get().into_iter().enumerate() {
             assert_eq!(value, if i < 212 { input[i] } else { 0.0 });
         }

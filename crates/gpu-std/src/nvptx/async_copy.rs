@@ -9,9 +9,15 @@ pub fn copy<T, const N: usize>(shared: u32, global: u64) {
     // SAFETY: whoever made the accessors vouched for both addresses.
     unsafe {
         match N * size_of::<T>() {
-            4 => asm!("cp.async.ca.shared.global [{}], [{}], 4;", in(reg32) shared, in(reg64) global, options(nostack)),
-            8 => asm!("cp.async.ca.shared.global [{}], [{}], 8;", in(reg32) shared, in(reg64) global, options(nostack)),
-            _ => asm!("cp.async.cg.shared.global [{}], [{}], 16;", in(reg32) shared, in(reg64) global, options(nostack)),
+            4 => {
+                asm!("cp.async.ca.shared.global [{}], [{}], 4;", in(reg32) shared, in(reg64) global, options(nostack))
+            }
+            8 => {
+                asm!("cp.async.ca.shared.global [{}], [{}], 8;", in(reg32) shared, in(reg64) global, options(nostack))
+            }
+            _ => {
+                asm!("cp.async.cg.shared.global [{}], [{}], 16;", in(reg32) shared, in(reg64) global, options(nostack))
+            }
         }
     }
 }

@@ -56,7 +56,14 @@ pub trait Word: device::Word {
     }
 
     #[track_caller]
-    fn compare_exchange(at: Space, address: u64, current: Self, new: Self, ordering: Ordering, scope: Scope) -> Self
+    fn compare_exchange(
+        at: Space,
+        address: u64,
+        current: Self,
+        new: Self,
+        ordering: Ordering,
+        scope: Scope,
+    ) -> Self
     where
         Self: PartialEq,
     {

@@ -38,7 +38,9 @@ impl<T: Element + Pod + Zeroable> Array<T> {
 
     pub fn get(&self) -> Vec<T> {
         let mut values = vec![T::zeroed(); self.len];
-        self.simulator.read(self.address, bytemuck::cast_slice_mut(&mut values)).expect("a read inside the array");
+        self.simulator
+            .read(self.address, bytemuck::cast_slice_mut(&mut values))
+            .expect("a read inside the array");
         values
     }
 

@@ -1,0 +1,6 @@
+use gpu_std::device;
+
+#[device]
+struct Tile;
+
+fn main() {}
