@@ -47,7 +47,11 @@ impl Backend for Device {
     }
 
     fn memory_info(&self) -> Result<(u64, u64)> {
-        Ok(cpu::memory_info())
+        let limit = self.simulator.config().memory_limit as u64;
+        Ok(match cpu::memory_info() {
+            (_, 0) => (limit, limit),
+            (free, total) => (free.min(limit), total.min(limit)),
+        })
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -56,11 +60,8 @@ impl Backend for Device {
 
     fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
         // Simulated memory is host memory: an allocation that cannot succeed must not end the process.
-        let (free, host) = cpu::memory_info();
-        let total = self.simulator.config().memory_limit as u64;
-        let total = if host > 0 { total.min(host) } else { total };
+        let (free, total) = self.memory_info()?;
         if bytes as u64 > total {
-            let free = free.min(total);
             return Err(Error::OutOfMemory { device: self.name(), asked: bytes as u64, free, total });
         }
         let address = self.simulator.alloc(bytes).map_err(|fault| match fault.kind {
