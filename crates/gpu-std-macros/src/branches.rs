@@ -141,6 +141,7 @@ fn record_for(repeat: ExprForLoop) -> Expr {
     let iterator = syn::Ident::new("iterator", Span::mixed_site());
     syn::parse2(quote_spanned!(span=>
         match ::core::iter::IntoIterator::into_iter(#expr) {
+            #[allow(clippy::redundant_pattern_matching)]
             mut #iterator => #(#attrs)* #label while let ::core::option::Option::Some(#pat) =
                 ::gpu_std::branch::next(&mut #iterator) #body
         }

@@ -127,14 +127,14 @@ fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) ->
 /// `[threads, blocks]`, 0 for what was not given.
 fn bounds(arguments: &Arguments) -> TokenStream {
     let number = |bound: &Option<syn::Expr>| match bound {
-        Some(bound) => quote_spanned!(bound.span()=> (#bound) as u32),
-        None => quote!(0u32),
+        Some(bound) => quote!(#bound),
+        None => quote!(0),
     };
     let (threads, blocks) = (number(&arguments.threads), number(&arguments.blocks));
     quote!([#threads, #blocks])
 }
 
-/// The function itself, run by the simulator, and its module with `META` and `launch`.
+/// The function itself, run by the simulator, and a type of the same name with `META` and `launch`.
 fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let ItemFn { attrs, vis, sig, block } = function;
     let name = &sig.ident;
@@ -163,31 +163,32 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
         #[allow(clippy::too_many_arguments)]
         #vis #sig #block
 
+        // A type rather than a module: it sees what the kernel's signature sees, inside a function too.
         #[doc = #docs]
         #(#attributes)*
         #[cfg(not(target_arch = "nvptx64"))]
-        #vis mod #name {
-            #[allow(unused_imports)]
-            use super::*;
+        #[allow(non_camel_case_types)]
+        #vis enum #name {}
 
-            const BOUNDS: [u32; 2] = #bounds;
-
+        #(#attributes)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl #name {
             /// What is known of the kernel before it is launched.
-            pub static META: ::gpu_std::launch::KernelMeta = ::gpu_std::launch::KernelMeta {
+            pub const META: ::gpu_std::launch::KernelMeta = ::gpu_std::launch::KernelMeta {
                 name: #text,
                 module: &#module,
                 file: ::core::file!(),
                 line: #line,
-                max_threads: if BOUNDS[0] == 0 { 1024 } else { BOUNDS[0] },
-                min_blocks: BOUNDS[1],
+                max_threads: if Self::BOUNDS[0] == 0 { 1024 } else { Self::BOUNDS[0] },
+                min_blocks: Self::BOUNDS[1],
             };
 
-            const _: () = {
+            const BOUNDS: [u32; 2] = #bounds;
+
+            #[allow(dead_code)]
+            const PARAMETERS: () = {
                 const fn parameter<T: ::gpu_std::parameter::Parameter>() {}
-                #[allow(dead_code)]
-                const fn check() {
-                    #(#checks)*
-                }
+                #(#checks)*
             };
 
             /// Launches the kernel on a CUDA stream or the simulator. It may still be running on return.
@@ -206,9 +207,9 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 #(#names: #types),*
             ) -> ::core::result::Result<(), L::Error> {
                 let arguments = [#(::gpu_std::launch::Arg::new(&#names)),*];
-                let thread = || super::#name(#(#names),*);
+                let thread = || #name(#(#names),*);
                 let invocation = ::gpu_std::launch::Invocation {
-                    kernel: &META,
+                    kernel: &Self::META,
                     config: #config,
                     args: &arguments,
                     thread: &thread,

@@ -10,15 +10,15 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel.
 ///
-/// `#[kernel(module = reduce_f32, launch_bounds(256, 4))]`: both parts are optional, each bound an expression known at
-/// compile time, the second one optional.
+/// `#[kernel(module = reduce_f32, launch_bounds(256, 4))]`: both parts are optional, each bound a constant
+/// `u32` expression, the second one optional.
 ///
 /// - `module` names the PTX module that holds the kernel: on the GPU target it is emitted under
 ///   `cfg(module = "reduce_f32")` only, and the host looks for `crate::modules::REDUCE_F32`. Without it the kernel runs
 ///   in the simulator only.
 /// - `launch_bounds(threads, blocks)`: the most threads of a block, and how many blocks should fit on a multiprocessor.
 ///
-/// On the host a kernel `f` gives the function `f` (one thread of it) and a module `f` with `META` and
+/// On the host a kernel `f` gives the function `f` (one thread of it) and a type `f` with the constant `META` and
 /// `unsafe fn launch(target, config, …)` taking `f`'s arguments.
 ///
 /// A kernel takes values (`gpu_std::parameter::Parameter`) and returns nothing; it is not generic, `async`, `const`,

@@ -1,6 +1,6 @@
 //! The host's side of a kernel: what it is called, where its PTX lies, and how it is launched.
 //!
-//! `#[kernel]` writes, beside the device function `f`, a module `f` with a [`KernelMeta`] and a typed `launch`
+//! `#[kernel]` writes, beside the device function `f`, a type `f` with a [`KernelMeta`] and a typed `launch`
 //! that takes the same arguments and a [`LaunchTarget`]: a CUDA stream or the simulator. The target gets the
 //! arguments twice, as bytes (for the driver) and as a closure that runs one thread (for the simulator).
 

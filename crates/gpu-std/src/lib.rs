@@ -73,7 +73,7 @@ pub mod memory;
 pub mod parameter;
 pub mod shared;
 pub mod thread;
-pub mod unroll;
+mod unroll;
 pub mod warp;
 
 pub use gpu_std_macros::{device, kernel};

@@ -16,6 +16,7 @@ pub mod modules {
 
 /// A bit of everything: what the rewriting touches, and what it has to leave alone.
 #[device]
+#[allow(clippy::redundant_pattern_matching, clippy::match_single_binding)]
 fn control_flow(n: u32, maybe: Option<u32>) -> u32 {
     const TABLE: [u32; if true { 3 } else { 4 }] = [1, 2, 3];
     fn nested(x: u32) -> u32 {
@@ -80,6 +81,7 @@ fn control_flow(n: u32, maybe: Option<u32>) -> u32 {
     let only = match total {
         x => x,
     };
+    // SAFETY: any bits are a valid number.
     total += [if n > 1 { 1 } else { 0 }; 2][1] + unsafe { core::mem::zeroed::<u32>() };
     total + counted + from_loop + chosen + only
 }
