@@ -44,7 +44,7 @@ pub struct Config {
     /// Plain accesses or loop iterations after which a thread gives way to others.
     pub quantum: u32,
     /// Steps without any progress before a launch counts as livelocked, plus [`Config::SPIN_STEPS_PER_THREAD`]
-    /// for every resident thread. A step is an access, a collective or a loop iteration.
+    /// for every thread that can run. A step is an access, a collective or a loop iteration.
     pub spin_budget: u64,
     /// Steps that a launch may take for each of its threads, on top of `step_base`.
     pub steps_per_thread: u64,
@@ -57,7 +57,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Added to `spin_budget` for every resident thread: threads that only compute make no visible progress.
+    /// Added to `spin_budget` for every thread that can run: threads that only compute make no visible progress.
     pub const SPIN_STEPS_PER_THREAD: u64 = 1 << 13;
     /// The most blocks that may be resident.
     pub const MAX_RESIDENT: usize = 256;

@@ -48,7 +48,16 @@ fn out_of_bounds_read() {
         |seed| copy(seed, 33, 32, 64),
         |fault| {
             assert!(
-                matches!(fault.kind, FaultKind::OutOfBounds { direction: Direction::Read, offset: 128, bytes: 4, size: 128, .. }),
+                matches!(
+                    fault.kind,
+                    FaultKind::OutOfBounds {
+                        direction: Direction::Read,
+                        offset: 128,
+                        bytes: 4,
+                        size: 128,
+                        ..
+                    }
+                ),
                 "{fault}"
             );
             assert_eq!((fault.block, fault.thread), ([1, 0, 0], [32, 0, 0]));
@@ -84,7 +93,10 @@ fn out_of_bounds_before_the_start_and_in_shared_memory() {
     .unwrap_err();
     assert!(matches!(fault.kind, FaultKind::OutOfBounds { offset: -4, size: 32, .. }), "{fault}");
     let fault = launch(&simulator, Geometry::linear(1, 1, 64), || shared_store(64, 1u32)).unwrap_err();
-    assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, offset: 64, size: 64, .. }), "{fault}");
+    assert!(
+        matches!(fault.kind, FaultKind::OutOfBounds { space: Space::Shared, offset: 64, size: 64, .. }),
+        "{fault}"
+    );
 }
 
 #[test]
@@ -121,7 +133,10 @@ fn read_of_unwritten_shared_memory() {
     caught_always(
         |seed| unwritten_shared(seed, false),
         |fault| {
-            assert!(matches!(fault.kind, FaultKind::Unwritten { space: Space::Shared, address: 16, .. }), "{fault}");
+            assert!(
+                matches!(fault.kind, FaultKind::Unwritten { space: Space::Shared, address: 16, .. }),
+                "{fault}"
+            );
             assert_eq!((fault.block, fault.thread), ([2, 0, 0], [0, 0, 0]));
             names_line(fault, file!());
         },
@@ -176,7 +191,10 @@ fn is_race_of_mirror_images(fault: &Fault, threads: u32) {
     assert_eq!(fault.block, other.block);
     assert_eq!(fault.thread[0] + other.thread[0], threads - 1, "{fault}");
     assert!(fault.site.as_ref().unwrap().line != other.site.as_ref().unwrap().line, "{fault}");
-    assert!([fault.site.as_ref(), other.site.as_ref()].iter().flatten().any(|site| site.line == LINE.get()), "{fault}");
+    assert!(
+        [fault.site.as_ref(), other.site.as_ref()].iter().flatten().any(|site| site.line == LINE.get()),
+        "{fault}"
+    );
 }
 
 #[test]
@@ -240,7 +258,13 @@ fn race_between_blocks() {
 }
 
 /// Block 0 publishes a payload behind a flag, block 1 waits for the flag and reads it.
-fn publish(seed: u64, before_flag: impl Fn() + Sync, flag: Ordering, wait: Ordering, after: impl Fn() + Sync) -> Result<Report, Fault> {
+fn publish(
+    seed: u64,
+    before_flag: impl Fn() + Sync,
+    flag: Ordering,
+    wait: Ordering,
+    after: impl Fn() + Sync,
+) -> Result<Report, Fault> {
     let simulator = Simulator::new(together(seed));
     let buffer = words(&simulator, &[0, 0, 0]);
     let (data, ready, out) = (buffer, buffer + 4, buffer + 8);
@@ -264,7 +288,10 @@ fn publish(seed: u64, before_flag: impl Fn() + Sync, flag: Ordering, wait: Order
 }
 
 fn is_race_on_the_payload(fault: &Fault) {
-    assert!(matches!(fault.kind, FaultKind::Race { space: Space::Global, direction: Direction::Read, .. }), "{fault}");
+    assert!(
+        matches!(fault.kind, FaultKind::Race { space: Space::Global, direction: Direction::Read, .. }),
+        "{fault}"
+    );
     assert_eq!((fault.block, fault.other.as_ref().unwrap().block), ([1, 0, 0], [0, 0, 0]));
     names_line(fault, file!());
 }
@@ -353,7 +380,10 @@ fn asynchronous_copy_read_before_its_wait() {
         caught_always(
             |seed| asynchronous(seed, pending, meet),
             |fault| {
-                assert!(matches!(fault.kind, FaultKind::AsyncNotWaited { direction: Direction::Read, .. }), "{fault}");
+                assert!(
+                    matches!(fault.kind, FaultKind::AsyncNotWaited { direction: Direction::Read, .. }),
+                    "{fault}"
+                );
                 names_line(fault, file!());
             },
         );
@@ -418,9 +448,10 @@ fn barrier_under_divergence() {
 #[test]
 fn two_barriers_on_two_ways() {
     let run = |seed| {
-        launch(&Simulator::new(varied(seed)), Geometry::linear(1, 64, 0), || {
+        launch(&Simulator::new(varied(seed)), Geometry::linear(1, 64, 4), || {
             if tid() < 32 {
                 barrier();
+                shared_store(0, 1u32);
             } else {
                 barrier();
             }
@@ -442,10 +473,16 @@ fn shuffle_that_a_lane_never_reaches() {
         |seed| run(seed, false),
         |fault| {
             assert!(
-                matches!(fault.kind, FaultKind::WarpDivergence { operation: "shuffle", missing: 0x20, mask: u32::MAX, .. }),
+                matches!(
+                    fault.kind,
+                    FaultKind::WarpDivergence { operation: "shuffle", missing: 0x20, mask: u32::MAX, .. }
+                ),
                 "{fault}"
             );
-            assert!((32..64).contains(&fault.thread[0]) && fault.thread[0] != 37, "a lane that waits: {fault}");
+            assert!(
+                (32..64).contains(&fault.thread[0]) && fault.thread[0] != 37,
+                "a lane that waits: {fault}"
+            );
             names_line(fault, file!());
         },
     );
@@ -475,7 +512,9 @@ fn lanes_that_wait_for_each_other_in_different_collectives() {
             }
         })
     };
-    caught_always(run, |fault| assert!(matches!(fault.kind, FaultKind::WarpDivergence { missing: 8, .. }), "{fault}"));
+    caught_always(run, |fault| {
+        assert!(matches!(fault.kind, FaultKind::WarpDivergence { missing: 8, .. }), "{fault}")
+    });
 }
 
 #[test]
@@ -505,7 +544,9 @@ fn token(seed: u64, towards_earlier: bool, ticket: bool) -> Result<Report, Fault
     let (flags, tickets) = (words(&simulator, &[0; 12]), words(&simulator, &[0]));
     launch(&simulator, Geometry::linear(12, 1, 0), || {
         let me = if ticket {
-            atomic_update::<u32>(Space::Global, tickets, Ordering::Relaxed, Scope::Device, |old| Some(old + 1))
+            atomic_update::<u32>(Space::Global, tickets, Ordering::Relaxed, Scope::Device, |old| {
+                Some(old + 1)
+            })
         } else {
             bid()
         };
@@ -541,8 +582,9 @@ fn spin_that_nobody_ends() {
         |flag| while global_load::<u32>(flag, Load::Volatile) == 0 {},
         |flag| while global_load::<u32>(flag, Load::Weak) == 0 {},
         |flag| {
-            while atomic_update::<u32>(Space::Global, flag, Ordering::Relaxed, Scope::Device, |v| (v == 1).then_some(2))
-                != 1
+            while atomic_update::<u32>(Space::Global, flag, Ordering::Relaxed, Scope::Device, |v| {
+                (v == 1).then_some(2)
+            }) != 1
             {}
         },
         |_| {

@@ -4,11 +4,11 @@ mod common;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed as Host};
 
+use Ordering::{AcqRel, Acquire, Relaxed, Release};
+use Scope::{Block, Device};
 use common::*;
 use gpu_sim::device::*;
 use gpu_sim::{Config, Fault, FaultKind, Geometry, Report, Simulator};
-use Ordering::{AcqRel, Acquire, Relaxed, Release};
-use Scope::{Block, Device};
 
 fn bid() -> u32 {
     block_idx()[0]
@@ -26,8 +26,11 @@ fn add(address: u64, value: u32, ordering: Ordering) -> u32 {
     atomic_update(Space::Global, address, ordering, Device, |old: u32| Some(old.wrapping_add(value)))
 }
 
+/// One side of a litmus test: the two words, and where to note what it saw.
+type Side<'a> = dyn Fn(u64, u64, &dyn Fn(u32, u32)) + Sync + 'a;
+
 /// Runs one thread per block over two atomic words and counts how often each pair of observations comes up.
-fn observe(threads: [&(dyn Fn(u64, u64, &dyn Fn(u32, u32)) + Sync); 2], seeds: u64) -> std::collections::BTreeMap<(u32, u32), u32> {
+fn observe(threads: [&Side<'_>; 2], seeds: u64) -> std::collections::BTreeMap<(u32, u32), u32> {
     let mut seen = std::collections::BTreeMap::new();
     for seed in 0..seeds {
         let simulator = Simulator::new(together(seed));
@@ -239,7 +242,9 @@ fn atomics_of_block_scope_race_between_blocks() {
         |seed| run(seed, Block),
         |fault| {
             assert!(matches!(fault.kind, FaultKind::Race { .. }), "{fault}");
-            assert!(fault.other.as_ref().unwrap().atomic && fault.other.as_ref().unwrap().block != fault.block);
+            assert!(
+                fault.other.as_ref().unwrap().atomic && fault.other.as_ref().unwrap().block != fault.block
+            );
         },
     );
     passes(|seed| run(seed, Device));
@@ -257,7 +262,9 @@ fn a_release_sequence_goes_through_updates() {
                 add(flag, 1, Release);
             }
             1 => {
-                while atomic_update(Space::Global, flag, Relaxed, Device, |old: u32| (old == 1).then_some(2)) != 1 {}
+                while atomic_update(Space::Global, flag, Relaxed, Device, |old: u32| (old == 1).then_some(2))
+                    != 1
+                {}
             }
             _ => {
                 while load(flag, Acquire) != 2 {}
@@ -357,7 +364,10 @@ fn look_back(seed: u64, publish: Ordering, inspect: Ordering, blocks: u32) -> Re
         store(word(state, me), 2, publish);
         global_store(word(out, me), before, Store::Weak);
     })?;
-    assert_eq!(read_words(&simulator, out, blocks as usize), (0..blocks).map(|b| b * (b + 1) / 2).collect::<Vec<_>>());
+    assert_eq!(
+        read_words(&simulator, out, blocks as usize),
+        (0..blocks).map(|b| b * (b + 1) / 2).collect::<Vec<_>>()
+    );
     Ok(report)
 }
 

@@ -171,7 +171,7 @@ pub(super) fn volatile_store<T: Copy>(address: u64, value: T, caller: Caller) {
 }
 
 fn check_alignment(address: u64, size: usize, direction: crate::fault::Direction, caller: Caller) {
-    if address % size as u64 != 0 {
+    if !address.is_multiple_of(size as u64) {
         with(|engine| engine.misaligned(Space::Global, address, size, direction, caller));
     }
 }

@@ -72,7 +72,7 @@ impl Engine {
         let mut data = [0; 16];
         // With nothing to read, the address is not looked at: that is how edges are filled with zeros.
         if source > 0 {
-            if global % u64::from(bytes) != 0 {
+            if !global.is_multiple_of(u64::from(bytes)) {
                 self.misaligned(Space::Global, global, size, Direction::Read, caller);
             }
             let Some((region, at)) = self.heap.locate(global, source) else {

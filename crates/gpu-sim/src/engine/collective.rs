@@ -204,7 +204,7 @@ impl Engine {
         &mut self,
         number: usize,
         lane: u32,
-        caller: Caller,
+        caller: Option<Caller>,
         doing: &'static str,
     ) {
         let warp = &self.blocks[self.current.slot].warps[number];
@@ -213,10 +213,13 @@ impl Engine {
         if let Some(collective) = waiting {
             let (kind, mask, arrived) = (collective.kind, collective.mask, collective.arrived);
             let first = number as u32 * WARP + arrived.trailing_zeros();
-            let site = self.blocks[self.current.slot].threads[first as usize].site.unwrap_or(caller);
+            let site = self.blocks[self.current.slot].threads[first as usize].site;
+            let Some(site) = site.or(caller) else { return };
             // Reported at the collective, for the lane that waits there in vain.
             self.current.gid = self.current.gid - self.current.tid + first;
-            let detail = format!("lane {lane} {doing} ({}:{})", caller.file(), caller.line());
+            let place =
+                caller.map(|caller| format!(" ({}:{})", caller.file(), caller.line())).unwrap_or_default();
+            let detail = format!("lane {lane} {doing}{place}");
             let missing = 1 << lane;
             self.missing(kind, mask, missing, &detail, site);
         }

@@ -240,7 +240,7 @@ impl Engine {
         let tid = self.current.tid as usize;
         let log = &mut self.blocks[self.current.slot].logs[tid];
         log.push(event);
-        if log.len() % SOON == 0 {
+        if log.len().is_multiple_of(SOON) {
             self.flush_early();
         }
     }

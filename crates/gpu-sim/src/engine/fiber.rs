@@ -6,7 +6,8 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
-use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, Once, PoisonError};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
@@ -16,8 +17,38 @@ use super::scheduler::Next;
 use super::{Abort, Caller, with};
 use crate::fault::{FaultKind, Site};
 
-/// Fibers kept between launches; their touched stack pages stay with them.
-const KEPT: usize = 2048;
+/// Fibers kept between launches, in the whole process; their touched stack pages stay with them.
+const KEPT: usize = 8192;
+/// Fibers that running launches may need, in the whole process. A stack and its guard page are two mappings, of
+/// which Linux grants a process 65,530 by default.
+const RUNNING: usize = 20_000;
+
+/// Fibers alive in the process.
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+/// Fibers that running launches may still ask for.
+static ROOM: (Mutex<usize>, Condvar) = (Mutex::new(RUNNING), Condvar::new());
+
+/// The right to as many fibers as a launch can have suspended. Launches on other OS threads wait for it rather than
+/// run with fewer blocks in flight: a seed fixes the run, whatever else the process does.
+pub(crate) struct Reserved(usize);
+
+impl Reserved {
+    pub(crate) fn new(fibers: usize) -> Self {
+        let mut room = ROOM.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while *room < fibers {
+            room = ROOM.1.wait(room).unwrap_or_else(PoisonError::into_inner);
+        }
+        *room -= fibers;
+        Self(fibers)
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        *ROOM.0.lock().unwrap_or_else(PoisonError::into_inner) += self.0;
+        ROOM.1.notify_all();
+    }
+}
 
 type Link = Cell<*const Yielder<(), ()>>;
 
@@ -29,6 +60,7 @@ struct Fiber {
 
 impl Drop for Fiber {
     fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: a fiber is dropped only while it is idle: its root frame owns nothing that needs dropping.
         unsafe { self.coroutine.force_reset() }
     }
@@ -63,7 +95,8 @@ impl Pool {
     /// Puts the pool back, with all its fibers idle.
     pub(crate) fn give(mut self) {
         debug_assert_eq!(self.idle.len(), self.fibers.len());
-        self.fibers.truncate(KEPT);
+        let surplus = ALIVE.load(Ordering::Relaxed).saturating_sub(KEPT);
+        self.fibers.truncate(self.fibers.len().saturating_sub(surplus));
         let kept = self.fibers.len() as u32;
         self.idle = (0..kept).collect();
         POOL.replace(self);
@@ -88,6 +121,7 @@ impl Pool {
                 }
             },
         );
+        ALIVE.fetch_add(1, Ordering::Relaxed);
         self.fibers.push(Fiber { coroutine, link });
         Ok(self.fibers.len() as u32 - 1)
     }
@@ -110,8 +144,8 @@ impl Pool {
 fn run_threads() {
     loop {
         let body = with(|engine| engine.body());
-        // SAFETY: the body outlives the launch, and the launch this call.
         let result = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the body outlives the launch, and the launch this call.
             unsafe { (*body)() };
             with(|engine| {
                 if engine.exit_matters() {
@@ -184,12 +218,12 @@ impl super::Engine {
     fn check_exit(&mut self) {
         let (tid, number, lane) = (self.current.tid, self.warp(), self.lane());
         let nowhere = Location::caller();
-        self.check_collectives_of(number, lane, nowhere, "exits");
+        self.check_collectives_of(number, lane, None, "has exited");
         let barrier = &self.block().barrier;
         if barrier.arrived > 0 {
             let site: Caller = barrier.site.unwrap_or(nowhere);
             let (first, detail) =
-                (barrier.first, format!("thread {:?} exits", self.coordinates[tid as usize]));
+                (barrier.first, format!("thread {:?} has exited", self.coordinates[tid as usize]));
             // Reported at the barrier, for the first thread that waits there in vain.
             self.current.gid = self.current.gid - tid + first;
             self.barrier_divergence(detail, site);

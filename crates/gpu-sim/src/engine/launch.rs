@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use super::block::{Block, NO_FIBER};
 use super::counts::Tally;
-use super::fiber::{Pool, install_hook};
+use super::fiber::{Pool, Reserved, install_hook};
 use super::scheduler::{Next, Scheduler};
 use super::{CURRENT, Current, Engine, Sites, inside};
 use crate::config::{Config, Record};
@@ -77,6 +77,7 @@ pub(crate) fn launch(
     } else {
         most
     };
+    let _reserved = Reserved::new(slots * per_block as usize);
     let full = config.record == Record::Full;
     let mut places = Vec::with_capacity(slots);
     for _ in 0..slots {

@@ -316,8 +316,9 @@ impl Engine {
             let budget = self.scheduler.step_budget;
             self.raise(FaultKind::StepBudget { budget }, caller);
         }
-        let budget = self.scheduler.spin_budget
-            + Config::SPIN_STEPS_PER_THREAD * self.scheduler.resident * u64::from(self.per_block);
+        let warps = self.blocks.iter().filter(|block| block.live).flat_map(|block| &block.warps);
+        let runnable: u32 = warps.map(|warp| warp.runnable.count_ones()).sum();
+        let budget = self.scheduler.spin_budget + Config::SPIN_STEPS_PER_THREAD * u64::from(runnable);
         if std::mem::take(&mut self.progressed) {
             self.scheduler.progress_at = steps;
             self.scheduler.seen = None;
@@ -326,13 +327,16 @@ impl Engine {
         } else if std::mem::take(&mut self.scheduler.news) {
             // What was read stays remembered: only what is new beyond it will count again.
             self.scheduler.progress_at = steps;
-            self.scheduler.look_at = steps + budget / 8;
-        } else if steps - self.scheduler.progress_at < budget {
-            // Half-way, reads of anything new begin to count as progress.
-            if steps - self.scheduler.progress_at >= budget / 2 && self.scheduler.seen.is_none() {
+            self.scheduler.look_at = steps + budget / 8 + 1;
+        } else if self.scheduler.seen.is_none() {
+            // From half-way on, reads of anything new count as progress too.
+            if steps - self.scheduler.progress_at >= budget / 2 {
                 self.scheduler.seen = Some(HashSet::new());
+                self.scheduler.progress_at = steps - budget / 2;
             }
-            self.scheduler.look_at = steps + budget / 8;
+            self.scheduler.look_at = steps + budget / 8 + 1;
+        } else if steps - self.scheduler.progress_at < budget {
+            self.scheduler.look_at = steps + budget / 8 + 1;
         } else {
             let steps = steps - self.scheduler.progress_at;
             let not_started = self.scheduler.waiting.left();

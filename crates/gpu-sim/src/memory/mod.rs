@@ -99,7 +99,7 @@ impl Region {
         let mut at = offset;
         while at < offset + len {
             let word = self.written[at / 64];
-            if at % 64 == 0 && at + 64 <= offset + len && word == u64::MAX {
+            if at.is_multiple_of(64) && at + 64 <= offset + len && word == u64::MAX {
                 at += 64;
                 continue;
             }
@@ -122,7 +122,7 @@ impl Region {
         }
         let mut at = offset;
         while at < offset + len {
-            if at % 64 == 0 && at + 64 <= offset + len {
+            if at.is_multiple_of(64) && at + 64 <= offset + len {
                 self.written[at / 64] = u64::MAX;
                 at += 64;
             } else {

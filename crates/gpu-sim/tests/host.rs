@@ -1,0 +1,115 @@
+//! The host's side: memory, its faults, and simulators shared between OS threads.
+
+mod common;
+
+use common::*;
+use gpu_sim::device::*;
+use gpu_sim::{Config, FaultKind, Geometry, Simulator};
+
+#[test]
+fn memory_is_copied_filled_and_checked() {
+    let simulator = Simulator::new(Config { memory_limit: 1 << 20, ..Config::default() });
+    let a = simulator.alloc(100).unwrap();
+    assert_eq!(a, 1 << 40);
+    let mut out = [0; 100];
+    let fault = simulator.read(a, &mut out).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Unwritten { .. }), "{fault}");
+    assert_eq!(fault.site.as_ref().unwrap().file, file!());
+    simulator.fill(a, 100, 3).unwrap();
+    simulator.write(a + 1, &[4, 5]).unwrap();
+    simulator.read(a, &mut out).unwrap();
+    assert_eq!(out[..4], [3, 4, 5, 3]);
+
+    // A copy takes unwritten bytes along.
+    let b = simulator.alloc(8).unwrap();
+    simulator.write(b, &[9, 9, 9]).unwrap();
+    simulator.copy(a, b, 8).unwrap();
+    simulator.read(a, &mut out[..3]).unwrap();
+    assert_eq!(out[..3], [9, 9, 9]);
+    let fault = simulator.read(a, &mut out[..4]).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Unwritten { address, .. } if address == a + 3), "{fault}");
+
+    assert!(matches!(
+        simulator.write(a + 99, &[1, 2]).unwrap_err().kind,
+        FaultKind::OutOfBounds { offset: 99, .. }
+    ));
+    assert!(matches!(simulator.free(a + 1).unwrap_err().kind, FaultKind::InvalidFree { .. }));
+    simulator.free(a).unwrap();
+    assert!(matches!(simulator.free(a).unwrap_err().kind, FaultKind::InvalidFree { .. }));
+    assert!(matches!(simulator.read(a, &mut out).unwrap_err().kind, FaultKind::UseAfterFree { .. }));
+    let fault = simulator.alloc(2 << 20).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::OutOfMemory { asked: 2 << 20, free: (1 << 20) - 8, total: 1 << 20 });
+    assert_ne!(simulator.alloc(0).unwrap(), simulator.alloc(0).unwrap());
+}
+
+#[test]
+fn simulators_are_shared_between_os_threads() {
+    let simulator = Simulator::default();
+    let counter = words(&simulator, &[0]);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let simulator = simulator.clone();
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let kernel = &|| {
+                        barrier();
+                        atomic_update(Space::Global, counter, Ordering::Relaxed, Scope::Device, |v: u32| {
+                            Some(v + 1)
+                        });
+                    };
+                    simulator.launch(KERNEL, Geometry::linear(4, 64, 0), kernel).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(read_words(&simulator, counter, 1), [4 * 10 * 256]);
+}
+
+#[test]
+fn many_large_launches_at_once_share_the_stacks() {
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            scope.spawn(move || {
+                let simulator = Simulator::new(Config { resident_blocks: 16, ..together(seed) });
+                simulator.launch(KERNEL, Geometry::linear(32, 1024, 0), &barrier).unwrap();
+            });
+        }
+    });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let run = |seed| {
+        let simulator = Simulator::new(varied(seed));
+        let order = words(&simulator, &[0; 97]);
+        let report = simulator
+            .launch(KERNEL, Geometry::linear(12, 8, 0), &|| {
+                let drawn =
+                    atomic_update(Space::Global, order, Ordering::Relaxed, Scope::Device, |v: u32| {
+                        Some(v + 1)
+                    });
+                global_store(
+                    order + 4 + 4 * u64::from(drawn),
+                    block_idx()[0] * 8 + thread_idx()[0],
+                    Store::Weak,
+                );
+            })
+            .unwrap();
+        (report, read_words(&simulator, order, 97))
+    };
+    let mut orders = Vec::new();
+    for seed in 0..20 {
+        let first = run(seed);
+        assert_eq!(run(seed), first, "seed {seed}");
+        orders.push(first.1);
+    }
+    orders.sort();
+    orders.dedup();
+    assert_eq!(orders.len(), 20, "different seeds take different ways");
+}
+
+#[test]
+#[should_panic(expected = "outside a kernel")]
+fn device_functions_panic_outside_a_kernel() {
+    thread_idx();
+}
