@@ -5,12 +5,13 @@
 //! - The markers `__launch_bounds_<entry>` that `#[kernel(launch_bounds(…))]` leaves, two u32 each, become `.maxntid`
 //!   and `.minnctapersm` of their entry, and go. rustc has no attribute for these directives.
 //! - What no entry reaches goes.
+//! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
 
 use std::collections::BTreeMap;
 
 use crate::kernel_crate::ImageSpec;
 use crate::ptx::{Bounds, Item, Kind, Ptx};
-use crate::{Error, Result};
+use crate::{Error, Result, names};
 
 /// The prefix of the markers' names.
 pub const MARKER: &str = "__launch_bounds_";
@@ -68,10 +69,12 @@ pub fn finish(crate_name: &str, module: &str, spec: &ImageSpec, raw: &str) -> Re
     kept.sort_unstable();
     kept.dedup();
 
+    let mut items: Vec<Item> = kept.into_iter().map(|index| ptx.items[index].clone()).collect();
+    names::shorten(&mut items);
+
     let mut text = format!("// {crate_name}, module {module}. Written by gpu-builder; do not edit.\n");
     let mut last = Kind::Prototype;
-    for index in kept {
-        let item = &ptx.items[index];
+    for item in &items {
         if item.kind != last || !matches!(item.kind, Kind::Directive | Kind::Variable) {
             text.push('\n');
         }

@@ -30,6 +30,7 @@ mod kernel_crate;
 pub mod manifest;
 pub mod memory;
 mod modules_rs;
+mod names;
 mod process;
 pub mod ptx;
 pub mod ptxas;
