@@ -157,6 +157,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
     let checks = types.iter().map(|ty| quote_spanned!(ty.span()=> parameter::<#ty>();));
     let docs = format!("The launcher of the kernel `{text}`.");
     let line = quote_spanned!(name.span()=> ::core::line!());
+    // `launch` hands out a static of its own: targets may tell kernels apart by its address.
     quote! {
         #(#attrs)*
         #[cfg(not(target_arch = "nvptx64"))]
@@ -206,10 +207,11 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 #config: ::gpu_std::launch::LaunchConfig,
                 #(#names: #types),*
             ) -> ::core::result::Result<(), L::Error> {
+                static META: ::gpu_std::launch::KernelMeta = #name::META;
                 let arguments = [#(::gpu_std::launch::Arg::new(&#names)),*];
                 let thread = || #name(#(#names),*);
                 let invocation = ::gpu_std::launch::Invocation {
-                    kernel: &Self::META,
+                    kernel: &META,
                     config: #config,
                     args: &arguments,
                     thread: &thread,
