@@ -113,3 +113,63 @@ fn the_same_seed_gives_the_same_run() {
 fn device_functions_panic_outside_a_kernel() {
     thread_idx();
 }
+
+#[test]
+fn without_recording_the_rest_is_still_checked() {
+    let config = |seed| Config { record: gpu_sim::Record::Off, ..varied(seed) };
+    for seed in 0..50 {
+        let simulator = Simulator::new(config(seed));
+        let x = words(&simulator, &[1; 64]);
+        let sum = words(&simulator, &[0]);
+        let run = |body: &(dyn Fn() + Sync)| simulator.launch(KERNEL, Geometry::linear(3, 64, 256), body);
+        run(&|| {
+            let tid = thread_idx()[0];
+            shared_store(4 * tid, global_load::<u32>(x + 4 * u64::from(tid), Load::ReadOnly));
+            barrier();
+            let value = shared_load::<u32>(4 * (63 - tid)) + shuffle(!0, Shuffle::Xor, 1, 1, 32).0;
+            fence(Ordering::AcqRel, Scope::Device);
+            atomic_update(Space::Global, sum, Ordering::AcqRel, Scope::Device, |v: u32| Some(v + value));
+        })
+        .unwrap();
+        assert_eq!(read_words(&simulator, sum, 1), [3 * 64 * 2]);
+        let kind = |body: &(dyn Fn() + Sync)| run(body).unwrap_err().kind.clone();
+        let tid = || thread_idx()[0];
+        let out = kind(&|| {
+            global_load::<u32>(x + 8 * u64::from(tid()), Load::Weak);
+        });
+        assert!(matches!(out, FaultKind::OutOfBounds { .. }), "{out}");
+        let unwritten = kind(&|| {
+            shared_load::<u32>(0);
+        });
+        assert!(matches!(unwritten, FaultKind::Unwritten { .. }), "{unwritten}");
+        let divergent = kind(&|| {
+            if tid() != 9 {
+                barrier();
+            }
+        });
+        assert!(matches!(divergent, FaultKind::BarrierDivergence { .. }), "{divergent}");
+        let spinning = kind(&|| while tid() == 7 && global_load::<u32>(x, Load::Weak) == 1 {});
+        assert!(matches!(spinning, FaultKind::Livelock { .. }), "{spinning}");
+    }
+}
+
+#[test]
+fn volatile_accesses_of_every_size_hand_over_values() {
+    passes(|seed| {
+        let simulator = Simulator::new(together(seed));
+        let x = words(&simulator, &[0; 8]);
+        simulator.launch(KERNEL, Geometry::linear(2, 1, 0), &|| {
+            if block_idx()[0] == 0 {
+                global_store(x, 1u8, Store::Volatile);
+                global_store(x + 2, 2u16, Store::Volatile);
+                global_store(x + 8, 3u64, Store::Volatile);
+                global_store(x + 16, [4u32, 5, 6, 7], Store::Volatile);
+            } else {
+                while global_load::<u8>(x, Load::Volatile) != 1 {}
+                while global_load::<u16>(x + 2, Load::Volatile) != 2 {}
+                while global_load::<u64>(x + 8, Load::Volatile) != 3 {}
+                while global_load::<[u32; 4]>(x + 16, Load::Volatile) != [4, 5, 6, 7] {}
+            }
+        })
+    });
+}
