@@ -15,7 +15,7 @@ const LENGTHS: [usize; 3] = [1 << 16, 1 << 20, 1 << 26];
 const MATRICES: [(usize, usize); 4] = [(256, 256), (1024, 1024), (8192, 8192), (8191, 8179)];
 
 /// Elements that one task of a parallel loop takes.
-const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 16;
 
 const BYTES: usize = size_of::<f32>();
 
