@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
@@ -56,13 +57,18 @@ struct Report<'a> {
     checked: bool,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    gpu_examples::exit_code(run(Options::parse()))
+}
+
+fn run(options: Options) -> Result<(), Box<dyn Error>> {
     let device = match &options.device {
         Some(name) => Device::by_name(name)?,
         None => Device::from_env()?,
     };
-    let photo = image::open(&options.input).map_err(|error| format!("{}: {error}", options.input.display()))?.to_rgb8();
+    let photo = image::open(&options.input)
+        .map_err(|error| format!("{}: {error}", options.input.display()))?
+        .to_rgb8();
     let (width, height) = photo.dimensions();
 
     warm_up(&device)?;
@@ -140,7 +146,16 @@ fn process(
     }
     let mean = sum / plane.len() as f32;
     Ok((
-        Channel { channel: name, mean, upload_ms, transpose_ms, sum_ms, download_ms, cpu_transpose_ms, cpu_sum_ms },
+        Channel {
+            channel: name,
+            mean,
+            upload_ms,
+            transpose_ms,
+            sum_ms,
+            download_ms,
+            cpu_transpose_ms,
+            cpu_sum_ms,
+        },
         turned,
     ))
 }

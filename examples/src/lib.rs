@@ -1,3 +1,18 @@
 //! What the examples share.
 
 pub mod table;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// Success, or failure after printing what went wrong and what caused it.
+pub fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    eprintln!("error: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("  because: {error}");
+        cause = error.source();
+    }
+    ExitCode::FAILURE
+}

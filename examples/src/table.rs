@@ -33,7 +33,8 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows[0].len();
-        let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width =
+            |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for (index, row) in self.rows.iter().enumerate() {
             let cell = |column: usize| match column {
@@ -42,7 +43,11 @@ impl fmt::Display for Table {
             };
             writeln!(f, "{}", (0..columns).map(cell).collect::<Vec<_>>().join("  ").trim_end())?;
             if index == 0 {
-                writeln!(f, "{}", widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().join("  "))?;
+                writeln!(
+                    f,
+                    "{}",
+                    widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>().join("  ")
+                )?;
             }
         }
         Ok(())

@@ -10,6 +10,12 @@ pub static REDUCE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
             isa: 74,
             ptx: include_str!("reduce_f32.sm_75.ptx"),
         },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_f32.sm_90.ptx"),
+        },
     ],
 };
 
@@ -22,6 +28,12 @@ pub static TRANSPOSE_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
             exact: false,
             isa: 74,
             ptx: include_str!("transpose_b32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("transpose_b32.sm_90.ptx"),
         },
     ],
 };

@@ -19,7 +19,10 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
+    trigger_launch_completion,
+};
 use gpu_std::warp;
 use gpu_std::{device, kernel};
 
@@ -61,7 +64,7 @@ pub const fn blocks(len: u64) -> u32 {
 /// Launch [`blocks`]`(len)` blocks of [`THREADS`] threads with [`SHARED_BYTES`]. `partials` holds a word for each block
 /// and `ticket` one; both are zero before and after.
 // Three blocks: asked for none or four, ptxas (13.0) keeps two loads in flight instead of four.
-#[kernel(module = reduce_f32, launch_bounds(512, 3))]
+#[kernel(module = reduce_f32, launch_bounds(512, 3), programmatic)]
 pub fn sum_f32(
     input: Global<f32>,
     len: u64,
@@ -76,6 +79,9 @@ pub fn sum_f32(
     let thread = thread_idx_x();
     let blocks = grid_dim_x();
 
+    grid_dependency_synchronize();
+    trigger_launch_completion();
+
     // The ticket's way to memory and back is hidden behind the loads. `inc` wraps after the last block, so it leaves
     // zero; and ptxas does not turn it into a warp-wide sum, whose broadcast would wait for memory here (`add` does).
     let drawn = if thread == 0 && blocks > 1 {
@@ -87,7 +93,7 @@ pub fn sum_f32(
     // ---- This block's tiles ------------------------------------------------------------------------------------
     let begin = block_idx_x() as u64 * tiles_per_block * TILE as u64;
     let end = (begin + tiles_per_block * TILE as u64).min(len);
-    let aligned = input.address() % 16 == 0;
+    let aligned = input.address().is_multiple_of(16);
     let mut sums = [IDENTITY; LANES];
     let mut base = begin;
     while base < end {

@@ -16,7 +16,9 @@
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{
+    block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
+};
 use gpu_std::{device, kernel};
 
 /// Rows and columns of a tile. 64 was the fastest of {32, 64, 128, 256}² on the H200, square or not.
@@ -38,7 +40,7 @@ const P: usize = PATCH as usize;
 ///
 /// Launch `tiles_down * tiles_across` blocks of [`THREADS`] threads with [`SHARED_BYTES`], where `tiles_down` =
 /// ⌈rows / [`TILE`]⌉ and `tiles_across` = ⌈columns / [`TILE`]⌉.
-#[kernel(module = transpose_b32, launch_bounds(256))]
+#[kernel(module = transpose_b32, launch_bounds(256), programmatic)]
 pub fn transpose_b32(
     input: Global<u32>,
     output: GlobalMut<u32>,
@@ -49,6 +51,7 @@ pub fn transpose_b32(
     tiles_down: u32,
 ) {
     let tile = shared::dynamic().array::<u32>(TILE * TILE);
+    let tiles_down = tiles_down.max(1); // so that the divisions have no path for zero
     let row = (block_idx_x() % tiles_down) as u64 * TILE as u64;
     let column = (block_idx_x() / tiles_down) as u64 * TILE as u64;
     let source = input.offset(row * input_ld + column);
@@ -57,8 +60,10 @@ pub fn transpose_b32(
     let height = (rows - row).min(TILE as u64) as u32;
     let width = (columns - column).min(TILE as u64) as u32;
 
-    let aligned =
-        (input.address() | output.address()) % 16 == 0 && (input_ld | output_ld) % PATCH as u64 == 0;
+    grid_dependency_synchronize();
+    trigger_launch_completion();
+    let aligned = (input.address() | output.address()).is_multiple_of(16)
+        && (input_ld | output_ld).is_multiple_of(PATCH as u64);
     if aligned && height == TILE && width == TILE {
         by_patches(source, target, input_ld, output_ld, tile);
     } else {
@@ -128,7 +133,9 @@ fn by_elements(
     for step in 0..STEPS as u32 {
         let column = first + step * STEP;
         if column < width && along < height {
-            target.offset(column as u64 * output_ld).write_streaming(along, tile.read(element_at(along, column)));
+            target
+                .offset(column as u64 * output_ld)
+                .write_streaming(along, tile.read(element_at(along, column)));
         }
     }
 }

@@ -22,7 +22,10 @@ pub fn for_each(test: &str, mut body: impl FnMut(&Device)) {
         }
         other => {
             let why = other.err().map_or_else(|| "no CUDA device".to_string(), |error| error.to_string());
-            assert!(std::env::var_os("GPU_TESTS_REQUIRE_CUDA").is_none(), "{test}: CUDA was required, but {why}");
+            assert!(
+                std::env::var_os("GPU_TESTS_REQUIRE_CUDA").is_none(),
+                "{test}: CUDA was required, but {why}"
+            );
             println!("{test}: skipped on CUDA: {why}");
             1
         }
@@ -38,7 +41,10 @@ pub fn cuda(test: &str) -> Option<Device> {
             Some(device)
         }
         Err(error @ (Error::NoDriver { .. } | Error::NoSuchDevice { .. })) => {
-            assert!(std::env::var_os("GPU_TESTS_REQUIRE_CUDA").is_none(), "{test}: CUDA was required, but {error}");
+            assert!(
+                std::env::var_os("GPU_TESTS_REQUIRE_CUDA").is_none(),
+                "{test}: CUDA was required, but {error}"
+            );
             println!("{test}: skipped 1 of 1 backends: {error}");
             None
         }

@@ -69,6 +69,10 @@ mod tests {
     fn signs_lengths_and_last_bits_count() {
         assert!(same_bits(&[0.0f32], &[-0.0]).unwrap_err().contains("first [0]"));
         assert!(same_bits(&[1.0f32, 2.0], &[1.0]).unwrap_err().contains("2 elements, expected 1"));
-        assert!(same_bits(&[0.0, 1.0f32.next_up()], &[0.0, 1.0]).unwrap_err().contains("1 of 2 elements differ, first [1]"));
+        assert!(
+            same_bits(&[0.0, 1.0f32.next_up()], &[0.0, 1.0])
+                .unwrap_err()
+                .contains("1 of 2 elements differ, first [1]")
+        );
     }
 }

@@ -22,7 +22,28 @@ fn whole_numbers(len: usize) -> Vec<f32> {
 
 #[test]
 fn sums_around_every_boundary() {
-    let sizes = [0, 1, 2, 3, 4, 5, 31, 32, 33, 2047, 2048, 2049, T - 1, T, T + 1, 2 * T - 1, 2 * T, 2 * T + 1, 100_003, 7 * T + 4];
+    let sizes = [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        31,
+        32,
+        33,
+        2047,
+        2048,
+        2049,
+        T - 1,
+        T,
+        T + 1,
+        2 * T - 1,
+        2 * T,
+        2 * T + 1,
+        100_003,
+        7 * T + 4,
+    ];
     for_each("sums_around_every_boundary", |device| {
         for len in sizes {
             let values = whole_numbers(len);
@@ -41,7 +62,10 @@ fn same_bits_on_every_backend() {
         let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(
             config,
-            proptest::test_runner::TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[0x5e; 32]),
+            proptest::test_runner::TestRng::from_seed(
+                proptest::test_runner::RngAlgorithm::ChaCha,
+                &[0x5e; 32],
+            ),
         );
         // Mostly a few tiles; where a slice starts decides whether loads are 16 bytes wide, never the result.
         let lengths = prop_oneof![0..200usize, T - 70..T + 70, 0..6 * T];

@@ -13,8 +13,10 @@ fn read(path: &str) -> String {
 /// The primitives are what gpu-kernels has modules for.
 fn primitives() -> Vec<String> {
     let lib = read("gpu-kernels/src/lib.rs");
-    let names: Vec<String> =
-        lib.lines().filter_map(|line| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_string())).collect();
+    let names: Vec<String> = lib
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_string()))
+        .collect();
     assert!(names.len() >= 2, "found only {names:?}");
     names
 }
@@ -24,7 +26,15 @@ fn every_primitive_has_all_its_places() {
     let (readme, manifest) = (read("README.md"), read("gpu-kernels/Cargo.toml"));
     let mut missing = Vec::new();
     for name in primitives() {
-        for file in ["README.md", "src/lib.rs", "src/api.rs", "src/plan.rs", "src/launch.rs", "src/reference.rs", "src/error.rs"] {
+        for file in [
+            "README.md",
+            "src/lib.rs",
+            "src/api.rs",
+            "src/plan.rs",
+            "src/launch.rs",
+            "src/reference.rs",
+            "src/error.rs",
+        ] {
             let path = format!("crates/gpu-{name}/{file}");
             let folder = path.replace(".rs", "/mod.rs");
             if !root().join(&path).exists() && !root().join(folder).exists() {
@@ -57,6 +67,9 @@ fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
             let is_launch = path.ends_with("launch.rs");
             assert_eq!(has_unsafe, is_launch, "{}: unsafe code belongs into launch.rs", path.display());
         }
-        assert!(!read(&format!("gpu-kernels/src/{name}.rs")).contains("unsafe"), "{name}: kernels hold no unsafe code");
+        assert!(
+            !read(&format!("gpu-kernels/src/{name}.rs")).contains("unsafe"),
+            "{name}: kernels hold no unsafe code"
+        );
     }
 }

@@ -65,8 +65,15 @@ mod tests {
     use gpu_std::launch::Module;
 
     static MODULE: Module = Module { name: "m", images: &[] };
-    static KERNEL: KernelMeta =
-        KernelMeta { name: "k", module: &MODULE, file: "f.rs", line: 1, max_threads: 256, min_blocks: 0 };
+    static KERNEL: KernelMeta = KernelMeta {
+        name: "k",
+        module: &MODULE,
+        file: "f.rs",
+        line: 1,
+        max_threads: 256,
+        min_blocks: 0,
+        programmatic: false,
+    };
 
     fn check(grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<()> {
         Limits::SIMULATOR.check(&KERNEL, &LaunchConfig { grid, block, shared_bytes }, 16)

@@ -235,6 +235,7 @@ fn modules_that_do_not_load_say_why() {
         line: line!(),
         max_threads: 1024,
         min_blocks: 0,
+        programmatic: false,
     };
     on_cuda("modules_that_do_not_load_say_why", |device| {
         let mut buffer = device.upload(&[7_u32]).unwrap();

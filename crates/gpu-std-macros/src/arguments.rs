@@ -3,12 +3,13 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, Result, Token, parenthesized};
 
-/// `module = name, launch_bounds(threads, blocks)`, in any order.
+/// `module = name, launch_bounds(threads, blocks), programmatic`, in any order.
 #[derive(Default)]
 pub struct Arguments {
     pub module: Option<Ident>,
     pub threads: Option<Expr>,
     pub blocks: Option<Expr>,
+    pub programmatic: bool,
 }
 
 impl Parse for Arguments {
@@ -40,9 +41,15 @@ impl Parse for Arguments {
                 let mut list = list.into_iter();
                 arguments.threads = list.next();
                 arguments.blocks = list.next();
+            } else if key == "programmatic" {
+                if arguments.programmatic {
+                    return Err(Error::new(key.span(), "`programmatic` is given twice"));
+                }
+                arguments.programmatic = true;
             } else {
-                let message =
-                    format!("unknown argument `{key}`; expected `module = …` or `launch_bounds(…)`");
+                let message = format!(
+                    "unknown argument `{key}`; expected `module = …`, `launch_bounds(…)` or `programmatic`"
+                );
                 return Err(Error::new(key.span(), message));
             }
             if !input.is_empty() {

@@ -148,6 +148,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
         None => quote!(::gpu_std::__private::NO_MODULE),
     };
     let bounds = bounds(arguments);
+    let programmatic = arguments.programmatic;
     let names: Vec<_> = parameters.iter().map(|parameter| &parameter.name).collect();
     let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
     // Hygienic, so that a kernel's own parameter may have the same name.
@@ -182,6 +183,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 line: #line,
                 max_threads: if Self::BOUNDS[0] == 0 { 1024 } else { Self::BOUNDS[0] },
                 min_blocks: Self::BOUNDS[1],
+                programmatic: #programmatic,
             };
 
             const BOUNDS: [u32; 2] = #bounds;

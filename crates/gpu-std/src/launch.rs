@@ -43,6 +43,10 @@ pub struct KernelMeta {
     pub max_threads: u32,
     /// Blocks that the compiler was asked to keep resident on a multiprocessor; 0 where not given.
     pub min_blocks: u32,
+    /// Whether it waits for the kernels before it by itself, with
+    /// [`grid_dependency_synchronize`](crate::thread::grid_dependency_synchronize), so that its blocks may be scheduled
+    /// while they still run (programmatic dependent launch, capability 9.0).
+    pub programmatic: bool,
 }
 
 /// The shape of a launch.

@@ -98,6 +98,26 @@ pub const fn warp_size() -> u32 {
     32
 }
 
+/// Waits until the kernels before this one on its stream have ended and what they wrote can be seen.
+///
+/// Without this call a kernel does not start before that anyway. With it, and with `#[kernel(programmatic)]`, its blocks
+/// may be scheduled while the kernel before is still at work, which takes most of the launch's latency off a sequence
+/// of short kernels (programmatic dependent launch; `griddepcontrol.wait`, capability 9.0). A programmatic kernel calls
+/// it before its first access to memory. Elsewhere, and in the simulator, it does nothing.
+#[inline(always)]
+pub fn grid_dependency_synchronize() {
+    backend::grid_dependency_synchronize();
+}
+
+/// Lets the next kernel on the stream be scheduled once all blocks have come here or ended, if it is programmatic.
+///
+/// It says nothing about memory: the next kernel waits for the end of this one by itself. Call it after
+/// [`grid_dependency_synchronize`], so that no block can start before the kernel before the last has ended.
+#[inline(always)]
+pub fn trigger_launch_completion() {
+    backend::trigger_launch_completion();
+}
+
 /// Waits until every thread of the block is here; what they wrote before is visible to all of them after.
 ///
 /// Every thread of the block that has not returned must come to the same call: under a condition that differs within

@@ -9,6 +9,7 @@ mod call;
 mod context;
 mod discovery;
 mod event;
+mod launch;
 mod memory;
 mod module;
 mod stream;

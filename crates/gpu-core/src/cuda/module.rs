@@ -29,7 +29,11 @@ pub(super) struct Modules {
 
 /// A module in the driver. Never unloaded: its context stays until the process ends.
 #[derive(Clone, Copy)]
-struct Loaded(CUmodule);
+struct Loaded {
+    raw: CUmodule,
+    /// The capability of the image that was loaded, times ten.
+    arch: u32,
+}
 
 // SAFETY: the driver's handles may be used from any thread.
 unsafe impl Send for Loaded {}
@@ -38,6 +42,8 @@ unsafe impl Send for Loaded {}
 pub(super) struct Function {
     raw: CUfunction,
     resources: KernelResources,
+    /// The capability of the image that it is from, times ten.
+    arch: u32,
     /// The dynamic shared memory it has been opted into, in bytes.
     opted_in: AtomicU32,
     opting_in: Mutex<()>,
@@ -102,7 +108,7 @@ fn load(context: &Context, module: &Module, image: &Image) -> Result<Loaded> {
             values.as_mut_ptr(),
         )
     };
-    let Err(code) = outcome.code() else { return Ok(Loaded(raw)) };
+    let Err(code) = outcome.code() else { return Ok(Loaded { raw, arch: image.arch }) };
     // The version table may be wrong about a driver; the driver is not.
     if code == sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION as i32 {
         return Err(Error::DriverTooOld {
@@ -133,7 +139,7 @@ impl Function {
         let mut raw = ptr::null_mut();
         let outcome = match CString::new(kernel.name) {
             // SAFETY: the module is loaded, the name ends with a nul, `raw` is a valid place.
-            Ok(name) => unsafe { sys::cuModuleGetFunction(&mut raw, module.0, name.as_ptr()) }.code(),
+            Ok(name) => unsafe { sys::cuModuleGetFunction(&mut raw, module.raw, name.as_ptr()) }.code(),
             Err(_) => Err(sys::CUresult::CUDA_ERROR_NOT_FOUND as i32),
         };
         if let Err(code) = outcome {
@@ -154,11 +160,18 @@ impl Function {
             local: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             max_threads: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
-        Ok(Self { raw, resources, opted_in: AtomicU32::new(0), opting_in: Mutex::new(()) })
+        let arch = module.arch;
+        Ok(Self { raw, resources, arch, opted_in: AtomicU32::new(0), opting_in: Mutex::new(()) })
     }
 
     pub(super) fn raw(&self) -> CUfunction {
         self.raw
+    }
+
+    /// Whether it waits for the kernels before it by itself: images before 9.0 lack the instruction, so code from them
+    /// must not be launched as if it did.
+    pub(super) fn is_programmatic(&self, kernel: &KernelMeta) -> bool {
+        kernel.programmatic && self.arch >= 90
     }
 
     /// Checks what only the compiled kernel knows, and opts into shared memory beyond 48 KiB.

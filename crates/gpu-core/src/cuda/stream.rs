@@ -12,6 +12,7 @@ use gpu_std::launch::Invocation;
 use super::call::{Outcome, failure};
 use super::context::Context;
 use super::event::Event;
+use super::launch;
 use crate::backend::{self, Mark};
 use crate::error::{Error, Launched, Result};
 
@@ -125,23 +126,15 @@ impl backend::Queue for Queue {
         for (pointer, arg) in pointers.iter_mut().zip(args) {
             *pointer = arg.pointer.cast_mut();
         }
-        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
         let launched = Launched { kernel: kernel.name, config };
-        // SAFETY: the arguments are those of the kernel, which the caller promises to be valid to run with.
+        // SAFETY: the arguments are those of the kernel, which the caller promises to be valid to run with; a
+        // programmatic one waits for the work before it.
         let outcome = unsafe {
-            sys::cuLaunchKernel(
-                function.raw(),
-                grid_x,
-                grid_y,
-                grid_z,
-                block_x,
-                block_y,
-                block_z,
-                config.shared_bytes,
-                self.raw,
-                pointers.as_mut_ptr(),
-                ptr::null_mut(),
-            )
+            if function.is_programmatic(kernel) {
+                launch::programmatic(function.raw(), config, self.raw, pointers)
+            } else {
+                launch::plain(function.raw(), config, self.raw, pointers)
+            }
         };
         match outcome.code() {
             Ok(()) => {

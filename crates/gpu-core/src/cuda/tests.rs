@@ -22,6 +22,7 @@ static KERNEL: KernelMeta = KernelMeta {
     line: line!(),
     max_threads: 1024,
     min_blocks: 0,
+    programmatic: false,
 };
 
 /// Runs a test on the first CUDA device, if there is one.

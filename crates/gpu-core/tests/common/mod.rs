@@ -59,7 +59,15 @@ pub static MODULE: Module = Module {
 };
 
 const fn kernel(name: &'static str, max_threads: u32) -> KernelMeta {
-    KernelMeta { name, module: &MODULE, file: file!(), line: line!(), max_threads, min_blocks: 0 }
+    KernelMeta {
+        name,
+        module: &MODULE,
+        file: file!(),
+        line: line!(),
+        max_threads,
+        min_blocks: 0,
+        programmatic: false,
+    }
 }
 
 pub static FILL_INDEX: KernelMeta = kernel("fill_index", 1024);

@@ -71,3 +71,23 @@ pub fn fence(scope: Scope) {
         }
     }
 }
+
+/// The instruction is the same for every lane and may be executed by any of them, so assembly is right.
+#[inline(always)]
+pub fn grid_dependency_synchronize() {
+    // Clobbers memory: no access may be moved before it.
+    #[cfg(target_feature = "sm_90")]
+    // SAFETY: it has no operands.
+    unsafe {
+        asm!("griddepcontrol.wait;", options(nostack, preserves_flags));
+    }
+}
+
+#[inline(always)]
+pub fn trigger_launch_completion() {
+    #[cfg(target_feature = "sm_90")]
+    // SAFETY: as above.
+    unsafe {
+        asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags));
+    }
+}
