@@ -1,11 +1,11 @@
 //! What is measured, at which sizes.
 
 mod copy;
-mod sum;
+mod reduce;
 mod transpose;
 
 pub use copy::Copy;
-pub use sum::Sum;
+pub use reduce::Sum;
 pub use transpose::Transpose;
 
 use crate::report::Subject;

@@ -7,6 +7,7 @@ use cust::device::Device;
 
 use super::attributes;
 use super::call::{Outcome, check};
+use super::event::Spares;
 use super::module::Modules;
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
@@ -22,6 +23,7 @@ pub(crate) struct Context {
     pub(super) driver_version: u32,
     pub(super) limits: Limits,
     pub(super) modules: Modules,
+    pub(super) events: Spares,
     last_launch: Mutex<Option<Launched>>,
     failure: OnceLock<Box<DriverFailure>>,
 }
@@ -43,6 +45,7 @@ impl Context {
             driver_version,
             limits: attributes::limits(device),
             modules: Modules::default(),
+            events: Spares::default(),
             last_launch: Mutex::default(),
             failure: OnceLock::new(),
         })

@@ -2,7 +2,7 @@
 
 use core::any::Any;
 use core::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::{self, CUevent, CUstream};
 
@@ -10,6 +10,28 @@ use super::context::Context;
 use super::stream::done;
 use crate::backend::Mark;
 use crate::error::Result;
+
+/// Events of a context that are not in use: making one takes the driver about a microsecond, which would be between a
+/// launch and the mark behind it. Recording an event anew does not change what streams already wait for.
+#[derive(Default)]
+pub(super) struct Spares(Mutex<Vec<Raw>>);
+
+/// An event of the driver.
+#[derive(Clone, Copy)]
+struct Raw(CUevent);
+
+// SAFETY: the driver's events may be used from any thread.
+unsafe impl Send for Raw {}
+
+impl Spares {
+    fn take(&self) -> Option<CUevent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().map(|Raw(event)| event)
+    }
+
+    fn give_back(&self, event: CUevent) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Raw(event));
+    }
+}
 
 /// An event with timing, recorded once.
 pub(super) struct Event {
@@ -26,9 +48,15 @@ impl Event {
     /// A new event at this point of a stream of the context.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Self> {
         context.enter()?;
-        let mut raw = ptr::null_mut();
-        // SAFETY: `raw` is a valid place.
-        context.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, 0) })?;
+        let raw = match context.events.take() {
+            Some(spare) => spare,
+            None => {
+                let mut raw = ptr::null_mut();
+                // SAFETY: `raw` is a valid place.
+                context.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, 0) })?;
+                raw
+            }
+        };
         let event = Self { raw, context: Arc::clone(context) };
         // SAFETY: event and stream are alive and of one context.
         context.check("cuEventRecord", unsafe { sys::cuEventRecord(raw, stream) })?;
@@ -42,10 +70,8 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if self.context.enter_to_release() {
-            // SAFETY: this owns the event. One that is still pending is destroyed when it has come.
-            let _ = unsafe { sys::cuEventDestroy_v2(self.raw) };
-        }
+        // Contexts stay until the process ends, and their events with them.
+        self.context.events.give_back(self.raw);
     }
 }
 
