@@ -21,6 +21,15 @@ fn primitives() -> Vec<String> {
     names
 }
 
+/// A primitive's kernels: a file, or a folder of files.
+fn kernel_files(name: &str) -> Vec<PathBuf> {
+    let folder = root().join("gpu-kernels/src").join(name);
+    match std::fs::read_dir(&folder) {
+        Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+        Err(_) => vec![folder.with_extension("rs")],
+    }
+}
+
 #[test]
 fn every_primitive_has_all_its_places() {
     let (readme, manifest) = (read("README.md"), read("gpu-kernels/Cargo.toml"));

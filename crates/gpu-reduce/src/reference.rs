@@ -105,11 +105,15 @@ mod tests {
     #[test]
     fn the_error_is_within_the_bound_of_the_tree() {
         let len = 3_000_017;
-        let values: Vec<f32> = (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 - 8e6).collect();
+        let values: Vec<f32> =
+            (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 - 8e6).collect();
         let exact: f64 = values.iter().map(|&x| x as f64).sum();
         let magnitude: f64 = values.iter().map(|&x| x.abs() as f64).sum();
         let plan = Plan::new(len);
-        let depth = (plan.elements_per_block() as usize / ROW + 2 + 5 + 4) + plan.blocks as usize / THREADS as usize + 1 + 9;
+        let depth = (plan.elements_per_block() as usize / ROW + 2 + 5 + 4)
+            + plan.blocks as usize / THREADS as usize
+            + 1
+            + 9;
         let u = f32::EPSILON as f64 / 2.0;
         let bound = depth as f64 * u / (1.0 - depth as f64 * u) * magnitude;
         assert!((sum(&values) as f64 - exact).abs() <= bound);
