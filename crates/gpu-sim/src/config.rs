@@ -1,7 +1,7 @@
 //! How a simulator behaves: what it watches, how many blocks it keeps in flight, where it gives up.
 
 /// What is watched while a kernel runs. Bounds, alignment, use after free, reads of unwritten bytes, divergence
-/// at barriers and warp collectives, deadlock and livelock are checked at every level.
+/// at barriers and warp collectives, livelock and stack overflow are checked at every level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Record {
     /// Nothing more than what every level checks. Relaxed loads return the newest value.
@@ -35,7 +35,8 @@ pub struct Config {
     pub vary_residency: bool,
     /// In which order blocks start.
     pub block_order: BlockOrder,
-    /// Stack of a simulated thread in bytes; only the pages touched cost memory.
+    /// Stack of a simulated thread in bytes; only the pages touched cost memory. A thread that calls a device function
+    /// with less than [`Config::STACK_RESERVE`] left is a [`StackOverflow`](crate::FaultKind::StackOverflow).
     pub stack_bytes: usize,
     /// The most dynamic shared memory a block may ask for, in bytes.
     pub shared_limit: u32,
@@ -59,6 +60,8 @@ pub struct Config {
 impl Config {
     /// Added to `spin_budget` for every thread that can run: threads that only compute make no visible progress.
     pub const SPIN_STEPS_PER_THREAD: u64 = 1 << 13;
+    /// Bytes of a stack that are left to the simulator itself, at most half of it.
+    pub const STACK_RESERVE: usize = 32 << 10;
     /// The most blocks that may be resident.
     pub const MAX_RESIDENT: usize = 256;
     /// The most threads that may be resident: every suspended one holds a stack.

@@ -207,14 +207,6 @@ pub enum FaultKind {
         /// What is allowed.
         allowed: &'static str,
     },
-    /// Every resident thread waits for something that cannot happen.
-    #[error("deadlock: all {threads} resident threads are blocked, {not_started} blocks have not started")]
-    Deadlock {
-        /// Unfinished resident threads.
-        threads: u64,
-        /// Blocks without a place.
-        not_started: u64,
-    },
     /// Threads run, but nothing changes any more.
     #[error("livelock: {steps} steps without progress, {not_started} blocks have not started")]
     Livelock {
@@ -228,6 +220,12 @@ pub enum FaultKind {
     StepBudget {
         /// The budget.
         budget: u64,
+    },
+    /// A thread has nearly used up its stack.
+    #[error("stack overflow: a thread needs more than the {bytes} bytes of Config::stack_bytes")]
+    StackOverflow {
+        /// Bytes of the stack.
+        bytes: u64,
     },
     /// The kernel's body panicked.
     #[error("the kernel panicked: {message}")]

@@ -32,7 +32,11 @@ impl Matrix {
     /// # Errors
     /// [`Error::LeadingDimension`] where that is less than `columns`, [`Error::SizeOverflow`] where the matrix's length
     /// is not a `usize`.
-    pub fn with_leading_dimension(rows: usize, columns: usize, leading_dimension: usize) -> Result<Self, Error> {
+    pub fn with_leading_dimension(
+        rows: usize,
+        columns: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, Error> {
         if leading_dimension < columns {
             return Err(Error::LeadingDimension { expected: columns, actual: leading_dimension });
         }

@@ -44,7 +44,9 @@ mod tests {
 
     #[test]
     fn a_block_a_tile() {
-        for (rows, columns, down, blocks) in [(1, 1, 1, 1), (64, 64, 1, 1), (65, 64, 2, 2), (64, 65, 1, 2), (130, 1000, 3, 48)] {
+        for (rows, columns, down, blocks) in
+            [(1, 1, 1, 1), (64, 64, 1, 1), (65, 64, 2, 2), (64, 65, 1, 2), (130, 1000, 3, 48)]
+        {
             let plan = Plan::new(Matrix::new(rows, columns).unwrap()).unwrap();
             assert_eq!((plan.tiles_down, plan.blocks), (down, blocks), "{rows} × {columns}");
         }
@@ -54,6 +56,9 @@ mod tests {
     fn too_many_tiles_are_an_error() {
         let matrix = Matrix::new(1 << 22, 1 << 22).unwrap();
         let error = Plan::new(matrix).unwrap_err();
-        assert!(matches!(error, Error::TooManyTiles { tiles_down: 65536, tiles_across: 65536, .. }), "{error}");
+        assert!(
+            matches!(error, Error::TooManyTiles { tiles_down: 65536, tiles_across: 65536, .. }),
+            "{error}"
+        );
     }
 }

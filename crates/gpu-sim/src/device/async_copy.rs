@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use crate::engine::with;
+use crate::engine::{on_thread, with};
 
 /// Starts copying `bytes` (4, 8 or 16) from global to shared memory; both aligned to `bytes`. Only the first
 /// `source_bytes` are read, the rest is filled with zeros. Until the copy has been waited for, nobody may touch the
@@ -10,7 +10,7 @@ use crate::engine::with;
 #[track_caller]
 pub fn cp_async(shared: u32, global: u64, bytes: u32, source_bytes: u32) {
     let caller = Location::caller();
-    with(|engine| engine.copy_start(shared, global, bytes, source_bytes, caller));
+    on_thread(caller, |engine| engine.copy_start(shared, global, bytes, source_bytes, caller));
 }
 
 /// Puts the copies started since the last commit into one group.
@@ -24,5 +24,5 @@ pub fn cp_async_commit() {
 #[track_caller]
 pub fn cp_async_wait(pending: u32) {
     let caller = Location::caller();
-    with(|engine| engine.copy_wait(pending, caller));
+    on_thread(caller, |engine| engine.copy_wait(pending, caller));
 }

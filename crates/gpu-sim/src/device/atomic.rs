@@ -2,7 +2,7 @@
 
 use crate::engine::atomic::Target;
 use crate::engine::fiber::suspend;
-use crate::engine::{Caller, with};
+use crate::engine::{Caller, on_thread, with};
 use crate::fault::Space;
 use crate::report::Operation;
 
@@ -80,7 +80,7 @@ fn target<W: Word>(space: Space, address: u64, ordering: Ordering, scope: Scope,
 
 /// Every atomic access is a point where another thread may run.
 pub(super) fn switch(caller: Caller) {
-    if with(|engine| engine.switch_point(caller)) {
+    if on_thread(caller, |engine| engine.switch_point(caller)) {
         suspend();
     }
 }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use crate::config::Record;
 use crate::engine::counts::Event;
 use crate::engine::fiber::suspend;
-use crate::engine::with;
+use crate::engine::{on_thread, with};
 use crate::report::Operation;
 
 /// Says which way a thread went at this call site. Lanes that go different ways at the same occurrence diverge.
@@ -26,7 +26,7 @@ pub fn branch(arm: u32) {
 #[track_caller]
 pub fn loop_tick() {
     let caller = Location::caller();
-    let used_up = with(|engine| {
+    let used_up = on_thread(caller, |engine| {
         if engine.record == Record::Full {
             let site = engine.site(caller);
             engine.log_event(Event { site, operation: Operation::Loop, size: 0, extra: 0, address: 0 });

@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::atomic::{volatile_load, volatile_store};
 use crate::engine::access::Access;
 use crate::engine::fiber::suspend;
-use crate::engine::with;
+use crate::engine::on_thread;
 use crate::fault::{Direction, Space};
 use crate::memory::fold;
 
@@ -41,7 +41,8 @@ pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
     if kind == Load::Volatile {
         return volatile_load(addr, caller);
     }
-    let (value, used_up) = with(|engine| {
+    let access = if kind == Load::ReadOnly { Access::ReadOnly } else { Access::Read };
+    let (value, used_up) = on_thread(caller, |engine| {
         let size = size_of::<T>();
         let Some((region, offset)) = engine.heap.locate(addr, size) else {
             engine.bad_address(addr, size, Direction::Read, caller)
@@ -50,12 +51,11 @@ pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
             engine.misaligned(Space::Global, addr, size, Direction::Read, caller);
         }
         if !region.is_written(offset, size) {
-            engine.unwritten(Space::Global, addr, size, caller);
+            engine.unwritten(Space::Global, addr, size, access, caller);
         }
         // SAFETY: `locate` checked the bounds; any bits are a valid `T` by this function's contract.
         let value: T = unsafe { region.read(offset) };
         if engine.observe {
-            let access = if kind == Load::ReadOnly { Access::ReadOnly } else { Access::Read };
             engine.observe_global(addr, size, access, fold(&value), caller);
         }
         engine.quantum -= 1;
@@ -79,7 +79,7 @@ pub fn global_store<T: Copy>(addr: u64, value: T, kind: Store) {
     if kind == Store::Volatile {
         return volatile_store(addr, value, caller);
     }
-    let used_up = with(|engine| {
+    let used_up = on_thread(caller, |engine| {
         let size = size_of::<T>();
         if engine.observe {
             // Before the store: a racing one must not change memory.

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use crate::engine::access::Access;
 use crate::engine::fiber::suspend;
-use crate::engine::with;
+use crate::engine::{on_thread, with};
 use crate::fault::{Direction, Space};
 use crate::memory::fold;
 
@@ -21,7 +21,7 @@ pub fn shared_bytes() -> u32 {
 pub fn shared_load<T: Copy>(offset: u32) -> T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
-    let (value, used_up) = with(|engine| {
+    let (value, used_up) = on_thread(caller, |engine| {
         let (at, size) = (offset as usize, size_of::<T>());
         if at + size > engine.block().shared.len() {
             engine.bad_offset(offset, size, Direction::Read, caller);
@@ -32,7 +32,7 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
         // Before the bytes count as unwritten: the copy into them is what is missing.
         engine.check_async(at, size, Direction::Read, caller);
         if !engine.block().shared.is_written(at, size) {
-            engine.unwritten(Space::Shared, offset.into(), size, caller);
+            engine.unwritten(Space::Shared, offset.into(), size, Access::Read, caller);
         }
         // SAFETY: in bounds as checked above; any bits are a valid `T` by this function's contract.
         let value: T = unsafe { engine.block().shared.read(at) };
@@ -57,7 +57,7 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
 pub fn shared_store<T: Copy>(offset: u32, value: T) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
-    let used_up = with(|engine| {
+    let used_up = on_thread(caller, |engine| {
         let (at, size) = (offset as usize, size_of::<T>());
         if at + size > engine.block().shared.len() {
             engine.bad_offset(offset, size, Direction::Write, caller);

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::atomic::{Ordering, Scope, switch};
 use crate::engine::fiber::suspend;
-use crate::engine::{Caller, with};
+use crate::engine::{Caller, on_thread, with};
 
 /// What a barrier makes of its threads' predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum BarrierOp {
 }
 
 fn arrive(operation: u32, predicate: bool, caller: Caller) -> u32 {
-    if !with(|engine| engine.arrive_barrier(operation, predicate, caller)) {
+    if !on_thread(caller, |engine| engine.arrive_barrier(operation, predicate, caller)) {
         suspend();
     }
     with(|engine| {

@@ -6,7 +6,7 @@ use std::panic::Location;
 
 use crate::engine::collective::Kind;
 use crate::engine::fiber::suspend;
-use crate::engine::{Caller, with};
+use crate::engine::{Caller, on_thread, with};
 use crate::fault::FaultKind;
 
 /// Where a shuffle reads.
@@ -55,7 +55,7 @@ pub enum Redux {
 }
 
 fn meet(kind: Kind, mask: u32, value: u64, operand: (u32, u32), caller: Caller) -> u64 {
-    if !with(|engine| engine.arrive_collective(kind, mask, value, operand, caller)) {
+    if !on_thread(caller, |engine| engine.arrive_collective(kind, mask, value, operand, caller)) {
         suspend();
     }
     with(|engine| {

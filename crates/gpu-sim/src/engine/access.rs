@@ -81,6 +81,9 @@ impl Engine {
             return;
         }
         let site = self.site(caller);
+        if access == Access::Write {
+            self.check_sources(address, size, caller);
+        }
         let conflict = self.check_global(address, size, access, site);
         if let Some(conflict) = conflict {
             self.raise_conflict(conflict, Space::Global, address, access.direction(), caller);
@@ -195,11 +198,5 @@ impl Engine {
         caller: Caller,
     ) -> ! {
         self.raise(FaultKind::Misaligned { space, direction, address, bytes: size as u64 }, caller)
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn unwritten(&mut self, space: Space, address: u64, size: usize, caller: Caller) -> ! {
-        self.raise(FaultKind::Unwritten { space, address, bytes: size as u64 }, caller)
     }
 }

@@ -1,11 +1,21 @@
 //! `cp.async`: copies that land when their thread waits for them.
+//!
+//! Between start and landing the hardware may read the source and write the target at any time, so nobody may touch the
+//! target or write the source. The read is recorded twice, at the start and at the landing: who writes the source after
+//! the one but not after the other races with it, in whatever order the two happen to run.
+
+use std::collections::hash_map::Entry;
 
 use super::access::Access;
 use super::counts::Event;
 use super::{Caller, Engine};
 use crate::config::Record;
 use crate::fault::{Direction, FaultKind, Space};
+use crate::memory::shadow::Conflict;
 use crate::report::Operation;
+
+/// Sources are looked up by pieces of this many bytes; none crosses a boundary between two.
+const SOURCE: u64 = 16;
 
 /// A copy under way.
 struct Copy {
@@ -14,6 +24,9 @@ struct Copy {
     group: u32,
     shared: usize,
     bytes: usize,
+    /// The source: its address, and how much of it is read.
+    global: u64,
+    source: usize,
     data: [u8; 16],
     caller: Caller,
 }
@@ -33,6 +46,12 @@ impl AsyncCopies {
     pub(crate) fn pending(&self, tid: u32) -> bool {
         self.copies.iter().any(|copy| copy.tid == tid)
     }
+
+    /// A copy under way that reads some of these bytes of global memory.
+    fn reading(&self, address: u64, size: usize) -> Option<&Copy> {
+        let end = address + size as u64;
+        self.copies.iter().find(|copy| copy.global < end && address < copy.global + copy.source as u64)
+    }
 }
 
 impl Engine {
@@ -45,6 +64,26 @@ impl Engine {
         {
             self.raise(FaultKind::AsyncNotWaited { direction, address: offset as u64 }, caller);
         }
+    }
+
+    /// Ends the launch when global memory is written that a copy under way may still read.
+    #[inline]
+    pub(crate) fn check_sources(&mut self, address: u64, size: usize, caller: Caller) {
+        if !self.sources.is_empty() && self.sources.contains_key(&(address / SOURCE)) {
+            self.check_copies(address, size, caller);
+        }
+    }
+
+    #[cold]
+    fn check_copies(&mut self, address: u64, size: usize, caller: Caller) {
+        let reader = self.blocks.iter().filter(|block| block.live).find_map(|block| {
+            let copy = block.copies.reading(address, size)?;
+            Some((block.number * self.per_block + copy.tid, copy.caller))
+        });
+        let Some((gid, started)) = reader else { return };
+        let site = self.site(started);
+        let conflict = Conflict { gid, site, direction: Direction::Read, atomic: false, read_only: false };
+        self.raise_conflict(conflict, Space::Global, address, Direction::Write, caller);
     }
 
     /// Starts a copy of `source` bytes from global memory, followed by zeros up to `bytes`.
@@ -78,11 +117,13 @@ impl Engine {
             let Some((region, at)) = self.heap.locate(global, source) else {
                 self.bad_address(global, source, Direction::Read, caller)
             };
-            if region.first_unwritten(at, source).is_some() {
-                self.unwritten(Space::Global, global, source, caller);
-            }
+            let unwritten = region.first_unwritten(at, source).is_some();
             data[..source].copy_from_slice(&region.bytes()[at..at + source]);
             self.read_source(global, source, caller);
+            if unwritten {
+                self.unwritten(Space::Global, global, source, Access::Read, caller);
+            }
+            *self.sources.entry(global / SOURCE).or_default() += 1;
         }
         let site = self.site(caller);
         if self.record == Record::Full {
@@ -107,7 +148,7 @@ impl Engine {
             *word += 1;
         }
         let group = copies.committed[tid as usize];
-        copies.copies.push(Copy { tid, group, shared: offset, bytes: size, data, caller });
+        copies.copies.push(Copy { tid, group, shared: offset, bytes: size, global, source, data, caller });
     }
 
     /// The source of a copy is read like any other data: in naturally aligned pieces.
@@ -127,6 +168,16 @@ impl Engine {
         }
     }
 
+    /// A copy no longer reads its source.
+    fn source_is_free(&mut self, global: u64) {
+        if let Entry::Occupied(mut readers) = self.sources.entry(global / SOURCE) {
+            *readers.get_mut() -= 1;
+            if *readers.get() == 0 {
+                readers.remove();
+            }
+        }
+    }
+
     /// Ends a group: the copies started since the last commit.
     pub(crate) fn copy_commit(&mut self) {
         let tid = self.current.tid as usize;
@@ -142,15 +193,13 @@ impl Engine {
         let block = self.block();
         let committed = block.copies.committed.get(tid as usize).copied().unwrap_or(0);
         let landed_below = committed.saturating_sub(pending);
-        let mut landed = Vec::new();
-        block.copies.copies.retain_mut(|copy| {
-            let lands = copy.tid == tid && copy.group < landed_below;
-            if lands {
-                landed.push((copy.shared, copy.bytes, copy.data, copy.caller));
+        let lands = |copy: &mut Copy| copy.tid == tid && copy.group < landed_below;
+        let landed: Vec<Copy> = block.copies.copies.extract_if(.., lands).collect();
+        for Copy { shared: offset, bytes, global, source, data, caller: started, .. } in landed {
+            if source > 0 {
+                self.source_is_free(global);
+                self.read_source(global, source, started);
             }
-            !lands
-        });
-        for (offset, bytes, data, started) in landed {
             let block = self.block();
             for word in &mut block.copies.words[offset / 4..(offset + bytes) / 4] {
                 *word -= 1;

@@ -25,7 +25,7 @@ pub(crate) struct Target {
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Effect {
+pub(crate) enum Effect {
     Load,
     Store,
     Update,
@@ -59,13 +59,15 @@ impl Engine {
         if offset % size != 0 {
             self.misaligned(space, address, size, direction, caller);
         }
-        if effect != Effect::Store && !region.is_written(offset, size) {
-            self.unwritten(space, address, size, caller);
-        }
+        let written = region.is_written(offset, size);
         let mut value = [0; 8];
         value[..size].copy_from_slice(&region.bytes()[offset..offset + size]);
         if space == Space::Shared {
+            // Before the bytes count as unwritten: the copy into them is what is missing.
             self.check_async(offset, size, direction, caller);
+        }
+        if effect != Effect::Store && !written {
+            self.unwritten_atomic(target, effect);
         }
         u64::from_le_bytes(value)
     }
@@ -86,9 +88,12 @@ impl Engine {
     }
 
     /// Checks the access against unordered ones and records it; returns the number of its location.
-    fn observe_atomic(&mut self, target: &Target, effect: Effect, value: u64, site: u16) -> u32 {
+    pub(crate) fn observe_atomic(&mut self, target: &Target, effect: Effect, value: u64, site: u16) -> u32 {
         let Target { space, address, size, scope, caller, .. } = *target;
         let offset = (address & ((1 << 40) - 1)) as usize;
+        if space == Space::Global && effect != Effect::Load {
+            self.check_sources(address, size, caller);
+        }
         // Out of its region while the rest of the engine is used.
         let mut shadow = match space {
             Space::Global => {

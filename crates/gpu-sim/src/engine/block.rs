@@ -24,6 +24,8 @@ pub(crate) enum Status {
     Collective,
     /// `active_mask`: who else comes.
     Gather,
+    /// Nothing: it has read bytes that nobody had written, and goes no further.
+    Parked,
     /// Nothing more.
     Finished,
 }

@@ -9,12 +9,14 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, Once, PoisonError};
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, Yielder};
 
 use super::block::NO_FIBER;
 use super::scheduler::Next;
+use super::unwritten::Park;
 use super::{Abort, Caller, with};
+use crate::config::Config;
 use crate::fault::{FaultKind, Site};
 
 /// Fibers kept between launches, in the whole process; their touched stack pages stay with them.
@@ -56,6 +58,8 @@ struct Fiber {
     coroutine: Coroutine<(), (), (), DefaultStack>,
     /// The coroutine's end of the connection, once it has run.
     link: Box<Link>,
+    /// Threads must not use the stack below this address.
+    stack_limit: usize,
 }
 
 impl Drop for Fiber {
@@ -109,8 +113,11 @@ impl Pool {
         }
         let link: Box<Link> = Box::new(Cell::new(std::ptr::null()));
         let own = std::ptr::from_ref(&*link);
+        let stack = DefaultStack::new(self.stack_bytes)?;
+        let reserve = Config::STACK_RESERVE.min(self.stack_bytes / 2);
+        let stack_limit = stack.base().get() - self.stack_bytes + reserve;
         let coroutine = Coroutine::with_stack(
-            DefaultStack::new(self.stack_bytes)?,
+            stack,
             move |yielder: &Yielder<(), ()>, ()| {
                 // SAFETY: the box outlives the coroutine, which it lies beside.
                 unsafe { (*own).set(std::ptr::from_ref(yielder)) };
@@ -122,15 +129,18 @@ impl Pool {
             },
         );
         ALIVE.fetch_add(1, Ordering::Relaxed);
-        self.fibers.push(Fiber { coroutine, link });
+        self.fibers.push(Fiber { coroutine, link, stack_limit });
         Ok(self.fibers.len() as u32 - 1)
     }
 
     /// Runs a fiber until it suspends; says whether it is idle after that.
     pub(crate) fn resume(&mut self, fiber: u32) -> bool {
-        let Fiber { coroutine, link } = &mut self.fibers[fiber as usize];
+        let Fiber { coroutine, link, stack_limit } = &mut self.fibers[fiber as usize];
         LINK.set(link.get());
-        with(|engine| engine.scheduler.fiber = fiber);
+        with(|engine| {
+            engine.scheduler.fiber = fiber;
+            engine.stack_limit = *stack_limit;
+        });
         let _ = coroutine.resume(());
         let idle = with(|engine| engine.scheduler.fiber == NO_FIBER);
         if idle {
@@ -155,6 +165,9 @@ fn run_threads() {
         }));
         let next = with(|engine| {
             if let Err(payload) = result {
+                if payload.is::<Park>() {
+                    return engine.pick();
+                }
                 engine.thread_panicked(payload);
                 return Next::Over;
             }

@@ -10,6 +10,7 @@ pub(crate) mod fiber;
 pub(crate) mod launch;
 pub(crate) mod scheduler;
 pub(crate) mod sync;
+pub(crate) mod unwritten;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use std::ptr::null_mut;
 use block::Block;
 use counts::Tally;
 use scheduler::Scheduler;
+use unwritten::Parked;
 
 use crate::clock::Who;
 use crate::config::{Config, Record};
@@ -77,6 +79,12 @@ pub(crate) struct Engine {
     pub(crate) config: Config,
     pub(crate) rng: Rng,
     pub(crate) scheduler: Scheduler,
+    /// The first thread that has read bytes which nobody had written.
+    pub(crate) parked: Option<Parked>,
+    /// Global memory that `cp.async` copies under way may still read: how many, per 16 bytes.
+    pub(crate) sources: HashMap<u64, u32>,
+    /// The running thread's stack must not reach below this address.
+    pub(crate) stack_limit: usize,
     pub(crate) sets: ReadSets,
     pub(crate) locations: Locations,
     pub(crate) tally: Tally,
@@ -99,6 +107,19 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Engine) -> R) -> R {
     // SAFETY: the pointer is set for the duration of a launch, whose engine outlives it. Fibers and main loop run on
     // one OS thread, and none suspends inside `with`, so this is the only reference while `f` runs.
     f(unsafe { &mut *engine })
+}
+
+/// [`with`] for device functions: they also see to it that the thread's stack lasts.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn on_thread<R>(caller: Caller, f: impl FnOnce(&mut Engine) -> R) -> R {
+    with(|engine| {
+        let here = 0u8;
+        if (&raw const here).addr() < engine.stack_limit {
+            engine.stack_overflow(caller);
+        }
+        f(engine)
+    })
 }
 
 #[cold]
@@ -188,6 +209,13 @@ impl Engine {
 
     #[cold]
     #[inline(never)]
+    fn stack_overflow(&mut self, caller: Caller) -> ! {
+        let bytes = self.config.stack_bytes as u64;
+        self.raise(FaultKind::StackOverflow { bytes }, caller)
+    }
+
+    #[cold]
+    #[inline(never)]
     pub(crate) fn raise_details(&mut self, details: FaultDetails) -> ! {
         self.set_fault(details);
         // Not `panic!`: the hook must not print. The root of the fiber catches it.
@@ -238,6 +266,7 @@ impl Engine {
                 block::Status::Barrier => "waits at a block barrier",
                 block::Status::Collective => "waits in a warp collective",
                 block::Status::Gather => "waits in active_mask",
+                block::Status::Parked => "has read bytes that nobody had written",
                 block::Status::Finished => "has finished",
             },
         }

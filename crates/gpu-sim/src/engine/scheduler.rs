@@ -152,6 +152,13 @@ impl Scheduler {
         self.seen.is_some()
     }
 
+    /// How long to wait for somebody to write what a thread has read: until this many steps.
+    pub(crate) fn wait_for_writers(&mut self) -> u64 {
+        let until = self.steps + self.spin_budget;
+        self.look_at = self.look_at.min(until);
+        until
+    }
+
     /// Whether the launch makes progress: stale reads are for those that do.
     pub(crate) fn lively(&self) -> bool {
         self.steps - self.progress_at < self.spin_budget / 4
@@ -219,8 +226,13 @@ impl Engine {
         if fiber == NO_FIBER { Next::Fresh } else { Next::Resume(fiber) }
     }
 
-    /// Draws a warp that has a runnable lane; `None` when all is done, or after a deadlock.
+    /// Draws a warp that has a runnable lane; `None` when all is done, or after a fault.
     fn draw(&mut self) -> Option<(usize, usize)> {
+        if self.waited_enough() {
+            let details = self.take_parked()?;
+            self.set_fault(details);
+            return None;
+        }
         if self.scheduler.waiting.left() > 0 {
             self.start_blocks();
         }
@@ -230,7 +242,7 @@ impl Engine {
                     continue;
                 }
                 if self.scheduler.resident > 0 {
-                    self.deadlock();
+                    self.nobody_can_run();
                 }
                 return None;
             }
@@ -308,11 +320,23 @@ impl Engine {
         }
     }
 
+    /// Whether nobody will come any more to write what the parked thread has read.
+    #[inline]
+    fn waited_enough(&self) -> bool {
+        self.parked.as_ref().is_some_and(|parked| self.scheduler.steps >= parked.until)
+    }
+
     #[cold]
     #[inline(never)]
     fn look_at_progress(&mut self, caller: Caller) {
         let steps = self.scheduler.steps;
-        if steps >= self.scheduler.step_budget {
+        let exhausted = steps >= self.scheduler.step_budget;
+        if (exhausted || self.waited_enough())
+            && let Some(details) = self.take_parked()
+        {
+            self.raise_details(details);
+        }
+        if exhausted {
             let budget = self.scheduler.step_budget;
             self.raise(FaultKind::StepBudget { budget }, caller);
         }
@@ -338,6 +362,10 @@ impl Engine {
         } else if steps - self.scheduler.progress_at < budget {
             self.scheduler.look_at = steps + budget / 8 + 1;
         } else {
+            // Whoever waits for a parked thread waits in vain.
+            if let Some(details) = self.take_parked() {
+                self.raise_details(details);
+            }
             let steps = steps - self.scheduler.progress_at;
             let not_started = self.scheduler.waiting.left();
             let mut details =
@@ -345,7 +373,8 @@ impl Engine {
             details.waiters = self.waiters(8, |status| status != Status::Finished);
             self.raise_details(details);
         }
-        self.scheduler.look_at = self.scheduler.look_at.min(self.scheduler.step_budget);
+        let until = self.parked.as_ref().map_or(u64::MAX, |parked| parked.until);
+        self.scheduler.look_at = self.scheduler.look_at.min(self.scheduler.step_budget).min(until);
         self.observe = self.watches_races() || self.scheduler.seen.is_some();
     }
 
@@ -406,20 +435,14 @@ impl Engine {
             || block.copies.pending(self.current.tid)
     }
 
-    fn deadlock(&mut self) {
-        let not_started = self.scheduler.waiting.left();
-        let waiting: u64 = self
-            .blocks
-            .iter()
-            .filter(|block| block.live)
-            .map(|block| block.threads.len() as u64 - u64::from(block.exited))
-            .sum();
-        let stuck = self.stuck_collective().or_else(|| {
-            let slot = self.blocks.iter().position(|block| block.live)?;
-            let tid = self.blocks[slot].threads.iter().position(|t| t.status != Status::Finished)?;
-            Some((slot, tid as u32, FaultKind::Deadlock { threads: waiting, not_started }))
-        });
-        let Some((slot, tid, kind)) = stuck else { return };
+    /// Blocks are left, and none of their threads can run. At a barrier alone threads do not stay: the last to come
+    /// releases them, and one that exits is reported. So they wait for a parked thread, or lanes for each other in
+    /// collectives.
+    fn nobody_can_run(&mut self) {
+        if let Some(details) = self.take_parked() {
+            return self.set_fault(details);
+        }
+        let (slot, tid, kind) = self.stuck_collective().expect("threads that cannot run wait for lanes");
         let block = &self.blocks[slot];
         let (gid, site) = (block.number * self.per_block + tid, block.threads[tid as usize].site);
         let mut details = self.details(kind, site, gid);
