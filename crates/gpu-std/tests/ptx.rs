@@ -1,6 +1,7 @@
 //! What the fixture kernels become: the PTX text, read instruction by instruction.
 //!
-//! Needs a nightly toolchain with rust-src; without one each test says so, counts as skipped and passes.
+//! Needs the nightly toolchain that the kernels are pinned to, with rust-src: another compiler may write other PTX that
+//! is as right. Without it each test says so, counts as skipped and passes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,14 +28,26 @@ fn module(arch: u32, isa: u32) -> Option<&'static str> {
     }
 }
 
-/// Whether a nightly compiler with the sources of core is installed.
+/// The day of the pinned compiler's last commit; rustup names its nightlies by the day after.
+const PINNED: &str = "commit-date: 2026-05-19";
+
+/// Whether the pinned compiler is installed as `nightly`, with the sources of core.
 fn nightly() -> Result<(), String> {
-    let why = "needs nightly Rust with rust-src: rustup toolchain install nightly --component rust-src";
-    let output = Command::new("rustc").args(["+nightly", "--print", "sysroot"]).output();
-    let output = output.map_err(|error| format!("{why} ({error})"))?;
-    let root = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let why = "needs nightly-2026-05-20 as nightly: \
+               rustup toolchain install nightly-2026-05-20 --component rust-src";
+    let ask = |what: &[&str]| {
+        let output =
+            Command::new("rustc").arg("+nightly").args(what).env("RUSTUP_AUTO_INSTALL", "0").output();
+        output.ok().filter(|output| output.status.success()).ok_or_else(|| why.to_owned())
+    };
+    let version = ask(&["-vV"])?;
+    if !String::from_utf8_lossy(&version.stdout).contains(PINNED) {
+        return Err(why.to_owned());
+    }
+    let sysroot = ask(&["--print", "sysroot"])?;
+    let root = String::from_utf8_lossy(&sysroot.stdout).trim().to_owned();
     let core = Path::new(&root).join("lib/rustlib/src/rust/library/core/src/lib.rs");
-    if output.status.success() && core.is_file() { Ok(()) } else { Err(why.to_owned()) }
+    if core.is_file() { Ok(()) } else { Err(why.to_owned()) }
 }
 
 fn compile(arch: u32, isa: u32) -> String {
