@@ -270,7 +270,7 @@ pub struct OtherAccess {
     pub atomic: bool,
 }
 
-/// A thread that waits, for deadlock and divergence reports.
+/// A thread that waits, for livelock and divergence reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
     /// Its block.

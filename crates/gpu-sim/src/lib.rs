@@ -4,7 +4,7 @@
 //! [`device`] where a GPU has instructions. Every thread of the grid runs for real, on one OS thread, interleaved by
 //! a seed. What real hardware would silently get wrong is a [`Fault`] with kernel, source line, block and thread:
 //! races (by happens-before, not by luck), accesses out of bounds or to bytes never written, barriers under
-//! divergence, collectives that a lane never reaches, deadlocks and spins without end.
+//! divergence, collectives that a lane never reaches, blocks that wait in vain and spins without end.
 //!
 //! ```
 //! use gpu_sim::device::{Load, Store, block_idx, global_load, global_store};

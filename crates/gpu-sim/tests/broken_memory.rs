@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use common::*;
 use gpu_sim::device::*;
-use gpu_sim::{Direction, Fault, FaultKind, Geometry, Report, Simulator};
+use gpu_sim::{Config, Direction, Fault, FaultKind, Geometry, Report, Simulator};
 
 fn tid() -> u32 {
     thread_idx()[0]
@@ -269,4 +269,134 @@ fn asynchronous_copy_read_by_another_thread_without_a_barrier() {
         kinds.set(seen);
     });
     assert!(kinds.get()[0] > 0, "{:?}", kinds.get());
+}
+
+/// A copy whose source is written, by the thread that started it or by another one, before or after the wait.
+fn overwritten_source(seed: u64, by_another: bool, wait_first: bool, atomic: bool) -> Result<Report, Fault> {
+    let simulator = Simulator::new(together(seed));
+    let x = words(&simulator, &(0..64).collect::<Vec<_>>());
+    launch(&simulator, Geometry::linear(1, 64, 256), || {
+        at!(cp_async(4 * tid(), x + 4 * u64::from(tid()), 4, 4));
+        cp_async_commit();
+        if wait_first {
+            cp_async_wait(0);
+        }
+        if by_another {
+            barrier();
+        }
+        let source = x + 4 * u64::from(if by_another { 63 - tid() } else { tid() });
+        if atomic {
+            atomic_store(Space::Global, source, 1u32, Ordering::Relaxed, Scope::Device);
+        } else {
+            global_store(source, 1u32, Store::Weak);
+        }
+        cp_async_wait(0);
+    })
+}
+
+#[test]
+fn source_of_an_asynchronous_copy_overwritten_before_its_wait() {
+    for (by_another, atomic) in [(false, false), (false, true), (true, false), (true, true)] {
+        caught_always(
+            |seed| overwritten_source(seed, by_another, false, atomic),
+            |fault| {
+                assert!(matches!(fault.kind, FaultKind::Race { space: Space::Global, .. }), "{fault}");
+                let other = fault.other.as_ref().unwrap();
+                let sum = fault.thread[0] + other.thread[0];
+                assert_eq!(if by_another { 63 } else { 2 * fault.thread[0] }, sum, "{fault}");
+                let sites = [fault.site.as_ref(), other.site.as_ref()];
+                assert!(sites.iter().flatten().any(|site| site.line == LINE.get()), "{fault}");
+            },
+        );
+        passes(|seed| overwritten_source(seed, by_another, true, atomic));
+    }
+}
+
+// ---- the first write of bytes, and reads that race with it -------------------------------------------------------
+
+/// Two threads, one of which reads what the other, if anybody, writes for the first time.
+fn first_write(seed: u64, written: bool, read: impl Fn() + Sync) -> Result<Report, Fault> {
+    let simulator = Simulator::new(varied(seed));
+    launch(&simulator, Geometry::linear(1, 64, 64), || {
+        if tid() == 40 {
+            read();
+        } else if tid() == 3 && written {
+            shared_store(16, 7u32);
+        }
+        barrier();
+    })
+}
+
+#[test]
+fn read_that_races_with_the_first_write_is_a_race_whoever_comes_first() {
+    let reads: [fn(); 3] = [
+        || {
+            at!(shared_load::<u32>(16));
+        },
+        // Half of these bytes stay unwritten: the race counts first.
+        || {
+            at!(shared_load::<u64>(16));
+        },
+        || {
+            at!(atomic_load::<u32>(Space::Shared, 16, Ordering::Acquire, Scope::Block));
+        },
+    ];
+    for read in reads {
+        let order = Cell::new([0; 2]);
+        caught_always(
+            |seed| first_write(seed, true, read),
+            |fault| {
+                assert!(matches!(fault.kind, FaultKind::Race { space: Space::Shared, .. }), "{fault}");
+                let read_first = fault.thread == [3, 0, 0];
+                let threads = (fault.thread[0], fault.other.as_ref().unwrap().thread[0]);
+                assert_eq!(threads, if read_first { (3, 40) } else { (40, 3) }, "{fault}");
+                let site = if read_first { &fault.other.as_ref().unwrap().site } else { &fault.site };
+                assert_eq!(site.as_ref().unwrap().line, LINE.get(), "{fault}");
+                let mut seen = order.get();
+                seen[usize::from(read_first)] += 1;
+                order.set(seen);
+            },
+        );
+        assert!(order.get().iter().all(|&n| n > 0), "both orders happen: {:?}", order.get());
+        // Others wait at the barrier, or could run for long: the read is reported in the end.
+        caught_always(
+            |seed| first_write(seed, false, read),
+            |fault| {
+                assert!(matches!(fault.kind, FaultKind::Unwritten { space: Space::Shared, .. }), "{fault}");
+                assert_eq!(fault.thread, [40, 0, 0]);
+                names_line(fault, file!());
+            },
+        );
+    }
+}
+
+#[test]
+fn unwritten_read_is_reported_while_others_run_on() {
+    // Spinning in vain, changing values for ever, or one short thread after the other.
+    for (blocks, ways) in [(2, 0), (2, 1), (1 << 18, 2)] {
+        let run = |seed| {
+            let simulator = Simulator::new(Config { vary_residency: false, ..varied(seed) });
+            let flag = words(&simulator, &[0, 0]);
+            let fresh = simulator.alloc(4).unwrap();
+            launch(&simulator, Geometry::linear(blocks, 1, 0), || {
+                if bid() == 0 {
+                    at!(global_load::<u32>(fresh, Load::Weak));
+                } else if ways == 0 {
+                    while global_load::<u32>(flag, Load::Volatile) == 0 {}
+                } else if ways == 1 {
+                    loop {
+                        global_store(flag, global_load::<u32>(flag, Load::Weak) + 1, Store::Weak);
+                    }
+                }
+            })
+        };
+        assert_eq!(
+            caught(3, run, |fault| {
+                assert!(matches!(fault.kind, FaultKind::Unwritten { space: Space::Global, .. }), "{fault}");
+                assert_eq!(fault.block, [0; 3]);
+                names_line(fault, file!());
+            }),
+            3
+        );
+    }
 }

@@ -145,6 +145,39 @@ fn a_panic_in_the_kernel_becomes_a_fault() {
     launch(&simulator, Geometry::linear(2, 40, 0), barrier).unwrap();
 }
 
+/// Needs a frame of several hundred bytes for each of `depth` levels, and says so to the simulator at each.
+fn recurse(x: u64, depth: u32) -> u32 {
+    let step: u32 = at!(global_load(x, Load::Weak));
+    let frame = std::hint::black_box([depth; 64]);
+    if depth == 0 { step } else { recurse(x, depth - 1) + frame[depth as usize % 64] - depth + step }
+}
+
+#[test]
+fn a_stack_that_does_not_last_becomes_a_fault() {
+    let run = |seed, depth| {
+        let simulator = Simulator::new(varied(seed));
+        let x = words(&simulator, &[1]);
+        let y = words(&simulator, &[0]);
+        let report = launch(&simulator, Geometry::linear(2, 40, 0), || {
+            if (bid(), tid()) == (1, 33) {
+                global_store(y, recurse(x, depth), Store::Weak);
+            }
+        })?;
+        assert_eq!(read_words(&simulator, y, 1), [depth + 1]);
+        Ok(report)
+    };
+    let bytes = Config::default().stack_bytes as u64;
+    caught_always(
+        |seed| run(seed, 1 << 20),
+        |fault| {
+            assert_eq!(fault.kind, FaultKind::StackOverflow { bytes }, "{fault}");
+            assert_eq!((fault.block, fault.thread), ([1, 0, 0], [33, 0, 0]));
+            names_line(fault, file!());
+        },
+    );
+    passes(|seed| run(seed, 100));
+}
+
 #[test]
 fn zero_and_oversized_launches_are_refused() {
     let simulator = Simulator::default();

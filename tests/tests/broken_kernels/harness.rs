@@ -143,7 +143,10 @@ impl Tally {
             assert_eq!((fault.kernel.as_str(), fault.seed), (kernel.name, seed), "{fault}");
             assert_eq!(fault.kernel_site, format!("{}:{}", kernel.file, kernel.line), "{fault}");
             names_marked_lines(&fault, &kernel, &marks);
-            assert!(expected(&fault), "seed {seed}: not the fault, or not the place, that was expected: {fault}");
+            assert!(
+                expected(&fault),
+                "seed {seed}: not the fault, or not the place, that was expected: {fault}"
+            );
             let again = run(seed).err().expect("a failing seed fails again");
             assert_eq!(fault, again, "the same seed gives the same fault");
         }

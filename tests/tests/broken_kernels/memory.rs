@@ -89,7 +89,8 @@ fn out_of_bounds_write_of_global_memory() {
                 }
             ) && place(fault) == (3, 31)
         };
-        tally.caught(writes_past_the_end::META, expected, |seed| write_127(seed, writes_past_the_end::launch));
+        tally
+            .caught(writes_past_the_end::META, expected, |seed| write_127(seed, writes_past_the_end::launch));
         let result: Vec<u32> = (0..127).map(|i| 2 * i).collect();
         tally.passes(writes_inside::META, &result, |seed| write_127(seed, writes_inside::launch));
     });
@@ -293,7 +294,9 @@ fn read_only_load_of_data_written_in_the_same_kernel() {
         let run = |seed| in_place(seed, 0, reads_only_before_writing::launch);
         tally.caught(reads_only_before_writing::META, expected, run);
         let result: Vec<u32> = (0..64).rev().map(|i| 2 * i).collect();
-        tally.passes(reads_after_writing::META, &result, |seed| in_place(seed, 0, reads_after_writing::launch));
+        tally.passes(reads_after_writing::META, &result, |seed| {
+            in_place(seed, 0, reads_after_writing::launch)
+        });
     });
 }
 
@@ -346,7 +349,8 @@ fn asynchronous_copy_read_before_its_wait() {
         };
         tally.caught(reads_before_the_wait::META, expected, |seed| tile(seed, reads_before_the_wait::launch));
         let expected = |fault: &Fault| {
-            let FaultKind::AsyncNotWaited { direction: Direction::Read, address: address @ 64.. } = fault.kind
+            let FaultKind::AsyncNotWaited { direction: Direction::Read, address: address @ 64.. } =
+                fault.kind
             else {
                 return false;
             };

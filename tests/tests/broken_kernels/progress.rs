@@ -169,7 +169,9 @@ fn spin_that_nobody_ends() {
             matches!(fault.kind, FaultKind::Livelock { not_started: 0, .. }) && place(fault) == (1, 5)
         };
         tally.caught(spins_on_an_atomic::META, expected, |seed| two_blocks(seed, spins_on_an_atomic::launch));
-        tally.caught(spins_on_a_volatile::META, expected, |seed| two_blocks(seed, spins_on_a_volatile::launch));
+        tally.caught(spins_on_a_volatile::META, expected, |seed| {
+            two_blocks(seed, spins_on_a_volatile::launch)
+        });
         let kernel = spins_on_a_plain_word::META;
         tally.caught(kernel, expected, |seed| two_blocks(seed, spins_on_a_plain_word::launch));
         tally.caught(spins_on_a_lock::META, expected, |seed| two_blocks(seed, spins_on_a_lock::launch));

@@ -43,7 +43,8 @@ fn race_between_blocks() {
                 && block != other_block
                 && (thread, other_thread) == (0, 0)
         };
-        tally.caught(adds_without_an_atomic::META, expected, |seed| sum(seed, adds_without_an_atomic::launch));
+        tally
+            .caught(adds_without_an_atomic::META, expected, |seed| sum(seed, adds_without_an_atomic::launch));
         // An atomic of block scope is none to another block.
         let kernel = adds_atomically_in_its_block::META;
         tally.caught(kernel, expected, |seed| sum(seed, adds_atomically_in_its_block::launch));
@@ -157,7 +158,9 @@ fn payload_published_behind_a_relaxed_flag() {
     bounded("payload published behind a relaxed flag", |tally| {
         let expected = unordered_payload;
         tally.caught(publishes_relaxed::META, expected, |seed| publish(seed, publishes_relaxed::launch));
-        tally.caught(publishes_by_volatile::META, expected, |seed| publish(seed, publishes_by_volatile::launch));
+        tally.caught(publishes_by_volatile::META, expected, |seed| {
+            publish(seed, publishes_by_volatile::launch)
+        });
         let kernel = publishes_to_a_relaxed_reader::META;
         tally.caught(kernel, expected, |seed| publish(seed, publishes_to_a_relaxed_reader::launch));
         tally.passes(publishes::META, &[42, 42], |seed| publish(seed, publishes::launch));

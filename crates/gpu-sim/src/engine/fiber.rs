@@ -116,18 +116,15 @@ impl Pool {
         let stack = DefaultStack::new(self.stack_bytes)?;
         let reserve = Config::STACK_RESERVE.min(self.stack_bytes / 2);
         let stack_limit = stack.base().get() - self.stack_bytes + reserve;
-        let coroutine = Coroutine::with_stack(
-            stack,
-            move |yielder: &Yielder<(), ()>, ()| {
-                // SAFETY: the box outlives the coroutine, which it lies beside.
-                unsafe { (*own).set(std::ptr::from_ref(yielder)) };
-                loop {
-                    LINK.set(std::ptr::from_ref(yielder));
-                    run_threads();
-                    yielder.suspend(());
-                }
-            },
-        );
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            // SAFETY: the box outlives the coroutine, which it lies beside.
+            unsafe { (*own).set(std::ptr::from_ref(yielder)) };
+            loop {
+                LINK.set(std::ptr::from_ref(yielder));
+                run_threads();
+                yielder.suspend(());
+            }
+        });
         ALIVE.fetch_add(1, Ordering::Relaxed);
         self.fibers.push(Fiber { coroutine, link, stack_limit });
         Ok(self.fibers.len() as u32 - 1)
