@@ -312,6 +312,41 @@ fn source_of_an_asynchronous_copy_overwritten_before_its_wait() {
     }
 }
 
+#[test]
+fn source_overwritten_by_a_thread_that_does_not_know_of_the_wait() {
+    // Also in the runs in which the wait happens to come before the write.
+    let run = |seed, wait_first: bool| {
+        let simulator = Simulator::new(varied(seed));
+        let x = words(&simulator, &[5]);
+        launch(&simulator, Geometry::linear(1, 64, 4), || {
+            if tid() == 40 {
+                at!(cp_async(0, x, 4, 4));
+                cp_async_commit();
+                if wait_first {
+                    cp_async_wait(0);
+                }
+            }
+            barrier();
+            if tid() == 3 {
+                global_store(x, 6u32, Store::Weak);
+            }
+            if tid() == 40 {
+                cp_async_wait(0);
+            }
+        })
+    };
+    caught_always(
+        |seed| run(seed, false),
+        |fault| {
+            assert!(matches!(fault.kind, FaultKind::Race { space: Space::Global, .. }), "{fault}");
+            let other = fault.other.as_ref().unwrap();
+            assert_eq!((fault.thread, other.thread), ([3, 0, 0], [40, 0, 0]), "{fault}");
+            assert_eq!(other.site.as_ref().unwrap().line, LINE.get());
+        },
+    );
+    passes(|seed| run(seed, true));
+}
+
 // ---- the first write of bytes, and reads that race with it -------------------------------------------------------
 
 /// Two threads, one of which reads what the other, if anybody, writes for the first time.
