@@ -413,7 +413,7 @@ fn unwritten_read_is_reported_while_others_run_on() {
             let simulator = Simulator::new(Config { vary_residency: false, ..varied(seed) });
             let flag = words(&simulator, &[0, 0]);
             let fresh = simulator.alloc(4).unwrap();
-            launch(&simulator, Geometry::linear(blocks, 1, 0), || {
+            let outcome = launch(&simulator, Geometry::linear(blocks, 1, 0), || {
                 if bid() == 0 {
                     at!(global_load::<u32>(fresh, Load::Weak));
                 } else if ways == 0 {
@@ -423,7 +423,10 @@ fn unwritten_read_is_reported_while_others_run_on() {
                         global_store(flag, global_load::<u32>(flag, Load::Weak) + 1, Store::Weak);
                     }
                 }
-            })
+            });
+            let rounds = read_words(&simulator, flag, 1)[0];
+            assert!(rounds < 1 << 16, "nobody waits for long: {rounds} rounds");
+            outcome
         };
         assert_eq!(
             caught(3, run, |fault| {

@@ -153,10 +153,8 @@ impl Scheduler {
     }
 
     /// How long to wait for somebody to write what a thread has read: until this many steps.
-    pub(crate) fn wait_for_writers(&mut self) -> u64 {
-        let until = self.steps + self.spin_budget;
-        self.look_at = self.look_at.min(until);
-        until
+    pub(crate) fn wait_for_writers(&self) -> u64 {
+        self.steps + self.spin_budget
     }
 
     /// Whether the launch makes progress: stale reads are for those that do.
@@ -330,13 +328,10 @@ impl Engine {
     #[inline(never)]
     fn look_at_progress(&mut self, caller: Caller) {
         let steps = self.scheduler.steps;
-        let exhausted = steps >= self.scheduler.step_budget;
-        if (exhausted || self.waited_enough())
-            && let Some(details) = self.take_parked()
-        {
-            self.raise_details(details);
-        }
-        if exhausted {
+        if steps >= self.scheduler.step_budget {
+            if let Some(details) = self.take_parked() {
+                self.raise_details(details);
+            }
             let budget = self.scheduler.step_budget;
             self.raise(FaultKind::StepBudget { budget }, caller);
         }
@@ -373,8 +368,7 @@ impl Engine {
             details.waiters = self.waiters(8, |status| status != Status::Finished);
             self.raise_details(details);
         }
-        let until = self.parked.as_ref().map_or(u64::MAX, |parked| parked.until);
-        self.scheduler.look_at = self.scheduler.look_at.min(self.scheduler.step_budget).min(until);
+        self.scheduler.look_at = self.scheduler.look_at.min(self.scheduler.step_budget);
         self.observe = self.watches_races() || self.scheduler.seen.is_some();
     }
 
