@@ -99,13 +99,18 @@ fn through_shared<const BLOCK: u32, const PITCH: u32, const STORES: bool>(
 
     let (row, column) = (top + y as u64, left + x as u64);
     if row < rows && column < columns {
-        tile.write(if const { STORES } { down } else { across }, input.offset(row * input_ld + column).read(0));
+        tile.write(
+            if const { STORES } { down } else { across },
+            input.offset(row * input_ld + column).read(0),
+        );
     }
     sync_threads();
     // The tile's rows are now the output's columns: consecutive threads go along an output row.
     let (row, column) = (top + x as u64, left + y as u64);
     if row < rows && column < columns {
-        output.offset(column * output_ld + row).write(0, tile.read(if const { STORES } { across } else { down }));
+        output
+            .offset(column * output_ld + row)
+            .write(0, tile.read(if const { STORES } { across } else { down }));
     }
 }
 
@@ -226,5 +231,7 @@ pub fn transpose_patch_half(
     output_ld: u64,
     first: u32,
 ) {
-    through_registers::<{ PATCH_LONG as usize / 2 }>(input, output, rows, columns, input_ld, output_ld, first);
+    through_registers::<{ PATCH_LONG as usize / 2 }>(
+        input, output, rows, columns, input_ld, output_ld, first,
+    );
 }
