@@ -1,6 +1,8 @@
 //! What a completed launch reports.
 
 use crate::fault::Site;
+use crate::geometry::Geometry;
+use crate::metrics::Traffic;
 
 /// A kind of operation, as counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +45,14 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Whether it reaches global memory.
+    pub(crate) fn is_global(self) -> bool {
+        matches!(
+            self,
+            Self::GlobalLoad | Self::ReadOnlyLoad | Self::GlobalStore | Self::GlobalAtomic | Self::AsyncCopy
+        )
+    }
+
     pub(crate) const COUNT: usize = 17;
     pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::GlobalLoad,
@@ -197,6 +207,8 @@ pub struct SiteCounts {
 pub struct Report {
     /// The kernel's name.
     pub kernel: String,
+    /// Its grid, block and dynamic shared memory.
+    pub geometry: Geometry,
     /// Threads run.
     pub threads: u64,
     /// Blocks run.
@@ -211,4 +223,6 @@ pub struct Report {
     pub counts: Counts,
     /// Counts per call site, ordered by file, line, column and operation.
     pub sites: Vec<SiteCounts>,
+    /// What went through the modelled caches, where [`Config::caches`](crate::Config::caches) asked for them.
+    pub caches: Option<Traffic>,
 }
