@@ -167,6 +167,13 @@ impl Counts {
         }
     }
 
+    /// Adds the counts of another launch.
+    pub fn add(&mut self, other: &Self) {
+        for operation in Operation::ALL {
+            self.get_mut(operation).add(other.get(operation));
+        }
+    }
+
     pub(crate) fn get_mut(&mut self, operation: Operation) -> &mut Count {
         match operation {
             Operation::GlobalLoad => &mut self.global_loads,

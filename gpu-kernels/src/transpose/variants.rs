@@ -24,8 +24,6 @@ use gpu_std::{device, kernel};
 pub const PATCH_LONG: u32 = 8;
 /// Elements of a patch's short side.
 pub const PATCH_SHORT: u32 = 4;
-/// Threads of a block of the patch kernels: so many that two such blocks leave 32 registers a thread.
-pub const PATCH_THREADS: u32 = 1024;
 
 /// Dynamic shared memory of a kernel whose tile has `block` rows of `pitch` elements, in bytes.
 pub const fn shared_bytes(block: u32, pitch: u32) -> u32 {
@@ -174,8 +172,8 @@ fn through_registers<const ROWS: usize>(
     first: u32,
 ) {
     const COLUMNS: usize = PATCH_SHORT as usize;
-    let row = block_idx_y() as u64 * PATCH_LONG as u64 + first as u64;
-    let column = (block_idx_x() as u64 * block_dim_x() as u64 + thread_idx_x() as u64) * PATCH_SHORT as u64;
+    let (down, across) = element();
+    let (row, column) = (down * PATCH_LONG as u64 + first as u64, across * PATCH_SHORT as u64);
     let source = input.offset(row * input_ld + column);
     let target = output.offset(column * output_ld + row);
     if row + ROWS as u64 <= rows && column + COLUMNS as u64 <= columns {
@@ -203,8 +201,8 @@ fn through_registers<const ROWS: usize>(
 /// Transposes patches of [`PATCH_LONG`] × [`PATCH_SHORT`] elements, one a thread, in registers. Its 32 values and two
 /// blocks of 1024 threads on a multiprocessor, 32 registers a thread, do not go together: some values spill.
 ///
-/// Launch blocks of [`PATCH_THREADS`] × 1 threads, enough of them in x for the columns, at [`PATCH_SHORT`] a thread, and
-/// in y for the rows, at [`PATCH_LONG`] a block.
+/// Launch blocks of any shape, enough of them in x for the columns, at [`PATCH_SHORT`] a thread, and in y for the rows, at
+/// [`PATCH_LONG`] a thread; no shared memory.
 #[kernel(module = transpose_variants, launch_bounds(1024, 2))]
 pub fn transpose_patch(
     input: Global<u32>,

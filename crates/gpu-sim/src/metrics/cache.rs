@@ -56,6 +56,24 @@ pub struct Traffic {
     pub dirty: u64,
 }
 
+impl Traffic {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            l1_loads: self.l1_loads + other.l1_loads,
+            l1_load_hits: self.l1_load_hits + other.l1_load_hits,
+            l2_reads: self.l2_reads + other.l2_reads,
+            l2_read_hits: self.l2_read_hits + other.l2_read_hits,
+            l2_writes: self.l2_writes + other.l2_writes,
+            l2_write_hits: self.l2_write_hits + other.l2_write_hits,
+            l2_atomics: self.l2_atomics + other.l2_atomics,
+            l2_atomic_hits: self.l2_atomic_hits + other.l2_atomic_hits,
+            dram_reads: self.dram_reads + other.dram_reads,
+            dram_writes: self.dram_writes + other.dram_writes,
+            dirty: self.dirty + other.dirty,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Line {
     /// The line's number plus one; zero: empty.

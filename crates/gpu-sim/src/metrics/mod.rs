@@ -47,7 +47,7 @@ pub use instructions::Instructions;
 pub use occupancy::Occupancy;
 pub use rates::Rates;
 
-use crate::report::{Count, Report};
+use crate::report::{Count, Counts, Report};
 
 /// Bytes of a sector, the unit in which global memory is accessed.
 pub const SECTOR_BYTES: u64 = 32;
@@ -163,7 +163,19 @@ pub struct Caches {
 impl Metrics {
     /// The metrics of a launch that was recorded with [`Record::Full`](crate::Record::Full).
     pub fn new(report: &Report) -> Self {
-        let counts = &report.counts;
+        Self::of_counts(&report.counts, report.caches)
+    }
+
+    /// The metrics of several launches together, each recorded with [`Record::Full`](crate::Record::Full) and each with
+    /// caches that were empty before it.
+    pub fn of_all(reports: &[Report]) -> Self {
+        let mut counts = Counts::default();
+        reports.iter().for_each(|report| counts.add(&report.counts));
+        let caches = reports.iter().filter_map(|report| report.caches).reduce(Traffic::plus);
+        Self::of_counts(&counts, caches)
+    }
+
+    fn of_counts(counts: &Counts, caches: Option<Traffic>) -> Self {
         let mut loads = counts.global_loads;
         loads.add(&counts.read_only_loads);
         let stores = &counts.global_stores;
@@ -194,7 +206,7 @@ impl Metrics {
             shared_loads: Bytes::shared(shared_loads),
             shared_stores: Bytes::shared(shared_stores),
             instructions: Instructions::new(counts),
-            caches: report.caches.map(Caches::new),
+            caches: caches.map(Caches::new),
         }
     }
 

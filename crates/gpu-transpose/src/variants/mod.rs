@@ -100,11 +100,10 @@ impl Variant {
         }
     }
 
-    /// Rows and columns of a block of threads; of a patch kernel, its threads in a row.
+    /// Rows and columns of a block of threads.
     pub const fn block(self) -> u32 {
         match self {
             Self::Shared16 | Self::SharedStores16 | Self::Padded16 => 16,
-            Self::Patch | Self::PatchSplit => kernels::PATCH_THREADS,
             _ => 32,
         }
     }
@@ -143,9 +142,8 @@ impl Variant {
             Self::Shared16 | Self::Shared32 | Self::SharedStores16 | Self::SharedStores32 => tile(block),
             Self::Padded16 | Self::Padded32 => tile(block + 1),
             Self::Patch | Self::PatchSplit => LaunchConfig {
-                grid: [fit(columns, block * kernels::PATCH_SHORT), fit(rows, kernels::PATCH_LONG), 1],
-                block: [block, 1, 1],
-                shared_bytes: 0,
+                grid: [fit(columns, block * kernels::PATCH_SHORT), fit(rows, block * kernels::PATCH_LONG), 1],
+                ..tile(0)
             },
         }
     }
@@ -231,7 +229,7 @@ mod tests {
         assert_eq!(grid(Variant::NaiveScatter), [3, 4, 1]);
         assert_eq!(grid(Variant::NaiveGather), [4, 3, 1]);
         assert_eq!(grid(Variant::Padded16), [5, 7, 1]);
-        assert_eq!(grid(Variant::PatchSplit), [1, 13, 1]);
+        assert_eq!(grid(Variant::PatchSplit), [1, 1, 1]);
         assert_eq!(Variant::Padded32.launch_config(matrix).shared_bytes, 32 * 33 * 4);
         assert_eq!(Variant::NaiveGather.launch_config(matrix).shared_bytes, 0);
     }
