@@ -113,13 +113,16 @@ pub fn count(
         ..Config::default()
     });
     let matrix = Matrix::new(size, size)?;
-    let values: Vec<f32> = (0..matrix.len()).map(|index| index as f32).collect();
+    // Every element of its own, as bits: floats would repeat beyond 2^24.
+    let values: Vec<f32> = (0..matrix.len()).map(|index| f32::from_bits(index as u32)).collect();
     let input = device.upload(&values)?;
     let mut output = device.alloc(matrix.len())?;
     transposition.enqueue(&device.default_stream(), &input, matrix, &mut output)?;
     let transposed = output.to_vec()?;
     let place = |index: usize| index % size * size + index / size;
-    if let Some(index) = (0..values.len()).find(|&index| transposed[index] != values[place(index)]) {
+    if let Some(index) =
+        (0..values.len()).find(|&index| transposed[index].to_bits() != values[place(index)].to_bits())
+    {
         return Err(format!("{transposition}: element {index} is wrong").into());
     }
     let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
