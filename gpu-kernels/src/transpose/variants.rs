@@ -11,7 +11,7 @@
 //! | `transpose_padded_*` | a tile with a spare column | a column's elements lie in different banks |
 //! | `transpose_patch`, `transpose_patch_half` | registers | more values than registers spill; half as many do not |
 //!
-//! The fast transposition is [`super::transpose_b32`].
+//! The fast transposition is [`super::transpose_b32()`].
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
@@ -215,10 +215,10 @@ pub fn transpose_patch(
     through_registers::<{ PATCH_LONG as usize }>(input, output, rows, columns, input_ld, output_ld, 0);
 }
 
-/// Half of what [`transpose_patch`] does: of each patch the half from row `first` on, 0 or half of [`PATCH_LONG`]. Its 16
+/// Half of what [`transpose_patch()`] does: of each patch the half from row `first` on, 0 or half of [`PATCH_LONG`]. Its 16
 /// values fit; two launches do the whole.
 ///
-/// Launch as [`transpose_patch`].
+/// Launch as [`transpose_patch()`].
 #[kernel(module = transpose_variants, launch_bounds(1024, 2))]
 pub fn transpose_patch_half(
     input: Global<u32>,
