@@ -1,6 +1,7 @@
 //! What the examples share.
 
 pub mod table;
+pub mod transpositions;
 
 use std::error::Error;
 use std::process::ExitCode;

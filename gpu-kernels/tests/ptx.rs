@@ -28,6 +28,16 @@ fn whole_tiles_are_read_16_bytes_at_a_time() {
     count(&modules::TRANSPOSE_B32, "st.shared.v2.b64", 4);
 }
 
+/// What the textbook variants are compared by: elements one at a time, and no hint to the caches.
+#[test]
+fn variants_access_plain_elements() {
+    count(&modules::TRANSPOSE_VARIANTS, "ld.global.nc", 0);
+    count(&modules::TRANSPOSE_VARIANTS, "st.global.cs", 0);
+    count(&modules::TRANSPOSE_VARIANTS, ".global.v", 0);
+    count(&modules::TRANSPOSE_VARIANTS, "ld.shared.b32", 6);
+    count(&modules::TRANSPOSE_VARIANTS, "st.shared.b32", 6);
+}
+
 /// The loads of a whole tile follow each other: no addition waits for one while another has not been asked for.
 #[test]
 fn loads_come_before_their_first_use() {
@@ -44,6 +54,8 @@ fn loads_come_before_their_first_use() {
 fn barriers_are_neither_copied_nor_lost() {
     count(&modules::REDUCE_F32, "bar.sync", 3);
     count(&modules::TRANSPOSE_B32, "bar.sync", 2);
+    // One for each of the six variants with a tile.
+    count(&modules::TRANSPOSE_VARIANTS, "bar.sync", 6);
 }
 
 #[test]

@@ -30,6 +30,12 @@ fn kernel_files(name: &str) -> Vec<PathBuf> {
     }
 }
 
+/// All source files of a folder and the folders in it.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
 #[test]
 fn every_primitive_has_all_its_places() {
     let (readme, manifest) = (read("README.md"), read("gpu-kernels/Cargo.toml"));
@@ -68,8 +74,7 @@ fn every_primitive_has_all_its_places() {
 #[test]
 fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
     for name in primitives() {
-        for entry in std::fs::read_dir(root().join(format!("crates/gpu-{name}/src"))).unwrap() {
-            let path = entry.unwrap().path();
+        for path in sources(&root().join(format!("crates/gpu-{name}/src"))) {
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let has_unsafe = code.clone().any(|line| line.contains("unsafe {") || line.contains("unsafe fn"));

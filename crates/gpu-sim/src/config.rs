@@ -1,5 +1,7 @@
 //! How a simulator behaves: what it watches, how many blocks it keeps in flight, where it gives up.
 
+use crate::metrics::Architecture;
+
 /// What is watched while a kernel runs. Bounds, alignment, use after free, reads of unwritten bytes, divergence
 /// at barriers and warp collectives, livelock and stack overflow are checked at every level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +57,8 @@ pub struct Config {
     pub stale_percent: u32,
     /// How many stores of one location are remembered for stale loads.
     pub history: usize,
+    /// With [`Record::Full`]: model the caches of this device, and report what went through them.
+    pub caches: Option<Architecture>,
 }
 
 impl Config {
@@ -91,6 +95,7 @@ impl Default for Config {
             step_base: 1 << 26,
             stale_percent: 30,
             history: 8,
+            caches: None,
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct Kernel<'a> {
 }
 
 /// Grid, block and dynamic shared memory of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// Blocks in x, y and z.
     pub grid: [u32; 3],

@@ -40,6 +40,7 @@ mod engine;
 mod fault;
 mod geometry;
 mod memory;
+pub mod metrics;
 mod report;
 mod rng;
 mod simulator;

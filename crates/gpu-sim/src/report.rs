@@ -1,6 +1,8 @@
 //! What a completed launch reports.
 
 use crate::fault::Site;
+use crate::geometry::Geometry;
+use crate::metrics::Traffic;
 
 /// A kind of operation, as counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +45,14 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Whether it reaches global memory.
+    pub(crate) fn is_global(self) -> bool {
+        matches!(
+            self,
+            Self::GlobalLoad | Self::ReadOnlyLoad | Self::GlobalStore | Self::GlobalAtomic | Self::AsyncCopy
+        )
+    }
+
     pub(crate) const COUNT: usize = 17;
     pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::GlobalLoad,
@@ -157,6 +167,13 @@ impl Counts {
         }
     }
 
+    /// Adds the counts of another launch.
+    pub fn add(&mut self, other: &Self) {
+        for operation in Operation::ALL {
+            self.get_mut(operation).add(other.get(operation));
+        }
+    }
+
     pub(crate) fn get_mut(&mut self, operation: Operation) -> &mut Count {
         match operation {
             Operation::GlobalLoad => &mut self.global_loads,
@@ -197,6 +214,8 @@ pub struct SiteCounts {
 pub struct Report {
     /// The kernel's name.
     pub kernel: String,
+    /// Its grid, block and dynamic shared memory.
+    pub geometry: Geometry,
     /// Threads run.
     pub threads: u64,
     /// Blocks run.
@@ -211,4 +230,6 @@ pub struct Report {
     pub counts: Counts,
     /// Counts per call site, ordered by file, line, column and operation.
     pub sites: Vec<SiteCounts>,
+    /// What went through the modelled caches, where [`Config::caches`](crate::Config::caches) asked for them.
+    pub caches: Option<Traffic>,
 }

@@ -1,5 +1,6 @@
 //! The host's side: memory, launches, reports.
 
+use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +14,8 @@ use crate::report::Report;
 struct State {
     heap: Heap,
     config: Config,
-    last: Option<Report>,
+    /// The reports of the last launches, the newest at the end.
+    reports: VecDeque<Report>,
     launches: u32,
 }
 
@@ -38,7 +40,7 @@ impl Default for Simulator {
 impl Simulator {
     /// A device without any allocation.
     pub fn new(config: Config) -> Self {
-        let state = State { heap: Heap::default(), config, last: None, launches: 0 };
+        let state = State { heap: Heap::default(), config, reports: VecDeque::new(), launches: 0 };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
@@ -192,13 +194,25 @@ impl Simulator {
         state.launches = state.launches.wrapping_add(1);
         let (config, generation) = (state.config, state.launches);
         let report = launch::launch(&mut state.heap, config, kernel, geometry, generation, body)?;
-        state.last = Some(report.clone());
+        if state.reports.len() == Self::REPORTS {
+            state.reports.pop_front();
+        }
+        state.reports.push_back(report.clone());
         Ok(report)
     }
 
-    /// The report of the last launch that completed.
+    /// The report of the last launch that completed and was not taken.
     pub fn last_report(&self) -> Option<Report> {
-        self.state().last.clone()
+        self.state().reports.back().cloned()
+    }
+
+    /// How many reports are kept for [`take_reports`](Self::take_reports).
+    pub const REPORTS: usize = 64;
+
+    /// The reports of the launches that completed since this was last called, oldest first: of the last
+    /// [`REPORTS`](Self::REPORTS) at most. What a function did that launches several kernels.
+    pub fn take_reports(&self) -> Vec<Report> {
+        std::mem::take(&mut self.state().reports).into()
     }
 
     /// Sets the seed of later launches.

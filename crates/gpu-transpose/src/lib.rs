@@ -6,6 +6,7 @@ mod launch;
 mod matrix;
 mod plan;
 pub mod reference;
+pub mod variants;
 
 pub use api::{transpose, transpose_into};
 pub use error::Error;

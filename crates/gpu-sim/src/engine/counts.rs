@@ -7,6 +7,8 @@ use super::{Caller, Engine};
 use crate::config::Record;
 use crate::fault::Site;
 use crate::geometry::WARP;
+use crate::metrics::Traffic;
+use crate::metrics::cache::Hierarchy;
 use crate::report::{Count, Counts, Operation, SiteCounts};
 
 /// Events of a lane after which its warp's logs are grouped where all its lanes have come as far...
@@ -47,6 +49,8 @@ pub(crate) struct Tally {
     occurrences: Vec<Vec<u32>>,
     touched: Vec<usize>,
     seen: Vec<u32>,
+    /// The modelled caches.
+    caches: Option<Box<Hierarchy>>,
 }
 
 /// Distinct 32-byte sectors; an access never spans two.
@@ -104,6 +108,22 @@ fn wavefronts(events: &[Event], offset: impl Fn(&Event) -> u64) -> u64 {
 }
 
 impl Tally {
+    pub(crate) fn new(caches: Option<Hierarchy>) -> Self {
+        Self { caches: caches.map(Box::new), ..Self::default() }
+    }
+
+    /// What went through the caches.
+    pub(crate) fn traffic(&self) -> Option<Traffic> {
+        Some(self.caches.as_ref()?.traffic())
+    }
+
+    /// From here on, requests are those of block `number`.
+    fn block(&mut self, number: u32) {
+        if let Some(caches) = &mut self.caches {
+            caches.block(number);
+        }
+    }
+
     fn count(&mut self, events: &[Event]) {
         let first = events[0];
         let key = usize::from(first.site) * Operation::COUNT + first.operation as usize;
@@ -114,6 +134,11 @@ impl Tally {
         count.requests += 1;
         count.lanes += events.len() as u64;
         count.bytes += events.iter().map(|event| u64::from(event.size)).sum::<u64>();
+        if let Some(caches) = &mut self.caches
+            && first.operation.is_global()
+        {
+            caches.request(first.operation, events);
+        }
         match first.operation {
             Operation::GlobalLoad
             | Operation::ReadOnlyLoad
@@ -266,6 +291,7 @@ impl Engine {
         } else {
             return;
         };
+        self.tally.block(block.number);
         self.tally.count_divergent(logs.iter().map(|log| &log[..len.min(log.len())]));
         for log in logs {
             log.drain(..len.min(log.len()));
@@ -278,6 +304,7 @@ impl Engine {
             return;
         }
         let first = number * WARP as usize;
+        self.tally.block(self.blocks[slot].number);
         let logs = &mut self.blocks[slot].logs;
         let last = (first + WARP as usize).min(logs.len());
         let logs = &mut logs[first..last];

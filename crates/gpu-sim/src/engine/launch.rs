@@ -15,6 +15,7 @@ use crate::memory::Region;
 use crate::memory::alloc::Heap;
 use crate::memory::history::Locations;
 use crate::memory::shadow::ReadSets;
+use crate::metrics::cache::Hierarchy;
 use crate::report::Report;
 use crate::rng::Rng;
 
@@ -110,7 +111,7 @@ pub(crate) fn launch(
         stack_limit: 0,
         sets: ReadSets::default(),
         locations: Locations::default(),
-        tally: Tally::default(),
+        tally: Tally::new(config.caches.filter(|_| full).map(|device| Hierarchy::new(&device, &geometry))),
         sites: Sites { cache: Box::new([(0, 0); 1024]), numbers: HashMap::new(), list: vec![None] },
         kernel: (kernel.name.into(), format!("{}:{}", kernel.file, kernel.line)),
         fault: None,
@@ -199,6 +200,7 @@ impl Engine {
         let (counts, sites) = self.tally.report(&self.sites.list);
         Report {
             kernel: kernel.into(),
+            geometry: self.geometry,
             threads,
             blocks: self.scheduler.finished_blocks,
             switches: self.scheduler.switches,
@@ -206,6 +208,7 @@ impl Engine {
             seed: self.config.seed,
             counts,
             sites,
+            caches: self.tally.traffic(),
         }
     }
 }

@@ -1,0 +1,53 @@
+//! The variants' launches: their only unsafe code.
+
+use gpu_core::{Stream, View, ViewMut};
+use gpu_kernels::transpose::variants as kernels;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::Variant;
+use crate::error::Error;
+use crate::matrix::Matrix;
+
+/// Enqueues the transposition. Everything has been checked: same device, both buffers long enough.
+pub(super) fn transpose(
+    variant: Variant,
+    stream: &Stream,
+    input: View<'_, f32>,
+    matrix: Matrix,
+    mut output: ViewMut<'_, f32>,
+    output_ld: usize,
+) -> Result<(), Error> {
+    // The kernels move words of 4 bytes, whatever they mean.
+    // SAFETY: f32 and u32 have the same size and alignment, and any bits are a value of either.
+    let (source, target) = unsafe {
+        (
+            Global::<u32>::from_raw(input.as_global().address()),
+            GlobalMut::<u32>::from_raw(output.as_global_mut().address()),
+        )
+    };
+    let config = variant.launch_config(matrix);
+    let (rows, columns) = (matrix.rows() as u64, matrix.columns() as u64);
+    let (input_ld, output_ld) = (matrix.leading_dimension() as u64, output_ld as u64);
+    macro_rules! launch {
+        ($kernel:ident $(, $first:expr)?) => {
+            // SAFETY: the kernel reads the elements of a `matrix` and writes those of its transposed form, which both
+            // views hold; threads outside do neither. The views do not overlap, as the output is exclusive, and are
+            // freed only after the work enqueued before.
+            unsafe { kernels::$kernel::launch(stream, config, source, target, rows, columns, input_ld, output_ld $(, $first)?) }
+        };
+    }
+    match variant {
+        Variant::NaiveScatter => launch!(transpose_naive_scatter),
+        Variant::NaiveGather => launch!(transpose_naive_gather),
+        Variant::Shared16 => launch!(transpose_shared_16),
+        Variant::Shared32 => launch!(transpose_shared_32),
+        Variant::SharedStores16 => launch!(transpose_shared_stores_16),
+        Variant::SharedStores32 => launch!(transpose_shared_stores_32),
+        Variant::Padded16 => launch!(transpose_padded_16),
+        Variant::Padded32 => launch!(transpose_padded_32),
+        Variant::Patch => launch!(transpose_patch),
+        Variant::PatchSplit => launch!(transpose_patch_half, 0)
+            .and_then(|()| launch!(transpose_patch_half, kernels::PATCH_LONG / 2)),
+    }?;
+    Ok(())
+}
