@@ -6,7 +6,10 @@ use gpu_std::launch::Module;
 
 /// The lines of every image of a module that contain `what`.
 fn lines<'a>(module: &'a Module, what: &'a str) -> impl Iterator<Item = (u32, usize)> + 'a {
-    module.images.iter().map(move |image| (image.arch, image.ptx.lines().filter(|line| line.contains(what)).count()))
+    module
+        .images
+        .iter()
+        .map(move |image| (image.arch, image.ptx.lines().filter(|line| line.contains(what)).count()))
 }
 
 #[track_caller]
