@@ -77,7 +77,8 @@ fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
             assert_eq!(has_unsafe, is_launch, "{}: unsafe code belongs into launch.rs", path.display());
         }
         for path in kernel_files(&name) {
-            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let text =
+                std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             assert!(!text.contains("unsafe"), "{}: kernels hold no unsafe code", path.display());
         }
     }
