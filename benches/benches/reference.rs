@@ -93,7 +93,7 @@ fn plan(criterion: &mut Criterion) {
     group.bench_function("transpose", |b| {
         b.iter(|| {
             let matrix = Matrix::new(black_box(16381), black_box(16363)).expect("it fits");
-            gpu_transpose::Plan::new(matrix).expect("it fits").launch()
+            gpu_transpose::Plan::new(matrix, 4).expect("it fits")
         });
     });
     group.finish();

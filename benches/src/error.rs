@@ -41,6 +41,19 @@ pub enum Error {
         actual_bits: u32,
     },
 
+    /// The same for elements that are not `f32`.
+    #[error("wrong result: input {input}, element {index}: expected {expected}, got {actual}")]
+    WrongElement {
+        /// Which of the rotated inputs.
+        input: usize,
+        /// Where in its output.
+        index: usize,
+        /// What belongs there.
+        expected: String,
+        /// What the launch wrote.
+        actual: String,
+    },
+
     /// Memory that no launch was to write was written.
     #[error(
         "element {index} of the outputs belongs to no launch, yet it was written: {actual:e} ({actual_bits:#010x})"

@@ -36,11 +36,24 @@ impl Outcome {
     pub fn table(&self) -> String {
         let mut records = self.records.clone();
         let rank = |record: &Record| {
-            let ops = ["context", "first_result", "copy", "sum", "transpose"];
-            ops.iter().position(|op| *op == record.subject.op)
+            let ops = ["context", "first_result", "copy", "sum", "transpose", "permute", "in_place"];
+            ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
         records.sort_by_key(|record| (rank(record), record.subject.n, record.mode));
-        report::table(&records)
+        // The figure of all orders of four axes is that of the slowest.
+        let worst = records
+            .iter()
+            .filter(|record| record.subject.op.starts_with("permute_"))
+            .max_by(|a, b| a.ms_median.total_cmp(&b.ms_median));
+        let worst = worst.map_or(String::new(), |record| {
+            let fraction = record.copy_fraction.unwrap_or(0.0) * 100.0;
+            format!(
+                "slowest order of axes: {} ({}), {fraction:.1} % of the copy\n",
+                record.subject.op,
+                record.mode.name()
+            )
+        });
+        report::table(&records) + &worst
     }
 }
 
@@ -105,7 +118,7 @@ impl Run {
         match case.op {
             Op::FirstResult => self.first_result(args, program, case),
             Op::Copy => self.copy(session, case).map(drop),
-            Op::Sum | Op::Transpose => {
+            Op::Sum | Op::Transpose | Op::Permute | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
                 let copies = self.copy(session, Case::copy_of(bytes))?;
                 for timing in timings {
@@ -160,6 +173,13 @@ impl Run {
 
 /// Measures one case: its timings, the inputs it took in turn, and the bytes it moves.
 fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64), Error> {
+    if let Shape::Array(typed) = case.shape {
+        // These have memory of their own: what other cases used makes room.
+        session.release();
+        let mut work = suite::permute::work(session, typed)?;
+        let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
+        return Ok((timings, work.inputs(), work.bytes()));
+    }
     let layout = session.layout(case.elements());
     session.prepare(layout)?;
     let session = &*session;

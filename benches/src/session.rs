@@ -86,6 +86,11 @@ impl Session {
         Ok(())
     }
 
+    /// Frees the memory of the inputs.
+    pub fn release(&mut self) {
+        self.input = None;
+    }
+
     /// The inputs of this layout; `None` if they were not prepared.
     pub fn inputs(&self, layout: Layout) -> Option<Inputs<'_>> {
         let device = self.input.as_ref().filter(|input| input.len() >= layout.len())?;

@@ -1,6 +1,7 @@
 //! What is measured, at which sizes.
 
 mod copy;
+pub mod permute;
 mod reduce;
 mod transpose;
 
@@ -17,6 +18,10 @@ pub enum Op {
     Sum,
     /// The transposition of a matrix.
     Transpose,
+    /// The transposition of a matrix of another element type, or a permutation of axes.
+    Permute,
+    /// The transposition of a square in place.
+    InPlace,
     /// A copy from device memory to device memory, by the driver.
     Copy,
     /// The first result of a fresh process: a sum.
@@ -29,6 +34,8 @@ impl Op {
         match self {
             Self::Sum => "sum",
             Self::Transpose => "transpose",
+            Self::Permute => "permute",
+            Self::InPlace => "in_place",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",
         }
@@ -47,6 +54,48 @@ pub enum Shape {
         /// Columns.
         cols: usize,
     },
+    /// An array of any element type and a permutation of its axes.
+    Array(Typed),
+}
+
+/// An array of elements of so many bytes, and what is done with its axes; matrices have two axes of extent one before theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Typed {
+    /// Bytes of an element.
+    pub bytes: usize,
+    /// The shape.
+    pub extents: [usize; 4],
+    /// The permutation.
+    pub axes: [u8; 4],
+    /// Whether it is done in place.
+    pub in_place: bool,
+}
+
+impl Typed {
+    /// A matrix that is transposed.
+    const fn matrix(bytes: usize, rows: usize, cols: usize, in_place: bool) -> Self {
+        Self { bytes, extents: [1, 1, rows, cols], axes: [0, 1, 3, 2], in_place }
+    }
+
+    /// Elements.
+    pub fn elements(self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// The element's type.
+    fn element(self) -> &'static str {
+        match self.bytes {
+            1 => "u8",
+            2 => "u16",
+            4 => "f32",
+            8 => "f64",
+            _ => "u128",
+        }
+    }
+
+    fn is_matrix(self) -> bool {
+        self.extents[..2] == [1, 1]
+    }
 }
 
 /// One case: all its modes are measured together.
@@ -65,8 +114,12 @@ impl Case {
             Shape::Vector(len) if len.is_power_of_two() => format!("2^{}", len.trailing_zeros()),
             Shape::Vector(len) => len.to_string(),
             Shape::Matrix { rows, cols } => format!("{rows}x{cols}"),
+            Shape::Array(typed) if typed.is_matrix() => format!("{}x{}", typed.extents[2], typed.extents[3]),
+            Shape::Array(Typed { extents: [a, b, c, d], axes: [i, j, k, l], .. }) => {
+                format!("{a}x{b}x{c}x{d}/{i}{j}{k}{l}")
+            }
         };
-        format!("{}/f32/{size}", self.op.name())
+        format!("{}/{}/{size}", self.op.name(), self.element())
     }
 
     /// Elements of its input.
@@ -74,7 +127,12 @@ impl Case {
         match self.shape {
             Shape::Vector(len) => len,
             Shape::Matrix { rows, cols } => rows * cols,
+            Shape::Array(typed) => typed.elements(),
         }
+    }
+
+    fn element(self) -> &'static str {
+        if let Shape::Array(typed) = self.shape { typed.element() } else { "f32" }
     }
 
     /// The same for the record.
@@ -82,8 +140,18 @@ impl Case {
         let (rows, cols) = match self.shape {
             Shape::Vector(_) => (None, None),
             Shape::Matrix { rows, cols } => (Some(rows as u64), Some(cols as u64)),
+            Shape::Array(typed) if typed.is_matrix() => {
+                (Some(typed.extents[2] as u64), Some(typed.extents[3] as u64))
+            }
+            Shape::Array(_) => (None, None),
         };
-        Subject { op: self.op.name().into(), element: "f32".into(), n: self.elements() as u64, rows, cols }
+        let op = match self.shape {
+            Shape::Array(Typed { axes: [i, j, k, l], .. }) if rows.is_none() => {
+                format!("permute_{i}{j}{k}{l}")
+            }
+            _ => self.op.name().into(),
+        };
+        Subject { op, element: self.element().into(), n: self.elements() as u64, rows, cols }
     }
 
     /// The copy that moves as many bytes as `bytes`.
@@ -118,7 +186,34 @@ pub fn cases(quick: bool) -> Vec<Case> {
     copies.sort_unstable();
     copies.dedup();
     cases.extend(copies.into_iter().map(|len| vector(Op::Copy, len)));
+    cases.extend(arrays(quick));
     cases
+}
+
+/// Transpositions of other elements, in place, and all orders of four axes.
+fn arrays(quick: bool) -> Vec<Case> {
+    let (side, odd, axis) = if quick { (128, (61, 67), 6) } else { (16384, (16381, 16363), 256) };
+    let out_of_place = |bytes, rows, cols| Typed::matrix(bytes, rows, cols, false);
+    let mut arrays = vec![
+        out_of_place(1, side, side),
+        out_of_place(2, side, side),
+        out_of_place(8, side, side),
+        out_of_place(16, side / 2, side / 2),
+        out_of_place(1, odd.0, odd.1),
+        out_of_place(2, odd.0, odd.1),
+        out_of_place(8, odd.0, odd.1),
+    ];
+    for bytes in [1, 2, 4, 8, 16] {
+        arrays.push(Typed::matrix(bytes, side / 2, side / 2, true));
+    }
+    for number in 0..24u8 {
+        // The digits of `number` in the bases 4, 3, 2 pick the axes.
+        let mut left = vec![0, 1, 2, 3];
+        let axes = [number / 6, number / 2 % 3, number % 2, 0].map(|digit| left.remove(usize::from(digit)));
+        arrays.push(Typed { bytes: 2, extents: [axis; 4], axes, in_place: false });
+    }
+    let op = |typed: Typed| if typed.in_place { Op::InPlace } else { Op::Permute };
+    arrays.into_iter().map(|typed| Case { op: op(typed), shape: Shape::Array(typed) }).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 use gpu_core::{Device, Error as Core};
 use gpu_reduce::{Error as Reduce, Scratch, sum_into};
 use gpu_tests::backends::for_each;
-use gpu_transpose::{Error as Transpose, Matrix, transpose, transpose_into};
+use gpu_transpose::{
+    Batch, Error as Transpose, Matrix, permute, transpose, transpose_batch_into, transpose_in_place,
+    transpose_into,
+};
 
 const OLD: f32 = -7.0;
 
@@ -72,6 +75,53 @@ fn a_transposition_checks_shapes_and_lengths() {
         assert!(matches!(error, Transpose::SizeOverflow { .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD; 14]);
         assert_eq!(input.to_vec().unwrap(), [1.0; 14]);
+    });
+}
+
+#[test]
+fn a_permutation_checks_its_axes_and_lengths() {
+    for_each("a_permutation_checks_its_axes_and_lengths", |device| {
+        let input = device.upload(&[1.0; 23]).unwrap();
+        for axes in [&[0, 1][..], &[0, 1, 1], &[1, 2, 3]] {
+            let error = permute(&input, &[2, 3, 4], axes).unwrap_err();
+            assert!(matches!(error, Transpose::NotAPermutation { rank: 3, .. }), "{error}");
+        }
+        let error = permute(&input, &[2, 3, 4], &[2, 1, 0]).unwrap_err();
+        assert!(matches!(error, Transpose::Length { what: "input", expected: 24, actual: 23 }), "{error}");
+        let error = permute(&input, &[1 << 40, 1 << 40], &[1, 0]).unwrap_err();
+        assert!(matches!(error, Transpose::ShapeOverflow { .. }), "{error}");
+    });
+}
+
+#[test]
+fn batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch() {
+    for_each("batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch", |device| {
+        let stream = device.default_stream();
+        let input = device.upload(&[1.0; 30]).unwrap();
+        let mut data = device.upload(&[OLD; 30]).unwrap();
+        let mut none = device.alloc(0).unwrap();
+        let matrix = Matrix::new(3, 5).unwrap();
+        let batch = Batch::new(matrix, 2, 15).unwrap();
+
+        let error = transpose_batch_into(&stream, &input, batch, &mut data, 3, 14).unwrap_err();
+        assert!(matches!(error, Transpose::Overlap { what: "output", expected: 15, actual: 14 }), "{error}");
+        let error = transpose_batch_into(&stream, &input, batch, &mut data, 2, 15).unwrap_err();
+        assert!(matches!(error, Transpose::LeadingDimension { expected: 3, actual: 2 }), "{error}");
+        let error = Batch::new(matrix, 3, usize::MAX).unwrap_err();
+        assert!(matches!(error, Transpose::BatchOverflow { count: 3, stride: usize::MAX }), "{error}");
+
+        let overlapping = Batch::new(Matrix::new(4, 4).unwrap(), 2, 8).unwrap();
+        let error = transpose_in_place(&stream, &mut data, overlapping, &mut none).unwrap_err();
+        assert!(matches!(error, Transpose::Overlap { what: "data", expected: 16, actual: 8 }), "{error}");
+        let error = transpose_in_place(&stream, &mut data, batch, &mut none).unwrap_err();
+        assert!(matches!(error, Transpose::ScratchTooSmall { expected: 288, actual: 0 }), "{error}");
+        let gaps = Batch::one(Matrix::with_leading_dimension(3, 5, 6).unwrap());
+        let error = transpose_in_place(&stream, &mut data, gaps, &mut none).unwrap_err();
+        assert!(matches!(error, Transpose::InPlaceGap { expected: 5, actual: 6 }), "{error}");
+        let long = Batch::new(matrix, 3, 15).unwrap();
+        let error = transpose_in_place(&stream, &mut data, long, &mut none).unwrap_err();
+        assert!(matches!(error, Transpose::Length { what: "data", expected: 45, actual: 30 }), "{error}");
+        assert_eq!(data.to_vec().unwrap(), [OLD; 30]);
     });
 }
 

@@ -1,6 +1,6 @@
 //! The transposition: one body over all backends, against a serial oracle.
 
-use gpu_kernels::transpose::TILE;
+use gpu_kernels::transpose::TILE_B32;
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
@@ -8,7 +8,7 @@ use gpu_transpose::{Matrix, transpose, transpose_into};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-const T: usize = TILE as usize;
+const T: usize = TILE_B32.rows as usize;
 /// Stands where nothing may be written.
 const UNTOUCHED: f32 = -12345.0;
 

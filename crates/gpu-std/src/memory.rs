@@ -20,7 +20,7 @@ use crate::atomic::{Atomic, AtomicElement, Space};
 use crate::backend::memory as backend;
 use core::marker::PhantomData;
 
-/// What global and shared memory can hold: numbers of 1 to 8 bytes without padding, valid for any bits.
+/// What global and shared memory can hold: numbers of 1 to 16 bytes without padding, valid for any bits.
 ///
 /// Sealed: the simulator and the vector accesses rely on exactly these properties.
 pub trait Element:
@@ -38,7 +38,7 @@ macro_rules! elements {
         impl Element for $t {}
     )* };
 }
-elements!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+elements!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 u128);
 
 /// Read access to an array in global memory. Copying it copies the address.
 #[repr(transparent)]
@@ -123,6 +123,13 @@ macro_rules! global_common {
 impl<T: Element> Global<T> {
     global_common!();
 
+    /// The same memory as elements of another type. Each access needs the alignment of the type it is made with.
+    #[inline(always)]
+    #[must_use]
+    pub fn cast<U: Element>(self) -> Global<U> {
+        Global(self.0.cast())
+    }
+
     /// Element `index` through the read-only path (`ld.global.nc`). Nothing may write it while the kernel runs.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -157,6 +164,13 @@ impl<T: Element> Global<T> {
 
 impl<T: Element> GlobalMut<T> {
     global_common!();
+
+    /// The same memory as elements of another type. Each access needs the alignment of the type it is made with.
+    #[inline(always)]
+    #[must_use]
+    pub fn cast<U: Element>(self) -> GlobalMut<U> {
+        GlobalMut(self.0.cast())
+    }
 
     /// The same array for reading.
     #[inline(always)]

@@ -1,10 +1,13 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 
+use crate::axes::{Axis, of_matrices, of_permutation};
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::in_place::InPlace;
+use crate::matrix::{Batch, Matrix};
 use crate::plan::Plan;
+use crate::plan::tuning::Tuning;
 use crate::{launch, reference};
 
 /// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other.
@@ -13,7 +16,7 @@ use crate::{launch, reference};
 /// buffer waits for it.
 ///
 /// # Errors
-/// [`Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyTiles`]; [`Error::Device`] where the device's
+/// [`Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyBlocks`]; [`Error::Device`] where the device's
 /// memory does not suffice, or where it failed.
 ///
 /// ```
@@ -24,10 +27,10 @@ use crate::{launch, reference};
 /// assert_eq!(output.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn transpose<'a>(input: impl Into<View<'a, f32>>, matrix: Matrix) -> Result<Buffer<f32>, Error> {
+pub fn transpose<'a, T: Element>(input: impl Into<View<'a, T>>, matrix: Matrix) -> Result<Buffer<T>, Error> {
     let input = input.into();
     let transposed = matrix.transposed(matrix.rows())?;
-    check("input", matrix, input.len())?;
+    check("input", matrix.len(), input.len())?;
     let mut output = input.device().alloc(transposed.len())?;
     transpose_into(&input.device().default_stream(), input, matrix, &mut output, matrix.rows())?;
     Ok(output)
@@ -36,10 +39,10 @@ pub fn transpose<'a>(input: impl Into<View<'a, f32>>, matrix: Matrix) -> Result<
 /// Writes the transposed matrix to `output`, on `stream`.
 ///
 /// `input` holds a matrix of shape `matrix`, row-major; the rows of the output are `output_leading_dimension` elements
-/// apart, and what lies between them stays as it was. Neither allocates nor waits.
+/// apart, and what lies between them stays as it was. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::LeadingDimension`], [`Error::SizeOverflow`], [`Error::TooManyTiles`]; [`Error::Device`]
+/// [`Error::Length`], [`Error::LeadingDimension`], [`Error::SizeOverflow`], [`Error::TooManyBlocks`]; [`Error::Device`]
 /// where the memory is on another device than the stream or where the launch failed. Nothing is written then.
 ///
 /// ```
@@ -53,31 +56,233 @@ pub fn transpose<'a>(input: impl Into<View<'a, f32>>, matrix: Matrix) -> Result<
 /// assert_eq!(output.to_vec()?, [1.0, 3.0, 0.0, 2.0, 4.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn transpose_into<'a, 'b>(
+pub fn transpose_into<'a, 'b, T: Element>(
     stream: &Stream,
-    input: impl Into<View<'a, f32>>,
+    input: impl Into<View<'a, T>>,
     matrix: Matrix,
-    output: impl Into<ViewMut<'b, f32>>,
+    output: impl Into<ViewMut<'b, T>>,
     output_leading_dimension: usize,
 ) -> Result<(), Error> {
-    let (input, mut output) = (input.into(), output.into());
-    check("input", matrix, input.len())?;
-    check("output", matrix.transposed(output_leading_dimension)?, output.len())?;
-    let plan = Plan::new(matrix)?;
-    stream.expect("input of a transposition", input.device())?;
-    stream.expect("output of a transposition", output.device())?;
-
-    if matrix.is_empty() {
-        return Ok(());
-    }
-    if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
-        reference::transpose(input, matrix, output, output_leading_dimension);
-        return Ok(());
-    }
-    launch::transpose(stream, input, matrix, plan, output, output_leading_dimension)
+    transpose_batch_into(stream, input, Batch::one(matrix), output, output_leading_dimension, 0)
 }
 
-fn check(what: &'static str, matrix: Matrix, actual: usize) -> Result<(), Error> {
-    let expected = matrix.len();
+/// Writes the transposed matrices of a batch to `output`, on `stream`, `output_stride` elements from the start of one to that
+/// of the next. As [`transpose_into`] otherwise; matrices of the input may overlap.
+///
+/// # Errors
+/// As [`transpose_into`]; [`Error::Overlap`] where matrices of the output overlap, [`Error::BatchOverflow`].
+///
+/// ```
+/// use gpu_transpose::{Batch, Matrix, transpose_batch_into};
+/// let device = gpu_core::Device::simulator();
+/// let input = device.upload(&[1u8, 2, 3, 4, 5, 6, 7, 8])?;
+/// let mut output = device.zeroed(8)?;
+/// let batch = Batch::new(Matrix::new(2, 2)?, 2, 4)?;
+/// transpose_batch_into(&device.default_stream(), &input, batch, &mut output, 2, 4)?;
+/// assert_eq!(output.to_vec()?, [1, 3, 2, 4, 5, 7, 6, 8]);
+/// # Ok::<(), gpu_transpose::Error>(())
+/// ```
+pub fn transpose_batch_into<'a, 'b, T: Element>(
+    stream: &Stream,
+    input: impl Into<View<'a, T>>,
+    batch: Batch,
+    output: impl Into<ViewMut<'b, T>>,
+    output_leading_dimension: usize,
+    output_stride: usize,
+) -> Result<(), Error> {
+    transpose_tuned(
+        stream,
+        input.into(),
+        batch,
+        output.into(),
+        output_leading_dimension,
+        output_stride,
+        Tuning::default(),
+    )
+}
+
+/// [`transpose_batch_into`] with another tile than that of the plan, for measurements.
+///
+/// # Errors
+/// As [`transpose_batch_into`].
+#[doc(hidden)]
+pub fn transpose_tuned<T: Element>(
+    stream: &Stream,
+    input: View<'_, T>,
+    batch: Batch,
+    output: ViewMut<'_, T>,
+    output_leading_dimension: usize,
+    output_stride: usize,
+    tuning: Tuning,
+) -> Result<(), Error> {
+    let matrix = batch.matrix();
+    let transposed = Batch::new(matrix.transposed(output_leading_dimension)?, batch.count(), output_stride)?;
+    check("input", batch.len(), input.len())?;
+    check("output", transposed.len(), output.len())?;
+    transposed.expect_apart("output")?;
+    let axes = if batch.is_empty() {
+        None
+    } else {
+        Some(of_matrices(matrix, output_leading_dimension, batch.count(), batch.stride(), output_stride))
+    };
+    run(stream, input, output, axes, tuning)
+}
+
+/// The array with its axes permuted, as NumPy's `transpose`: axis `k` of the result is axis `axes[k]` of `input`, which has shape
+/// `shape`, row-major without gaps. In a buffer of its own; the work is enqueued on the device's default stream.
+///
+/// Elements that consist of several numbers (pixels, complex numbers) are a last axis that stays last: it costs nothing.
+///
+/// # Errors
+/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`Error::Length`], [`Error::TooManyBlocks`],
+/// [`Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// let device = gpu_core::Device::best();
+/// let input = device.upload(&[1u8, 2, 3, 4, 5, 6])?; // 1 × 2 × 3
+/// let output = gpu_transpose::permute(&input, &[1, 2, 3], &[2, 0, 1])?; // 3 × 1 × 2
+/// assert_eq!(output.to_vec()?, [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), gpu_transpose::Error>(())
+/// ```
+pub fn permute<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axes: &[usize],
+) -> Result<Buffer<T>, Error> {
+    let input = input.into();
+    let (_, len) = of_permutation(shape, axes)?;
+    check("input", len, input.len())?;
+    let mut output = input.device().alloc(len)?;
+    permute_into(&input.device().default_stream(), input, shape, axes, &mut output)?;
+    Ok(output)
+}
+
+/// [`permute`] into `output`, on `stream`. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// As [`permute`]; [`Error::Device`] where the memory is on another device than the stream. Nothing is written then.
+///
+/// ```
+/// let device = gpu_core::Device::simulator();
+/// let input = device.upload(&[1u64, 2, 3, 4, 5, 6])?;
+/// let mut output = device.zeroed(6)?;
+/// gpu_transpose::permute_into(&device.default_stream(), &input, &[2, 3], &[1, 0], &mut output)?;
+/// assert_eq!(output.to_vec()?, [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), gpu_transpose::Error>(())
+/// ```
+pub fn permute_into<'a, 'b, T: Element>(
+    stream: &Stream,
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axes: &[usize],
+    output: impl Into<ViewMut<'b, T>>,
+) -> Result<(), Error> {
+    permute_tuned(stream, input.into(), shape, axes, output.into(), Tuning::default())
+}
+
+/// [`permute_into`] with another tile than that of the plan, for measurements.
+///
+/// # Errors
+/// As [`permute_into`].
+#[doc(hidden)]
+pub fn permute_tuned<T: Element>(
+    stream: &Stream,
+    input: View<'_, T>,
+    shape: &[usize],
+    axes: &[usize],
+    output: ViewMut<'_, T>,
+    tuning: Tuning,
+) -> Result<(), Error> {
+    let (axes, len) = of_permutation(shape, axes)?;
+    check("input", len, input.len())?;
+    check("output", len, output.len())?;
+    run(stream, input, output, (len > 0).then_some(axes), tuning)
+}
+
+/// Plans and launches a copy of all elements of `axes`, which both views hold; `None` is no element.
+fn run<T: Element>(
+    stream: &Stream,
+    input: View<'_, T>,
+    mut output: ViewMut<'_, T>,
+    axes: Option<Vec<Axis>>,
+    tuning: Tuning,
+) -> Result<(), Error> {
+    stream.expect("input of a transposition", input.device())?;
+    stream.expect("output of a transposition", output.device())?;
+    let Some(axes) = axes else { return Ok(()) };
+    if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
+        reference::copy(input, &axes, output);
+        return Ok(());
+    }
+    let addresses = input.as_global().address() | output.as_global_mut().address();
+    match Plan::of(axes, size_of::<T>(), addresses, tuning)? {
+        Plan::Copy { bytes, elements } => {
+            let len = elements * bytes / size_of::<T>();
+            Ok(stream.copy(output.into_slice(..len), input.slice(..len))?)
+        }
+        Plan::Tiles(plan) => launch::tiles(stream, &plan, input, output),
+        Plan::Elements(plan) => launch::elements(stream, &plan, input, output),
+    }
+}
+
+/// Scratch elements that [`transpose_in_place`] needs for a batch of elements of type `T`: none for squares.
+///
+/// # Errors
+/// As [`transpose_in_place`] about the shape.
+///
+/// ```
+/// use gpu_transpose::{Batch, Matrix, in_place_scratch_len};
+/// assert_eq!(in_place_scratch_len::<f32>(Batch::one(Matrix::new(100, 100)?))?, 0);
+/// assert_eq!(in_place_scratch_len::<f32>(Batch::one(Matrix::new(3, 50)?))?, 3 * 96);
+/// # Ok::<(), gpu_transpose::Error>(())
+/// ```
+pub fn in_place_scratch_len<T: Element>(batch: Batch) -> Result<usize, Error> {
+    Ok(InPlace::new(batch.matrix(), size_of::<T>(), batch.count())?.scratch_len())
+}
+
+/// Transposes the matrices of a batch where they are, on `stream`. Neither allocates device memory nor waits.
+///
+/// Squares may have gaps between their rows, which stay as they were; rectangles may not. `scratch` has at least
+/// [`in_place_scratch_len`] elements; what is in it afterwards is unspecified.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::Overlap`] where the matrices overlap, [`Error::InPlaceGap`], [`Error::ScratchTooSmall`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream.
+/// Nothing is written then.
+///
+/// ```
+/// use gpu_transpose::{Batch, Matrix, in_place_scratch_len, transpose_in_place};
+/// let device = gpu_core::Device::best();
+/// let mut data = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let batch = Batch::one(Matrix::new(2, 3)?);
+/// let mut scratch = device.alloc(in_place_scratch_len::<f64>(batch)?)?;
+/// transpose_in_place(&device.default_stream(), &mut data, batch, &mut scratch)?;
+/// assert_eq!(data.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+/// # Ok::<(), gpu_transpose::Error>(())
+/// ```
+pub fn transpose_in_place<'a, 'b, T: Element>(
+    stream: &Stream,
+    data: impl Into<ViewMut<'a, T>>,
+    batch: Batch,
+    scratch: impl Into<ViewMut<'b, T>>,
+) -> Result<(), Error> {
+    let (mut data, mut scratch) = (data.into(), scratch.into());
+    check("data", batch.len(), data.len())?;
+    batch.expect_apart("data")?;
+    let plan = InPlace::new(batch.matrix(), size_of::<T>(), batch.count())?;
+    let (expected, actual) = (plan.scratch_len(), scratch.len());
+    if actual < expected {
+        return Err(Error::ScratchTooSmall { expected, actual });
+    }
+    stream.expect("data of a transposition", data.device())?;
+    stream.expect("scratch memory of a transposition", scratch.device())?;
+    if let (Some(data), Some(scratch)) = (data.as_mut_slice(), scratch.as_mut_slice()) {
+        reference::in_place(plan, batch, data, scratch);
+        return Ok(());
+    }
+    launch::in_place(stream, plan, batch.matrix(), (batch.count(), batch.stride()), data, scratch)
+}
+
+fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), Error> {
     if actual < expected { Err(Error::Length { what, expected, actual }) } else { Ok(()) }
 }

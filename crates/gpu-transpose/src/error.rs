@@ -20,24 +20,88 @@ pub enum Error {
         /// Elements from the start of a row to that of the next.
         leading_dimension: usize,
     },
+    /// The array's length is not a `usize`.
+    #[error("an array of shape {shape:?} has more elements than can be addressed")]
+    ShapeOverflow {
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// The batch's length is not a `usize`.
+    #[error("{count} matrices {stride} elements apart are more than can be addressed")]
+    BatchOverflow {
+        /// Matrices.
+        count: usize,
+        /// Elements from one to the next.
+        stride: usize,
+    },
+    /// Matrices of a batch that is written overlap.
+    #[error("the matrices of the {what} overlap: they are {actual} elements apart and span {expected}")]
+    Overlap {
+        /// Which batch: "output" or "data".
+        what: &'static str,
+        /// Elements a matrix spans.
+        expected: usize,
+        /// Elements from one to the next.
+        actual: usize,
+    },
+    /// A list of axes does not name each axis once.
+    #[error("{axes:?} is no permutation of {rank} axes")]
+    NotAPermutation {
+        /// The axes given.
+        axes: Vec<usize>,
+        /// The axes of the array.
+        rank: usize,
+    },
+    /// Too many axes remain after unit axes are dropped and adjacent ones fused.
+    #[error("the permutation moves {actual} axes separately, the limit is {limit}")]
+    Rank {
+        /// The most.
+        limit: usize,
+        /// How many there are.
+        actual: usize,
+    },
     /// A buffer is shorter than the matrix that it is to hold.
     #[error("the {what} holds {actual} elements, but its matrix spans {expected}")]
     Length {
-        /// Which one: "input" or "output".
+        /// Which one: "input", "output" or "data".
         what: &'static str,
         /// Elements the matrix spans.
         expected: usize,
         /// Elements the buffer holds.
         actual: usize,
     },
-    /// A launch cannot hold as many blocks as the matrix has tiles.
-    #[error("{tiles_down} × {tiles_across} tiles are more than the {limit} blocks of a launch")]
-    TooManyTiles {
-        /// Tiles from the first row to the last.
-        tiles_down: usize,
-        /// Tiles from the first column to the last.
-        tiles_across: usize,
+    /// A rectangle in place has gaps between its rows: its transposed form would have its rows elsewhere.
+    #[error(
+        "a rectangle in place has no gaps: the leading dimension is {actual}, a row has {expected} elements"
+    )]
+    InPlaceGap {
+        /// Elements of a row.
+        expected: usize,
+        /// The leading dimension given.
+        actual: usize,
+    },
+    /// Scratch memory is too small.
+    #[error("the scratch memory holds {actual} elements, but {expected} are needed")]
+    ScratchTooSmall {
+        /// Elements needed.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
+    /// A launch cannot hold as many blocks as there are tiles.
+    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
+    TooManyBlocks {
+        /// Blocks needed.
+        blocks: u128,
         /// The most blocks a launch can have.
+        limit: u32,
+    },
+    /// An extent is too large for the kernel that would move it.
+    #[error("an extent of {extent} is more than {limit}")]
+    ExtentTooLarge {
+        /// The extent.
+        extent: usize,
+        /// The largest.
         limit: u32,
     },
     /// The device, its memory or the launch.

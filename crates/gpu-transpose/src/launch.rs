@@ -1,44 +1,163 @@
-//! The launch: the crate's only unsafe code.
+//! The launches: the crate's only unsafe code.
+//!
+//! Kernels move words of as many bytes as an element has, whatever they mean.
 
-use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::transpose::transpose_b32;
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_kernels::transpose as kernels;
+use gpu_std::memory::GlobalMut;
 
 use crate::error::Error;
+use crate::in_place::InPlace;
 use crate::matrix::Matrix;
-use crate::plan::Plan;
+use crate::plan::{Elements, Kernel, Tiles};
 
-/// Enqueues the transposition. Everything has been checked: same device, both buffers long enough.
-pub(crate) fn transpose(
-    stream: &Stream,
-    input: View<'_, f32>,
-    matrix: Matrix,
-    plan: Plan,
-    mut output: ViewMut<'_, f32>,
-    output_ld: usize,
-) -> Result<(), Error> {
-    // The kernel moves words of 4 bytes, whatever they mean.
-    // SAFETY: f32 and u32 have the same size and alignment, and any bits are a value of either.
-    let (source, target) = unsafe {
-        (
-            Global::<u32>::from_raw(input.as_global().address()),
-            GlobalMut::<u32>::from_raw(output.as_global_mut().address()),
-        )
+/// Launches `$kernel::launch($stream, $arguments…)`.
+macro_rules! launch {
+    ($kernel:ident($($argument:expr),*)) => {
+        // SAFETY: the plan covers exactly the elements of the input's and of the output's axes, which both views hold
+        // (checked by the caller); accesses of 16 bytes are planned only where addresses and strides are multiples of
+        // it. What is written is exclusive, and everything is freed only after the work enqueued before.
+        unsafe { kernels::$kernel::launch($($argument),*) }
     };
-    // SAFETY: the kernel reads the elements of a `matrix` and writes those of its transposed form, which both views
-    // hold. They do not overlap, as the output is exclusive, and are freed only after the work enqueued before.
-    unsafe {
-        transpose_b32::launch(
-            stream,
-            plan.launch(),
-            source,
-            target,
-            matrix.rows() as u64,
-            matrix.columns() as u64,
-            matrix.leading_dimension() as u64,
-            output_ld as u64,
-            plan.tiles_down,
-        )
+}
+
+/// Enqueues a tiled kernel.
+pub(crate) fn tiles<T: Element>(
+    stream: &Stream,
+    plan: &Tiles,
+    input: View<'_, T>,
+    mut output: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let (source, target) = (input.as_global(), output.as_global_mut());
+    let Tiles { launch, grid, rows, columns, input_ld, output_ld, .. } = *plan;
+    // The parameter's type, words or bytes, is that of the kernel.
+    macro_rules! tiled {
+        ($kernel:ident) => {
+            launch!($kernel(
+                stream,
+                launch,
+                source.cast(),
+                target.cast(),
+                grid,
+                rows,
+                columns,
+                input_ld,
+                output_ld
+            ))
+        };
+    }
+    match (plan.kernel, plan.bytes) {
+        (Kernel::Aligned(1), 1) => tiled!(transpose_b8_tall),
+        (Kernel::Aligned(2), 1) => tiled!(transpose_b8_wide),
+        (Kernel::Aligned(_), 1) => tiled!(transpose_b8),
+        (Kernel::Aligned(1), 2) => tiled!(transpose_b16_square),
+        (Kernel::Aligned(2), 2) => tiled!(transpose_b16_wide),
+        (Kernel::Aligned(_), 2) => tiled!(transpose_b16),
+        (Kernel::Aligned(_), 4) => tiled!(transpose_b32),
+        (Kernel::Aligned(1), 8) => tiled!(transpose_b64_square),
+        (Kernel::Aligned(2), 8) => tiled!(transpose_b64_wide),
+        (Kernel::Aligned(_), 8) => tiled!(transpose_b64),
+        (Kernel::Aligned(1), _) => tiled!(transpose_b128_tall),
+        (Kernel::Aligned(_), _) => tiled!(transpose_b128),
+        (Kernel::Skewed(1), 1) => tiled!(transpose_skew_b8_slim),
+        (Kernel::Skewed(_), 1) => tiled!(transpose_skew_b8),
+        (Kernel::Skewed(_), 2) => tiled!(transpose_skew_b16),
+        (Kernel::Skewed(1), 4) => tiled!(transpose_skew_b32_wide),
+        (Kernel::Skewed(2), 4) => tiled!(transpose_skew_b32_small),
+        (Kernel::Skewed(_), 4) => tiled!(transpose_skew_b32),
+        (Kernel::Skewed(_), _) => tiled!(transpose_skew_b64),
     }?;
+    Ok(())
+}
+
+/// Enqueues the kernel that moves single elements.
+pub(crate) fn elements<T: Element>(
+    stream: &Stream,
+    plan: &Elements,
+    input: View<'_, T>,
+    mut output: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let (source, target) = (input.as_global(), output.as_global_mut());
+    let Elements { launch, grid, walk, last, .. } = *plan;
+    macro_rules! moved {
+        ($kernel:ident) => {
+            launch!($kernel(stream, launch, source.cast(), target.cast(), grid, walk, last))
+        };
+    }
+    match plan.bytes {
+        1 => moved!(transpose_elements_b8),
+        2 => moved!(transpose_elements_b16),
+        4 => moved!(transpose_elements_b32),
+        8 => moved!(transpose_elements_b64),
+        _ => moved!(transpose_elements_b128),
+    }?;
+    Ok(())
+}
+
+/// Enqueues the transposition of `count` matrices in place, `stride` elements apart.
+pub(crate) fn in_place<T: Element>(
+    stream: &Stream,
+    plan: InPlace,
+    matrix: Matrix,
+    (count, stride): (usize, usize),
+    mut data: ViewMut<'_, T>,
+    mut scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let (data, scratch) = (data.as_global_mut(), scratch.as_global_mut());
+    match plan {
+        InPlace::Nothing => Ok(()),
+        InPlace::Square { launch, tiles } => {
+            let (side, ld, stride) = (matrix.rows() as u64, matrix.leading_dimension() as u64, stride as u64);
+            macro_rules! square {
+                ($kernel:ident) => {
+                    launch!($kernel(stream, launch, data.cast(), side, ld, stride, tiles))
+                };
+            }
+            match size_of::<T>() {
+                1 => square!(transpose_square_b8),
+                2 => square!(transpose_square_b16),
+                4 => square!(transpose_square_b32),
+                8 => square!(transpose_square_b64),
+                _ => square!(transpose_square_b128),
+            }?;
+            Ok(())
+        }
+        InPlace::Rectangle { .. } => {
+            for number in 0..count {
+                rectangle(stream, plan, matrix, data.offset((number * stride) as u64), scratch)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn rectangle<T: Element>(
+    stream: &Stream,
+    plan: InPlace,
+    matrix: Matrix,
+    data: GlobalMut<T>,
+    scratch: GlobalMut<T>,
+) -> Result<(), Error> {
+    let InPlace::Rectangle { blocks, a, b, .. } = plan else { return Ok(()) };
+    let launch = gpu_std::launch::LaunchConfig::linear(blocks, kernels::THREADS);
+    let (rows, columns) = (matrix.rows() as u32, matrix.columns() as u32);
+    macro_rules! passes {
+        ($rows:ident, $columns:ident) => {{
+            let (data, scratch) = (data.cast(), scratch.cast());
+            // With nothing in common the rotation moves nothing.
+            if a != rows {
+                launch!($columns(stream, launch, data, scratch, rows, columns, a, b, 1))?;
+            }
+            launch!($rows(stream, launch, data, scratch, rows, columns, b))?;
+            launch!($columns(stream, launch, data, scratch, rows, columns, a, b, 0))?;
+        }};
+    }
+    match size_of::<T>() {
+        1 => passes!(transpose_rows_b8, transpose_columns_b8),
+        2 => passes!(transpose_rows_b16, transpose_columns_b16),
+        4 => passes!(transpose_rows_b32, transpose_columns_b32),
+        8 => passes!(transpose_rows_b64, transpose_columns_b64),
+        _ => passes!(transpose_rows_b128, transpose_columns_b128),
+    }
     Ok(())
 }

@@ -79,3 +79,62 @@ impl Matrix {
         Self::with_leading_dimension(self.columns, self.rows, leading_dimension)
     }
 }
+
+/// Matrices of one shape, each so many elements after the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Batch {
+    matrix: Matrix,
+    count: usize,
+    stride: usize,
+}
+
+impl Batch {
+    /// One matrix.
+    pub const fn one(matrix: Matrix) -> Self {
+        Self { matrix, count: 1, stride: 0 }
+    }
+
+    /// `count` matrices, `stride` elements from the start of one to that of the next.
+    ///
+    /// # Errors
+    /// [`Error::BatchOverflow`] where their length is not a `usize`.
+    pub fn new(matrix: Matrix, count: usize, stride: usize) -> Result<Self, Error> {
+        match count.saturating_sub(1).checked_mul(stride).and_then(|start| start.checked_add(matrix.len())) {
+            Some(_) => Ok(Self { matrix, count, stride }),
+            None => Err(Error::BatchOverflow { count, stride }),
+        }
+    }
+
+    /// Each matrix.
+    pub const fn matrix(self) -> Matrix {
+        self.matrix
+    }
+
+    /// How many there are.
+    pub const fn count(self) -> usize {
+        self.count
+    }
+
+    /// Elements from the start of one to that of the next.
+    pub const fn stride(self) -> usize {
+        self.stride
+    }
+
+    /// Whether there are no elements.
+    pub const fn is_empty(self) -> bool {
+        self.count == 0 || self.matrix.is_empty()
+    }
+
+    /// Elements from the first to the last, gaps included.
+    pub const fn len(self) -> usize {
+        if self.is_empty() { 0 } else { (self.count - 1) * self.stride + self.matrix.len() }
+    }
+
+    /// That no two of them overlap.
+    pub(crate) fn expect_apart(self, what: &'static str) -> Result<(), Error> {
+        if self.count > 1 && self.stride < self.matrix.len() {
+            return Err(Error::Overlap { what, expected: self.matrix.len(), actual: self.stride });
+        }
+        Ok(())
+    }
+}

@@ -181,6 +181,11 @@ impl<T: Element> Address<T> {
     }
 
     #[inline(always)]
+    pub fn cast<U>(self) -> Address<U> {
+        Address(self.0.cast())
+    }
+
+    #[inline(always)]
     fn at(self, index: u32) -> *mut T {
         // SAFETY: the access that follows is valid for this element, so the address is inside the allocation.
         unsafe { self.0.add(index as usize) }

@@ -37,6 +37,11 @@ impl<T: Element> Address<T> {
     }
 
     #[inline]
+    pub fn cast<U: Element>(self) -> Address<U> {
+        Address::from_raw(self.address)
+    }
+
+    #[inline]
     fn at(self, index: u32) -> u64 {
         self.offset(u64::from(index)).address
     }
