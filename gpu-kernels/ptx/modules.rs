@@ -76,6 +76,19 @@ pub static TRANSPOSE_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
     ],
 };
 
+/// Module `transpose_variants`: `transpose_naive_gather`, `transpose_naive_scatter`, `transpose_padded_16`, `transpose_padded_32`, `transpose_patch`, `transpose_patch_half`, `transpose_shared_16`, `transpose_shared_32`, `transpose_shared_stores_16`, `transpose_shared_stores_32`.
+pub static TRANSPOSE_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "transpose_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("transpose_variants.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `transpose_b64`: `transpose_b64`.
 pub static TRANSPOSE_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "transpose_b64",
