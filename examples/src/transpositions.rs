@@ -51,7 +51,7 @@ impl Transposition {
     pub fn block(self) -> u32 {
         match self {
             Self::Textbook(variant) => variant.block(),
-            Self::Fast => gpu_kernels::transpose::TILE,
+            Self::Fast => gpu_kernels::transpose::TILE_B32.rows,
         }
     }
 
