@@ -40,20 +40,18 @@ impl Outcome {
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
         records.sort_by_key(|record| (rank(record), record.subject.n, record.mode));
-        // The figure of all orders of four axes is that of the slowest.
-        let worst = records
+        report::table(&records)
+    }
+
+    /// The figure of all orders of four axes is that of the slowest: which one it is, launched in a row.
+    pub fn slowest_order(&self) -> Option<String> {
+        let orders = self
+            .records
             .iter()
-            .filter(|record| record.subject.op.starts_with("permute_"))
-            .max_by(|a, b| a.ms_median.total_cmp(&b.ms_median));
-        let worst = worst.map_or(String::new(), |record| {
-            let fraction = record.copy_fraction.unwrap_or(0.0) * 100.0;
-            format!(
-                "slowest order of axes: {} ({}), {fraction:.1} % of the copy\n",
-                record.subject.op,
-                record.mode.name()
-            )
-        });
-        report::table(&records) + &worst
+            .filter(|record| record.mode == Mode::Batch && record.subject.op.starts_with("permute_"));
+        let slowest = orders.max_by(|a, b| a.ms_median.total_cmp(&b.ms_median))?;
+        let fraction = slowest.copy_fraction.unwrap_or(0.0) * 100.0;
+        Some(format!("slowest order of four axes: {}, {fraction:.1} % of the copy", slowest.subject.op))
     }
 }
 

@@ -77,7 +77,9 @@ fn without_a_gpu_it_says_so_and_ends_with_3() {
 #[test]
 fn a_list_a_filter_and_wrong_arguments() {
     let list = bench(&["--list", "--filter", "16381"]);
-    assert_eq!(text(&list.stdout), "transpose/f32/16381x16363\n");
+    let names = ["transpose/f32", "permute/u8", "permute/u16", "permute/f64"]
+        .map(|name| name.to_owned() + "/16381x16363\n");
+    assert_eq!(text(&list.stdout), names.concat());
     let none = bench(&["--filter", "nonesuch", "--device", "cpu"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(text(&none.stderr).contains("no case contains `nonesuch`"));

@@ -30,6 +30,9 @@ fn start(args: &Args) -> Result<ExitCode, Error> {
     }
     let outcome = run::run(args, std::env::current_exe()?)?;
     print!("{}", outcome.table());
+    if let Some(slowest) = outcome.slowest_order() {
+        eprintln!("{slowest}");
+    }
     for (name, error) in &outcome.skipped {
         eprintln!("skipped {name}: {error}");
     }
