@@ -203,7 +203,7 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
 
 macro_rules! skewed {
     ($($name:ident, $module:ident, $size:ident: $U:ty, $R:literal rows, $S:literal slack, $LV:literal vectors;)*) => { $(
-        #[doc = concat!("The tile of [`", stringify!($name), "`].")]
+        #[doc = concat!("The tile of `", stringify!($name), "`.")]
         pub const $size: Skew = Skew::new(size_of::<$U>() as u32, $R, $S, $LV);
 
         #[doc = concat!("Transposes matrices of `", stringify!($U), "` that lie anywhere.")]

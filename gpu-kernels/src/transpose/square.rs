@@ -159,7 +159,7 @@ fn by_elements<U: Element, const T: u32>(data: GlobalMut<U>, ld: u64, pair: Pair
 
 macro_rules! squares {
     ($($name:ident, $module:ident, $size:ident: $U:ty, $T:literal;)*) => { $(
-        #[doc = concat!("The tiles of [`", stringify!($name), "`].")]
+        #[doc = concat!("The tiles of `", stringify!($name), "`.")]
         pub const $size: Square = Square::new(size_of::<$U>() as u32, $T);
 
         #[doc = concat!("Transposes square matrices of elements as wide as a `", stringify!($U), "` in place.")]

@@ -127,7 +127,7 @@ pub(super) fn store_piece<const E: u32>(
 
 macro_rules! tiled {
     ($($name:ident, $module:ident, $size:ident: $E:literal bytes, $R:literal x $C:literal;)*) => { $(
-        #[doc = concat!("The tile of [`", stringify!($name), "`].")]
+        #[doc = concat!("The tile of `", stringify!($name), "`.")]
         pub const $size: Tile = Tile::new($E, $R, $C);
 
         #[doc = concat!("Transposes matrices of elements of ", $E, " bytes, whose rows and strides are multiples of 16 bytes.")]
