@@ -54,12 +54,14 @@ fn nothing_has_no_extremes_and_pairs_need_partners() {
         is_empty(gpu_reduce::mean(input.slice(..0)).unwrap_err(), "mean");
         let error = gpu_reduce::argmax_into(&stream, input.slice(..0), &mut place, &mut scratch).unwrap_err();
         is_empty(error, "place of the maximum");
-        let error = gpu_reduce::minmax_into(&stream, &input, output.slice_mut(..1), &mut scratch).unwrap_err();
+        let error =
+            gpu_reduce::minmax_into(&stream, &input, output.slice_mut(..1), &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::OutputLength { expected: 2, actual: 1, .. }), "{error}");
         let error = gpu_reduce::dot(&input, input.slice(1..)).unwrap_err();
         assert!(matches!(error, Reduce::InputLengths { first: 3, second: 2, .. }), "{error}");
         let target = output.slice_mut(..1);
-        let error = gpu_reduce::dot_into(&stream, &input, input.slice(1..), target, &mut scratch).unwrap_err();
+        let error =
+            gpu_reduce::dot_into(&stream, &input, input.slice(1..), target, &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::InputLengths { first: 3, second: 2, .. }), "{error}");
         assert_eq!(place.to_vec().unwrap(), [9]);
         assert_eq!(output.to_vec().unwrap(), [OLD; 2]);

@@ -1,9 +1,10 @@
 //! What a reduction takes: one array, or two of the same length.
 
 use gpu_core::{Device, View};
-use gpu_kernels::reduce::Item;
+use gpu_kernels::reduce::{Item, Reduction, THREADS};
 
 use crate::error::Error;
+use crate::reference;
 
 /// An [`Item`] with the views that it comes from. Implemented for every type of elements, and for pairs of one.
 pub trait Operand: Item {
@@ -22,6 +23,9 @@ pub trait Operand: Item {
     fn slices<'a>(views: &Self::Views<'a>) -> Option<Self::Slices<'a>>;
     /// What a kernel reads them through.
     fn source(views: &Self::Views<'_>) -> Self::Source;
+    /// The CPU's reduction of at least one item: [`reference::whole`] with the layout of a thread's loads.
+    #[doc(hidden)]
+    fn on_cpu<R: Reduction<Item = Self>, C: Columns<Item = Self>>(input: C) -> R::Accumulator;
 }
 
 /// One or two slices of the same length.
@@ -39,7 +43,7 @@ pub trait Columns: Copy + Send + Sync {
 }
 
 macro_rules! operands {
-    ($($t:ty)*) => { $(
+    ($($t:ty: $per_load:literal, $accumulators:literal;)*) => { $(
         impl Operand for $t {
             type Views<'a> = View<'a, $t>;
             type Slices<'a> = &'a [$t];
@@ -54,6 +58,9 @@ macro_rules! operands {
             }
             fn source(views: &View<'_, $t>) -> Self::Source {
                 views.as_global()
+            }
+            fn on_cpu<R: Reduction<Item = Self>, C: Columns<Item = Self>>(input: C) -> R::Accumulator {
+                reference::whole::<R, C, $per_load, $accumulators, { $accumulators * THREADS as usize }>(input)
             }
         }
 
@@ -72,6 +79,9 @@ macro_rules! operands {
             }
             fn source(views: &Self::Views<'_>) -> Self::Source {
                 (views.0.as_global(), views.1.as_global())
+            }
+            fn on_cpu<R: Reduction<Item = Self>, C: Columns<Item = Self>>(input: C) -> R::Accumulator {
+                reference::whole::<R, C, $per_load, $accumulators, { $accumulators * THREADS as usize }>(input)
             }
         }
 
@@ -108,4 +118,8 @@ macro_rules! operands {
         }
     )* };
 }
-operands!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+// Elements of a 16-byte load, and the accumulators of a thread.
+operands! {
+    i8: 16, 4; u8: 16, 4; i16: 8, 4; u16: 8, 4;
+    f32: 4, 4; i32: 4, 4; u32: 4, 4; f64: 2, 2; i64: 2, 2; u64: 2, 2;
+}

@@ -3,7 +3,7 @@
 //! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{Number, Reduction, Sum, THREADS, WARPS, per_load};
+use gpu_kernels::reduce::{Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load};
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -37,7 +37,7 @@ where
 /// assert_eq!(extremes, [-1.5, 7.0]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce<R: Reduction, C: Columns<Item = R::Item>>(
+pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     input: C,
     output: &mut [R::Output],
 ) -> Result<(), Error> {
@@ -55,22 +55,24 @@ pub fn reduce<R: Reduction, C: Columns<Item = R::Item>>(
 }
 
 /// The result before it is written; `None` for no elements.
-fn total<R: Reduction, C: Columns<Item = R::Item>>(input: C) -> Option<R::Accumulator> {
+fn total<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(input: C) -> Option<R::Accumulator> {
     if input.len() == 0 {
         return None;
     }
-    // What a thread loads at once, and its accumulators: `per_load` and `accumulators` in gpu-kernels.
-    Some(match per_load::<R::Item>() {
-        2 => whole::<R, C, 2, 2, { 2 * THREADS_ }>(input),
-        4 => whole::<R, C, 4, 4, { 4 * THREADS_ }>(input),
-        8 => whole::<R, C, 8, 4, { 4 * THREADS_ }>(input),
-        _ => whole::<R, C, 16, 4, { 4 * THREADS_ }>(input),
-    })
+    Some(R::Item::on_cpu::<R, C>(input))
 }
 
-fn whole<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize, const ROW: usize>(
+/// The reduction of at least one item. `V` is [`per_load`], `A` is [`accumulators`], `ROW` the accumulators of a block.
+pub(crate) fn whole<
+    R: Reduction,
+    C: Columns<Item = R::Item>,
+    const V: usize,
+    const A: usize,
+    const ROW: usize,
+>(
     input: C,
 ) -> R::Accumulator {
+    const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == accumulators::<R::Item>()) };
     let plan = Plan::new::<R>(input.len());
     let each = usize::try_from(plan.elements_per_block()).unwrap_or(usize::MAX);
     let partials: Vec<R::Accumulator> = (0..plan.blocks as usize)
