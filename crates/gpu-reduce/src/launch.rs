@@ -37,7 +37,7 @@ pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
 }
 
 macro_rules! instances {
-    ($module:ident, $t:ty, $v:literal, $a:literal; $($name:ident: $reduction:ident<$of:ty>;)*
+    ($module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal; $($name:ident: $reduction:ident<$of:ty>;)*
         $((two) $dot:ident: $product:ident<$of_dot:ty>;)?) => {
         $(
             impl Instance for kernels::$reduction<$of> {
