@@ -89,7 +89,9 @@ fn serial(input: &[f32], cols: usize, output: &mut [f32], rows: usize) {
 /// What the host does before each launch.
 fn plan(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("plan");
-    group.bench_function("sum", |b| b.iter(|| gpu_reduce::Plan::new(black_box(1 << 28)).launch()));
+    group.bench_function("sum", |b| {
+        b.iter(|| gpu_reduce::Plan::new::<gpu_reduce::kernels::Sum<f32>>(black_box(1 << 28)).launch())
+    });
     group.bench_function("transpose", |b| {
         b.iter(|| {
             let matrix = Matrix::new(black_box(16381), black_box(16363)).expect("it fits");

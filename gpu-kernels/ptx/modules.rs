@@ -19,6 +19,557 @@ pub static REDUCE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
+/// Module `reduce_extremes_f32`: `argmax_f32`, `argmin_f32`, `max_f32`, `min_f32`, `minmax_f32`.
+pub static REDUCE_EXTREMES_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_f32`: `all_f32`, `any_f32`, `count_f32`, `dot_f32`, `norm_l1_f32`, `norm_l2_f32`, `norm_max_f32`, `product_f32`, `sum_of_squares_f32`.
+pub static REDUCE_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_f64`: `sum_f64`.
+pub static REDUCE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_f64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_f64`: `argmax_f64`, `argmin_f64`, `max_f64`, `min_f64`, `minmax_f64`.
+pub static REDUCE_EXTREMES_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_f64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_f64`: `all_f64`, `any_f64`, `count_f64`, `dot_f64`, `norm_l1_f64`, `norm_l2_f64`, `norm_max_f64`, `product_f64`, `sum_of_squares_f64`.
+pub static REDUCE_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_f64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_i8`: `sum_i8`, `wide_sum_i8`.
+pub static REDUCE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_i8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_i8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_i8`: `argmax_i8`, `argmin_i8`, `max_i8`, `min_i8`, `minmax_i8`.
+pub static REDUCE_EXTREMES_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_i8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_i8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_i8`: `all_i8`, `and_i8`, `any_i8`, `count_i8`, `dot_i8`, `norm_l1_i8`, `norm_max_i8`, `or_i8`, `product_i8`, `sum_of_squares_i8`, `xor_i8`.
+pub static REDUCE_MORE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_i8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_i8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_i16`: `sum_i16`, `wide_sum_i16`.
+pub static REDUCE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_i16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_i16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_i16`: `argmax_i16`, `argmin_i16`, `max_i16`, `min_i16`, `minmax_i16`.
+pub static REDUCE_EXTREMES_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_i16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_i16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_i16`: `all_i16`, `and_i16`, `any_i16`, `count_i16`, `dot_i16`, `norm_l1_i16`, `norm_max_i16`, `or_i16`, `product_i16`, `sum_of_squares_i16`, `xor_i16`.
+pub static REDUCE_MORE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_i16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_i16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_i32`: `sum_i32`, `wide_sum_i32`.
+pub static REDUCE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_i32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_i32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_i32`: `argmax_i32`, `argmin_i32`, `max_i32`, `min_i32`, `minmax_i32`.
+pub static REDUCE_EXTREMES_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_i32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_i32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_i32`: `all_i32`, `and_i32`, `any_i32`, `count_i32`, `dot_i32`, `norm_l1_i32`, `norm_max_i32`, `or_i32`, `product_i32`, `sum_of_squares_i32`, `xor_i32`.
+pub static REDUCE_MORE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_i32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_i32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_i64`: `sum_i64`, `wide_sum_i64`.
+pub static REDUCE_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_i64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_i64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_i64`: `argmax_i64`, `argmin_i64`, `max_i64`, `min_i64`, `minmax_i64`.
+pub static REDUCE_EXTREMES_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_i64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_i64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_i64`: `all_i64`, `and_i64`, `any_i64`, `count_i64`, `dot_i64`, `norm_l1_i64`, `norm_max_i64`, `or_i64`, `product_i64`, `sum_of_squares_i64`, `xor_i64`.
+pub static REDUCE_MORE_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_i64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_i64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_u8`: `sum_u8`, `wide_sum_u8`.
+pub static REDUCE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_u8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_u8`: `argmax_u8`, `argmin_u8`, `max_u8`, `min_u8`, `minmax_u8`.
+pub static REDUCE_EXTREMES_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_u8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_u8`: `all_u8`, `and_u8`, `any_u8`, `count_u8`, `dot_u8`, `norm_l1_u8`, `norm_max_u8`, `or_u8`, `product_u8`, `sum_of_squares_u8`, `xor_u8`.
+pub static REDUCE_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_u8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_u16`: `sum_u16`, `wide_sum_u16`.
+pub static REDUCE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_u16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_u16`: `argmax_u16`, `argmin_u16`, `max_u16`, `min_u16`, `minmax_u16`.
+pub static REDUCE_EXTREMES_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_u16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_u16`: `all_u16`, `and_u16`, `any_u16`, `count_u16`, `dot_u16`, `norm_l1_u16`, `norm_max_u16`, `or_u16`, `product_u16`, `sum_of_squares_u16`, `xor_u16`.
+pub static REDUCE_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_u16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_u32`: `sum_u32`, `wide_sum_u32`.
+pub static REDUCE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_u32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_u32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_u32`: `argmax_u32`, `argmin_u32`, `max_u32`, `min_u32`, `minmax_u32`.
+pub static REDUCE_EXTREMES_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_u32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_u32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_u32`: `all_u32`, `and_u32`, `any_u32`, `count_u32`, `dot_u32`, `norm_l1_u32`, `norm_max_u32`, `or_u32`, `product_u32`, `sum_of_squares_u32`, `xor_u32`.
+pub static REDUCE_MORE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_u32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_u32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_u64`: `sum_u64`, `wide_sum_u64`.
+pub static REDUCE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_u64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_u64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_u64`: `argmax_u64`, `argmin_u64`, `max_u64`, `min_u64`, `minmax_u64`.
+pub static REDUCE_EXTREMES_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_u64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_u64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_u64`: `all_u64`, `and_u64`, `any_u64`, `count_u64`, `dot_u64`, `norm_l1_u64`, `norm_max_u64`, `or_u64`, `product_u64`, `sum_of_squares_u64`, `xor_u64`.
+pub static REDUCE_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_u64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_u64.sm_90.ptx"),
+        },
+    ],
+};
+
 /// Module `transpose_b8`: `transpose_b8`.
 pub static TRANSPOSE_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "transpose_b8",

@@ -15,18 +15,19 @@ fn a_sum_checks_its_output_and_scratch() {
     for_each("a_sum_checks_its_output_and_scratch", |device| {
         let stream = device.stream().unwrap();
         let other = device.stream().unwrap();
-        let input = device.upload(&vec![1.0; 30_000]).unwrap();
+        let input = device.upload(&vec![1.0; 60_000]).unwrap();
         let mut output = device.upload(&[OLD; 2]).unwrap();
-        let mut scratch = Scratch::for_len(&stream, 30_000).unwrap();
+        let mut scratch = Scratch::for_len(&stream, 60_000).unwrap();
         let mut small = Scratch::for_len(&stream, 10).unwrap();
-        let mut foreign = Scratch::for_len(&other, 30_000).unwrap();
+        let mut foreign = Scratch::for_len(&other, 60_000).unwrap();
 
         let error = sum_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
-        assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 2 }), "{error}");
+        assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 2, .. }), "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..0), &mut scratch).unwrap_err();
-        assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 0 }), "{error}");
+        assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 0, .. }), "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..1), &mut small).unwrap_err();
-        assert!(matches!(error, Reduce::ScratchTooSmall { len: 30_000, expected: 4, actual: 1 }), "{error}");
+        let expected = matches!(error, Reduce::ScratchTooSmall { len: 60_000, expected: 8, actual: 6, .. });
+        assert!(expected, "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..1), &mut foreign).unwrap_err();
         assert!(matches!(error, Reduce::ScratchOfOtherStream), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD; 2]);
@@ -34,7 +35,39 @@ fn a_sum_checks_its_output_and_scratch() {
         // And the same arguments without the mistake go through.
         sum_into(&stream, &input, output.slice_mut(..1), &mut scratch).unwrap();
         stream.synchronize().unwrap();
-        assert_eq!(output.to_vec().unwrap(), [30_000.0, OLD]);
+        assert_eq!(output.to_vec().unwrap(), [60_000.0, OLD]);
+    });
+}
+
+#[test]
+fn nothing_has_no_extremes_and_pairs_need_partners() {
+    for_each("nothing_has_no_extremes_and_pairs_need_partners", |device| {
+        let stream = device.stream().unwrap();
+        let input = device.upload(&[1.0; 3]).unwrap();
+        let mut output = device.upload(&[OLD; 2]).unwrap();
+        let mut place = device.upload(&[9u64]).unwrap();
+        let mut scratch = Scratch::for_len(&stream, 3).unwrap();
+        let is_empty = |error: Reduce, what: &str| {
+            assert!(matches!(error, Reduce::Empty { reduction } if reduction == what), "{error}");
+        };
+        is_empty(gpu_reduce::min(input.slice(..0)).unwrap_err(), "minimum");
+        is_empty(gpu_reduce::max(input.slice(..0)).unwrap_err(), "maximum");
+        is_empty(gpu_reduce::minmax(input.slice(..0)).unwrap_err(), "minimum and maximum");
+        is_empty(gpu_reduce::argmin(input.slice(..0)).unwrap_err(), "place of the minimum");
+        is_empty(gpu_reduce::mean(input.slice(..0)).unwrap_err(), "mean");
+        let error = gpu_reduce::argmax_into(&stream, input.slice(..0), &mut place, &mut scratch).unwrap_err();
+        is_empty(error, "place of the maximum");
+        let error =
+            gpu_reduce::minmax_into(&stream, &input, output.slice_mut(..1), &mut scratch).unwrap_err();
+        assert!(matches!(error, Reduce::OutputLength { expected: 2, actual: 1, .. }), "{error}");
+        let error = gpu_reduce::dot(&input, input.slice(1..)).unwrap_err();
+        assert!(matches!(error, Reduce::InputLengths { first: 3, second: 2, .. }), "{error}");
+        let target = output.slice_mut(..1);
+        let error =
+            gpu_reduce::dot_into(&stream, &input, input.slice(1..), target, &mut scratch).unwrap_err();
+        assert!(matches!(error, Reduce::InputLengths { first: 3, second: 2, .. }), "{error}");
+        assert_eq!(place.to_vec().unwrap(), [9]);
+        assert_eq!(output.to_vec().unwrap(), [OLD; 2]);
     });
 }
 

@@ -1,7 +1,7 @@
 //! The sum: one body over all backends, against a serial oracle and against the CPU's bits.
 
 use gpu_core::Device;
-use gpu_kernels::reduce::{MAX_BLOCKS, TILE};
+use gpu_kernels::reduce::{MAX_BLOCKS, tile};
 use gpu_reduce::{Scratch, reference, sum, sum_into};
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
@@ -9,7 +9,7 @@ use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-const T: usize = TILE as usize;
+const T: usize = tile::<f32>() as usize;
 
 /// The oracle: one addition after the other, exact because the values are small whole numbers.
 fn naive(values: &[f32]) -> f32 {

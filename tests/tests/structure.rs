@@ -21,19 +21,17 @@ fn primitives() -> Vec<String> {
     names
 }
 
+/// The files of a folder and of the folders in it.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
 /// A primitive's kernels: a file, or a folder of files.
 fn kernel_files(name: &str) -> Vec<PathBuf> {
     let folder = root().join("gpu-kernels/src").join(name);
-    match std::fs::read_dir(&folder) {
-        Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
-        Err(_) => vec![folder.with_extension("rs")],
-    }
-}
-
-/// All source files of a folder and the folders in it.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+    if folder.is_dir() { files_below(&folder) } else { vec![folder.with_extension("rs")] }
 }
 
 #[test]
@@ -74,7 +72,7 @@ fn every_primitive_has_all_its_places() {
 #[test]
 fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
     for name in primitives() {
-        for path in sources(&root().join(format!("crates/gpu-{name}/src"))) {
+        for path in files_below(&root().join(format!("crates/gpu-{name}/src"))) {
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let has_unsafe = code.clone().any(|line| line.contains("unsafe {") || line.contains("unsafe fn"));

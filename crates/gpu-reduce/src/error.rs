@@ -4,27 +4,57 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The output does not hold exactly one element.
-    #[error("the output of a sum holds {actual} elements, not {expected}")]
+    /// There is no result of no elements.
+    #[error("the {reduction} of no elements does not exist")]
+    Empty {
+        /// What was asked for.
+        reduction: &'static str,
+    },
+    /// Two arrays that are taken together have different lengths.
+    #[error("the arrays of a {reduction} have {first} and {second} elements")]
+    InputLengths {
+        /// What was asked for.
+        reduction: &'static str,
+        /// Elements of the first.
+        first: usize,
+        /// Elements of the second.
+        second: usize,
+    },
+    /// The output does not hold exactly the elements that the reduction writes.
+    #[error("the output of a {reduction} holds {actual} elements, not {expected}")]
     OutputLength {
-        /// What a reduction writes.
+        /// What was asked for.
+        reduction: &'static str,
+        /// What it writes.
         expected: usize,
         /// Elements of the output given.
         actual: usize,
     },
     /// The scratch memory was made for a shorter input.
-    #[error("an input of {len} elements needs scratch for {expected} blocks, but this is for {actual}")]
+    #[error(
+        "a {reduction} of {len} elements needs scratch memory of {expected} words, but this has {actual}"
+    )]
     ScratchTooSmall {
+        /// What was asked for.
+        reduction: &'static str,
         /// Elements of the input.
         len: usize,
-        /// Blocks that the input takes.
-        expected: u32,
-        /// Blocks that the scratch memory was made for.
-        actual: u32,
+        /// Words that the partial results take.
+        expected: usize,
+        /// Words that the scratch memory has.
+        actual: usize,
     },
     /// The scratch memory belongs to another stream, whose reductions may be using it.
     #[error("scratch memory of one stream was given with another stream")]
     ScratchOfOtherStream,
+    /// The input is longer than offsets within a block's part can tell.
+    #[error("an input of {len} elements is longer than {most}")]
+    TooLong {
+        /// Elements of the input.
+        len: usize,
+        /// The most there may be.
+        most: usize,
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

@@ -1,57 +1,145 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::sum_f32;
+use gpu_core::{Stream, ViewMut};
+use gpu_kernels::reduce::{self as kernels, Reduction};
+use gpu_kernels::reduce_instances;
+use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::GlobalMut;
 
 use crate::error::Error;
+use crate::operand::Operand;
 use crate::plan::Plan;
-use crate::scratch::Scratch;
+use crate::scratch::{RESULT, Scratch};
 
-/// Enqueues the sum of `input`. Everything has been checked: same device, enough scratch, one element of output.
-pub(crate) fn sum(
+/// A reduction that a PTX module has a kernel for.
+pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
+    /// Enqueues the kernel.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    ///
+    /// # Safety
+    /// Until the kernel has ended, `source` must have `len` elements that nothing writes, `output` room for
+    /// [`Reduction::OUTPUTS`] elements, `partials` for the words of the plan and `ticket` for one, which nothing else
+    /// reads or writes; `partials` and `ticket` must be zero. `config` and `tiles_per_block` must be those of the plan
+    /// for `len`.
+    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+    unsafe fn launch(
+        stream: &Stream,
+        config: LaunchConfig,
+        source: <Self::Item as kernels::Item>::Source,
+        len: u64,
+        tiles_per_block: u64,
+        partials: GlobalMut<u64>,
+        ticket: GlobalMut<u32>,
+        output: GlobalMut<Self::Output>,
+    ) -> Result<(), gpu_core::Error>;
+}
+
+macro_rules! instances {
+    ($module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal; $($name:ident: $reduction:ident<$of:ty>;)*
+        $((two) $dot:ident: $product:ident<$of_dot:ty>;)?) => {
+        $(
+            impl Instance for kernels::$reduction<$of> {
+                unsafe fn launch(
+                    stream: &Stream,
+                    config: LaunchConfig,
+                    source: <Self::Item as kernels::Item>::Source,
+                    len: u64,
+                    tiles_per_block: u64,
+                    partials: GlobalMut<u64>,
+                    ticket: GlobalMut<u32>,
+                    output: GlobalMut<Self::Output>,
+                ) -> Result<(), gpu_core::Error> {
+                    // SAFETY: the caller promises what the kernel needs.
+                    unsafe {
+                        kernels::$name::launch(
+                            stream, config, source, len, tiles_per_block, partials, ticket, output,
+                        )
+                    }
+                }
+            }
+        )*
+        $(
+            impl Instance for kernels::$product<$of_dot> {
+                unsafe fn launch(
+                    stream: &Stream,
+                    config: LaunchConfig,
+                    (first, second): <Self::Item as kernels::Item>::Source,
+                    len: u64,
+                    tiles_per_block: u64,
+                    partials: GlobalMut<u64>,
+                    ticket: GlobalMut<u32>,
+                    output: GlobalMut<Self::Output>,
+                ) -> Result<(), gpu_core::Error> {
+                    // SAFETY: the caller promises what the kernel needs.
+                    unsafe {
+                        kernels::$dot::launch(
+                            stream, config, first, second, len, tiles_per_block, partials, ticket, output,
+                        )
+                    }
+                }
+            }
+        )?
+    };
+}
+reduce_instances!(instances);
+
+/// Enqueues a reduction. Everything has been checked: same device, enough scratch, room for the output.
+pub(crate) fn reduce<R: Instance>(
     stream: &Stream,
-    input: View<'_, f32>,
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
     plan: Plan,
-    mut output: ViewMut<'_, f32>,
+    mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let output = output.as_global_mut();
-    enqueue(stream, input, plan, output, scratch)
+    enqueue::<R>(stream, input, len, plan, output.as_global_mut(), scratch)
 }
 
-/// Sums `input` on the scratch memory's stream, waits, and reads the result back.
-pub(crate) fn sum_to_scratch(input: View<'_, f32>, plan: Plan, scratch: &mut Scratch) -> Result<f32, Error> {
-    // SAFETY: the header has room for the result behind the ticket; nothing else uses it.
+/// Reduces on the scratch memory's stream, waits, and reads the results back into `outputs`.
+pub(crate) fn reduce_to_scratch<R: Instance>(
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
+    plan: Plan,
+    scratch: &mut Scratch,
+    outputs: &mut [R::Output],
+) -> Result<(), Error> {
+    // SAFETY: the header has room for two words of results behind the ticket; nothing else uses them.
     let output = unsafe { GlobalMut::from_raw(scratch.result()) };
     let stream = scratch.stream.clone();
-    enqueue(&stream, input, plan, output, scratch)?;
-    let mut word = [0];
-    scratch.words.slice(1..2).copy_to(&mut word)?;
-    Ok(f32::from_bits(word[0] as u32))
+    enqueue::<R>(&stream, input, len, plan, output, scratch)?;
+    let mut words = [0u64; 2];
+    scratch.words.slice(RESULT).copy_to(&mut words)?;
+    let bytes: &[u8] = bytemuck::cast_slice(&words);
+    let size = size_of::<R::Output>();
+    for (index, output) in outputs.iter_mut().enumerate() {
+        *output = bytemuck::pod_read_unaligned(&bytes[index * size..][..size]);
+    }
+    Ok(())
 }
 
-fn enqueue(
+fn enqueue<R: Instance>(
     stream: &Stream,
-    input: View<'_, f32>,
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
     plan: Plan,
-    output: GlobalMut<f32>,
+    output: GlobalMut<R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     scratch.prepare()?;
     // SAFETY: the addresses lie in the scratch memory, which is ours and 8-byte aligned.
     let (partials, ticket) =
         unsafe { (GlobalMut::from_raw(scratch.partials()), GlobalMut::from_raw(scratch.ticket())) };
-    // SAFETY: the kernel reads `input.len()` elements of the input, writes one element of the output and uses the
-    // ticket and `plan.blocks` words, for which the scratch memory has room; they are zero (`prepare`, and every launch
-    // leaves them so). Buffers are freed only after the work enqueued before, and the scratch memory is used on this
-    // stream only.
+    // SAFETY: the kernel reads `len` elements of the input, writes the outputs and uses the ticket and the plan's words,
+    // for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so). Buffers are freed
+    // only after the work enqueued before, and the scratch memory is used on this stream only.
     unsafe {
-        sum_f32::launch(
+        R::launch(
             stream,
             plan.launch(),
-            input.as_global(),
-            input.len() as u64,
+            R::Item::source(input),
+            len as u64,
             plan.tiles_per_block,
             partials,
             ticket,

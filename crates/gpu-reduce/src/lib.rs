@@ -1,13 +1,23 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod element;
 mod error;
 mod launch;
+mod operand;
 mod plan;
 pub mod reference;
 mod scratch;
 
-pub use api::{sum, sum_into};
+pub use api::*;
+pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
+pub use launch::Instance;
+pub use operand::{Columns, Operand};
 pub use plan::Plan;
 pub use scratch::Scratch;
+
+/// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
+pub mod kernels {
+    pub use gpu_kernels::reduce::*;
+}

@@ -1,59 +1,142 @@
-//! What a reduction launches, from its length alone: pure, tested without a GPU.
+//! What a reduction launches, from its length and what it takes alone: pure, tested without a GPU.
 
-use gpu_kernels::reduce;
+use gpu_kernels::reduce::{self, Item, Reduction};
 use gpu_std::launch::LaunchConfig;
+
+use crate::error::Error;
 
 /// The launch for an array of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Tiles of [`reduce::TILE`] elements that each block takes, one after the other.
+    /// Tiles of [`reduce::tile`] elements that each block takes, one after the other.
     pub tiles_per_block: u64,
-    /// Blocks, hence partial sums.
+    /// Blocks, hence partial results.
     pub blocks: u32,
+    /// Elements of a tile.
+    pub tile: u32,
+    /// Words that each block publishes.
+    pub words: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
 }
 
 impl Plan {
     /// The plan for `len` elements. It fixes the order of combination, so it depends on nothing else.
-    pub const fn new(len: usize) -> Self {
-        Self { tiles_per_block: reduce::tiles_per_block(len as u64), blocks: reduce::blocks(len as u64) }
+    pub const fn new<R: Reduction>(len: usize) -> Self {
+        Self {
+            tiles_per_block: reduce::tiles_per_block::<R::Item>(len as u64),
+            blocks: reduce::blocks::<R::Item>(len as u64),
+            tile: reduce::tile::<R::Item>(),
+            words: reduce::publishes::<R>(),
+            shared_bytes: reduce::shared_bytes::<R::Accumulator>(),
+        }
     }
 
-    /// Elements that each block but the last one sums.
+    /// As [`Plan::new`], if the length is one that a GPU could take.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`].
+    pub(crate) fn checked<R: Reduction>(len: usize) -> Result<Self, Error> {
+        let plan = Self::new::<R>(len);
+        let most = usize::try_from(reduce::MAX_LEN).unwrap_or(usize::MAX);
+        if len > most { Err(Error::TooLong { len, most }) } else { Ok(plan) }
+    }
+
+    /// Elements that each block but the last one takes.
     pub const fn elements_per_block(self) -> u64 {
-        self.tiles_per_block * reduce::TILE as u64
+        self.tiles_per_block * self.tile as u64
+    }
+
+    /// Words of scratch memory that the partial results take.
+    pub const fn scratch_words(self) -> usize {
+        self.blocks as usize * self.words as usize
     }
 
     /// Grid, block and shared memory.
     pub const fn launch(self) -> LaunchConfig {
-        LaunchConfig::linear(self.blocks, reduce::THREADS).shared(reduce::SHARED_BYTES)
+        LaunchConfig::linear(self.blocks, reduce::THREADS).shared(self.shared_bytes)
     }
 }
+
+/// The most words that any reduction of up to `len` elements needs.
+pub(crate) const fn most_scratch_words(len: usize) -> usize {
+    // The number of blocks is not monotonic in the length: it drops where each block takes one tile more. Before that it
+    // is largest for the smallest tile, that of pairs of the widest elements.
+    let tiles = len.div_ceil(reduce::tile::<<reduce::Dot<f64> as Reduction>::Item>() as usize);
+    let blocks = if tiles > reduce::MAX_BLOCKS as usize {
+        reduce::MAX_BLOCKS as usize
+    } else if tiles == 0 {
+        1
+    } else {
+        tiles
+    };
+    blocks * reduce::MAX_WORDS as usize
+}
+
+// No tile is smaller than the one above.
+const _: () = {
+    const fn smallest<I: Item>() -> bool {
+        reduce::tile::<I>() >= reduce::tile::<(f64, f64)>()
+    }
+    assert!(smallest::<(u64, u64)>() && smallest::<(f32, f32)>() && smallest::<u8>() && smallest::<i16>());
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpu_kernels::reduce::{ArgMax, Dot, NormL2, Sum};
 
-    const TILE: usize = reduce::TILE as usize;
     const MAX: usize = reduce::MAX_BLOCKS as usize;
 
-    #[test]
-    fn small_arrays_take_a_block_a_tile() {
-        for (len, blocks) in [(0, 1), (1, 1), (TILE, 1), (TILE + 1, 2), (MAX * TILE, MAX)] {
-            let plan = Plan::new(len);
+    fn small_arrays_take_a_block_a_tile<R: Reduction>(tile: usize) {
+        for (len, blocks) in [(0, 1), (1, 1), (tile, 1), (tile + 1, 2), (MAX * tile, MAX)] {
+            let plan = Plan::new::<R>(len);
             assert_eq!((plan.tiles_per_block, plan.blocks as usize), (1, blocks), "{len} elements");
+            assert_eq!(plan.tile as usize, tile);
         }
     }
 
     #[test]
+    fn a_tile_is_16_kib() {
+        small_arrays_take_a_block_a_tile::<Sum<u8>>(16384);
+        small_arrays_take_a_block_a_tile::<Sum<i16>>(8192);
+        small_arrays_take_a_block_a_tile::<Sum<f32>>(4096);
+        small_arrays_take_a_block_a_tile::<ArgMax<f64>>(2048);
+        small_arrays_take_a_block_a_tile::<Dot<f64>>(1024);
+    }
+
+    #[test]
     fn every_element_has_its_block_and_every_block_has_elements() {
-        let lengths = [1, TILE - 1, MAX * TILE + 1, 3 * MAX * TILE, (1 << 33) + 5, 1 << 40, usize::MAX / 8];
+        let tile = Plan::new::<Sum<f32>>(0).tile as usize;
+        let lengths = [1, tile - 1, MAX * tile + 1, 3 * MAX * tile, (1 << 33) + 5, 1 << 40, usize::MAX / 8];
         for len in lengths {
-            let plan = Plan::new(len);
+            let plan = Plan::new::<Sum<f32>>(len);
             let each = plan.elements_per_block() as u128;
             let blocks = plan.blocks as u128;
             assert!(plan.blocks <= reduce::MAX_BLOCKS, "{len} elements");
             assert!(blocks * each >= len as u128, "{len} elements: some are left over");
             assert!((blocks - 1) * each < len as u128, "{len} elements: the last block has none");
+        }
+    }
+
+    #[test]
+    fn offsets_in_a_block_fit_32_bits() {
+        let most = reduce::MAX_LEN as usize;
+        let plan = Plan::checked::<Sum<u8>>(most).unwrap();
+        assert!(plan.elements_per_block() <= 1 << 32);
+        let error = Plan::checked::<Sum<u8>>(most + 1).unwrap_err();
+        assert!(matches!(error, Error::TooLong { len, most: m } if len == most + 1 && m == most), "{error}");
+    }
+
+    #[test]
+    fn scratch_for_a_length_is_enough_for_all_shorter_ones() {
+        for len in [0, 1, 1024, 1025, 100_000, MAX * 1024, MAX * 1024 + 1, MAX * 16384, 1 << 40] {
+            let have = most_scratch_words(len);
+            for shorter in [len, len / 2, len.min(MAX * 1024), len.min(MAX * 2048), len.min(MAX * 4096)] {
+                assert!(Plan::new::<Dot<f64>>(shorter).scratch_words() <= have, "{shorter} of {len}");
+                assert!(Plan::new::<NormL2<f64>>(shorter).scratch_words() <= have, "{shorter} of {len}");
+                assert!(Plan::new::<Sum<f32>>(shorter).scratch_words() <= have, "{shorter} of {len}");
+            }
         }
     }
 }

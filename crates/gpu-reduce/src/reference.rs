@@ -1,83 +1,175 @@
 //! The CPU's reductions: the oracle of the kernels, and what a machine without a GPU computes with.
 //!
 //! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
-//! nothing: the accumulators of a block's threads are a row that vector instructions add to.
+//! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{IDENTITY, THREADS, TILE};
+use gpu_kernels::reduce::{Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load};
 use rayon::prelude::*;
 
+use crate::error::Error;
+use crate::operand::{Columns, Operand};
 use crate::plan::Plan;
 
-/// Elements of a 16-byte load.
-const LANES: usize = 4;
-/// Accumulators of a block: four a thread.
-const ROW: usize = THREADS as usize * LANES;
-const WARPS: usize = THREADS as usize / 32;
+const THREADS_: usize = THREADS as usize;
+const WARPS_: usize = WARPS as usize;
 
-/// The sum of `values`, on all cores; `0.0` for none.
+/// The sum of `values`, on all cores; zero for none. Integers wrap.
 ///
 /// ```
 /// assert_eq!(gpu_reduce::reference::sum(&[1.0, 2.0, 3.5]), 6.5);
 /// ```
-pub fn sum(values: &[f32]) -> f32 {
-    if values.is_empty() {
-        return 0.0;
+pub fn sum<T: Number + Operand>(values: &[T]) -> T
+where
+    for<'a> &'a [T]: Columns<Item = T>,
+{
+    total::<Sum<T>, _>(values).map_or(T::ZERO, |total| Sum::<T>::output(total, 0))
+}
+
+/// The reduction `R` of one slice or two (`(a, b)`), on all cores, into as many elements as it writes.
+///
+/// # Errors
+/// [`Error::Empty`] where there are no elements and no result of none; [`Error::OutputLength`].
+///
+/// ```
+/// use gpu_reduce::{kernels::MinMax, reference};
+/// let mut extremes = [0.0; 2];
+/// reference::reduce::<MinMax<f64>, _>(&[2.0, -1.5, 7.0][..], &mut extremes)?;
+/// assert_eq!(extremes, [-1.5, 7.0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    input: C,
+    output: &mut [R::Output],
+) -> Result<(), Error> {
+    if output.len() != R::OUTPUTS as usize {
+        let (expected, actual) = (R::OUTPUTS as usize, output.len());
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
     }
-    let plan = Plan::new(values.len());
+    match total::<R, C>(input) {
+        Some(total) => {
+            (0..).zip(output).for_each(|(index, output)| *output = R::output(total, index));
+        }
+        None => output.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?),
+    }
+    Ok(())
+}
+
+/// The result before it is written; `None` for no elements.
+fn total<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(input: C) -> Option<R::Accumulator> {
+    if input.len() == 0 {
+        return None;
+    }
+    Some(R::Item::on_cpu::<R, C>(input))
+}
+
+/// The reduction of at least one item. `V` is [`per_load`], `A` is [`accumulators`], `ROW` the accumulators of a block.
+pub(crate) fn whole<
+    R: Reduction,
+    C: Columns<Item = R::Item>,
+    const V: usize,
+    const A: usize,
+    const ROW: usize,
+>(
+    input: C,
+) -> R::Accumulator {
+    const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == accumulators::<R::Item>()) };
+    let plan = Plan::new::<R>(input.len());
     let each = usize::try_from(plan.elements_per_block()).unwrap_or(usize::MAX);
-    let partials: Vec<f32> = values.par_chunks(each).map(sum_of_block).collect();
+    let partials: Vec<R::Accumulator> = (0..plan.blocks as usize)
+        .into_par_iter()
+        .map(|block| {
+            let begin = block * each;
+            let part = input.part(begin..begin.saturating_add(each).min(input.len()));
+            of_block::<R, C, V, A, ROW>(part, begin as u64)
+        })
+        .collect();
     if let [only] = partials[..] {
         return only;
     }
     // The finishing block: thread t takes partials t, t + THREADS, …
-    let mut threads = [IDENTITY; THREADS as usize];
-    for row in partials.chunks(THREADS as usize) {
+    let mut threads = [R::IDENTITY; THREADS_];
+    for row in partials.chunks(THREADS_) {
         for (thread, partial) in threads.iter_mut().zip(row) {
-            *thread += partial;
+            *thread = R::combine(*thread, *partial);
         }
     }
-    sum_of_threads(&threads)
+    of_threads::<R>(&threads)
 }
 
-/// One block's sum: rows of accumulators, then the tree.
-fn sum_of_block(values: &[f32]) -> f32 {
-    let mut sums = [IDENTITY; ROW];
-    for row in values.chunks(ROW) {
-        for (sum, value) in sums.iter_mut().zip(row) {
-            *sum += value;
+/// One block's result: rows of accumulators, then the trees.
+fn of_block<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize, const ROW: usize>(
+    part: C,
+    base: u64,
+) -> R::Accumulator {
+    let load_row = THREADS_ * V;
+    let mut locals: [R::Local; ROW] = core::array::from_fn(|i| R::start((i / A * V + i % A) as u32));
+    let mut offset = 0;
+    while part.len() - offset >= load_row {
+        take_row::<R, C, V, A, ROW>(&mut locals, part.part(offset..offset + load_row), offset as u32);
+        offset += load_row;
+    }
+    for index in 0..part.len() - offset {
+        let local = &mut locals[index / V * A + index % V % A];
+        *local = R::take(*local, part.get(offset + index), (offset + index) as u32);
+    }
+    let threads = core::array::from_fn(|thread| {
+        let mut results: [R::Accumulator; A] =
+            core::array::from_fn(|lane| R::widen(locals[thread * A + lane], base));
+        let mut width = A / 2;
+        while width > 0 {
+            for i in 0..width {
+                results[i] = R::combine(results[2 * i], results[2 * i + 1]);
+            }
+            width /= 2;
+        }
+        results[0]
+    });
+    of_threads::<R>(&threads)
+}
+
+/// One load of every thread.
+#[inline(always)]
+fn take_row<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize, const ROW: usize>(
+    locals: &mut [R::Local; ROW],
+    row: C,
+    offset: u32,
+) {
+    // Known to be as long as it is, so that the loop has no checks.
+    assert!(row.len() == THREADS_ * V && ROW == THREADS_ * A);
+    if V == A {
+        for (i, local) in locals.iter_mut().enumerate() {
+            *local = R::take(*local, row.get(i), offset.wrapping_add(i as u32));
+        }
+        return;
+    }
+    for thread in 0..THREADS_ {
+        for lane in 0..V {
+            let (local, i) = (&mut locals[thread * A + lane % A], thread * V + lane);
+            *local = R::take(*local, row.get(i), offset.wrapping_add(i as u32));
         }
     }
-    let mut threads = [IDENTITY; THREADS as usize];
-    for (thread, lanes) in threads.iter_mut().zip(sums.as_chunks::<LANES>().0) {
-        *thread = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    }
-    sum_of_threads(&threads)
 }
 
 /// The trees over the lanes of each warp and over the warps of the block.
-fn sum_of_threads(threads: &[f32; THREADS as usize]) -> f32 {
-    let mut warps = [IDENTITY; WARPS];
+fn of_threads<R: Reduction>(threads: &[R::Accumulator; THREADS_]) -> R::Accumulator {
+    let mut warps = [R::IDENTITY; WARPS_];
     for (warp, lanes) in warps.iter_mut().zip(threads.as_chunks::<32>().0) {
-        *warp = tree(*lanes);
+        *warp = tree::<R, 32>(*lanes);
     }
-    tree(warps)
+    tree::<R, WARPS_>(warps)
 }
 
-/// Element `i` adds element `i + N / 2`, and so on: what a warp does with `shuffle_down`.
-fn tree<const N: usize>(mut values: [f32; N]) -> f32 {
+/// Element `i` takes element `i + N / 2`, and so on: what a warp does with `shuffle_down`.
+fn tree<R: Reduction, const N: usize>(mut values: [R::Accumulator; N]) -> R::Accumulator {
     let mut distance = N / 2;
     while distance > 0 {
         for i in 0..distance {
-            values[i] += values[i + distance];
+            values[i] = R::combine(values[i], values[i + distance]);
         }
         distance /= 2;
     }
     values[0]
 }
-
-// A row of accumulators is what the kernel's threads add in one load each; a tile is a whole number of rows.
-const _: () = assert!((TILE as usize).is_multiple_of(ROW));
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,7 +177,7 @@ mod tests {
     /// Small integers: every order gives the exact sum.
     #[test]
     fn whole_numbers_are_summed_exactly() {
-        for len in [0usize, 1, 2, 31, 2047, 2048, 2049, 8191, 8192, 8193, 100_003, 8192 * 4096 + 1] {
+        for len in [0usize, 1, 2, 31, 1023, 1024, 1025, 4095, 4096, 4097, 100_003, 4096 * 4096 + 1] {
             let values: Vec<f32> = (0..len).map(|i| if i % 3 == 0 { 1.0 } else { 0.0 }).collect();
             assert_eq!(sum(&values), len.div_ceil(3) as f32, "{len} elements");
         }
@@ -93,8 +185,8 @@ mod tests {
 
     #[test]
     fn minus_zero_stays_and_nan_and_infinity_pass_through() {
-        assert_eq!(sum(&[-0.0; 5]).to_bits(), (-0.0f32).to_bits());
-        assert_eq!(sum(&[]).to_bits(), 0.0f32.to_bits());
+        assert_eq!(sum(&[-0.0f32; 5]).to_bits(), (-0.0f32).to_bits());
+        assert_eq!(sum::<f32>(&[]).to_bits(), 0.0f32.to_bits());
         assert!(sum(&[1.0, f32::NAN]).is_nan());
         assert_eq!(sum(&[1.0, f32::INFINITY]), f32::INFINITY);
         assert!(sum(&[f32::NEG_INFINITY, f32::INFINITY]).is_nan());
@@ -109,11 +201,11 @@ mod tests {
             (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 - 8e6).collect();
         let exact: f64 = values.iter().map(|&x| x as f64).sum();
         let magnitude: f64 = values.iter().map(|&x| x.abs() as f64).sum();
-        let plan = Plan::new(len);
-        let depth = (plan.elements_per_block() as usize / ROW + 2 + 5 + 4)
-            + plan.blocks as usize / THREADS as usize
+        let plan = Plan::new::<Sum<f32>>(len);
+        let depth = (plan.elements_per_block() as usize / (4 * THREADS_) + 2 + 5 + 3)
+            + plan.blocks as usize / THREADS_
             + 1
-            + 9;
+            + 8;
         let u = f32::EPSILON as f64 / 2.0;
         let bound = depth as f64 * u / (1.0 - depth as f64 * u) * magnitude;
         assert!((sum(&values) as f64 - exact).abs() <= bound);

@@ -3,18 +3,21 @@
 use gpu_core::{Buffer, Stream};
 
 use crate::error::Error;
-use crate::plan::Plan;
+use crate::plan::most_scratch_words;
 
-/// Words before the partial sums: the ticket, and a place for the result of [`sum`](crate::sum()).
-const HEADER: usize = 2;
+/// Words before the partial results: the ticket, and a place for the results of the forms that return them.
+const HEADER: usize = 4;
+/// Where the results lie in it.
+pub(crate) const RESULT: core::ops::Range<usize> = 1..3;
 
-/// The partial sums of the blocks and the ticket that tells which block finishes.
+/// The partial results of the blocks and the ticket that tells which block finishes.
 ///
 /// It belongs to the stream that it was made for: reductions that share it must run one after the other. It is zero
-/// between launches, and every launch leaves it so.
+/// between launches, and every launch leaves it so. One made for a length serves every reduction of up to that length, of
+/// any type.
 #[derive(Debug)]
 pub struct Scratch {
-    /// One allocation of 64-bit words: header, then a word for each block.
+    /// One allocation of 64-bit words: header, then those of each block.
     pub(crate) words: Buffer<u64>,
     pub(crate) stream: Stream,
     /// Set while a launch is being enqueued. It stays set if that fails: then the words must be cleared again.
@@ -22,14 +25,14 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes of device memory that reductions of up to `len` elements take: 32 KiB at most.
+    /// Bytes of device memory that any reduction of up to `len` elements takes: 193 KiB at most.
     ///
     /// ```
-    /// assert_eq!(gpu_reduce::Scratch::bytes(1), 24);
-    /// assert_eq!(gpu_reduce::Scratch::bytes(usize::MAX), 8 * (2 + 4096));
+    /// assert_eq!(gpu_reduce::Scratch::bytes(1), 8 * (4 + 6));
+    /// assert_eq!(gpu_reduce::Scratch::bytes(usize::MAX), 8 * (4 + 6 * 4096));
     /// ```
     pub const fn bytes(len: usize) -> usize {
-        Self::words(len) * size_of::<u64>()
+        (HEADER + most_scratch_words(len)) * size_of::<u64>()
     }
 
     /// Scratch memory for reductions of up to `len` elements on `stream`.
@@ -37,18 +40,13 @@ impl Scratch {
     /// # Errors
     /// Where the device's memory does not suffice.
     pub fn for_len(stream: &Stream, len: usize) -> Result<Self, Error> {
-        let words = stream.device().zeroed(Self::words(len))?;
+        let words = stream.device().zeroed(HEADER + most_scratch_words(len))?;
         Ok(Self { words, stream: stream.clone(), dirty: false })
     }
 
-    /// Blocks that it has room for.
-    pub fn blocks(&self) -> u32 {
-        (self.words.len() - HEADER) as u32
-    }
-
-    const fn words(len: usize) -> usize {
-        // The number of blocks is not monotonic in the length: it drops where each block takes one tile more.
-        HEADER + if len > MOST { gpu_kernels::reduce::MAX_BLOCKS } else { Plan::new(len).blocks } as usize
+    /// Words that it has for partial results.
+    pub fn capacity(&self) -> usize {
+        self.words.len() - HEADER
     }
 
     /// Clears what a failed launch may have left.
@@ -65,16 +63,13 @@ impl Scratch {
         self.words.view().as_global().address()
     }
 
-    /// The address of the result.
+    /// The address of the results.
     pub(crate) fn result(&self) -> u64 {
-        self.ticket() + size_of::<u64>() as u64
+        self.ticket() + (RESULT.start * size_of::<u64>()) as u64
     }
 
-    /// The address of the partial sums.
+    /// The address of the partial results.
     pub(crate) fn partials(&self) -> u64 {
         self.ticket() + (HEADER * size_of::<u64>()) as u64
     }
 }
-
-/// The longest input with one tile a block.
-const MOST: usize = gpu_kernels::reduce::MAX_BLOCKS as usize * gpu_kernels::reduce::TILE as usize;

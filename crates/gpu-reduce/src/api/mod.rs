@@ -1,0 +1,105 @@
+//! Validate, plan, launch.
+
+mod named;
+
+pub use named::*;
+
+use gpu_core::{Device, Stream, ViewMut};
+use gpu_kernels::reduce::Reduction;
+
+use crate::error::Error;
+use crate::launch::{self, Instance};
+use crate::operand::Operand;
+use crate::plan::Plan;
+use crate::reference;
+use crate::scratch::Scratch;
+
+/// The reduction `R` of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`), computed where
+/// they live: what the functions named after the reductions call.
+///
+/// The result comes back to the host, so this waits for it; it also allocates scratch memory. [`reduce_into`] does
+/// neither.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::OutputLength`] where `R` does not write `N`
+/// elements; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_reduce::kernels::MinMax;
+/// let buffer = gpu_core::Device::simulator().upload(&[3, -5, 8])?;
+/// assert_eq!(gpu_reduce::reduce::<MinMax<i32>, 2>(buffer.view())?, [-5, 8]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce<R: Instance, const N: usize>(
+    input: <R::Item as Operand>::Views<'_>,
+) -> Result<[R::Output; N], Error> {
+    let len = R::Item::len(&input, R::NAME)?;
+    let mut outputs = [R::Output::default(); N];
+    expect_outputs::<R>(N)?;
+    if let Some(slices) = R::Item::slices(&input) {
+        reference::reduce::<R, _>(slices, &mut outputs)?;
+        return Ok(outputs);
+    }
+    if len == 0 {
+        outputs.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?);
+        return Ok(outputs);
+    }
+    let plan = Plan::checked::<R>(len)?;
+    let [device, other] = R::Item::devices(&input);
+    let stream = device.default_stream();
+    stream.expect("second input of a reduction", other)?;
+    let mut scratch = Scratch::for_len(&stream, len)?;
+    launch::reduce_to_scratch::<R>(&input, len, plan, &mut scratch, &mut outputs)?;
+    Ok(outputs)
+}
+
+/// Writes the reduction `R` of an array or two to `output`, on `stream`: what the functions named `…_into` call.
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have
+/// to be ordered by events.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`], [`Error::OutputLength`], [`Error::ScratchTooSmall`],
+/// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where a
+/// launch failed. Nothing is written then.
+pub fn reduce_into<'b, R: Instance>(
+    stream: &Stream,
+    input: <R::Item as Operand>::Views<'_>,
+    output: impl Into<ViewMut<'b, R::Output>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let mut output = output.into();
+    let len = R::Item::len(&input, R::NAME)?;
+    expect_outputs::<R>(output.len())?;
+    if len == 0 && R::EMPTY.is_none() {
+        return Err(Error::Empty { reduction: R::NAME });
+    }
+    let plan = Plan::checked::<R>(len)?;
+    if scratch.capacity() < plan.scratch_words() {
+        let (expected, actual) = (plan.scratch_words(), scratch.capacity());
+        return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
+    }
+    if scratch.stream != *stream {
+        return Err(Error::ScratchOfOtherStream);
+    }
+    let devices: [&Device; 2] = R::Item::devices(&input);
+    for device in devices {
+        stream.expect("input of a reduction", device)?;
+    }
+    stream.expect("output of a reduction", output.device())?;
+
+    if let (Some(slices), Some(output)) = (R::Item::slices(&input), output.as_mut_slice()) {
+        return reference::reduce::<R, _>(slices, output);
+    }
+    launch::reduce::<R>(stream, &input, len, plan, output, scratch)
+}
+
+fn expect_outputs<R: Reduction>(actual: usize) -> Result<(), Error> {
+    let expected = R::OUTPUTS as usize;
+    if actual == expected {
+        Ok(())
+    } else {
+        Err(Error::OutputLength { reduction: R::NAME, expected, actual })
+    }
+}

@@ -1,0 +1,127 @@
+//! Which reductions there are of which elements.
+
+use gpu_core::View;
+use gpu_kernels::reduce as kernels;
+use gpu_kernels::reduce::{Integer, Number, Real};
+
+use crate::launch::Instance;
+use crate::operand::Operand;
+
+/// A type of elements that can be reduced: `f32`, `f64`, `i8` to `i64`, `u8` to `u64`.
+pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Operand {
+    /// The sum; integers wrap.
+    type Sum: Instance<Item = Self, Output = Self>;
+    /// The product; integers wrap.
+    type Product: Instance<Item = Self, Output = Self>;
+    /// The smallest.
+    type Min: Instance<Item = Self, Output = Self>;
+    /// The largest.
+    type Max: Instance<Item = Self, Output = Self>;
+    /// The smallest and the largest.
+    type MinMax: Instance<Item = Self, Output = Self>;
+    /// Where the smallest is.
+    type ArgMin: Instance<Item = Self, Output = u64>;
+    /// Where the largest is.
+    type ArgMax: Instance<Item = Self, Output = u64>;
+    /// The sum of squares; integers wrap.
+    type SumOfSquares: Instance<Item = Self, Output = Self>;
+    /// The sum of magnitudes.
+    type NormL1: Instance<Item = Self, Output = Self::Magnitude>;
+    /// The largest magnitude.
+    type NormMax: Instance<Item = Self, Output = Self::Magnitude>;
+    /// Whether any is not zero.
+    type Any: Instance<Item = Self, Output = u8>;
+    /// Whether none is zero.
+    type All: Instance<Item = Self, Output = u8>;
+    /// How many are not zero.
+    type Count: Instance<Item = Self, Output = u64>;
+    /// The sum of products; integers wrap.
+    type Dot: Instance<Item = Self::Pair, Output = Self>;
+    /// `(Self, Self)`.
+    type Pair: Operand;
+    /// One view as what a reduction of one array takes.
+    fn one(view: View<'_, Self>) -> <Self as Operand>::Views<'_>;
+    /// Two views as what a reduction of two arrays takes.
+    fn two<'a>(a: View<'a, Self>, b: View<'a, Self>) -> <Self::Pair as Operand>::Views<'a>;
+    /// The sum that a mean is made of.
+    type Total: Instance<Item = Self>;
+    /// What a mean is.
+    type Mean;
+    /// The mean of `len` elements with that sum.
+    fn mean(total: <Self::Total as kernels::Reduction>::Output, len: usize) -> Self::Mean;
+}
+
+/// `i8` to `i64`, `u8` to `u64`.
+pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
+    /// The bits that all have.
+    type And: Instance<Item = Self, Output = Self>;
+    /// The bits that any has.
+    type Or: Instance<Item = Self, Output = Self>;
+    /// The bits that an odd number of them has.
+    type Xor: Instance<Item = Self, Output = Self>;
+    /// The sum in 64 bits.
+    type WideSum: Instance<Item = Self, Output = Self::Wide>;
+}
+
+/// `f32` and `f64`.
+pub trait RealElement: Element + Real {
+    /// The Euclidean norm.
+    type NormL2: Instance<Item = Self, Output = Self>;
+}
+
+macro_rules! elements {
+    ($($t:ty: $total:ident, $mean:ty;)*) => { $(
+        impl Element for $t {
+            type Sum = kernels::Sum<$t>;
+            type Product = kernels::Product<$t>;
+            type Min = kernels::Min<$t>;
+            type Max = kernels::Max<$t>;
+            type MinMax = kernels::MinMax<$t>;
+            type ArgMin = kernels::ArgMin<$t>;
+            type ArgMax = kernels::ArgMax<$t>;
+            type SumOfSquares = kernels::SumOfSquares<$t>;
+            type NormL1 = kernels::NormL1<$t>;
+            type NormMax = kernels::NormMax<$t>;
+            type Any = kernels::Any<$t>;
+            type All = kernels::All<$t>;
+            type Count = kernels::Count<$t>;
+            type Dot = kernels::Dot<$t>;
+            type Pair = ($t, $t);
+            fn one(view: View<'_, Self>) -> View<'_, Self> {
+                view
+            }
+            fn two<'a>(a: View<'a, Self>, b: View<'a, Self>) -> (View<'a, Self>, View<'a, Self>) {
+                (a, b)
+            }
+            type Total = kernels::$total<$t>;
+            type Mean = $mean;
+            fn mean(total: <Self::Total as kernels::Reduction>::Output, len: usize) -> $mean {
+                total as $mean / len as $mean
+            }
+        }
+    )* };
+}
+elements! {
+    f32: Sum, f32; f64: Sum, f64;
+    i8: WideSum, f64; i16: WideSum, f64; i32: WideSum, f64; i64: WideSum, f64;
+    u8: WideSum, f64; u16: WideSum, f64; u32: WideSum, f64; u64: WideSum, f64;
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => { $(
+        impl IntegerElement for $t {
+            type And = kernels::And<$t>;
+            type Or = kernels::Or<$t>;
+            type Xor = kernels::Xor<$t>;
+            type WideSum = kernels::WideSum<$t>;
+        }
+    )* };
+}
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+impl RealElement for f32 {
+    type NormL2 = kernels::NormL2<f32>;
+}
+impl RealElement for f64 {
+    type NormL2 = kernels::NormL2<f64>;
+}

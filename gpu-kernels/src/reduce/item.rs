@@ -1,0 +1,97 @@
+//! What a reduction takes one after the other, and where it comes from: an array, or two arrays side by side.
+
+use gpu_std::memory::Global;
+
+/// An element of an array, or a pair of elements at the same index of two.
+pub trait Item: Copy + Send + Sync + 'static {
+    /// How a kernel reads it.
+    type Source: Source<Item = Self>;
+    /// Bytes of an element of one array.
+    const BYTES: u32;
+    /// How many arrays there are.
+    const ARRAYS: u32;
+    /// Any value: what stands where nothing was read.
+    const ANY: Self;
+}
+
+/// One or two arrays in global memory.
+pub trait Source: Copy {
+    /// What they give.
+    type Item;
+    /// Whether every array starts at a multiple of 16 bytes.
+    fn is_aligned(self) -> bool;
+    /// The same from element `elements` on.
+    #[must_use]
+    fn offset(self, elements: u64) -> Self;
+    /// The item at `index`, which nobody will read again.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn read(self, index: u32) -> Self::Item;
+    /// `V` items from `index` on, 16 bytes of each array.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn read_vec<const V: usize>(self, index: u32) -> [Self::Item; V];
+}
+
+macro_rules! items {
+    ($($t:ty)*) => { $(
+        impl Item for $t {
+            type Source = Global<$t>;
+            const BYTES: u32 = size_of::<$t>() as u32;
+            const ARRAYS: u32 = 1;
+            const ANY: Self = 0 as $t;
+        }
+
+        impl Source for Global<$t> {
+            type Item = $t;
+            #[inline(always)]
+            fn is_aligned(self) -> bool {
+                self.address().is_multiple_of(super::LOAD_BYTES as u64)
+            }
+            #[inline(always)]
+            fn offset(self, elements: u64) -> Self {
+                Global::offset(self, elements)
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn read(self, index: u32) -> $t {
+                self.read_streaming(index)
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn read_vec<const V: usize>(self, index: u32) -> [$t; V] {
+                self.read_streaming_vec(index)
+            }
+        }
+
+        impl Item for ($t, $t) {
+            type Source = (Global<$t>, Global<$t>);
+            const BYTES: u32 = size_of::<$t>() as u32;
+            const ARRAYS: u32 = 2;
+            const ANY: Self = (0 as $t, 0 as $t);
+        }
+
+        impl Source for (Global<$t>, Global<$t>) {
+            type Item = ($t, $t);
+            #[inline(always)]
+            fn is_aligned(self) -> bool {
+                Source::is_aligned(self.0) & Source::is_aligned(self.1)
+            }
+            #[inline(always)]
+            fn offset(self, elements: u64) -> Self {
+                (self.0.offset(elements), self.1.offset(elements))
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn read(self, index: u32) -> ($t, $t) {
+                (self.0.read_streaming(index), self.1.read_streaming(index))
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn read_vec<const V: usize>(self, index: u32) -> [($t, $t); V] {
+                let first = self.0.read_streaming_vec::<V>(index);
+                let second = self.1.read_streaming_vec::<V>(index);
+                core::array::from_fn(|i| (first[i], second[i]))
+            }
+        }
+    )* };
+}
+items!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);

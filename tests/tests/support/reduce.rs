@@ -1,0 +1,84 @@
+//! Elements for the tests of reductions.
+
+use core::cmp::Ordering;
+use core::fmt::Debug;
+
+use gpu_reduce::kernels::Number;
+
+/// A type of elements, with what the serial oracles need.
+pub trait Sample: Number + gpu_core::Element + Debug {
+    /// Small whole numbers, sums and products of which are exact in floats; no zeros among the first.
+    fn whole_numbers(len: usize) -> Vec<Self>;
+    /// Any bits.
+    fn any_bits(seed: u64, len: usize) -> Vec<Self>;
+    /// The sum, wrapping.
+    fn add(self, other: Self) -> Self;
+    /// The product, wrapping.
+    fn mul(self, other: Self) -> Self;
+    /// The order of the values; there is no NaN.
+    fn order(&self, other: &Self) -> Ordering;
+}
+
+fn random(seed: u64, index: usize) -> u64 {
+    // SplitMix64.
+    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+macro_rules! floats {
+    ($($t:ident)*) => { $(
+        impl Sample for $t {
+            fn whole_numbers(len: usize) -> Vec<Self> {
+                // Mostly ones, so that a product stays within what is exact.
+                let small = |i| match random(1, i) % 3001 { 0 => -2.0, 1 => 0.5, 2 => -4.0, n => (n % 2 * 2) as $t - 1.0 };
+                (0..len).map(small).collect()
+            }
+            fn any_bits(seed: u64, len: usize) -> Vec<Self> {
+                // Half of the inputs without NaN and infinities: those hide everything else.
+                let keep = |value: &$t| seed % 2 == 0 || value.is_finite();
+                (0..).map(|i| $t::from_bits(random(seed, i) as _)).filter(keep).take(len).collect()
+            }
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+            fn mul(self, other: Self) -> Self {
+                self * other
+            }
+            fn order(&self, other: &Self) -> Ordering {
+                self.total_cmp(other)
+            }
+        }
+    )* };
+}
+floats!(f32 f64);
+
+macro_rules! integers {
+    ($($t:ident)*) => { $(
+        impl Sample for $t {
+            fn whole_numbers(len: usize) -> Vec<Self> {
+                Self::any_bits(1, len)
+            }
+            fn any_bits(seed: u64, len: usize) -> Vec<Self> {
+                (0..len).map(|i| random(seed, i) as $t).collect()
+            }
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            fn order(&self, other: &Self) -> Ordering {
+                self.cmp(other)
+            }
+        }
+    )* };
+}
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+/// The bits, with one pattern for all NaNs.
+pub fn bits_of<T: Debug>(values: &[T]) -> Vec<String> {
+    // What a float prints identifies its bits: the shortest digits that give them back, and the sign of zero.
+    values.iter().map(|value| format!("{value:?}").replace("-NaN", "NaN")).collect()
+}
