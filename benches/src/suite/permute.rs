@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 
 use gpu_core::{Buffer, Element, Stream};
-use gpu_transpose::tuning::Tuning;
 use gpu_transpose::{Batch, Matrix};
 
 use super::Typed;
@@ -21,7 +20,6 @@ pub struct Permute<T: Element> {
     inputs: usize,
     input: Buffer<T>,
     output: Buffer<T>,
-    tuning: Tuning,
     element: PhantomData<T>,
 }
 
@@ -39,12 +37,6 @@ pub fn work(session: &Session, typed: Typed) -> Result<Box<dyn Work>, Error> {
     })
 }
 
-/// `TRANSPOSE_TILE` and `TRANSPOSE_SKEW` select other tiles than the plan's, for measurements.
-pub fn tuning() -> Tuning {
-    let number = |name| std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(0);
-    Tuning { tile: number("TRANSPOSE_TILE"), skew: number("TRANSPOSE_SKEW") }
-}
-
 impl<T: Element> Permute<T> {
     fn new(session: &Session, typed: Typed) -> Result<Self, Error> {
         let elements = typed.elements();
@@ -55,7 +47,7 @@ impl<T: Element> Permute<T> {
             input.slice_mut(number * elements..(number + 1) * elements).copy_from(&host)?;
         }
         let output = session.device.alloc(if typed.in_place { 0 } else { inputs * elements })?;
-        Ok(Self { typed, inputs, input, output, tuning: tuning(), element: PhantomData })
+        Ok(Self { typed, inputs, input, output, element: PhantomData })
     }
 }
 
@@ -95,7 +87,7 @@ impl<T: Element> Work for Permute<T> {
         let (source, target) = (self.input.slice(range.clone()), self.output.slice_mut(range));
         let axes = self.typed.axes.map(usize::from);
         let Typed { extents, .. } = self.typed;
-        Ok(gpu_transpose::permute_tuned(stream, source, &extents, &axes, target, self.tuning)?)
+        Ok(gpu_transpose::permute_into(stream, source, &extents, &axes, target)?)
     }
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
