@@ -295,7 +295,11 @@ fn plot(file: &Path, device: &str, chosen: &[Summation], lines: &[Line]) -> Resu
             .y_desc("ms")
             .label_style((FONT, 15))
             .max_light_lines(1)
-            .x_label_formatter(&|len| format!("{len:.0}"))
+            .x_label_formatter(&|&len| match len {
+                len if len >= 1e6 => format!("{}M", len / 1e6),
+                len if len >= 1e3 => format!("{}k", len / 1e3),
+                len => len.to_string(),
+            })
             .y_label_formatter(&|ms| format!("{ms}"))
             .draw()?;
         for (index, one) in chosen.iter().enumerate() {

@@ -40,7 +40,8 @@ fn check(device: &str) {
     ] {
         let found = records
             .iter()
-            .filter(|r| r.subject.op == op && r.subject.n == n && r.mode.name() == mode)
+            .filter(|r| r.subject.op == op && r.subject.element == "f32" && r.subject.n == n)
+            .filter(|r| r.mode.name() == mode)
             .collect::<Vec<_>>();
         assert_eq!(found.len(), 1, "{op} {n} {mode}");
         let Record { ms_median, ms_min, copy_fraction, provenance, .. } = found[0];
