@@ -1,4 +1,4 @@
-//! How a launch is timed. `peers/peers.cu` follows the same protocol with the same numbers (a test compares them).
+//! How a launch is timed. `peers/protocol.cuh` follows the same protocol with the same numbers (a test compares them).
 //!
 //! - Warm-up first: module load, compilation and the rise of the clocks stay out of the numbers.
 //! - Launches take distinct inputs in turn, so that none finds its input in the cache.
