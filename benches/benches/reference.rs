@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 16;
 const BYTES: usize = size_of::<f32>();
 
 fn sum(criterion: &mut Criterion) {
-    let values = data::values(LENGTHS[LENGTHS.len() - 1]);
+    let values = data::values::<f32>(LENGTHS[LENGTHS.len() - 1]);
     let mut group = criterion.benchmark_group("sum/f32");
     for len in LENGTHS {
         let values = &values[..len];
@@ -49,7 +49,7 @@ fn combine(values: &[f32]) -> u32 {
 
 fn transpose(criterion: &mut Criterion) {
     let (rows, cols) = MATRICES[2];
-    let values = data::values(rows * cols);
+    let values = data::values::<f32>(rows * cols);
     let mut output = vec![0.0; rows * cols];
     let mut group = criterion.benchmark_group("transpose/f32");
     for (rows, cols) in MATRICES {

@@ -34,7 +34,11 @@ constexpr uint64_t kMinLaunches = 10;
 constexpr uint64_t kMaxLaunches = 200;
 constexpr uint64_t kMinRotatedBytes = 268435456;
 constexpr uint64_t kRotatedCaches = 4;
-constexpr uint64_t kAlignment = 64;  // elements
+constexpr uint64_t kAlignment = 256;  // bytes
+
+// Where each launch copies its input to the device.
+constexpr uint64_t kCopySingles = 9;
+constexpr uint64_t kCopyBatches = 3;
 
 // With --quick.
 constexpr uint64_t kQuickWarmUpMs = 10;
@@ -43,36 +47,77 @@ constexpr uint64_t kQuickBatches = 5;
 constexpr uint64_t kQuickMaxLaunches = 20;
 
 struct Effort {
-    uint64_t warm_up_ms = kWarmUpMs, singles = kSingles, batches = kBatches, max_launches = kMaxLaunches;
+    uint64_t warm_up_ms = kWarmUpMs, singles = kSingles, batches = kBatches, max_launches = kMaxLaunches,
+             min_launches = kMinLaunches;
 
     static Effort quick() { return {kQuickWarmUpMs, kQuickSingles, kQuickBatches, kQuickMaxLaunches}; }
 
+    Effort of_copies() const {
+        return {0, std::min(singles, kCopySingles), std::min(batches, kCopyBatches), 1, 1};
+    }
+
     uint64_t launches_a_batch(uint64_t bytes) const {
-        return std::clamp(kBatchBytes / std::max<uint64_t>(bytes, 1), kMinLaunches, max_launches);
+        return std::clamp(kBatchBytes / std::max<uint64_t>(bytes, 1), min_launches, max_launches);
     }
 };
 
 // ---- inputs -----------------------------------------------------------------------------------------------
 
-// The input's element at `index`: the function of ../src/data.rs.
-__host__ __device__ inline float value(uint64_t index) {
+// The function of ../src/data.rs: 32 bits from an index.
+__host__ __device__ inline uint32_t hash(uint64_t index) {
     uint32_t hash = uint32_t(index) * 0x9e3779b9u;
     hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
     hash = (hash ^ (hash >> 13)) * 0xc2b2ae35u;
-    hash ^= hash >> 16;
-    return float(hash >> 8) / 16777216.0f - 0.5f;
+    return hash ^ (hash >> 16);
 }
+
+// The element types: name, what outputs are filled with, and the input's element at `index`.
+template <class T>
+struct Element;
+
+template <>
+struct Element<float> {
+    static constexpr const char* name = "f32";
+    static constexpr int poison = 0xff;
+    __host__ __device__ static float value(uint64_t index) {
+        return float(hash(index) >> 8) / 16777216.0f - 0.5f;
+    }
+};
+
+template <>
+struct Element<double> {
+    static constexpr const char* name = "f64";
+    static constexpr int poison = 0xff;
+    __host__ __device__ static double value(uint64_t index) { return double(hash(index)) / 4294967296.0 - 0.5; }
+};
+
+template <>
+struct Element<int32_t> {
+    static constexpr const char* name = "i32";
+    static constexpr int poison = 0xa5;
+    __host__ __device__ static int32_t value(uint64_t index) { return int32_t(hash(index)); }
+};
+
+template <>
+struct Element<uint8_t> {
+    static constexpr const char* name = "u8";
+    static constexpr int poison = 0xa5;
+    __host__ __device__ static uint8_t value(uint64_t index) { return uint8_t(hash(index) >> 24); }
+};
 
 // Several inputs (or outputs) of one length in one allocation.
 struct Layout {
     uint64_t count, elements, stride;
 
-    Layout(uint64_t count, uint64_t elements)
-        : count(count), elements(elements), stride((elements + kAlignment - 1) / kAlignment * kAlignment) {}
+    // `size` is that of an element in bytes.
+    Layout(uint64_t count, uint64_t elements, uint64_t size) : count(count), elements(elements) {
+        uint64_t alignment = kAlignment / size;
+        stride = (elements + alignment - 1) / alignment * alignment;
+    }
 
-    static Layout filling(uint64_t elements, uint64_t bytes) {
-        uint64_t each = std::max<uint64_t>(elements, 1) * sizeof(float);
-        return Layout(std::max<uint64_t>((bytes + each - 1) / each, 2), elements);
+    static Layout filling(uint64_t elements, uint64_t size, uint64_t bytes) {
+        uint64_t each = std::max<uint64_t>(elements, 1) * size;
+        return Layout(std::max<uint64_t>((bytes + each - 1) / each, 2), elements, size);
     }
 
     uint64_t size() const { return count * stride; }
@@ -110,7 +155,7 @@ using Launched = std::vector<char>;
 
 // Something that can be launched, again and again.
 struct Work {
-    std::string peer, op;
+    std::string peer, op, type = "f32";
     uint64_t n = 0, rows = 0, cols = 0;  // rows and cols are 0 where it is no matrix
     uint64_t inputs = 1, bytes = 0;
     std::function<void(uint64_t input, cudaStream_t)> launch;
@@ -141,8 +186,8 @@ inline std::vector<Timing> measure(const Work& work, cudaStream_t stream, const 
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaGetLastError());
         if (!work.check(launched)) {
-            std::fprintf(stderr, "error: %s %s of %llu elements: wrong result\n", work.peer.c_str(),
-                         work.op.c_str(), (unsigned long long)work.n);
+            std::fprintf(stderr, "error: %s %s of %llu elements (%s): wrong result\n", work.peer.c_str(),
+                         work.op.c_str(), (unsigned long long)work.n, work.type.c_str());
             std::exit(1);
         }
     };
@@ -159,7 +204,7 @@ inline std::vector<Timing> measure(const Work& work, cudaStream_t stream, const 
     // ---- warm-up
     auto start = std::chrono::steady_clock::now();
     do {
-        for (uint64_t i = 0; i < kMinLaunches; ++i) launch();
+        for (uint64_t i = 0; i < effort.min_launches; ++i) launch();
         CHECK(cudaStreamSynchronize(stream));
     } while (milliseconds_since(start) < double(effort.warm_up_ms));
 

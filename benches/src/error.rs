@@ -25,46 +25,27 @@ pub enum Error {
     Transpose(#[from] gpu_transpose::Error),
 
     /// A launch computed something else than the reference, or left its output as it was.
-    #[error("wrong result: input {input}, element {index}: expected {expected:e} ({expected_bits:#010x}), got {actual:e} ({actual_bits:#010x}{})", unwritten(*actual_bits))]
+    #[error("wrong result: input {input}, element {index}: expected {expected}, got {actual}{}", if *.unwritten { ", never written" } else { "" })]
     Wrong {
         /// Which of the rotated inputs.
         input: usize,
         /// Where in its output.
         index: usize,
-        /// What the reference computes.
-        expected: f32,
-        /// Its bits.
-        expected_bits: u32,
-        /// What the launch wrote.
-        actual: f32,
-        /// Its bits.
-        actual_bits: u32,
-    },
-
-    /// The same for elements that are not `f32`.
-    #[error("wrong result: input {input}, element {index}: expected {expected}, got {actual}")]
-    WrongElement {
-        /// Which of the rotated inputs.
-        input: usize,
-        /// Where in its output.
-        index: usize,
-        /// What belongs there.
+        /// What the reference computes, and its bytes.
         expected: String,
-        /// What the launch wrote.
+        /// What is there, and its bytes.
         actual: String,
+        /// Whether that is what it was filled with before.
+        unwritten: bool,
     },
 
     /// Memory that no launch was to write was written.
-    #[error(
-        "element {index} of the outputs belongs to no launch, yet it was written: {actual:e} ({actual_bits:#010x})"
-    )]
+    #[error("element {index} of the outputs belongs to no launch, yet it was written: {actual}")]
     Strayed {
         /// Where in the memory of all outputs.
         index: usize,
-        /// What was written there.
-        actual: f32,
-        /// Its bits.
-        actual_bits: u32,
+        /// What was written there, and its bytes.
+        actual: String,
     },
 
     /// The timings make no sense.
@@ -121,8 +102,4 @@ impl Error {
                 | Self::Transpose(gpu_transpose::Error::Device(gpu_core::Error::OutOfMemory { .. }))
         )
     }
-}
-
-fn unwritten(bits: u32) -> &'static str {
-    if bits == crate::data::POISON { ", never written" } else { "" }
 }

@@ -34,7 +34,7 @@ pub struct Child {
 /// # Errors
 /// [`Error::NoGpu`], and those of the device and the sum.
 pub fn child(target: Target, ordinal: u32, len: usize) -> Result<Child, Error> {
-    let values = data::values(len);
+    let values = data::values::<f32>(len);
 
     let start = Instant::now();
     let device = session::open(target, ordinal)?;
@@ -68,7 +68,7 @@ pub struct Setup {
 /// # Errors
 /// [`Error::Child`] and [`Error::WrongFirst`].
 pub fn measure(setup: &Setup, mode: Mode) -> Result<[Timing; 2], Error> {
-    let expected = gpu_reduce::reference::sum(&data::values(setup.len));
+    let expected = gpu_reduce::reference::sum(&data::values::<f32>(setup.len));
     let mut found = Vec::new();
     if mode == Mode::FreshProcessCached {
         // This one fills the cache.
@@ -114,7 +114,7 @@ mod tests {
     fn a_child_gets_the_reference_s_bits() {
         for target in [Target::Cpu, Target::Simulator] {
             let child = child(target, 0, 3000).expect("it needs no GPU");
-            assert_eq!(child.bits, gpu_reduce::reference::sum(&data::values(3000)).to_bits());
+            assert_eq!(child.bits, gpu_reduce::reference::sum(&data::values::<f32>(3000)).to_bits());
             assert!(child.context_ms >= 0.0 && child.first_ms > 0.0);
         }
     }

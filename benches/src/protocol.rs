@@ -1,4 +1,4 @@
-//! How a launch is timed. `peers/peers.cu` follows the same protocol with the same numbers (a test compares them).
+//! How a launch is timed. `peers/protocol.cuh` follows the same protocol with the same numbers (a test compares them).
 //!
 //! - Warm-up first: module load, compilation and the rise of the clocks stay out of the numbers.
 //! - Launches take distinct inputs in turn, so that none finds its input in the cache.
@@ -24,7 +24,8 @@ pub trait Work {
     /// Bytes that one launch reads and writes at least.
     fn bytes(&self) -> u64;
 
-    /// Fills all outputs with [`POISON`](crate::data::POISON).
+    /// Brings all outputs into a state that no launch leaves: fills them with [`POISON`](crate::data::Element::POISON), or, where the
+    /// work is done in place, uploads what it is done on.
     ///
     /// # Errors
     /// Those of the device.
@@ -83,6 +84,18 @@ impl Effort {
         min_launches: 2,
         max_launches: 2,
     };
+
+    /// The same for works that copy their input to the device in each launch: they take long and vary little.
+    #[must_use]
+    pub fn of_copies(self) -> Self {
+        let (singles, batches) = (self.singles.min(Self::COPY_SINGLES), self.batches.min(Self::COPY_BATCHES));
+        Self { warm_up: Duration::ZERO, singles, batches, min_launches: 1, max_launches: 1, ..self }
+    }
+
+    /// Timings of single launches with a copy.
+    pub const COPY_SINGLES: usize = 9;
+    /// Timings of batches of one with a copy.
+    pub const COPY_BATCHES: usize = 3;
 
     /// Launches of a batch of a work that moves `bytes` bytes.
     pub fn launches_a_batch(&self, bytes: u64) -> usize {
@@ -205,7 +218,7 @@ mod tests {
     use gpu_core::Device;
 
     use super::*;
-    use crate::data::{self, Layout, POISON};
+    use crate::data::{self, Layout, poison};
 
     /// Writes its input's number into its output, on the host; leaves out the launches that `skips` names.
     struct Host {
@@ -217,7 +230,7 @@ mod tests {
 
     impl Host {
         fn new(skips: Option<usize>) -> Self {
-            let layout = Layout::new(5, 3);
+            let layout = Layout::new::<f32>(5, 3);
             Self { layout, outputs: vec![0.0; layout.len()], launches: 0, skips }
         }
     }
@@ -232,7 +245,7 @@ mod tests {
         }
 
         fn poison(&mut self, _: &Stream) -> Result<(), Error> {
-            self.outputs.fill(f32::from_bits(POISON));
+            self.outputs.fill(poison());
             Ok(())
         }
 
@@ -286,7 +299,7 @@ mod tests {
                 &Effort { batches: 1, ..effort() },
             )
             .expect_err("an output was left as it was");
-            assert!(matches!(error, Error::Wrong { actual_bits: POISON, .. }), "{error}");
+            assert!(matches!(error, Error::Wrong { unwritten: true, .. }), "{error}");
         }
     }
 

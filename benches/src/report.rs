@@ -63,7 +63,7 @@ pub struct Provenance {
 /// What was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// The operation: `sum`, `transpose`, `copy`, `first_result`, `context`.
+    /// The operation: `sum`, `argmax`, `transpose`, `copy`, `first_result`, `context` and so on.
     pub op: String,
     /// The element type.
     #[serde(rename = "type")]
@@ -93,7 +93,7 @@ impl Subject {
 pub struct Record {
     /// The set of cases it belongs to: `gpu`.
     pub suite: String,
-    /// Whose implementation: `ours`, `cub`, `cublas`, `cuda`.
+    /// Whose implementation: `ours`, `cub`, `cublas`, `thrust`, `cuda`.
     pub peer: String,
     /// What was measured.
     #[serde(flatten)]

@@ -9,13 +9,14 @@ use gpu_core::Kind;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::Args;
+use crate::data::Element;
 use crate::error::Error;
 use crate::first_result::{self, Setup};
 use crate::protocol::{self, Work};
 use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
-use crate::suite::{self, Case, Copy, Op, Shape, Sum, Transpose};
+use crate::suite::{self, Case, Copy, Op, Reduce, Shape, SumWithCopy, Transpose, Type};
 
 /// Processes started for one first result.
 const CHILDREN: usize = 5;
@@ -36,10 +37,23 @@ impl Outcome {
     pub fn table(&self) -> String {
         let mut records = self.records.clone();
         let rank = |record: &Record| {
-            let ops = ["context", "first_result", "copy", "sum", "transpose", "permute", "in_place"];
+            let ops = [
+                "context",
+                "first_result",
+                "copy",
+                "sum",
+                "sum_with_copy",
+                "max",
+                "argmax",
+                "transpose",
+                "permute",
+                "in_place",
+            ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
-        records.sort_by_key(|record| (rank(record), record.subject.n, record.mode));
+        records.sort_by_key(|record| {
+            (rank(record), record.subject.element.clone(), record.subject.n, record.mode)
+        });
         report::table(&records)
     }
 
@@ -87,11 +101,21 @@ pub fn run(args: &Args, program: PathBuf) -> Result<Outcome, Error> {
     Ok(run.outcome)
 }
 
-/// The cases that `args` selects.
+/// The cases that `args` selects; long ones only if it filters.
 ///
 /// # Errors
 /// [`Error::NoCase`] where that is none.
 pub fn select(args: &Args) -> Result<Vec<Case>, Error> {
+    let mut cases = list(args)?;
+    cases.retain(|case| !args.filter.is_empty() || !case.is_long());
+    Ok(cases)
+}
+
+/// The cases that could be selected.
+///
+/// # Errors
+/// [`Error::NoCase`] where that is none.
+pub fn list(args: &Args) -> Result<Vec<Case>, Error> {
     let cases: Vec<Case> =
         suite::cases(args.quick_sizes()).into_iter().filter(|case| args.selects(&case.name())).collect();
     if cases.is_empty() { Err(Error::NoCase(args.filter.clone())) } else { Ok(cases) }
@@ -116,9 +140,13 @@ impl Run {
         match case.op {
             Op::FirstResult => self.first_result(args, program, case),
             Op::Copy => self.copy(session, case).map(drop),
-            Op::Sum | Op::Transpose | Op::Permute | Op::InPlace => {
+            Op::Sum | Op::Max | Op::ArgMax | Op::SumWithCopy | Op::Transpose | Op::Permute | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
-                let copies = self.copy(session, Case::copy_of(bytes))?;
+                // A copy within the device says nothing of one from the host.
+                let copies = match case.op {
+                    Op::SumWithCopy => Vec::new(),
+                    _ => self.copy(session, Case::copy_of(bytes))?,
+                };
                 for timing in timings {
                     let copy = copies.iter().find(|copy| copy.mode == timing.mode).map(|copy| copy.summary);
                     let record = Record::ours(case.subject(), timing, inputs, bytes, copy, &self.provenance);
@@ -178,18 +206,39 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
         return Ok((timings, work.inputs(), work.bytes()));
     }
-    let layout = session.layout(case.elements());
-    session.prepare(layout)?;
+    match case.element {
+        Type::F32 => measure_of::<f32>(session, case),
+        Type::F64 => measure_of::<f64>(session, case),
+        Type::I32 => measure_of::<i32>(session, case),
+        Type::U8 => measure_of::<u8>(session, case),
+        Type::U16 | Type::U128 => unreachable!("{} is an array", case.name()),
+    }
+}
+
+/// Measures a case whose inputs are shared with others.
+fn measure_of<T: Element + gpu_reduce::Element>(
+    session: &mut Session,
+    case: Case,
+) -> Result<(Vec<Timing>, usize, u64), Error> {
+    let layout = session.layout::<T>(case.elements());
+    session.prepare::<T>(layout)?;
     let session = &*session;
-    let Some(inputs) = session.inputs(layout) else { unreachable!("they were prepared just now") };
+    let Some(inputs) = session.inputs::<T>(layout) else { unreachable!("they were prepared just now") };
+    let mut effort = session.effort;
     let mut work: Box<dyn Work> = match (case.op, case.shape) {
         (Op::Transpose, Shape::Matrix { rows, cols }) => {
             Box::new(Transpose::new(session, inputs, rows, cols)?)
         }
         (Op::Copy, _) => Box::new(Copy::new(session, inputs)?),
-        _ => Box::new(Sum::new(session, inputs)?),
+        (Op::SumWithCopy, _) => {
+            effort = effort.of_copies();
+            Box::new(SumWithCopy::new(session, inputs)?)
+        }
+        (Op::Max, _) => Box::new(Reduce::<T, T::Max>::new(session, inputs)?),
+        (Op::ArgMax, _) => Box::new(Reduce::<T, T::ArgMax>::new(session, inputs)?),
+        _ => Box::new(Reduce::<T, T::Sum>::new(session, inputs)?),
     };
-    let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
+    let timings = protocol::measure(&mut *work, &session.stream, session.clock, &effort)?;
     Ok((timings, work.inputs(), work.bytes()))
 }
 

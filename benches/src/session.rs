@@ -1,9 +1,12 @@
 //! The device, and the inputs on it that all cases share.
 
+use std::any::Any;
+use std::collections::BTreeMap;
+
 use gpu_core::{Buffer, Device, Kind, Stream};
 
 use crate::cli::{Args, Target};
-use crate::data::{self, Layout};
+use crate::data::{self, Element, Layout};
 use crate::error::Error;
 use crate::protocol::Effort;
 use crate::report::Clock;
@@ -25,10 +28,26 @@ pub struct Session {
     pub effort: Effort,
     /// Bytes that the rotated inputs fill at least.
     rotated_bytes: u64,
-    /// The input's values …
-    host: Vec<f32>,
-    /// … on the device too.
-    input: Option<Buffer<f32>>,
+    /// The input's values, by the type's name.
+    numbers: BTreeMap<&'static str, Box<dyn Shared>>,
+}
+
+/// The input's values of one type, on the host and on the device.
+struct Numbers<T: Element> {
+    host: Vec<T>,
+    device: Option<Buffer<T>>,
+}
+
+/// [`Numbers`] of any type.
+trait Shared: Any {
+    /// Frees the device's memory.
+    fn release(&mut self);
+}
+
+impl<T: Element> Shared for Numbers<T> {
+    fn release(&mut self) {
+        self.device = None;
+    }
 }
 
 /// Opens the device that the command line names.
@@ -60,63 +79,81 @@ impl Session {
             // Two inputs are enough where no cache is to be measured around.
             _ => (Clock::Wall, Effort::HOST, 0),
         };
-        Ok(Self { device, stream, clock, effort, rotated_bytes, host: Vec::new(), input: None })
+        Ok(Self { device, stream, clock, effort, rotated_bytes, numbers: BTreeMap::new() })
     }
 
     /// How inputs of `elements` elements lie in the shared memory.
-    pub fn layout(&self, elements: usize) -> Layout {
-        Layout::filling(elements, self.rotated_bytes)
+    pub fn layout<T>(&self, elements: usize) -> Layout {
+        Layout::filling::<T>(elements, self.rotated_bytes)
     }
 
     /// Makes [`Session::inputs`] of this layout available. Call it before; it may replace the shared memory.
     ///
     /// # Errors
-    /// Those of the device; then there are no inputs at all.
-    pub fn prepare(&mut self, layout: Layout) -> Result<(), Error> {
-        if self.input.as_ref().is_none_or(|input| input.len() < layout.len()) {
-            // The old one first: the two need not fit beside each other.
-            self.input = None;
-            let mut input = self.device.alloc(layout.len())?;
-            if self.host.len() < layout.len() {
-                self.host = data::values(layout.len());
-            }
-            input.copy_from(&self.host[..layout.len()])?;
-            self.input = Some(input);
+    /// Those of the device; then there are no inputs of this type.
+    pub fn prepare<T: Element>(&mut self, layout: Layout) -> Result<(), Error> {
+        if self.inputs::<T>(layout).is_some() {
+            return Ok(());
         }
+        // The old one first: the two need not fit beside each other.
+        self.numbers_mut::<T>().release();
+        let device = self.device.clone();
+        let alloc = || device.alloc::<T>(layout.len()).map_err(Error::from);
+        let mut input = match alloc() {
+            Err(error) if error.is_out_of_memory() => {
+                self.release();
+                alloc()
+            }
+            other => other,
+        }?;
+        let numbers = self.numbers_mut::<T>();
+        if numbers.host.len() < layout.len() {
+            numbers.host = data::values(layout.len());
+        }
+        input.copy_from(&numbers.host[..layout.len()])?;
+        numbers.device = Some(input);
         Ok(())
     }
 
-    /// Frees the memory of the inputs.
+    /// Frees the device's memory of all inputs.
     pub fn release(&mut self) {
-        self.input = None;
+        self.numbers.values_mut().for_each(|numbers| numbers.release());
     }
 
     /// The inputs of this layout; `None` if they were not prepared.
-    pub fn inputs(&self, layout: Layout) -> Option<Inputs<'_>> {
-        let device = self.input.as_ref().filter(|input| input.len() >= layout.len())?;
-        Some(Inputs { layout, host: &self.host[..layout.len()], device })
+    pub fn inputs<T: Element>(&self, layout: Layout) -> Option<Inputs<'_, T>> {
+        let shared: &dyn Any = &**self.numbers.get(T::NAME)?;
+        let numbers: &Numbers<T> = shared.downcast_ref()?;
+        let device = numbers.device.as_ref().filter(|input| input.len() >= layout.len())?;
+        Some(Inputs { layout, host: &numbers.host[..layout.len()], device })
+    }
+
+    fn numbers_mut<T: Element>(&mut self) -> &mut Numbers<T> {
+        let none = || Box::new(Numbers::<T> { host: Vec::new(), device: None }) as Box<dyn Shared>;
+        let shared: &mut dyn Any = &mut **self.numbers.entry(T::NAME).or_insert_with(none);
+        shared.downcast_mut().expect("each type has a name of its own")
     }
 }
 
 /// Inputs on the device, with a copy on the host.
 #[derive(Clone, Copy)]
-pub struct Inputs<'a> {
+pub struct Inputs<'a, T: Element> {
     /// Where each lies.
     pub layout: Layout,
     /// Their values.
-    pub host: &'a [f32],
+    pub host: &'a [T],
     /// The same on the device; it may be longer.
-    pub device: &'a Buffer<f32>,
+    pub device: &'a Buffer<T>,
 }
 
 /// Outputs on the device, and where they are taken to be checked.
-pub struct Outputs {
+pub struct Outputs<T: Element> {
     layout: Layout,
-    device: Buffer<f32>,
-    host: Vec<f32>,
+    device: Buffer<T>,
+    host: Vec<T>,
 }
 
-impl Outputs {
+impl<T: Element> Outputs<T> {
     /// Outputs laid out as `layout`.
     ///
     /// # Errors
@@ -126,7 +163,7 @@ impl Outputs {
     }
 
     /// The output of the input numbered `input`.
-    pub fn of(&mut self, input: usize) -> gpu_core::ViewMut<'_, f32> {
+    pub fn of(&mut self, input: usize) -> gpu_core::ViewMut<'_, T> {
         self.device.slice_mut(self.layout.range(input))
     }
 
@@ -135,15 +172,15 @@ impl Outputs {
     /// # Errors
     /// Those of the device.
     pub fn poison(&mut self, stream: &Stream) -> Result<(), Error> {
-        Ok(stream.memset(&mut self.device, data::POISON_BYTE)?)
+        Ok(stream.memset(&mut self.device, T::POISON)?)
     }
 
     /// Checks all, as [`data::check`] does.
     ///
     /// # Errors
     /// As [`data::check`], and those of the device.
-    pub fn check(&mut self, launched: &[bool], expected: impl FnMut(usize, &mut [f32])) -> Result<(), Error> {
-        self.host.resize(self.device.len(), 0.0);
+    pub fn check(&mut self, launched: &[bool], expected: impl FnMut(usize, &mut [T])) -> Result<(), Error> {
+        self.host.resize(self.device.len(), T::default());
         self.device.copy_to(&mut self.host)?;
         data::check(self.layout, launched, &self.host, expected)
     }

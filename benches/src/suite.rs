@@ -3,10 +3,11 @@
 mod copy;
 pub mod permute;
 mod reduce;
+pub mod segments;
 mod transpose;
 
 pub use copy::Copy;
-pub use reduce::Sum;
+pub use reduce::{Reduce, SumWithCopy};
 pub use transpose::Transpose;
 
 use crate::report::Subject;
@@ -16,6 +17,12 @@ use crate::report::Subject;
 pub enum Op {
     /// The sum of an array.
     Sum,
+    /// The largest element of an array.
+    Max,
+    /// Where it is.
+    ArgMax,
+    /// The sum of an array that is on the host, copies included.
+    SumWithCopy,
     /// The transposition of a matrix.
     Transpose,
     /// The transposition of a matrix of another element type, or a permutation of axes.
@@ -33,11 +40,54 @@ impl Op {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sum => "sum",
+            Self::Max => "max",
+            Self::ArgMax => "argmax",
+            Self::SumWithCopy => "sum_with_copy",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",
+        }
+    }
+}
+
+/// The types of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Type {
+    F32,
+    F64,
+    I32,
+    U8,
+    U16,
+    U128,
+}
+
+impl Type {
+    /// Those of the reductions.
+    const REDUCED: [Self; 4] = [Self::F32, Self::F64, Self::I32, Self::U8];
+
+    /// The name in cases and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::I32 => "i32",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U128 => "u128",
+        }
+    }
+
+    /// What stands for moved elements of so many bytes.
+    const fn of_bytes(bytes: usize) -> Self {
+        match bytes {
+            1 => Self::U8,
+            2 => Self::U16,
+            4 => Self::F32,
+            8 => Self::F64,
+            _ => Self::U128,
         }
     }
 }
@@ -82,17 +132,6 @@ impl Typed {
         self.extents.iter().product()
     }
 
-    /// The element's type.
-    fn element(self) -> &'static str {
-        match self.bytes {
-            1 => "u8",
-            2 => "u16",
-            4 => "f32",
-            8 => "f64",
-            _ => "u128",
-        }
-    }
-
     fn is_matrix(self) -> bool {
         self.extents[..2] == [1, 1]
     }
@@ -103,6 +142,8 @@ impl Typed {
 pub struct Case {
     /// What is done.
     pub op: Op,
+    /// Of what.
+    pub element: Type,
     /// With how much.
     pub shape: Shape,
 }
@@ -119,7 +160,7 @@ impl Case {
                 format!("{a}x{b}x{c}x{d}/{i}{j}{k}{l}")
             }
         };
-        format!("{}/{}/{size}", self.op.name(), self.element())
+        format!("{}/{}/{size}", self.op.name(), self.element.name())
     }
 
     /// Elements of its input.
@@ -131,8 +172,10 @@ impl Case {
         }
     }
 
-    fn element(self) -> &'static str {
-        if let Shape::Array(typed) = self.shape { typed.element() } else { "f32" }
+    /// Whether it takes so long that it is measured only where a filter asks for it: the orders of four axes, with 17 GB to
+    /// check for each.
+    pub fn is_long(self) -> bool {
+        matches!(self.shape, Shape::Array(typed) if !typed.is_matrix() && typed.elements() >= 1 << 30)
     }
 
     /// The same for the record.
@@ -151,20 +194,26 @@ impl Case {
             }
             _ => self.op.name().into(),
         };
-        Subject { op, element: self.element().into(), n: self.elements() as u64, rows, cols }
+        Subject { op, element: self.element.name().into(), n: self.elements() as u64, rows, cols }
     }
 
     /// The copy that moves as many bytes as `bytes`.
     pub fn copy_of(bytes: u64) -> Self {
         let elements = bytes.div_ceil(2 * size_of::<f32>() as u64).max(1) as usize;
-        // A sum also writes one element. Whole powers of two keep the copies few and their names readable.
+        // A reduction also writes one element, of 8 bytes at most. Whole powers of two keep the copies few and their names
+        // readable.
         let elements = if elements > 1 && (elements - 1).is_power_of_two() { elements - 1 } else { elements };
-        Self { op: Op::Copy, shape: Shape::Vector(elements) }
+        Self { op: Op::Copy, element: Type::F32, shape: Shape::Vector(elements) }
     }
 }
 
 /// Elements of the sum that is a fresh process's first result.
 const FIRST: usize = 1 << 20;
+
+/// The sums of doubles that the literature measured, with and without the copy to the device (C. González, *Modelo de
+/// estimación de rendimiento para arquitecturas paralelas heterogéneas*, 2012, chapter 9).
+pub const LITERATURE: [usize; 7] =
+    [500_000, 1_000_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000, 100_000_000];
 
 /// All cases: the sizes of the figures, or small ones.
 pub fn cases(quick: bool) -> Vec<Case> {
@@ -174,18 +223,29 @@ pub fn cases(quick: bool) -> Vec<Case> {
         let matrices = &[(1024, 1024), (4096, 4096), (16384, 16384), (16381, 16363)];
         (&[1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28], matrices, FIRST)
     };
-    let vector = |op, len| Case { op, shape: Shape::Vector(len) };
-    let mut cases = vec![vector(Op::FirstResult, first)];
-    cases.extend(lengths.iter().map(|&len| vector(Op::Sum, len)));
-    cases.extend(
-        matrices.iter().map(|&(rows, cols)| Case { op: Op::Transpose, shape: Shape::Matrix { rows, cols } }),
-    );
+    let literature: &[usize] = if quick { &[1000] } else { &LITERATURE };
+    let vector = |op, element, len| Case { op, element, shape: Shape::Vector(len) };
+    let mut cases = vec![vector(Op::FirstResult, Type::F32, first)];
+    // All of a type one after the other: they share their inputs.
+    for element in Type::REDUCED {
+        for op in [Op::Sum, Op::Max, Op::ArgMax] {
+            cases.extend(lengths.iter().map(|&len| vector(op, element, len)));
+        }
+    }
+    for op in [Op::Sum, Op::SumWithCopy] {
+        cases.extend(literature.iter().map(|&len| vector(op, Type::F64, len)));
+    }
+    cases.extend(matrices.iter().map(|&(rows, cols)| Case {
+        op: Op::Transpose,
+        element: Type::F32,
+        shape: Shape::Matrix { rows, cols },
+    }));
     // The copies of the same sizes; where a matrix has as many elements as an array, one copy serves both.
     let mut copies: Vec<usize> =
         lengths.iter().copied().chain(matrices.iter().map(|(rows, cols)| rows * cols)).collect();
     copies.sort_unstable();
     copies.dedup();
-    cases.extend(copies.into_iter().map(|len| vector(Op::Copy, len)));
+    cases.extend(copies.into_iter().map(|len| vector(Op::Copy, Type::F32, len)));
     cases.extend(arrays(quick));
     cases
 }
@@ -216,7 +276,12 @@ fn arrays(quick: bool) -> Vec<Case> {
         arrays.push(Typed { bytes: 2, extents: [axis; 4], axes, in_place: false });
     }
     let op = |typed: Typed| if typed.in_place { Op::InPlace } else { Op::Permute };
-    arrays.into_iter().map(|typed| Case { op: op(typed), shape: Shape::Array(typed) }).collect()
+    let case = |typed: Typed| Case {
+        op: op(typed),
+        element: Type::of_bytes(typed.bytes),
+        shape: Shape::Array(typed),
+    };
+    arrays.into_iter().map(case).collect()
 }
 
 #[cfg(test)]
@@ -233,6 +298,11 @@ mod tests {
             "sum/f32/2^20",
             "sum/f32/2^24",
             "sum/f32/2^28",
+            "max/f64/2^10",
+            "argmax/u8/2^28",
+            "sum/i32/2^20",
+            "sum/f64/100000000",
+            "sum_with_copy/f64/500000",
             "transpose/f32/1024x1024",
             "transpose/f32/4096x4096",
             "transpose/f32/16384x16384",
@@ -249,6 +319,15 @@ mod tests {
     }
 
     #[test]
+    fn only_the_orders_of_four_axes_are_long() {
+        let long: Vec<String> =
+            cases(false).into_iter().filter(|case| case.is_long()).map(Case::name).collect();
+        assert_eq!(long.len(), 24);
+        assert!(long.iter().all(|name| name.starts_with("permute/u16/256x256x256x256/")), "{long:?}");
+        assert!(!cases(true).into_iter().any(Case::is_long));
+    }
+
+    #[test]
     fn quick_sizes_are_small() {
         assert!(cases(true).into_iter().all(|case| case.elements() <= 1 << 16));
     }
@@ -257,6 +336,7 @@ mod tests {
     fn a_copy_moves_as_many_bytes() {
         assert_eq!(Case::copy_of(8 << 20).elements(), 1 << 20);
         assert_eq!(Case::copy_of((4 << 28) + 4).name(), "copy/f32/2^27");
+        assert_eq!(Case::copy_of((8 << 28) + 8).name(), "copy/f32/2^28");
         assert_eq!(Case::copy_of(8 * 16381 * 16363).elements(), 16381 * 16363);
         assert_eq!(Case::copy_of(8).elements(), 1);
     }

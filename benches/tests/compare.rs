@@ -96,7 +96,7 @@ fn it_runs_both_in_turn_and_judges_the_figures() {
         record("cublas", "transpose", 1 << 28, Some(16384), "single", 0.600),
         record("cuda", "empty", 0, None, "single", 0.003),
     ];
-    let output = compare(python, &folder, &ours, &peers, &["--rounds", "2", "--filter", "x"]);
+    let output = compare(python, &folder, &ours, &peers, &["--rounds", "2", "--filter", "x", "--all"]);
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!(output.status.code(), Some(4), "one figure is missed\n{text}");
 
@@ -106,17 +106,22 @@ fn it_runs_both_in_turn_and_judges_the_figures() {
     assert!(log.lines().all(|line| line.contains("--filter x")), "{log}");
 
     // 0.240 / 0.250; 0.005 / 0.010; 0.600 / 0.500.
-    assert_eq!(line(&text, "sum 2^28 batch ≥").last(), Some(&"MISS"), "{text}");
-    assert!(line(&text, "sum 2^28 batch ≥").contains(&"0.960"), "{text}");
-    assert_eq!(line(&text, "sum 2^20 single ≤")[3..], ["≤", "0.65", "×", "cub's", "time", "0.500", "PASS"]);
-    assert_eq!(line(&text, "transpose 16384×16384 single ≥").last(), Some(&"PASS"), "{text}");
-    assert_eq!(line(&text, "first_result 2^20").last(), Some(&"PASS"), "{text}");
-    assert_eq!(line(&text, "sum 2^28 single").last(), Some(&"measured"), "{text}");
-    assert!(text.contains("4 of 7 figures measured, 1 missed"), "{text}");
+    assert_eq!(line(&text, "sum f32 2^28 batch ≥").last(), Some(&"MISS"), "{text}");
+    assert!(line(&text, "sum f32 2^28 batch ≥").contains(&"0.960"), "{text}");
+    assert_eq!(
+        line(&text, "sum f32 2^20 single ≤")[4..],
+        ["≤", "0.65", "×", "cub's", "time", "0.500", "PASS"]
+    );
+    assert_eq!(line(&text, "transpose f32 16384×16384 single ≥").last(), Some(&"PASS"), "{text}");
+    assert_eq!(line(&text, "first_result f32 2^20").last(), Some(&"PASS"), "{text}");
+    assert!(text.contains("Not measured: sum f32 2^28 single, sum f32 2^20 batch, "), "{text}");
+    // 3 operations × 4 types × 4 lengths × 2 modes, 7 of segments and columns, 17 of transpositions, a
+    // first result.
+    assert!(text.contains("4 of 121 figures measured, 1 missed"), "{text}");
     // The table of everything that both have.
     assert_eq!(
-        line(&text, "sum 2^20 single cub"),
-        ["sum", "2^20", "single", "cub", "5.00", "10.00", "2.000", "2.000–2.000"]
+        line(&text, "sum f32 2^20 single cub"),
+        ["sum", "f32", "2^20", "single", "cub", "5.00", "10.00", "2.000", "2.000–2.000"]
     );
     assert!(!text.contains("empty") && !text.contains("copy"), "{text}");
 
@@ -143,7 +148,44 @@ fn the_median_over_the_rounds_counts() {
     let output = python.arg(script()).arg("--from").arg(&file).output().expect("python3 starts");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert_eq!(line(&text, "sum 2^28 single cub")[4..], ["100.00", "100.00", "1.000", "0.056–1.000"]);
+    assert_eq!(line(&text, "sum f32 2^28 single cub")[5..], ["100.00", "100.00", "1.000", "0.056–1.000"]);
+}
+
+#[test]
+fn figures_of_bytes_and_of_the_copy_and_the_slowest_of_several() {
+    let Some(mut python) = python() else { return };
+    let folder = folder("bytes");
+    let of = |op: &str, element: &str, n: u64, rows: Option<u64>, ms: f64, bytes: u64, copy: f64| {
+        record("ours", op, n, rows, "batch", ms)
+            .replace("\"type\":\"f32\"", &format!("\"type\":\"{element}\""))
+            .replace("\"bytes\":8", &format!("\"bytes\":{bytes}"))
+            .replace("\"copy_fraction\":null", &format!("\"copy_fraction\":{copy}"))
+    };
+    let records = [
+        of("segments_2^3", "f32", 1 << 26, None, 0.1, 300_000_000, 0.9),
+        of("columns", "f32", 1 << 28, Some(16384), 0.5, 1_500_000_000, 0.7),
+        of("permute", "u8", 1 << 28, Some(16384), 0.1, 1, 0.86),
+        of("permute_0123", "u16", 1 << 32, None, 0.1, 1, 0.99),
+        of("permute_3210", "u16", 1 << 32, None, 0.1, 1, 0.79),
+        of("permute_0213", "u16", 1 << 32, None, 0.1, 1, 0.90),
+    ];
+    let file = folder.join("kept.jsonl");
+    fs::write(&file, records.join("\n")).expect("a file");
+    let output = python.arg(script()).arg("--from").arg(&file).output().expect("python3 starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    // 3 · 10^8 bytes in 0.1 ms; 1.5 · 10^9 in 0.5 ms.
+    assert_eq!(line(&text, "segments_2^3 batch")[2..], ["≥", "2500", "GB/s", "3000", "PASS"]);
+    assert_eq!(line(&text, "columns f32 16384×16384 batch")[4..], ["≥", "3500", "GB/s", "3000", "MISS"]);
+    assert_eq!(
+        line(&text, "permute u8 16384×16384 batch")[4..],
+        ["≥", "0.85", "of", "the", "copy", "0.860", "PASS"]
+    );
+    assert_eq!(
+        line(&text, "permute u16 2^32 batch")[4..],
+        ["≥", "0.80", "of", "the", "copy", "0.790", "MISS"]
+    );
+    assert!(text.contains("4 of 121 figures measured, 2 missed"), "{text}");
 }
 
 #[test]

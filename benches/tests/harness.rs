@@ -40,7 +40,8 @@ fn check(device: &str) {
     ] {
         let found = records
             .iter()
-            .filter(|r| r.subject.op == op && r.subject.n == n && r.mode.name() == mode)
+            .filter(|r| r.subject.op == op && r.subject.element == "f32" && r.subject.n == n)
+            .filter(|r| r.mode.name() == mode)
             .collect::<Vec<_>>();
         assert_eq!(found.len(), 1, "{op} {n} {mode}");
         let Record { ms_median, ms_min, copy_fraction, provenance, .. } = found[0];
@@ -80,6 +81,8 @@ fn a_list_a_filter_and_wrong_arguments() {
     let names = ["transpose/f32", "permute/u8", "permute/u16", "permute/f64"]
         .map(|name| name.to_owned() + "/16381x16363\n");
     assert_eq!(text(&list.stdout), names.concat());
+    let long = text(&bench(&["--list", "--filter", "256x256x256x256"]).stdout);
+    assert_eq!(long.lines().filter(|line| line.ends_with("(only with --filter)")).count(), 24, "{long}");
     let none = bench(&["--filter", "nonesuch", "--device", "cpu"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(text(&none.stderr).contains("no case contains `nonesuch`"));

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use gpu_benches::data::{Layout, value};
+use gpu_benches::data::{Element, Layout};
 use gpu_benches::protocol::Effort;
 use gpu_benches::session::{MIN_ROTATED_BYTES, ROTATED_CACHES};
-use gpu_benches::suite;
+use gpu_benches::suite::segments::{self, Lengths};
+use gpu_benches::suite::{self, Case, Op, Type};
 
 const PROTOCOL: &str = include_str!("../peers/protocol.cuh");
 const PEERS: &str = include_str!("../peers/peers.cu");
+const SEGMENTS: &str = include_str!("../peers/segments.hpp");
 
 /// The constant of this name in the C++ source.
 fn constant(name: &str) -> u64 {
@@ -30,24 +32,41 @@ fn the_numbers_of_the_protocol_are_the_same() {
     }
     assert_eq!(constant("kMinRotatedBytes"), MIN_ROTATED_BYTES);
     assert_eq!(constant("kRotatedCaches"), ROTATED_CACHES);
-    assert_eq!(constant("kAlignment"), Layout::new(1, 1).stride as u64);
+    assert_eq!(constant("kAlignment"), Layout::new::<u8>(1, 1).stride as u64);
+    assert_eq!(constant("kAlignment"), 8 * Layout::new::<f64>(1, 1).stride as u64);
+    assert_eq!(constant("kCopySingles"), Effort::COPY_SINGLES as u64);
+    assert_eq!(constant("kCopyBatches"), Effort::COPY_BATCHES as u64);
+}
+
+/// The numbers between braces after `prefix`, in a line of the C++ source.
+fn list(prefix: &str) -> Vec<usize> {
+    let found = PEERS.lines().find_map(|line| line.split_once(prefix));
+    let rest = found.unwrap_or_else(|| panic!("no {prefix}")).1;
+    let numbers = rest[..rest.find('}').expect("an end")].split(", ");
+    numbers.map(|number| number.parse().expect("a number")).collect()
 }
 
 #[test]
 fn the_sizes_are_the_same() {
-    for (quick, prefix) in [(false, "std::vector<uint64_t> logs = {"), (true, "if (options.quick) logs = {")]
-    {
-        let line = PEERS.lines().find_map(|line| line.trim().strip_prefix(prefix)).expect("the sizes");
-        let logs: Vec<u32> = line[..line.find('}').expect("an end")]
-            .split(", ")
-            .map(|log| log.parse().expect("a number"))
-            .collect();
-        let sums: Vec<usize> = suite::cases(quick)
-            .into_iter()
-            .filter(|case| case.op == suite::Op::Sum)
-            .map(|case| case.elements())
-            .collect();
-        assert_eq!(sums, logs.into_iter().map(|log| 1 << log).collect::<Vec<_>>());
+    let lengths = |quick, op, element| -> Vec<usize> {
+        let cases = suite::cases(quick).into_iter();
+        cases.filter(|case| case.op == op && case.element == element).map(Case::elements).collect()
+    };
+    for (quick, logs, literature) in [
+        (false, "logs = {", "std::vector<uint64_t> literature = {"),
+        (true, "if (options.quick) logs = {", "literature = {"),
+    ] {
+        let logs: Vec<usize> = list(logs).into_iter().map(|log| 1 << log).collect();
+        let literature = if quick { vec![1000] } else { list(literature) };
+        for element in [Type::F32, Type::F64, Type::I32, Type::U8] {
+            for op in [Op::Max, Op::ArgMax] {
+                assert_eq!(lengths(quick, op, element), logs);
+            }
+            let all =
+                if element == Type::F64 { [logs.clone(), literature.clone()].concat() } else { logs.clone() };
+            assert_eq!(lengths(quick, Op::Sum, element), all);
+        }
+        assert_eq!(lengths(quick, Op::SumWithCopy, Type::F64), literature);
         let shapes: Vec<String> = suite::cases(quick)
             .into_iter()
             .filter_map(|case| match case.shape {
@@ -58,14 +77,53 @@ fn the_sizes_are_the_same() {
         let shapes = format!("shapes = {{{}}}", shapes.join(", "));
         assert!(PEERS.contains(&shapes), "{shapes}");
     }
+    assert!(
+        PEERS.contains("logs = {10, 16}, shapes = {{64, 64}, {256, 256}, {61, 67}}, literature = {1000};")
+    );
 }
 
 /// Values that the C++ side printed.
 #[test]
 fn the_inputs_are_the_same() {
-    for (index, expected) in
-        [(0, -0.5), (1, 0.073_397_58), (12_345, 0.310_863_67), (536_870_911, 0.162_364_6)]
-    {
-        assert_eq!(value(index), expected, "element {index}");
+    for (index, float, double, int, byte) in [
+        (0, -0.5, -0.5, 0, 0),
+        (1, 0.073_397_58, 0.073_397_580_068_558_45, -1_832_243_442, 146),
+        (12_345, 0.310_863_67, 0.310_863_678_809_255_36, -812_334_314, 207),
+        (536_870_911, 0.162_364_6, 0.162_364_604_417_234_66, -1_450_132_982, 169),
+    ] {
+        assert_eq!(f32::value(index), float, "element {index}");
+        assert_eq!(f64::value(index), double, "element {index}");
+        assert_eq!((i32::value(index), u8::value(index)), (int, byte), "element {index}");
+    }
+}
+
+/// The segments: the C++ side's constants, and the number of offsets and their hash that it printed.
+#[test]
+fn the_segments_are_the_same() {
+    let lengths: Vec<usize> = list("std::vector<uint64_t> lengths = {");
+    let ours: Vec<usize> = Lengths::ALL
+        .into_iter()
+        .map(|lengths| match lengths {
+            Lengths::Equal(len) => len,
+            Lengths::PowerLaw => 0,
+        })
+        .collect();
+    assert_eq!(lengths, ours);
+    for (name, value) in [
+        ("kSegmentElements", segments::ELEMENTS as u64),
+        ("kQuickSegmentElements", segments::QUICK_ELEMENTS as u64),
+        ("kPowerLawSeed", segments::POWER_LAW_SEED),
+        ("kPowerLawDoublings", segments::POWER_LAW_DOUBLINGS),
+    ] {
+        assert!(SEGMENTS.contains(&format!("constexpr uint64_t {name} = {value};")), "{name}");
+    }
+    for (elements, lengths, count, hash) in [
+        (segments::ELEMENTS, Lengths::PowerLaw, 4_194_195, 0xe3b0_3a13_39c5_6352),
+        (segments::QUICK_ELEMENTS, Lengths::PowerLaw, 3_721, 0x6410_b683_f032_27ef),
+        (segments::QUICK_ELEMENTS, Lengths::Equal(1000), 67, 0x6731_d34b_1f96_9c18),
+    ] {
+        let offsets = lengths.offsets(elements);
+        let found = offsets.iter().fold(0u64, |hash, &at| hash.wrapping_mul(31).wrapping_add(at.into()));
+        assert_eq!((offsets.len(), found), (count, hash), "{lengths:?} of {elements}");
     }
 }

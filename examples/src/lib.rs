@@ -1,5 +1,6 @@
 //! What the examples share.
 
+pub mod reductions;
 pub mod table;
 pub mod transpositions;
 

@@ -1,38 +1,17 @@
 //! Runs `memory_metrics` as a user does, and holds its figures against the literature's.
 
+mod support;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// The example's executable, built once: `cargo test --test` alone does not build examples, and an old one would be tested.
-fn executable() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let test = std::env::current_exe().expect("a test has a path");
-        let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "gpu-examples", "--example", "memory_metrics"]);
-        if profile.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().expect("cargo starts").success(), "the example does not build");
-        profile.join("examples").join(format!("memory_metrics{}", std::env::consts::EXE_SUFFIX))
-    })
-}
-
-#[track_caller]
 fn run(arguments: &[&str]) -> String {
-    let output = Command::new(executable()).args(arguments).output().expect("the example starts");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
+    support::run("memory_metrics", arguments)
 }
 
-#[track_caller]
 fn json(arguments: &[&str]) -> Vec<Value> {
-    run(arguments).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    support::json("memory_metrics", arguments)
 }
 
 /// nvprof's figures on a Tesla P100, from a course on GPU memory (22.50 is printed there for the 16 × 16 tile; 2 of 9

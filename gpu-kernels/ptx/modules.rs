@@ -570,6 +570,32 @@ pub static REDUCE_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
+/// Module `reduce_variants`: `sum_divergent_f64`, `sum_final_global_f64`, `sum_final_shared_f64`, `sum_first_add_f64`, `sum_first_add_last_warp_f64`, `sum_last_warp_f64`, `sum_sequential_f64`, `sum_several_f64`, `sum_strided_f64`, `sum_unrolled_f64`.
+pub static REDUCE_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_variants.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_variants_f32`: `sum_divergent_f32`, `sum_final_global_f32`, `sum_final_shared_f32`, `sum_first_add_f32`, `sum_first_add_last_warp_f32`, `sum_last_warp_f32`, `sum_sequential_f32`, `sum_several_f32`, `sum_strided_f32`, `sum_unrolled_f32`.
+pub static REDUCE_VARIANTS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_variants_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_variants_f32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `transpose_b8`: `transpose_b8`.
 pub static TRANSPOSE_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "transpose_b8",

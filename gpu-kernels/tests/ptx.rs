@@ -38,6 +38,16 @@ fn variants_access_plain_elements() {
     count(&modules::TRANSPOSE_VARIANTS, ".global.v", 0);
     count(&modules::TRANSPOSE_VARIANTS, "ld.shared.b32", 6);
     count(&modules::TRANSPOSE_VARIANTS, "st.shared.b32", 6);
+    for module in [&modules::REDUCE_VARIANTS, &modules::REDUCE_VARIANTS_F32] {
+        count(module, "ld.global.nc", 0);
+        count(module, ".global.v", 0);
+        count(module, ".shared.v", 0);
+        // Each running sum in global memory is read and written every time: before the loop, in it, and in the tree.
+        count(module, "st.volatile.global", 3);
+        count(module, "ld.volatile.global", 4);
+        // Four unrolled ends of a tree: six steps, each with one between loads and stores and one after.
+        count(module, "bar.warp.sync", 4 * 6 * 2);
+    }
 }
 
 /// The loads of a whole tile follow each other: no addition waits for one while another has not been asked for.

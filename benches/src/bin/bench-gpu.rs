@@ -23,8 +23,8 @@ fn start(args: &Args) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.list {
-        for case in run::select(args)? {
-            println!("{}", case.name());
+        for case in run::list(args)? {
+            println!("{}{}", case.name(), if case.is_long() { "  (only with --filter)" } else { "" });
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -2,33 +2,34 @@
 
 use gpu_core::Stream;
 
+use crate::data::Element;
 use crate::error::Error;
 use crate::protocol::Work;
 use crate::session::{Inputs, Outputs, Session};
 
 /// Copies of arrays.
-pub struct Copy<'a> {
-    inputs: Inputs<'a>,
-    outputs: Outputs,
+pub struct Copy<'a, T: Element> {
+    inputs: Inputs<'a, T>,
+    outputs: Outputs<T>,
 }
 
-impl<'a> Copy<'a> {
+impl<'a, T: Element> Copy<'a, T> {
     /// Copies of `inputs`.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(session: &Session, inputs: Inputs<'a>) -> Result<Self, Error> {
+    pub fn new(session: &Session, inputs: Inputs<'a, T>) -> Result<Self, Error> {
         Ok(Self { inputs, outputs: Outputs::new(session, inputs.layout)? })
     }
 }
 
-impl Work for Copy<'_> {
+impl<T: Element> Work for Copy<'_, T> {
     fn inputs(&self) -> usize {
         self.inputs.layout.count
     }
 
     fn bytes(&self) -> u64 {
-        2 * (self.inputs.layout.elements * size_of::<f32>()) as u64
+        2 * (self.inputs.layout.elements * size_of::<T>()) as u64
     }
 
     fn poison(&mut self, stream: &Stream) -> Result<(), Error> {

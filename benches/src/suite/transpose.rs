@@ -3,35 +3,36 @@
 use gpu_core::Stream;
 use gpu_transpose::{Matrix, reference};
 
+use crate::data::Element;
 use crate::error::Error;
 use crate::protocol::Work;
 use crate::session::{Inputs, Outputs, Session};
 
 /// Transpositions of matrices, row-major without gaps.
-pub struct Transpose<'a> {
-    inputs: Inputs<'a>,
-    outputs: Outputs,
+pub struct Transpose<'a, T: Element> {
+    inputs: Inputs<'a, T>,
+    outputs: Outputs<T>,
     matrix: Matrix,
 }
 
-impl<'a> Transpose<'a> {
+impl<'a, T: Element> Transpose<'a, T> {
     /// Transpositions of `inputs`, each a matrix of `rows` × `cols` elements.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(session: &Session, inputs: Inputs<'a>, rows: usize, cols: usize) -> Result<Self, Error> {
+    pub fn new(session: &Session, inputs: Inputs<'a, T>, rows: usize, cols: usize) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
         Ok(Self { inputs, outputs, matrix: Matrix::new(rows, cols)? })
     }
 }
 
-impl Work for Transpose<'_> {
+impl<T: Element> Work for Transpose<'_, T> {
     fn inputs(&self) -> usize {
         self.inputs.layout.count
     }
 
     fn bytes(&self) -> u64 {
-        2 * (self.inputs.layout.elements * size_of::<f32>()) as u64
+        2 * (self.inputs.layout.elements * size_of::<T>()) as u64
     }
 
     fn poison(&mut self, stream: &Stream) -> Result<(), Error> {

@@ -17,6 +17,7 @@ mod item;
 mod number;
 mod operator;
 mod operators;
+pub mod variants;
 mod whole;
 
 pub use instances::*;

@@ -1,0 +1,322 @@
+//! How long each sum takes, with and without the copy of its elements to the device.
+//!
+//! `cargo run --release --example reduction_variants` sums 500,000 to 100,000,000 doubles with the textbook's stages, in blocks of
+//! 512 threads, and with the fast version, as a table and, with `--plot FILE.png`, as a chart. Without a GPU it runs them in
+//! the simulator, on small arrays; those times are the simulator's own. Every sum is checked against the CPU's.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use gpu_core::{Device, Kind};
+use gpu_examples::exit_code;
+use gpu_examples::reductions::{Summation, Work, count};
+use gpu_examples::table::Table;
+use gpu_sim::metrics::Metrics;
+use indicatif::{ProgressBar, ProgressStyle};
+use plotters::prelude::*;
+use serde::Serialize;
+
+/// Time all sums of doubles on the device at hand, with and without the copy to it
+#[derive(Parser)]
+struct Options {
+    /// Print JSON lines instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Draw the times as a chart
+    #[arg(long, value_name = "FILE.png")]
+    plot: Option<PathBuf>,
+    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
+    #[arg(long)]
+    device: Option<String>,
+    /// Elements, one or more lengths; 500,000 to 100,000,000 on a GPU, to 10,000,000 on the CPU, 20,000 and 50,000 in the
+    /// simulator if not given
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 33))]
+    len: Vec<u64>,
+    /// Only this one: `divergent`, `several`, `fast`, …
+    #[arg(long, value_parser = Summation::by_name)]
+    variant: Option<Summation>,
+    /// Run each once, without warming up or timing: for profilers
+    #[arg(long)]
+    once: bool,
+}
+
+/// The lengths that the literature measured.
+const LENGTHS: [usize; 7] = [500_000, 1_000_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000, 100_000_000];
+/// Runs of each; their median is reported.
+const RUNS: usize = 9;
+/// The same with the copy, which takes long and varies little.
+const RUNS_WITH_COPY: usize = 3;
+/// A run on a GPU is repeated until it takes about so long, so that what surrounds it does not count.
+const RUN_MS: f64 = 3.0;
+/// Elements of the sum that is simulated for its metrics: as the table in the variants' documentation has.
+const SIMULATED: usize = 1 << 16;
+
+/// One measurement.
+#[derive(Serialize)]
+struct Line {
+    variant: &'static str,
+    #[serde(rename = "type")]
+    element: &'static str,
+    len: usize,
+    block: u32,
+    /// Kernels: none on the CPU, where all variants are the same loop.
+    launches: usize,
+    device: String,
+    /// Of the kernels alone, the elements being on the device.
+    milliseconds: f64,
+    /// Bytes of the elements, of that time, in 10⁹ a second.
+    gigabytes_per_second: f64,
+    /// From elements on the host to the sum on the host.
+    milliseconds_with_copy: f64,
+    branch_efficiency: f64,
+    shared_efficiency: f64,
+    shared_load_transactions_per_request: f64,
+}
+
+fn main() -> ExitCode {
+    exit_code(run(&Options::parse()))
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let device = choose(options)?;
+    let lengths: Vec<usize> = match (options.len.as_slice(), device.kind()) {
+        ([], Kind::Cuda) => LENGTHS.to_vec(),
+        ([], Kind::Cpu) => LENGTHS[..4].to_vec(),
+        ([], _) => vec![20_000, 50_000],
+        (lengths, _) => lengths.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?,
+    };
+    let chosen = options.variant.map_or_else(Summation::all, |one| vec![one]);
+    if options.once {
+        for len in lengths {
+            let mut work = Work::new(&device, len)?;
+            chosen.iter().try_for_each(|&one| work.check(one))?;
+        }
+        return Ok(());
+    }
+
+    // Nothing is drawn where standard error is not a terminal.
+    let bar = ProgressBar::new((chosen.len() * (lengths.len() + 1)) as u64)
+        .with_style(ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {pos}/{len} {msg}")?);
+    let mut counted: Vec<(Summation, Metrics)> = Vec::new();
+    for &one in &chosen {
+        bar.set_message(format!("{one}, simulated"));
+        counted.push((one, count(one, SIMULATED)?));
+        bar.inc(1);
+    }
+    let mut lines = Vec::new();
+    for &len in &lengths {
+        let mut work = Work::new(&device, len)?;
+        for (one, metrics) in &counted {
+            bar.set_message(format!("{one} of {len}"));
+            // Draws it now: a sum can take seconds.
+            bar.tick();
+            lines.push(measure(&device, &mut work, *one, len, metrics)?);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+
+    if options.json {
+        lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
+    } else {
+        print(&device, &lengths, &lines);
+    }
+    if let Some(file) = &options.plot {
+        plot(file, &device.name(), &chosen, &lines)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        eprintln!("drawn: {}", file.display());
+    }
+    Ok(())
+}
+
+/// The device asked for, else the best GPU, else the simulator.
+fn choose(options: &Options) -> Result<Device, Box<dyn Error>> {
+    if let Some(name) = &options.device {
+        return Ok(Device::by_name(name)?);
+    }
+    let best = Device::from_env()?;
+    if best.kind() == Kind::Cuda || std::env::var_os("GPU_DEVICE").is_some() {
+        return Ok(best);
+    }
+    eprintln!(
+        "No GPU ({}): running in the simulator. The times are its own and say nothing of a GPU.",
+        best.why()
+    );
+    Ok(Device::simulator())
+}
+
+fn measure(
+    device: &Device,
+    work: &mut Work,
+    one: Summation,
+    len: usize,
+    metrics: &Metrics,
+) -> Result<Line, Box<dyn Error>> {
+    work.check(one)?;
+    let seconds = time(device, work, one)?;
+    let seconds_with_copy = time_with_copy(device, work, one)?;
+    Ok(Line {
+        variant: one.name(),
+        element: "f64",
+        len,
+        block: one.block(),
+        launches: if device.kind() == Kind::Cpu { 0 } else { one.launches(len) },
+        device: device.name(),
+        milliseconds: seconds * 1e3,
+        gigabytes_per_second: (len * size_of::<f64>()) as f64 / seconds / 1e9,
+        milliseconds_with_copy: seconds_with_copy * 1e3,
+        branch_efficiency: metrics.branch_efficiency,
+        shared_efficiency: metrics.shared_efficiency,
+        shared_load_transactions_per_request: metrics.shared_load_transactions_per_request,
+    })
+}
+
+/// The median time in seconds of a sum of what is on the device.
+fn time(device: &Device, work: &mut Work, one: Summation) -> Result<f64, Box<dyn Error>> {
+    if device.kind() != Kind::Cuda {
+        let runs = if device.kind() == Kind::Cpu { RUNS } else { 1 };
+        return median(runs, || {
+            let start = Instant::now();
+            work.enqueue(one)?;
+            work.stream.synchronize()?;
+            Ok(start.elapsed().as_secs_f64())
+        });
+    }
+    let mut several = |count: usize| -> Result<f64, Box<dyn Error>> {
+        let start = work.stream.record()?;
+        for _ in 0..count {
+            work.enqueue(one)?;
+        }
+        let end = work.stream.record()?;
+        work.stream.synchronize()?;
+        Ok(f64::from(end.elapsed_ms(&start)?) / 1e3 / count as f64)
+    };
+    several(1)?;
+    let count = (RUN_MS / 1e3 / several(1)?).ceil().clamp(1.0, 1000.0) as usize;
+    median(RUNS, || several(count))
+}
+
+/// The median time in seconds from elements on the host to their sum on the host. Each sum is checked.
+fn time_with_copy(device: &Device, work: &mut Work, one: Summation) -> Result<f64, Box<dyn Error>> {
+    let runs = if device.as_simulator().is_some() { 1 } else { RUNS_WITH_COPY };
+    median(runs, || {
+        let start = Instant::now();
+        work.copy()?;
+        work.enqueue(one)?;
+        let result = work.result()?;
+        let seconds = start.elapsed().as_secs_f64();
+        if result.to_bits() != work.expected.to_bits() {
+            return Err(format!("{one}: the sum is {result}, the reference's is {}", work.expected).into());
+        }
+        Ok(seconds)
+    })
+}
+
+fn median(runs: usize, mut run: impl FnMut() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    let mut times = (0..runs).map(|_| run()).collect::<Result<Vec<f64>, _>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(times[runs / 2])
+}
+
+fn print(device: &Device, lengths: &[usize], lines: &[Line]) {
+    println!(
+        "device {device}; sums of f64, all equal to the reference's; efficiencies in percent, simulated\n"
+    );
+    for &len in lengths {
+        println!("{len} elements");
+        let mut table = Table::new([
+            "variant",
+            "launches",
+            "ms",
+            "GB/s",
+            "of the fastest",
+            "ms with copy",
+            "branch_efficiency",
+            "shared_efficiency",
+            "shared load passes",
+        ]);
+        let of_length = || lines.iter().filter(|line| line.len == len);
+        let best = of_length().map(|line| line.gigabytes_per_second).fold(0.0, f64::max);
+        for line in of_length() {
+            table.row([
+                line.variant.to_owned(),
+                line.launches.to_string(),
+                format!("{:.4}", line.milliseconds),
+                format!("{:.1}", line.gigabytes_per_second),
+                format!("{:.3}", line.gigabytes_per_second / best),
+                format!("{:.4}", line.milliseconds_with_copy),
+                format!("{:.1}", line.branch_efficiency),
+                format!("{:.1}", line.shared_efficiency),
+                format!("{:.2}", line.shared_load_transactions_per_request),
+            ]);
+        }
+        println!("{table}");
+    }
+}
+
+/// Two charts, without and with the copy: times over lengths, a line for each sum.
+fn plot(file: &Path, device: &str, chosen: &[Summation], lines: &[Line]) -> Result<(), Box<dyn Error>> {
+    const FONT: &str = "plot";
+    plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
+        .map_err(|_| "the font is not one")?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    type Value = fn(&Line) -> f64;
+    let charts: [(&str, Value); 2] = [
+        ("without the copy", |line| line.milliseconds),
+        ("with the copy to the device", |line| line.milliseconds_with_copy),
+    ];
+    let root = BitMapBackend::new(file, (1000, 1200)).into_drawing_area();
+    root.fill(&WHITE)?;
+    for (area, (title, value)) in root.split_evenly((charts.len(), 1)).iter().zip(charts) {
+        // Logarithmic axes, from one power of ten to another: those have labels.
+        let range = |of: &dyn Fn(&Line) -> f64| {
+            let logs = lines.iter().map(|line| of(line).max(1e-6).log10());
+            let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
+                (log.floor().min(low), log.ceil().max(high))
+            });
+            10f64.powf(low)..10f64.powf(high.max(low + 1.0))
+        };
+        let (lengths, times) = (range(&|line| line.len as f64), range(&value));
+        let mut chart = ChartBuilder::on(area)
+            .caption(format!("Sum of doubles {title}, {device}"), (FONT, 20))
+            .margin(12)
+            .margin_right(200)
+            .x_label_area_size(40)
+            .y_label_area_size(70)
+            .build_cartesian_2d(lengths.log_scale(), times.log_scale())?;
+        chart
+            .configure_mesh()
+            .x_desc("elements")
+            .y_desc("ms")
+            .label_style((FONT, 15))
+            .max_light_lines(1)
+            .x_label_formatter(&|&len| match len {
+                len if len >= 1e6 => format!("{}M", len / 1e6),
+                len if len >= 1e3 => format!("{}k", len / 1e3),
+                len => len.to_string(),
+            })
+            .y_label_formatter(&|ms| format!("{ms}"))
+            .draw()?;
+        for (index, one) in chosen.iter().enumerate() {
+            let colour = Palette99::pick(index).to_rgba();
+            let points: Vec<(f64, f64)> = lines
+                .iter()
+                .filter(|line| line.variant == one.name())
+                .map(|line| (line.len as f64, value(line).max(1e-6)))
+                .collect();
+            // Where they end the lines lie too close for names: those stand beside, from the top, in the order of the table.
+            chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;
+            chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
+            let (left, top) = (area.dim_in_pixel().0 as i32 - 190, 50 + 22 * index as i32);
+            area.draw(&Rectangle::new([(left, top + 4), (left + 18, top + 10)], colour.filled()))?;
+            area.draw(&Text::new(one.name(), (left + 26, top), (FONT, 16)))?;
+        }
+    }
+    root.present()?;
+    Ok(())
+}
