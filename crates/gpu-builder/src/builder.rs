@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::compile::{Compilation, RUNNING, recorded_flags};
 use crate::digest;
@@ -230,8 +231,17 @@ impl Builder {
     }
 }
 
-/// Compiles every image of some modules, those of one target after the other and the targets side by side: each has a
-/// `core` of its own, hence loses nothing by a folder of its own.
+/// What is left to compile for one target.
+struct Queue<'a> {
+    images: Vec<(&'a ModuleSpec, ImageSpec)>,
+    begun: bool,
+}
+
+/// A thread that has nothing left helps with another's target if so many images wait there: it must compile `core` for
+/// itself first, which takes as long as some ten of them.
+const WORTH_HELPING: usize = 10;
+
+/// Compiles every image of some modules, on all cores: each thread one target after the other, in folders of its own.
 pub(crate) fn compile(
     krate: &KernelCrate,
     toolchain: &Toolchain,
@@ -246,15 +256,46 @@ pub(crate) fn compile(
             targets.entry((spec.arch, spec.exact, spec.isa)).or_default().push((*module, *spec));
         }
     }
-    let compile_target = |work: Vec<(&ModuleSpec, ImageSpec)>| -> Result<Vec<Image>> {
-        let Some((_, first)) = work.first() else { return Ok(Vec::new()) };
-        let folder = target_dir.join(format!("{}-ptx{}", first.target(), first.isa));
-        let compilation = Compilation::new(krate, toolchain, &folder)?;
-        work.into_iter().map(|(module, spec)| image(&compilation, krate, module, spec, progress)).collect()
+    let queues: Vec<Queue<'_>> =
+        targets.into_values().map(|images| Queue { images, begun: false }).collect();
+    let queues = Mutex::new(queues);
+    let lock = || queues.lock().unwrap_or_else(PoisonError::into_inner);
+    // A queue that nobody has begun, else the longest.
+    let choose = || {
+        let mut queues = lock();
+        let longest = queues
+            .iter()
+            .enumerate()
+            .filter(|(_, queue)| queue.images.len() > if queue.begun { WORTH_HELPING } else { 0 })
+            .max_by_key(|(_, queue)| (!queue.begun, queue.images.len()))
+            .map(|(number, _)| number);
+        longest.inspect(|&number| queues[number].begun = true)
     };
+    let work = |worker: usize| -> Result<Vec<Image>> {
+        let mut done = Vec::new();
+        while let Some(queue) = choose() {
+            let mut compilation = None;
+            while let Some((module, spec)) = { lock()[queue].images.pop() } {
+                let compilation = match &compilation {
+                    Some(compilation) => compilation,
+                    None => {
+                        let folder = format!("{}-ptx{}-{worker}", spec.target(), spec.isa);
+                        let new = Compilation::new(krate, toolchain, &target_dir.join(folder))?;
+                        compilation.insert(new)
+                    }
+                };
+                done.push(image(compilation, krate, module, spec, progress)?);
+            }
+        }
+        Ok(done)
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
+        let stop = |result: Result<Vec<Image>>| {
+            result.inspect_err(|_| lock().iter_mut().for_each(|queue| queue.images.clear()))
+        };
         let threads: Vec<_> =
-            targets.into_values().map(|work| scope.spawn(|| compile_target(work))).collect();
+            (0..workers).map(|worker| scope.spawn(move || stop(work(worker)))).collect();
         let mut images = Vec::new();
         for thread in threads {
             images.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
