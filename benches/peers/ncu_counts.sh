@@ -26,7 +26,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 metrics=l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
-metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+# What the instructions need; l1tex__data_pipe_lsu_wavefronts_mem_shared also counts turns lost to other traffic (up to 5 %).
+metrics+=,smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
+metrics+=,smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum
 
 "$simulate" --counts --size "$size" >"$scratch/simulated.csv"
 tail -n +2 "$scratch/simulated.csv" | cut -d, -f1 >"$scratch/variants"

@@ -257,8 +257,10 @@ fn arrays(quick: bool) -> Vec<Case> {
     let mut arrays = vec![
         out_of_place(1, side, side),
         out_of_place(2, side, side),
+        out_of_place(8, side / 2, side / 2),
         out_of_place(8, side, side),
         out_of_place(16, side / 2, side / 2),
+        out_of_place(16, side, side),
         out_of_place(1, odd.0, odd.1),
         out_of_place(2, odd.0, odd.1),
         out_of_place(8, odd.0, odd.1),
@@ -266,6 +268,7 @@ fn arrays(quick: bool) -> Vec<Case> {
     for bytes in [1, 2, 4, 8, 16] {
         arrays.push(Typed::matrix(bytes, side / 2, side / 2, true));
     }
+    arrays.push(Typed::matrix(4, side, side, true));
     for number in 0..24u8 {
         // The digits of `number` in the bases 4, 3, 2 pick the axes.
         let mut left = vec![0, 1, 2, 3];

@@ -65,10 +65,10 @@ fn loads_come_before_their_first_use() {
     }
 }
 
-/// A block's sum meets at one barrier, the last block's at two more; the tile of a transposition at one.
+/// A block's sum meets at one barrier, the last block's at one more; the tile of a transposition at one.
 #[test]
 fn barriers_are_neither_copied_nor_lost() {
-    count(&modules::REDUCE_F32, "bar.sync", 3);
+    count(&modules::REDUCE_F32, "bar.sync", 2);
     count(&modules::TRANSPOSE_B32, "bar.sync", 1);
     // One for each of the six variants with a tile.
     count(&modules::TRANSPOSE_VARIANTS, "bar.sync", 6);

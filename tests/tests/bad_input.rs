@@ -26,7 +26,7 @@ fn a_sum_checks_its_output_and_scratch() {
         let error = sum_into(&stream, &input, output.slice_mut(..0), &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 0, .. }), "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..1), &mut small).unwrap_err();
-        let expected = matches!(error, Reduce::ScratchTooSmall { len: 60_000, expected: 8, actual: 6, .. });
+        let expected = matches!(error, Reduce::ScratchTooSmall { len: 60_000, expected: 15, actual: 6, .. });
         assert!(expected, "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..1), &mut foreign).unwrap_err();
         assert!(matches!(error, Reduce::ScratchOfOtherStream), "{error}");

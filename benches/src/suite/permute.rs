@@ -1,7 +1,6 @@
 //! Transpositions and permutations of other elements than `f32`, and in place.
 
 use gpu_core::{Buffer, Element, Pinned, Stream, View};
-use gpu_transpose::tuning::Tuning;
 use gpu_transpose::{Batch, Matrix};
 use rayon::prelude::*;
 
@@ -27,7 +26,6 @@ pub struct Permute<T: Element> {
     pristine: Buffer<T>,
     /// Page-locked: four times as fast to copy to as other memory.
     staging: Pinned<T>,
-    tuning: Tuning,
 }
 
 /// The work of a case.
@@ -42,12 +40,6 @@ pub fn work(session: &Session, typed: Typed) -> Result<Box<dyn Work>, Error> {
         8 => Box::new(Permute::<u64>::new(session, typed)?),
         _ => Box::new(Permute::<u128>::new(session, typed)?),
     })
-}
-
-/// `TRANSPOSE_TILE` and `TRANSPOSE_SKEW` select other tiles than the plan's, for measurements.
-pub fn tuning() -> Tuning {
-    let number = |name| std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(0);
-    Tuning { tile: number("TRANSPOSE_TILE"), skew: number("TRANSPOSE_SKEW") }
 }
 
 impl<T: Element> Permute<T> {
@@ -72,7 +64,7 @@ impl<T: Element> Permute<T> {
             session.stream.synchronize()?;
         }
         let launches = vec![0; inputs];
-        Ok(Self { typed, launches, input, output, pristine, staging, tuning: tuning() })
+        Ok(Self { typed, launches, input, output, pristine, staging })
     }
 
     /// Checks every element of what belongs to `input`, of which `times` launches were made.
@@ -178,7 +170,7 @@ impl<T: Element> Work for Permute<T> {
         let (source, target) = (self.input.slice(range.clone()), self.output.slice_mut(range));
         let axes = self.typed.axes.map(usize::from);
         let Typed { extents, .. } = self.typed;
-        Ok(gpu_transpose::permute_tuned(stream, source, &extents, &axes, target, self.tuning)?)
+        Ok(gpu_transpose::permute_into(stream, source, &extents, &axes, target)?)
     }
 
     fn check(&mut self, _: &[bool]) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! `build`: from a kernel crate to its PTX, `modules.rs` and manifest.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::compile::{Compilation, RUNNING, recorded_flags};
@@ -229,7 +230,8 @@ impl Builder {
     }
 }
 
-/// Compiles every image of some modules.
+/// Compiles every image of some modules, those of one target after the other and the targets side by side: each has a
+/// `core` of its own, hence loses nothing by a folder of its own.
 pub(crate) fn compile(
     krate: &KernelCrate,
     toolchain: &Toolchain,
@@ -238,27 +240,49 @@ pub(crate) fn compile(
     progress: bool,
 ) -> Result<Vec<Image>> {
     toolchain.library()?;
-    let compilation = Compilation::new(krate, toolchain, target_dir)?;
-    // One architecture after the other: each has its own `core`.
-    let mut work: Vec<(&ModuleSpec, ImageSpec)> =
-        modules.iter().flat_map(|module| module.images.iter().map(|spec| (*module, *spec))).collect();
-    work.sort_by_key(|(_, spec)| (spec.arch, spec.exact, spec.isa));
-    let mut images = Vec::new();
-    for (module, spec) in work {
-        let start = std::time::Instant::now();
-        let raw = compilation.ptx(&module.name, &spec)?;
-        let finished = finish(&krate.name, &module.name, &spec, &raw)?;
-        if progress {
-            let (file, seconds) = (spec.file(&module.name), start.elapsed().as_secs_f64());
-            eprintln!(
-                "compiled {file}: {} kernels, {} KB, {seconds:.1} s",
-                finished.entries.len(),
-                finished.text.len() / 1024
-            );
+    let mut targets: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for module in modules {
+        for spec in &module.images {
+            targets.entry((spec.arch, spec.exact, spec.isa)).or_default().push((*module, *spec));
         }
-        images.push(Image { module: module.name.clone(), spec, finished });
     }
-    Ok(images)
+    let compile_target = |work: Vec<(&ModuleSpec, ImageSpec)>| -> Result<Vec<Image>> {
+        let Some((_, first)) = work.first() else { return Ok(Vec::new()) };
+        let folder = target_dir.join(format!("{}-ptx{}", first.target(), first.isa));
+        let compilation = Compilation::new(krate, toolchain, &folder)?;
+        work.into_iter().map(|(module, spec)| image(&compilation, krate, module, spec, progress)).collect()
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            targets.into_values().map(|work| scope.spawn(|| compile_target(work))).collect();
+        let mut images = Vec::new();
+        for thread in threads {
+            images.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(images)
+    })
+}
+
+/// Compiles one image.
+fn image(
+    compilation: &Compilation<'_>,
+    krate: &KernelCrate,
+    module: &ModuleSpec,
+    spec: ImageSpec,
+    progress: bool,
+) -> Result<Image> {
+    let start = std::time::Instant::now();
+    let raw = compilation.ptx(&module.name, &spec)?;
+    let finished = finish(&krate.name, &module.name, &spec, &raw)?;
+    if progress {
+        let (file, seconds) = (spec.file(&module.name), start.elapsed().as_secs_f64());
+        eprintln!(
+            "compiled {file}: {} kernels, {} KB, {seconds:.1} s",
+            finished.entries.len(),
+            finished.text.len() / 1024
+        );
+    }
+    Ok(Image { module: module.name.clone(), spec, finished })
 }
 
 /// The hash of a toolchain's `library/core`.

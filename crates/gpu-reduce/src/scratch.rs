@@ -25,11 +25,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes of device memory that any reduction of up to `len` elements takes: 193 KiB at most.
+    /// Bytes of device memory that any reduction of up to `len` elements takes: 97 KiB at most.
     ///
     /// ```
     /// assert_eq!(gpu_reduce::Scratch::bytes(1), 8 * (4 + 6));
-    /// assert_eq!(gpu_reduce::Scratch::bytes(usize::MAX), 8 * (4 + 6 * 4096));
+    /// assert_eq!(gpu_reduce::Scratch::bytes(usize::MAX), 8 * (4 + 6 * 2048));
     /// ```
     pub const fn bytes(len: usize) -> usize {
         (HEADER + most_scratch_words(len)) * size_of::<u64>()

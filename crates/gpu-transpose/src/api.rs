@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::in_place::InPlace;
 use crate::matrix::{Batch, Matrix};
 use crate::plan::Plan;
-use crate::plan::tuning::Tuning;
 use crate::{launch, reference};
 
 /// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other.
@@ -90,31 +89,7 @@ pub fn transpose_batch_into<'a, 'b, T: Element>(
     output_leading_dimension: usize,
     output_stride: usize,
 ) -> Result<(), Error> {
-    transpose_tuned(
-        stream,
-        input.into(),
-        batch,
-        output.into(),
-        output_leading_dimension,
-        output_stride,
-        Tuning::default(),
-    )
-}
-
-/// [`transpose_batch_into`] with another tile than that of the plan, for measurements.
-///
-/// # Errors
-/// As [`transpose_batch_into`].
-#[doc(hidden)]
-pub fn transpose_tuned<T: Element>(
-    stream: &Stream,
-    input: View<'_, T>,
-    batch: Batch,
-    output: ViewMut<'_, T>,
-    output_leading_dimension: usize,
-    output_stride: usize,
-    tuning: Tuning,
-) -> Result<(), Error> {
+    let (input, output) = (input.into(), output.into());
     let matrix = batch.matrix();
     let transposed = Batch::new(matrix.transposed(output_leading_dimension)?, batch.count(), output_stride)?;
     check("input", batch.len(), input.len())?;
@@ -125,7 +100,7 @@ pub fn transpose_tuned<T: Element>(
     } else {
         Some(of_matrices(matrix, output_leading_dimension, batch.count(), batch.stride(), output_stride))
     };
-    run(stream, input, output, axes, tuning)
+    run(stream, input, output, axes)
 }
 
 /// The array with its axes permuted, as NumPy's `transpose`: axis `k` of the result is axis `axes[k]` of `input`, which has shape
@@ -177,26 +152,11 @@ pub fn permute_into<'a, 'b, T: Element>(
     axes: &[usize],
     output: impl Into<ViewMut<'b, T>>,
 ) -> Result<(), Error> {
-    permute_tuned(stream, input.into(), shape, axes, output.into(), Tuning::default())
-}
-
-/// [`permute_into`] with another tile than that of the plan, for measurements.
-///
-/// # Errors
-/// As [`permute_into`].
-#[doc(hidden)]
-pub fn permute_tuned<T: Element>(
-    stream: &Stream,
-    input: View<'_, T>,
-    shape: &[usize],
-    axes: &[usize],
-    output: ViewMut<'_, T>,
-    tuning: Tuning,
-) -> Result<(), Error> {
+    let (input, output) = (input.into(), output.into());
     let (axes, len) = of_permutation(shape, axes)?;
     check("input", len, input.len())?;
     check("output", len, output.len())?;
-    run(stream, input, output, (len > 0).then_some(axes), tuning)
+    run(stream, input, output, (len > 0).then_some(axes))
 }
 
 /// Plans and launches a copy of all elements of `axes`, which both views hold; `None` is no element.
@@ -205,7 +165,6 @@ fn run<T: Element>(
     input: View<'_, T>,
     mut output: ViewMut<'_, T>,
     axes: Option<Vec<Axis>>,
-    tuning: Tuning,
 ) -> Result<(), Error> {
     stream.expect("input of a transposition", input.device())?;
     stream.expect("output of a transposition", output.device())?;
@@ -215,7 +174,7 @@ fn run<T: Element>(
         return Ok(());
     }
     let addresses = input.as_global().address() | output.as_global_mut().address();
-    match Plan::of(axes, size_of::<T>(), addresses, tuning)? {
+    match Plan::of(axes, size_of::<T>(), addresses)? {
         Plan::Copy { bytes, elements } => {
             let len = elements * bytes / size_of::<T>();
             Ok(stream.copy(output.into_slice(..len), input.slice(..len))?)

@@ -47,25 +47,15 @@ pub(crate) fn tiles<T: Element>(
         };
     }
     match (plan.kernel, plan.bytes) {
-        (Kernel::Aligned(1), 1) => tiled!(transpose_b8_tall),
-        (Kernel::Aligned(2), 1) => tiled!(transpose_b8_wide),
-        (Kernel::Aligned(_), 1) => tiled!(transpose_b8),
-        (Kernel::Aligned(1), 2) => tiled!(transpose_b16_square),
-        (Kernel::Aligned(2), 2) => tiled!(transpose_b16_wide),
-        (Kernel::Aligned(_), 2) => tiled!(transpose_b16),
-        (Kernel::Aligned(_), 4) => tiled!(transpose_b32),
-        (Kernel::Aligned(1), 8) => tiled!(transpose_b64_square),
-        (Kernel::Aligned(2), 8) => tiled!(transpose_b64_wide),
-        (Kernel::Aligned(_), 8) => tiled!(transpose_b64),
-        (Kernel::Aligned(1), _) => tiled!(transpose_b128_tall),
-        (Kernel::Aligned(_), _) => tiled!(transpose_b128),
-        (Kernel::Skewed(1), 1) => tiled!(transpose_skew_b8_slim),
-        (Kernel::Skewed(_), 1) => tiled!(transpose_skew_b8),
-        (Kernel::Skewed(_), 2) => tiled!(transpose_skew_b16),
-        (Kernel::Skewed(1), 4) => tiled!(transpose_skew_b32_wide),
-        (Kernel::Skewed(2), 4) => tiled!(transpose_skew_b32_small),
-        (Kernel::Skewed(_), 4) => tiled!(transpose_skew_b32),
-        (Kernel::Skewed(_), _) => tiled!(transpose_skew_b64),
+        (Kernel::Aligned, 1) => tiled!(transpose_b8),
+        (Kernel::Aligned, 2) => tiled!(transpose_b16),
+        (Kernel::Aligned, 4) => tiled!(transpose_b32),
+        (Kernel::Aligned, 8) => tiled!(transpose_b64),
+        (Kernel::Aligned, _) => tiled!(transpose_b128),
+        (Kernel::Skewed, 1) => tiled!(transpose_skew_b8),
+        (Kernel::Skewed, 2) => tiled!(transpose_skew_b16),
+        (Kernel::Skewed, 4) => tiled!(transpose_skew_b32),
+        (Kernel::Skewed, _) => tiled!(transpose_skew_b64),
     }?;
     Ok(())
 }

@@ -14,12 +14,8 @@ pub use api::{
     in_place_scratch_len, permute, permute_into, transpose, transpose_batch_into, transpose_in_place,
     transpose_into,
 };
-#[doc(hidden)]
-pub use api::{permute_tuned, transpose_tuned};
 pub use axes::MAX_RANK;
 pub use error::Error;
 pub use in_place::InPlace;
 pub use matrix::{Batch, Matrix};
-#[doc(hidden)]
-pub use plan::tuning;
-pub use plan::{Elements, Kernel, MAX_BLOCKS, Plan, Tiles};
+pub use plan::{Elements, Kernel, MAX_BLOCKS, Plan, Tiles, skew, tile};

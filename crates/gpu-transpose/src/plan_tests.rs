@@ -9,25 +9,21 @@ fn matrix(rows: usize, columns: usize) -> Matrix {
 fn aligned_matrices_take_a_block_a_tile() {
     for (rows, columns, blocks) in [(64, 64, 1), (68, 64, 2), (64, 68, 2), (132, 1000, 48)] {
         let Plan::Tiles(plan) = Plan::new(matrix(rows, columns), 4).unwrap() else { panic!("tiles") };
-        assert_eq!(
-            (plan.kernel, plan.launch.grid),
-            (Kernel::Aligned(0), [blocks, 1, 1]),
-            "{rows} × {columns}"
-        );
+        assert_eq!((plan.kernel, plan.launch.grid), (Kernel::Aligned, [blocks, 1, 1]), "{rows} × {columns}");
     }
 }
 
 #[test]
 fn each_kind_of_array_gets_its_kernel() {
     let of = |shape: &[usize], axes: &[usize], bytes, address| {
-        Plan::of(of_permutation(shape, axes).unwrap().0, bytes, address, Tuning::default()).unwrap()
+        Plan::of(of_permutation(shape, axes).unwrap().0, bytes, address).unwrap()
     };
     assert_eq!(of(&[4, 5, 6], &[0, 1, 2], 2, 0), Plan::Copy { bytes: 16, elements: 15 });
     assert_eq!(of(&[1, 5], &[1, 0], 4, 0), Plan::Copy { bytes: 4, elements: 5 });
-    assert!(matches!(of(&[64, 64], &[1, 0], 1, 0), Plan::Tiles(Tiles { kernel: Kernel::Aligned(0), .. })));
-    assert!(matches!(of(&[64, 64], &[1, 0], 1, 1), Plan::Tiles(Tiles { kernel: Kernel::Skewed(0), .. })));
-    assert!(matches!(of(&[64, 63], &[1, 0], 8, 0), Plan::Tiles(Tiles { kernel: Kernel::Skewed(0), .. })));
-    assert!(matches!(of(&[63, 61], &[1, 0], 16, 0), Plan::Tiles(Tiles { kernel: Kernel::Aligned(0), .. })));
+    assert!(matches!(of(&[64, 64], &[1, 0], 1, 0), Plan::Tiles(Tiles { kernel: Kernel::Aligned, .. })));
+    assert!(matches!(of(&[64, 64], &[1, 0], 1, 1), Plan::Tiles(Tiles { kernel: Kernel::Skewed, .. })));
+    assert!(matches!(of(&[64, 63], &[1, 0], 8, 0), Plan::Tiles(Tiles { kernel: Kernel::Skewed, .. })));
+    assert!(matches!(of(&[63, 61], &[1, 0], 16, 0), Plan::Tiles(Tiles { kernel: Kernel::Aligned, .. })));
     assert!(matches!(of(&[1000, 3], &[1, 0], 4, 0), Plan::Elements(_)));
     let Plan::Elements(rows) = of(&[8, 9, 32], &[1, 0, 2], 2, 0) else { panic!("elements") };
     assert_eq!((rows.bytes, rows.walk.axes, rows.walk.elements), (16, 3, 8 * 9 * 4));
@@ -58,9 +54,43 @@ fn division_by_multiplication_is_exact_at_every_boundary() {
     }
 }
 
+/// Wherever the blocks start, together they are all tiles once.
 #[test]
-fn numbers_that_are_no_tile_mean_the_default() {
-    let axes = || of_matrices(matrix(64, 64), 64, 1, 0, 0);
-    let plan = |tile| Plan::of(axes(), 4, 0, Tuning { tile, skew: 0 }).unwrap();
-    assert_eq!(plan(7), plan(0));
+fn strips_cover_all_tiles_once() {
+    for (rows, columns, bytes, strips) in [
+        (256, 16384, 8, true),
+        (96, 8192, 16, true),
+        (64, 3 * 16384, 8, true),
+        (64, 16384 + 16, 8, false),
+        (64, 16384, 4, false),
+    ] {
+        let Plan::Tiles(plan) = Plan::new(matrix(rows, columns), bytes).unwrap() else { panic!("tiles") };
+        assert_eq!(plan.grid.axes, 2 + u32::from(strips), "{rows} × {columns} of {bytes} bytes");
+        let (tile, words) = (tile(bytes), bytes as u64 / 4);
+        // As kernels count: the first axis fastest.
+        let grid = plan.grid;
+        let mut places: Vec<(u32, u32, u64, u64)> = (0..plan.launch.grid[0])
+            .map(|block| {
+                let (mut rest, mut place) = (block, (0, 0, 0, 0));
+                for axis in 0..grid.axes as usize {
+                    let index = rest % grid.extents[axis];
+                    rest /= grid.extents[axis];
+                    place.0 += if axis == 0 { index } else { 0 };
+                    place.1 += index * grid.across[axis];
+                    place.2 += u64::from(index) * grid.input[axis];
+                    place.3 += u64::from(index) * grid.output[axis];
+                }
+                place
+            })
+            .collect();
+        places.sort_unstable();
+        let (down, across) = (rows.div_ceil(tile.rows as usize), columns.div_ceil(tile.columns as usize));
+        let expected =
+            (0..down as u64).flat_map(|i| (0..across as u64).map(move |j| (i, j))).map(|(i, j)| {
+                let (row, column) = (i * u64::from(tile.rows), j * u64::from(tile.columns));
+                let (from, to) = (row * columns as u64 + column, column * rows as u64 + row);
+                (i as u32, j as u32, from * words, to * words)
+            });
+        assert_eq!(places, expected.collect::<Vec<_>>(), "{rows} × {columns} of {bytes} bytes");
+    }
 }

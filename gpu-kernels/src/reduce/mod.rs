@@ -46,12 +46,13 @@ pub const LOAD_BYTES: u32 = 16;
 /// Bytes that a block reads at a time: four loads a thread. Of two arrays it is two loads of each.
 pub const TILE_BYTES: u32 = THREADS * LOAD_BYTES * 4;
 /// The most blocks, hence partial results. Enough that the last wave costs little on any device, few enough that
-/// combining the partials does not show (H200, 2^28: 2048 and 4096 alike, 8192 1 % slower, 16384 3 %).
-pub const MAX_BLOCKS: u32 = 4096;
+/// combining the partials does not show (H200, 2^24 and 2^28 `f32`: 1024 17.9 and 242.5 µs, 2048 17.6 and 238.2, 4096 19.1
+/// and 238.0, 8192 19.1 and 238.8).
+pub const MAX_BLOCKS: u32 = 2048;
 /// The most words of an [`Accumulator`].
 pub const MAX_WORDS: u32 = 6;
 
-/// The longest input: offsets within a block's part are 32-bit. (2^44 elements are 16 TiB of bytes.)
+/// The longest input: offsets within a block's part are 32-bit. (2^43 elements are 8 TiB of bytes.)
 pub const MAX_LEN: u64 = MAX_BLOCKS as u64 * (u32::MAX as u64 + 1);
 
 /// Elements that a block reads at a time.

@@ -9,8 +9,8 @@ pub const MAX_AXES: usize = 8;
 /// The tiles of a launch as an array of up to [`MAX_AXES`] axes: the block's number counts through it, axis 0 fastest.
 ///
 /// Axis 0 goes along the output's rows, so that blocks that run at the same time write next to each other (H200, 16384²
-/// `f32`: 4,129 GB/s against 4,013 along the input's rows). One of the others goes along the input's rows, the rest are
-/// batches or the remaining axes of a permutation.
+/// `f32`: 4,129 GB/s against 4,013 along the input's rows). One or two of the others go along the input's rows, the rest
+/// are batches or the remaining axes of a permutation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Grid {
@@ -20,10 +20,10 @@ pub struct Grid {
     pub output: [u64; MAX_AXES],
     /// Tiles along each axis.
     pub extents: [u32; MAX_AXES],
+    /// Tiles along the input's rows from one index to the next: zero for axes that do not go along them.
+    pub across: [u32; MAX_AXES],
     /// How many axes there are.
     pub axes: u32,
-    /// Which of them goes along the input's rows.
-    pub across: u32,
 }
 
 /// Where a tile lies.
@@ -55,9 +55,7 @@ impl Grid {
                 if axis == 0 {
                     place.down = index;
                 }
-                if axis as u32 == self.across {
-                    place.across = index;
-                }
+                place.across += index * self.across[axis];
             }
         });
         place

@@ -246,8 +246,4 @@ skewed! {
     transpose_skew_b16, transpose_skew_b16, SKEW_B16: u16, 128 rows, 16 slack, 16 vectors;
     transpose_skew_b32, transpose_skew_b32, SKEW_B32: u32, 128 rows, 8 slack, 16 vectors;
     transpose_skew_b64, transpose_skew_b64, SKEW_B64: u64, 64 rows, 4 slack, 16 vectors;
-    // Other sizes, to be measured against those above.
-    transpose_skew_b32_wide, transpose_tune_skew, SKEW_B32_WIDE: u32, 64 rows, 8 slack, 32 vectors;
-    transpose_skew_b32_small, transpose_tune_skew, SKEW_B32_SMALL: u32, 64 rows, 8 slack, 16 vectors;
-    transpose_skew_b8_slim, transpose_tune_skew, SKEW_B8_SLIM: u8, 128 rows, 16 slack, 8 vectors;
 }
