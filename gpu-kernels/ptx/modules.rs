@@ -570,6 +570,120 @@ pub static REDUCE_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
+/// Module `reduce_f16`: `extended_sum_f16`, `sum_f16`.
+pub static REDUCE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_f16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_f16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_f16`: `argmax_f16`, `argmin_f16`, `max_f16`, `min_f16`, `minmax_f16`.
+pub static REDUCE_EXTREMES_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_f16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_f16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_f16`: `all_f16`, `any_f16`, `count_f16`, `dot_f16`, `norm_l1_f16`, `norm_l2_f16`, `norm_max_f16`, `product_f16`, `sum_of_squares_f16`.
+pub static REDUCE_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_f16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_f16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_bf16`: `extended_sum_bf16`, `sum_bf16`.
+pub static REDUCE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_bf16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_bf16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_extremes_bf16`: `argmax_bf16`, `argmin_bf16`, `max_bf16`, `min_bf16`, `minmax_bf16`.
+pub static REDUCE_EXTREMES_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_extremes_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_extremes_bf16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_extremes_bf16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_more_bf16`: `all_bf16`, `any_bf16`, `count_bf16`, `dot_bf16`, `norm_l1_bf16`, `norm_l2_bf16`, `norm_max_bf16`, `product_bf16`, `sum_of_squares_bf16`.
+pub static REDUCE_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_more_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_more_bf16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_more_bf16.sm_90.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_variants`: `sum_divergent_f64`, `sum_final_global_f64`, `sum_final_shared_f64`, `sum_first_add_f64`, `sum_first_add_last_warp_f64`, `sum_last_warp_f64`, `sum_sequential_f64`, `sum_several_f64`, `sum_strided_f64`, `sum_unrolled_f64`.
 pub static REDUCE_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_variants",

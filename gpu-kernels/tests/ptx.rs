@@ -24,6 +24,10 @@ fn whole_tiles_are_read_16_bytes_at_a_time() {
     // Four for whole tiles, four for the last one.
     count(&modules::REDUCE_F32, "ld.global.nc.L1::no_allocate.v4", 8);
     count(&modules::REDUCE_F64, "ld.global.nc.L1::no_allocate.v2.b64", 8);
+    // Of both kernels of the module; one of them rounds its result, once.
+    count(&modules::REDUCE_F16, "ld.global.nc.L1::no_allocate.v4", 16);
+    count(&modules::REDUCE_BF16, "ld.global.nc.L1::no_allocate.v4", 16);
+    count(&modules::REDUCE_F16, "cvt.rn.f16.f32", 1);
     count(&modules::TRANSPOSE_B32, "ld.global.nc.L1::no_allocate.v4", 4);
     count(&modules::TRANSPOSE_B32, "st.global.cs.v4", 4);
     count(&modules::TRANSPOSE_B32, "ld.shared.v2.b64", 4);

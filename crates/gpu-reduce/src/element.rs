@@ -3,11 +3,12 @@
 use gpu_core::View;
 use gpu_kernels::reduce as kernels;
 use gpu_kernels::reduce::{Integer, Number, Real};
+use gpu_std::half::{bf16, f16};
 
 use crate::launch::Instance;
 use crate::operand::Operand;
 
-/// A type of elements that can be reduced: `f32`, `f64`, `i8` to `i64`, `u8` to `u64`.
+/// A type of elements that can be reduced: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
 pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Operand {
     /// The sum; integers wrap.
     type Sum: Instance<Item = Self, Output = Self>;
@@ -63,14 +64,14 @@ pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
     type WideSum: Instance<Item = Self, Output = Self::Wide>;
 }
 
-/// `f32` and `f64`.
+/// `f32`, `f64`, `f16` and `bf16`.
 pub trait RealElement: Element + Real {
     /// The Euclidean norm.
     type NormL2: Instance<Item = Self, Output = Self>;
 }
 
 macro_rules! elements {
-    ($($t:ty: $total:ident, $mean:ty;)*) => { $(
+    ($($t:ty: $squares:ident, $dot:ident, $total:ident, $mean:ty;)*) => { $(
         impl Element for $t {
             type Sum = kernels::Sum<$t>;
             type Product = kernels::Product<$t>;
@@ -79,13 +80,13 @@ macro_rules! elements {
             type MinMax = kernels::MinMax<$t>;
             type ArgMin = kernels::ArgMin<$t>;
             type ArgMax = kernels::ArgMax<$t>;
-            type SumOfSquares = kernels::SumOfSquares<$t>;
+            type SumOfSquares = kernels::$squares<$t>;
             type NormL1 = kernels::NormL1<$t>;
             type NormMax = kernels::NormMax<$t>;
             type Any = kernels::Any<$t>;
             type All = kernels::All<$t>;
             type Count = kernels::Count<$t>;
-            type Dot = kernels::Dot<$t>;
+            type Dot = kernels::$dot<$t>;
             type Pair = ($t, $t);
             fn one(view: View<'_, Self>) -> View<'_, Self> {
                 view
@@ -102,9 +103,18 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    f32: Sum, f32; f64: Sum, f64;
-    i8: WideSum, f64; i16: WideSum, f64; i32: WideSum, f64; i64: WideSum, f64;
-    u8: WideSum, f64; u16: WideSum, f64; u32: WideSum, f64; u64: WideSum, f64;
+    f32: SumOfSquares, Dot, Sum, f32;
+    f64: SumOfSquares, Dot, Sum, f64;
+    f16: HalfSumOfSquares, HalfDot, ExtendedSum, f32;
+    bf16: HalfSumOfSquares, HalfDot, ExtendedSum, f32;
+    i8: SumOfSquares, Dot, WideSum, f64;
+    i16: SumOfSquares, Dot, WideSum, f64;
+    i32: SumOfSquares, Dot, WideSum, f64;
+    i64: SumOfSquares, Dot, WideSum, f64;
+    u8: SumOfSquares, Dot, WideSum, f64;
+    u16: SumOfSquares, Dot, WideSum, f64;
+    u32: SumOfSquares, Dot, WideSum, f64;
+    u64: SumOfSquares, Dot, WideSum, f64;
 }
 
 macro_rules! integers {
@@ -124,4 +134,10 @@ impl RealElement for f32 {
 }
 impl RealElement for f64 {
     type NormL2 = kernels::NormL2<f64>;
+}
+impl RealElement for f16 {
+    type NormL2 = kernels::HalfNormL2<f16>;
+}
+impl RealElement for bf16 {
+    type NormL2 = kernels::HalfNormL2<bf16>;
 }

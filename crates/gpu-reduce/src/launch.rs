@@ -2,7 +2,8 @@
 
 use gpu_core::{Stream, ViewMut};
 use gpu_kernels::reduce::{self as kernels, Reduction};
-use gpu_kernels::reduce_instances;
+use gpu_kernels::{reduce_half_instances, reduce_instances};
+use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::GlobalMut;
 
@@ -84,6 +85,7 @@ macro_rules! instances {
     };
 }
 reduce_instances!(instances);
+reduce_half_instances!(instances);
 
 /// Enqueues a reduction. Everything has been checked: same device, enough scratch, room for the output.
 pub(crate) fn reduce<R: Instance>(

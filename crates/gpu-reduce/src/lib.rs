@@ -13,6 +13,7 @@ pub mod variants;
 pub use api::*;
 pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
+pub use gpu_std::half::{bf16, f16};
 pub use launch::Instance;
 pub use operand::{Columns, Operand};
 pub use plan::Plan;

@@ -2,6 +2,7 @@
 
 use gpu_core::{Device, View};
 use gpu_kernels::reduce::{Item, Reduction, THREADS};
+use gpu_std::half::{bf16, f16};
 
 use crate::error::Error;
 use crate::reference;
@@ -120,6 +121,6 @@ macro_rules! operands {
 }
 // Elements of a 16-byte load, and the accumulators of a thread.
 operands! {
-    i8: 16, 4; u8: 16, 4; i16: 8, 4; u16: 8, 4;
+    i8: 16, 4; u8: 16, 4; i16: 8, 4; u16: 8, 4; f16: 8, 4; bf16: 8, 4;
     f32: 4, 4; i32: 4, 4; u32: 4, 4; f64: 2, 2; i64: 2, 2; u64: 2, 2;
 }

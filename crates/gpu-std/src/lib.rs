@@ -45,6 +45,7 @@
         asm_experimental_arch,
         core_float_math,
         core_intrinsics,
+        f16,
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem,
         link_llvm_intrinsics
@@ -67,6 +68,7 @@ pub mod atomic;
 pub mod branch;
 pub mod constant;
 pub mod float;
+pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod memory;

@@ -38,7 +38,7 @@ macro_rules! elements {
         impl Element for $t {}
     )* };
 }
-elements!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 u128);
+elements!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 u128 crate::half::f16 crate::half::bf16);
 
 /// Read access to an array in global memory. Copying it copies the address.
 #[repr(transparent)]

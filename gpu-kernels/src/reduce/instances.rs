@@ -3,6 +3,7 @@
 //! Three modules an element type: a module is compiled by the driver when its first kernel is launched, about 11 ms a kernel
 //! (H200's host), and the sum is what most ask for.
 
+use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -288,3 +289,4 @@ macro_rules! kernels {
     };
 }
 reduce_instances!(kernels);
+crate::reduce_half_instances!(kernels);

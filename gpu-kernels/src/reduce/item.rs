@@ -1,6 +1,9 @@
 //! What a reduction takes one after the other, and where it comes from: an array, or two arrays side by side.
 
+use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Global;
+
+use super::number::Number;
 
 /// An element of an array, or a pair of elements at the same index of two.
 pub trait Item: Copy + Send + Sync + 'static {
@@ -37,7 +40,7 @@ macro_rules! items {
             type Source = Global<$t>;
             const BYTES: u32 = size_of::<$t>() as u32;
             const ARRAYS: u32 = 1;
-            const ANY: Self = 0 as $t;
+            const ANY: Self = <$t as Number>::ZERO;
         }
 
         impl Source for Global<$t> {
@@ -66,7 +69,7 @@ macro_rules! items {
             type Source = (Global<$t>, Global<$t>);
             const BYTES: u32 = size_of::<$t>() as u32;
             const ARRAYS: u32 = 2;
-            const ANY: Self = (0 as $t, 0 as $t);
+            const ANY: Self = (<$t as Number>::ZERO, <$t as Number>::ZERO);
         }
 
         impl Source for (Global<$t>, Global<$t>) {
@@ -94,4 +97,4 @@ macro_rules! items {
         }
     )* };
 }
-items!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+items!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64);

@@ -12,6 +12,7 @@
 //! partials `t`, `t + THREADS`, and so on. Nothing in it depends on the device, so a CPU that follows the same order gets
 //! the same bits (`gpu_reduce::reference`).
 
+mod half;
 mod instances;
 mod item;
 mod number;
@@ -20,6 +21,9 @@ mod operators;
 pub mod variants;
 mod whole;
 
+pub use half::{
+    Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
+};
 pub use instances::*;
 pub use item::{Item, Source};
 pub use number::{Accumulator, Integer, Key, Number, Real, Register};

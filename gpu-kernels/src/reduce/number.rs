@@ -3,6 +3,7 @@
 //! Integers of 1 and 2 bytes are computed with in 32 bits and cut to size at the end: modulo 2^8 or 2^16 that is the same,
 //! and the GPU has no narrower arithmetic.
 
+use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
 
 use super::item::Item;
@@ -174,6 +175,8 @@ pub trait Integer:
 pub trait Real: Number {}
 impl Real for f32 {}
 impl Real for f64 {}
+impl Real for f16 {}
+impl Real for bf16 {}
 
 macro_rules! integers {
     ($($t:ty: $register:ty, $magnitude:ty, $partial:ty, $wide:ty, $abs:expr;)*) => { $(
@@ -326,3 +329,32 @@ macro_rules! reals {
     )* };
 }
 reals! { f32: i32; f64: i64; }
+
+// Computed with as f32, and rounded at the end.
+macro_rules! halves {
+    ($($t:ident)*) => { $(
+        impl Number for $t {
+            type Register = f32;
+            type Magnitude = $t;
+            const ZERO: Self = $t::ZERO;
+            const ONE: Self = $t::ONE;
+            #[inline(always)]
+            fn extend(self) -> f32 {
+                self.to_f32()
+            }
+            #[inline(always)]
+            fn narrow(value: f32) -> $t {
+                $t::from_f32(value)
+            }
+            #[inline(always)]
+            fn magnitude(self) -> $t {
+                self.abs()
+            }
+            #[inline(always)]
+            fn is_nonzero(self) -> bool {
+                self.abs().to_bits() != 0
+            }
+        }
+    )* };
+}
+halves!(f16 bf16);

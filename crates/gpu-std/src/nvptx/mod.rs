@@ -8,6 +8,7 @@ pub mod async_copy;
 pub mod atomic;
 pub mod constant;
 pub mod float;
+pub mod half;
 pub mod memory;
 pub mod thread;
 pub mod warp;
