@@ -256,8 +256,7 @@ pub(crate) fn compile(
             targets.entry((spec.arch, spec.exact, spec.isa)).or_default().push((*module, *spec));
         }
     }
-    let queues: Vec<Queue<'_>> =
-        targets.into_values().map(|images| Queue { images, begun: false }).collect();
+    let queues: Vec<Queue<'_>> = targets.into_values().map(|images| Queue { images, begun: false }).collect();
     let queues = Mutex::new(queues);
     let lock = || queues.lock().unwrap_or_else(PoisonError::into_inner);
     // A queue that nobody has begun, else the longest.
@@ -294,8 +293,7 @@ pub(crate) fn compile(
         let stop = |result: Result<Vec<Image>>| {
             result.inspect_err(|_| lock().iter_mut().for_each(|queue| queue.images.clear()))
         };
-        let threads: Vec<_> =
-            (0..workers).map(|worker| scope.spawn(move || stop(work(worker)))).collect();
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || stop(work(worker)))).collect();
         let mut images = Vec::new();
         for thread in threads {
             images.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
