@@ -256,7 +256,9 @@ pub(crate) fn compile(
             targets.entry((spec.arch, spec.exact, spec.isa)).or_default().push((*module, *spec));
         }
     }
-    let queues: Vec<Queue<'_>> = targets.into_values().map(|images| Queue { images, begun: false }).collect();
+    // Taken from the end: the first module is the first to be compiled.
+    let in_turn = |images: Vec<_>| Queue { images: images.into_iter().rev().collect(), begun: false };
+    let queues: Vec<Queue<'_>> = targets.into_values().map(in_turn).collect();
     let queues = Mutex::new(queues);
     let lock = || queues.lock().unwrap_or_else(PoisonError::into_inner);
     // A queue that nobody has begun, else the longest.
