@@ -117,7 +117,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     let mut block = thread;
     while block < blocks {
         total = take_published::<R>(total, partials, block, blocks);
-        block += AT_ONCE as u32 * THREADS;
+        block += at_once::<R>() * THREADS;
     }
     let total = block_result::<R>(total, final_results);
     if thread == 0 {
@@ -270,10 +270,16 @@ fn publish<A: Accumulator>(partials: GlobalMut<u64>, block: u32, result: A) {
     });
 }
 
-/// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200).
+/// The most partial results that a thread asks for at once.
 const AT_ONCE: usize = 4;
 
-/// Waits for what the blocks `first`, `first + THREADS`, … publish, [`AT_ONCE`] of them as far as there are so many, takes
+/// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200), but four of three words or
+/// more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
+const fn at_once<R: Reduction>() -> u32 {
+    if publishes::<R>() <= 2 { AT_ONCE as u32 } else { 1 }
+}
+
+/// Waits for what the blocks `first`, `first + THREADS`, … publish, [`at_once`] of them as far as there are so many, takes
 /// them in turn and clears their words.
 #[device]
 #[inline(always)]
@@ -288,7 +294,7 @@ fn take_published<R: Reduction>(
         // All words are asked for before the first is looked at.
         unroll::<AT_ONCE>(|i| {
             let block = first + i as u32 * THREADS;
-            if block < blocks {
+            if (i as u32) < at_once::<R>() && block < blocks {
                 unroll::<{ MAX_WORDS as usize }>(|word| {
                     if (word as u32) < publishes::<R>() {
                         let place = partials.atomic(block * publishes::<R>() + word as u32);
@@ -305,7 +311,7 @@ fn take_published<R: Reduction>(
     }
     unroll::<AT_ONCE>(|i| {
         let block = first + i as u32 * THREADS;
-        if block < blocks {
+        if (i as u32) < at_once::<R>() && block < blocks {
             unroll::<{ MAX_WORDS as usize }>(|word| {
                 if (word as u32) < publishes::<R>() {
                     let place = partials.atomic(block * publishes::<R>() + word as u32);
