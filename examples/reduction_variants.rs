@@ -11,9 +11,11 @@ use std::time::Instant;
 
 use clap::Parser;
 use gpu_core::{Device, Kind};
-use gpu_examples::exit_code;
+use gpu_examples::chart::{FONT, paper};
+use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::reductions::{Summation, Work, count};
 use gpu_examples::table::Table;
+use gpu_examples::{exit_code, timing};
 use gpu_sim::metrics::Metrics;
 use indicatif::{ProgressBar, ProgressStyle};
 use plotters::prelude::*;
@@ -45,12 +47,8 @@ struct Options {
 
 /// The lengths that the literature measured.
 const LENGTHS: [usize; 7] = [500_000, 1_000_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000, 100_000_000];
-/// Runs of each; their median is reported.
-const RUNS: usize = 9;
-/// The same with the copy, which takes long and varies little.
+/// Sums with the copy, which take long and vary little; their median is reported.
 const RUNS_WITH_COPY: usize = 3;
-/// A run on a GPU is repeated until it takes about so long, so that what surrounds it does not count.
-const RUN_MS: f64 = 3.0;
 /// Elements of the sum that is simulated for its metrics: as the table in the variants' documentation has.
 const SIMULATED: usize = 1 << 16;
 
@@ -81,7 +79,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = choose(options)?;
+    let device = gpu_or_simulator(options.device.as_deref())?;
     let lengths: Vec<usize> = match (options.len.as_slice(), device.kind()) {
         ([], Kind::Cuda) => LENGTHS.to_vec(),
         ([], Kind::Cpu) => LENGTHS[..4].to_vec(),
@@ -132,22 +130,6 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The device asked for, else the best GPU, else the simulator.
-fn choose(options: &Options) -> Result<Device, Box<dyn Error>> {
-    if let Some(name) = &options.device {
-        return Ok(Device::by_name(name)?);
-    }
-    let best = Device::from_env()?;
-    if best.kind() == Kind::Cuda || std::env::var_os("GPU_DEVICE").is_some() {
-        return Ok(best);
-    }
-    eprintln!(
-        "No GPU ({}): running in the simulator. The times are its own and say nothing of a GPU.",
-        best.why()
-    );
-    Ok(Device::simulator())
-}
-
 fn measure(
     device: &Device,
     work: &mut Work,
@@ -156,7 +138,8 @@ fn measure(
     metrics: &Metrics,
 ) -> Result<Line, Box<dyn Error>> {
     work.check(one)?;
-    let seconds = time(device, work, one)?;
+    let stream = work.stream.clone();
+    let seconds = timing::seconds(&stream, || work.enqueue(one))?;
     let seconds_with_copy = time_with_copy(device, work, one)?;
     Ok(Line {
         variant: one.name(),
@@ -174,35 +157,10 @@ fn measure(
     })
 }
 
-/// The median time in seconds of a sum of what is on the device.
-fn time(device: &Device, work: &mut Work, one: Summation) -> Result<f64, Box<dyn Error>> {
-    if device.kind() != Kind::Cuda {
-        let runs = if device.kind() == Kind::Cpu { RUNS } else { 1 };
-        return median(runs, || {
-            let start = Instant::now();
-            work.enqueue(one)?;
-            work.stream.synchronize()?;
-            Ok(start.elapsed().as_secs_f64())
-        });
-    }
-    let mut several = |count: usize| -> Result<f64, Box<dyn Error>> {
-        let start = work.stream.record()?;
-        for _ in 0..count {
-            work.enqueue(one)?;
-        }
-        let end = work.stream.record()?;
-        work.stream.synchronize()?;
-        Ok(f64::from(end.elapsed_ms(&start)?) / 1e3 / count as f64)
-    };
-    several(1)?;
-    let count = (RUN_MS / 1e3 / several(1)?).ceil().clamp(1.0, 1000.0) as usize;
-    median(RUNS, || several(count))
-}
-
 /// The median time in seconds from elements on the host to their sum on the host. Each sum is checked.
 fn time_with_copy(device: &Device, work: &mut Work, one: Summation) -> Result<f64, Box<dyn Error>> {
     let runs = if device.as_simulator().is_some() { 1 } else { RUNS_WITH_COPY };
-    median(runs, || {
+    timing::median(runs, || {
         let start = Instant::now();
         work.copy()?;
         work.enqueue(one)?;
@@ -213,12 +171,6 @@ fn time_with_copy(device: &Device, work: &mut Work, one: Summation) -> Result<f6
         }
         Ok(seconds)
     })
-}
-
-fn median(runs: usize, mut run: impl FnMut() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
-    let mut times = (0..runs).map(|_| run()).collect::<Result<Vec<f64>, _>>()?;
-    times.sort_by(f64::total_cmp);
-    Ok(times[runs / 2])
 }
 
 fn print(device: &Device, lengths: &[usize], lines: &[Line]) {
@@ -259,19 +211,12 @@ fn print(device: &Device, lengths: &[usize], lines: &[Line]) {
 
 /// Two charts, without and with the copy: times over lengths, a line for each sum.
 fn plot(file: &Path, device: &str, chosen: &[Summation], lines: &[Line]) -> Result<(), Box<dyn Error>> {
-    const FONT: &str = "plot";
-    plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| "the font is not one")?;
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
     type Value = fn(&Line) -> f64;
     let charts: [(&str, Value); 2] = [
         ("without the copy", |line| line.milliseconds),
         ("with the copy to the device", |line| line.milliseconds_with_copy),
     ];
-    let root = BitMapBackend::new(file, (1000, 1200)).into_drawing_area();
-    root.fill(&WHITE)?;
+    let root = paper(file, (1000, 1200))?;
     for (area, (title, value)) in root.split_evenly((charts.len(), 1)).iter().zip(charts) {
         // Logarithmic axes, from one power of ten to another: those have labels.
         let range = |of: &dyn Fn(&Line) -> f64| {

@@ -7,13 +7,14 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use clap::Parser;
 use gpu_core::{Buffer, Device, Kind};
-use gpu_examples::exit_code;
+use gpu_examples::chart::{FONT, paper};
+use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::table::Table;
 use gpu_examples::transpositions::{Counted, Transposition, count};
+use gpu_examples::{exit_code, timing};
 use gpu_sim::metrics::Architecture;
 use gpu_transpose::{Matrix, reference};
 use plotters::prelude::*;
@@ -42,10 +43,6 @@ struct Options {
     once: bool,
 }
 
-/// Runs of each; their median is reported.
-const RUNS: usize = 9;
-/// A run on a GPU is repeated until it takes about so long, so that what surrounds it does not count.
-const RUN_MS: f64 = 3.0;
 /// Rows and columns of the matrix that is simulated. It is made of whole tiles, as any larger power of two, and what is
 /// counted of one tile is that of all.
 const SIMULATED: usize = 256;
@@ -72,7 +69,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let device = choose(options)?;
+    let device = gpu_or_simulator(options.device.as_deref())?;
     let sizes: Vec<usize> = match (options.size.as_slice(), device.kind()) {
         ([], Kind::Cuda) => vec![1024, 4096, 16_384],
         ([], _) => vec![256],
@@ -121,22 +118,6 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The device asked for, else the best GPU, else the simulator.
-fn choose(options: &Options) -> Result<Device, Box<dyn Error>> {
-    if let Some(name) = &options.device {
-        return Ok(Device::by_name(name)?);
-    }
-    let best = Device::from_env()?;
-    if best.kind() == Kind::Cuda || std::env::var_os("GPU_DEVICE").is_some() {
-        return Ok(best);
-    }
-    eprintln!(
-        "No GPU ({}): running in the simulator. The times are its own and say nothing of a GPU.",
-        best.why()
-    );
-    Ok(Device::simulator())
-}
-
 /// A matrix and its transposed form on a device.
 struct Work {
     device: Device,
@@ -172,31 +153,10 @@ impl Work {
 
     /// The median time in seconds.
     fn time(&mut self, transposition: Transposition) -> Result<f64, Box<dyn Error>> {
-        if self.device.kind() != Kind::Cuda {
-            let start = Instant::now();
-            transposition.enqueue(
-                &self.device.default_stream(),
-                &self.input,
-                self.matrix,
-                &mut self.output,
-            )?;
-            return Ok(start.elapsed().as_secs_f64());
-        }
         let stream = self.device.stream()?;
-        let mut several = |count: usize| -> Result<f64, Box<dyn Error>> {
-            let start = stream.record()?;
-            for _ in 0..count {
-                transposition.enqueue(&stream, &self.input, self.matrix, &mut self.output)?;
-            }
-            let end = stream.record()?;
-            stream.synchronize()?;
-            Ok(f64::from(end.elapsed_ms(&start)?) / count as f64)
-        };
-        several(3)?;
-        let count = (RUN_MS / several(3)?).ceil().clamp(1.0, 1000.0) as usize;
-        let mut times = (0..RUNS).map(|_| several(count)).collect::<Result<Vec<f64>, _>>()?;
-        times.sort_by(f64::total_cmp);
-        Ok(times[RUNS / 2] / 1e3)
+        timing::seconds(&stream, || {
+            transposition.enqueue(&stream, &self.input, self.matrix, &mut self.output)
+        })
     }
 }
 
@@ -232,16 +192,9 @@ fn print(device: &Device, sizes: &[usize], lines: &[Line]) {
 
 /// A chart for each size: a bar for each variant, as long as its bandwidth.
 fn plot(file: &Path, device: &str, sizes: &[usize], lines: &[Line]) -> Result<(), Box<dyn Error>> {
-    const FONT: &str = "plot";
-    plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| "the font is not one")?;
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
     let bars = lines.len() / sizes.len();
     let height = sizes.len() as u32 * (bars as u32 * 26 + 110);
-    let root = BitMapBackend::new(file, (1000, height)).into_drawing_area();
-    root.fill(&WHITE)?;
+    let root = paper(file, (1000, height))?;
     for (area, &size) in root.split_evenly((sizes.len(), 1)).iter().zip(sizes) {
         let shown: Vec<&Line> = lines.iter().filter(|line| line.size == size).collect();
         let longest = shown.iter().map(|line| line.gigabytes_per_second).fold(f64::MIN_POSITIVE, f64::max);

@@ -1,7 +1,10 @@
 //! What the examples share.
 
+pub mod chart;
+pub mod device;
 pub mod reductions;
 pub mod table;
+pub mod timing;
 pub mod transpositions;
 
 use std::error::Error;

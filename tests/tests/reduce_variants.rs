@@ -1,8 +1,6 @@
 //! The textbook sums: one body over all variants and backends, against a serial oracle; and what their documentation says
 //! that the simulator counts of them.
 
-use std::path::Path;
-
 use gpu_core::Device;
 use gpu_reduce::Error;
 use gpu_reduce::variants::{SEVERAL_BLOCKS, Value, Variant, sum_with};
@@ -159,8 +157,7 @@ fn row(variant: Variant) -> String {
 
 #[test]
 fn the_documented_metrics_are_those_that_the_simulator_counts() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/gpu-reduce/src/variants/mod.rs");
-    let documented = std::fs::read_to_string(file).unwrap();
+    let documented = include_str!("../../crates/gpu-reduce/src/variants/mod.rs");
     let computed: Vec<String> = Variant::ALL.into_iter().map(row).collect();
     let table: Vec<&str> = documented.lines().filter(|line| line.starts_with("//! | [`Variant::")).collect();
     assert_eq!(table, computed, "the table is\n{}", computed.join("\n"));
