@@ -51,7 +51,8 @@ FIGURES += [
 for element in ["u8", "u16", "f64"]:
     FIGURES.append(({"op": "permute", "type": element, "rows": 16381, "cols": 16363}, "batch", None, "copy", 0.85))
 for element in ["u8", "u16", "f32", "f64", "u128"]:
-    FIGURES.append(({"op": "in_place", "type": element, "rows": 8192, "cols": 8192}, "batch", None, "copy", 0.9))
+    for side in [8192, 16384]:
+        FIGURES.append(({"op": "in_place", "type": element, "rows": side, "cols": side}, "batch", None, "copy", 0.9))
 # All 24 orders of the axes of an array of 2-byte elements: permute_0123 and so on.
 FIGURES.append(({"op": "permute_*", "type": "u16", "n": 1 << 32}, "batch", None, "copy", 0.8))
 

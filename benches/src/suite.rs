@@ -266,9 +266,8 @@ fn arrays(quick: bool) -> Vec<Case> {
         out_of_place(8, odd.0, odd.1),
     ];
     for bytes in [1, 2, 4, 8, 16] {
-        arrays.push(Typed::matrix(bytes, side / 2, side / 2, true));
+        arrays.extend([side / 2, side].map(|side| Typed::matrix(bytes, side, side, true)));
     }
-    arrays.push(Typed::matrix(4, side, side, true));
     for number in 0..24u8 {
         // The digits of `number` in the bases 4, 3, 2 pick the axes.
         let mut left = vec![0, 1, 2, 3];

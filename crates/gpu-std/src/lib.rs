@@ -65,6 +65,7 @@ mod backend;
 
 pub mod async_copy;
 pub mod atomic;
+pub mod bits;
 pub mod branch;
 pub mod constant;
 pub mod float;
@@ -80,7 +81,7 @@ pub mod warp;
 
 pub use gpu_std_macros::{device, kernel};
 #[doc(inline)]
-pub use unroll::unroll;
+pub use unroll::{opaque, unroll};
 
 /// What nearly every kernel names.
 pub mod prelude {

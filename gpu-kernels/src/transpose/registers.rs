@@ -1,5 +1,7 @@
 //! Transposition in registers: four rows of 16 bytes become as many columns as 16 bytes hold elements.
 
+use gpu_std::bits::byte_permute;
+
 /// Turns four rows of 16 bytes, elements of `E` bytes, into their 16 / `E` columns of four elements. Column `k` is the
 /// `E` words from `k * E` on.
 #[inline(always)]
@@ -26,15 +28,14 @@ pub fn turn<const E: u32>(rows: [[u32; 4]; 4]) -> [u32; 16] {
 /// Two rows of two 2-byte elements: one byte permutation for each result.
 #[inline(always)]
 fn halves(a: u32, b: u32) -> [u32; 2] {
-    [a & 0xffff | b << 16, a >> 16 | b & 0xffff_0000]
+    [byte_permute(a, b, 0x5410), byte_permute(a, b, 0x7632)]
 }
 
 /// Four rows of four bytes: first pairs of bytes, then pairs of pairs, eight byte permutations in all.
 #[inline(always)]
 fn bytes([a, b, c, d]: [u32; 4]) -> [u32; 4] {
-    let even = |a: u32, b: u32| a & 0x00ff_00ff | (b & 0x00ff_00ff) << 8;
-    let odd = |a: u32, b: u32| a >> 8 & 0x00ff_00ff | b & 0xff00_ff00;
-    let (ab02, ab13, cd02, cd13) = (even(a, b), odd(a, b), even(c, d), odd(c, d));
-    let ([c0, c2], [c1, c3]) = (halves(ab02, cd02), halves(ab13, cd13));
+    let even = |a, b| byte_permute(a, b, 0x6240);
+    let odd = |a, b| byte_permute(a, b, 0x7351);
+    let ([c0, c2], [c1, c3]) = (halves(even(a, b), even(c, d)), halves(odd(a, b), odd(c, d)));
     [c0, c1, c2, c3]
 }

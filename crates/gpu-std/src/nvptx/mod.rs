@@ -6,6 +6,7 @@
 
 pub mod async_copy;
 pub mod atomic;
+pub mod bits;
 pub mod constant;
 pub mod float;
 pub mod half;
@@ -17,6 +18,17 @@ pub mod warp;
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::intrinsics::abort()
+}
+
+/// See [`crate::opaque`]. No lanes cooperate here, so assembly is safe to move and to duplicate.
+#[inline(always)]
+pub fn opaque(value: u32) -> u32 {
+    let result: u32;
+    // SAFETY: it only moves a register.
+    unsafe {
+        core::arch::asm!("mov.u32 {}, {};", out(reg32) result, in(reg32) value, options(pure, nomem, nostack));
+    }
+    result
 }
 
 /// An entry of a PTX module. The features it needs are allowed here, so that kernel crates need none.
