@@ -7,7 +7,7 @@ use crate::builder::{compile, core_hash};
 use crate::finish::MARKER;
 use crate::kernel_crate::{ImageSpec, KernelCrate, ModuleSpec};
 use crate::manifest::{self, ImageRecord, Manifest};
-use crate::memory::generic_accesses;
+use crate::memory::{cut_floats, generic_accesses};
 use crate::ptx::Ptx;
 use crate::ptxas::Usage;
 use crate::report::{Report, Verdict};
@@ -330,6 +330,10 @@ fn text_checks(image: &Image<'_>, record: Option<&ImageRecord>, report: &mut Rep
                 entry.name, access.instruction, access.function
             ));
         }
+    }
+    for item in &ptx.items {
+        let cut = cut_floats(item).into_iter();
+        faults.extend(cut.map(|store| format!("{}: `{store}` stores a part of a float", item.name)));
     }
     report.add(&image.file, "memory", Verdict::check(faults.is_empty(), || faults.join("\n")));
 }

@@ -1,8 +1,14 @@
-//! Finds memory accesses through generic addresses.
+//! Finds memory accesses that are not what they seem.
 //!
 //! An access that names no state space makes the GPU look at the address to tell global, shared and local memory
 //! apart: it is slower, cannot bypass L1, and shows that the compiler lost track of a pointer. Kernels are meant to
 //! have none.
+//!
+//! A store of 32 bits of a 64-bit register stores its lower half. But where a floating-point instruction wrote the register,
+//! ptxas (13.0) can take the store for a conversion of its value to an integer (sm_90: `F2I.U32.F64.TRUNC`). rustc's NVPTX
+//! backend writes such stores for `value.to_bits() as u32`.
+
+use std::collections::HashMap;
 
 use crate::ptx::{Item, Kind, Ptx};
 
@@ -50,6 +56,39 @@ pub fn instructions(body: &str) -> impl Iterator<Item = &str> {
         }
         rest.starts_with(|c: char| c.is_ascii_lowercase()).then_some(rest)
     })
+}
+
+/// The stores of a function or kernel that store a part of a register that a floating-point instruction wrote.
+pub fn cut_floats(item: &Item) -> Vec<String> {
+    // By register, whether a float of so many bits is in it. A register is written where it stands first.
+    let mut floats: HashMap<&str, u32> = HashMap::new();
+    let mut found = Vec::new();
+    for instruction in instructions(item.body()) {
+        let (opcode, operands) = instruction.split_once(char::is_whitespace).unwrap_or((instruction, ""));
+        let mut types = opcode.split('.').skip(1);
+        if opcode.starts_with("st.") {
+            let stored = types.find_map(|part| part.strip_prefix(['b', 'u', 's'])?.parse::<u32>().ok());
+            let values = operands.split_once(']').map_or("", |(_, values)| values);
+            let cut = registers(values).any(|register| floats.get(register) > stored.as_ref());
+            if stored.is_some() && cut {
+                found.push(instruction.to_string());
+            }
+        } else if !opcode.starts_with("setp")
+            && let Some(result) = registers(operands).next()
+        {
+            // The first type is the result's.
+            match types.find_map(|part| part.strip_prefix('f')?.parse::<u32>().ok().filter(|_| part != "ftz"))
+            {
+                Some(bits) => floats.insert(result, bits),
+                None => floats.remove(result),
+            };
+        }
+    }
+    found
+}
+
+fn registers(operands: &str) -> impl Iterator<Item = &str> {
+    operands.split([',', ' ', '{', '}', '\t']).filter(|operand| operand.starts_with('%'))
 }
 
 fn is_generic(instruction: &str) -> bool {
@@ -111,6 +150,27 @@ mod tests {
                 "ret"
             ]
         );
+    }
+
+    #[test]
+    fn a_part_of_a_float_is_not_stored() {
+        let cut = |body: &str| {
+            let text = format!(".visible .entry k()\n{{\n{body}\nret;\n}}");
+            let ptx = Ptx::parse("t", &text).expect("a kernel");
+            cut_floats(ptx.entries().next().expect("it")).len()
+        };
+        assert_eq!(cut("add.rn.f64 %rd3, %rd1, %rd2;\n@%p1 st.shared.b32 [%rd6+32], %rd3;"), 1);
+        assert_eq!(cut("add.rn.f64 %rd3, %rd1, %rd2;\nst.shared.v2.b32 [%rd6], {%r1, %rd3};"), 1);
+        assert_eq!(cut("selp.f64 %rd3, %rd1, %rd2, %p1;\nst.global.b32 [%rd6], %rd3;"), 1);
+        // Whole, a half that an integer instruction took, and an integer.
+        assert_eq!(cut("add.rn.f64 %rd3, %rd1, %rd2;\nst.shared.b64 [%rd6], %rd3;"), 0);
+        assert_eq!(
+            cut("add.rn.f64 %rd3, %rd1, %rd2;\nshr.u64 %rd3, %rd3, 32;\nst.shared.b32 [%rd6], %rd3;"),
+            0
+        );
+        assert_eq!(cut("cvt.rn.f16.f32 %rs1, %r1;\nst.global.b16 [%rd6], %rs1;"), 0);
+        assert_eq!(cut("add.s64 %rd3, %rd1, %rd2;\nst.shared.b32 [%rd6], %rd3;"), 0);
+        assert_eq!(cut("setp.lt.f64 %p1, %rd1, %rd2;\nst.shared.b32 [%rd6], %rd1;"), 0);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
+use gpu_std::opaque;
 
 use super::item::Item;
 
@@ -46,7 +47,9 @@ macro_rules! two_words {
             #[inline(always)]
             fn word(self, index: u32) -> u32 {
                 let bits: u64 = $to(self);
-                (bits >> (32 * index)) as u32
+                // Opaque, so that the half is in a register of its own: rustc's NVPTX backend would store it as 32 bits of the
+                // register of 64 that an `add.f64` wrote, which ptxas (13.0) can take for a conversion to `u32`.
+                opaque((bits >> (32 * index)) as u32)
             }
             #[inline(always)]
             fn from_words(word: &mut impl FnMut(u32) -> u32) -> Self {
