@@ -684,6 +684,44 @@ pub static REDUCE_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
+/// Module `reduce_segments_f32`: `sum_f32`.
+pub static REDUCE_SEGMENTS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_segments_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_u8`: `sum_u8`, `wide_sum_u8`.
+pub static REDUCE_SEGMENTS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_segments_u8.sm_90.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_variants`: `sum_divergent_f64`, `sum_final_global_f64`, `sum_final_shared_f64`, `sum_first_add_f64`, `sum_first_add_last_warp_f64`, `sum_last_warp_f64`, `sum_sequential_f64`, `sum_several_f64`, `sum_strided_f64`, `sum_unrolled_f64`.
 pub static REDUCE_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_variants",

@@ -38,7 +38,7 @@ pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
 }
 
 macro_rules! instances {
-    ($module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal; $($name:ident: $reduction:ident<$of:ty>;)*
+    ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal; $($name:ident: $reduction:ident<$of:ty>;)*
         $((two) $dot:ident: $product:ident<$of_dot:ty>;)?) => {
         $(
             impl Instance for kernels::$reduction<$of> {

@@ -18,6 +18,9 @@ mod item;
 mod number;
 mod operator;
 mod operators;
+mod quad;
+pub mod segment_kernels;
+mod segments;
 pub mod variants;
 mod whole;
 
@@ -31,6 +34,11 @@ pub use operator::{Map, Mapped, Reduction};
 pub use operators::{
     Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Max, Min, MinMax, NormL1, NormL2, NormMax, Or,
     Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
+};
+pub use quad::{Quads, Words};
+pub use segments::{
+    COUNTED, MAX_STRETCH_TILES, OFFSETS_32, OFFSETS_64, ONE_LENGTH, Starts, scratch_words, segments, segments_shared_bytes,
+    weight,
 };
 pub use whole::{publishes, whole};
 
