@@ -1,16 +1,17 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, ViewMut};
-use gpu_kernels::reduce::{self as kernels, Reduction};
+use gpu_kernels::reduce::{self as kernels, Reduction, Starts};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
-use gpu_std::memory::GlobalMut;
+use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::plan::Plan;
+use crate::plan::{Plan, SegmentsPlan};
 use crate::scratch::{RESULT, Scratch};
+use crate::segments::Segments;
 
 /// A reduction that a PTX module has a kernel for.
 pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
@@ -33,6 +34,28 @@ pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
         tiles_per_block: u64,
         partials: GlobalMut<u64>,
         ticket: GlobalMut<u32>,
+        output: GlobalMut<Self::Output>,
+    ) -> Result<(), gpu_core::Error>;
+
+    /// Enqueues the kernel that reduces segments.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    ///
+    /// # Safety
+    /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease and do
+    /// not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`] elements a segment and
+    /// `scratch` for [`kernels::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config`
+    /// and `stretch` must be those of the plan.
+    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+    unsafe fn launch_segments(
+        stream: &Stream,
+        config: LaunchConfig,
+        source: <Self::Item as kernels::Item>::Source,
+        len: u64,
+        starts: Starts,
+        stretch: u64,
+        scratch: GlobalMut<u64>,
         output: GlobalMut<Self::Output>,
     ) -> Result<(), gpu_core::Error>;
 }
@@ -59,6 +82,25 @@ macro_rules! instances {
                         )
                     }
                 }
+
+                unsafe fn launch_segments(
+                    stream: &Stream,
+                    config: LaunchConfig,
+                    source: <Self::Item as kernels::Item>::Source,
+                    len: u64,
+                    starts: Starts,
+                    stretch: u64,
+                    scratch: GlobalMut<u64>,
+                    output: GlobalMut<Self::Output>,
+                ) -> Result<(), gpu_core::Error> {
+                    let Starts { offsets, form, length, count } = starts;
+                    // SAFETY: the caller promises what the kernel needs.
+                    unsafe {
+                        kernels::segment_kernels::$name::launch(
+                            stream, config, source, len, offsets, form, length, count, stretch, scratch, output,
+                        )
+                    }
+                }
             }
         )*
         $(
@@ -77,6 +119,25 @@ macro_rules! instances {
                     unsafe {
                         kernels::$dot::launch(
                             stream, config, first, second, len, tiles_per_block, partials, ticket, output,
+                        )
+                    }
+                }
+
+                unsafe fn launch_segments(
+                    stream: &Stream,
+                    config: LaunchConfig,
+                    (first, second): <Self::Item as kernels::Item>::Source,
+                    len: u64,
+                    starts: Starts,
+                    stretch: u64,
+                    scratch: GlobalMut<u64>,
+                    output: GlobalMut<Self::Output>,
+                ) -> Result<(), gpu_core::Error> {
+                    let Starts { offsets, form, length, count } = starts;
+                    // SAFETY: the caller promises what the kernel needs.
+                    unsafe {
+                        kernels::segment_kernels::$dot::launch(
+                            stream, config, first, second, len, offsets, form, length, count, stretch, scratch, output,
                         )
                     }
                 }
@@ -146,6 +207,48 @@ fn enqueue<R: Instance>(
             partials,
             ticket,
             output,
+        )
+    }?;
+    scratch.dirty = false;
+    Ok(())
+}
+
+/// Enqueues a reduction of segments. Everything has been checked: offsets, devices, scratch, room for the output.
+pub(crate) fn reduce_segments<R: Instance>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
+    segments: &Segments,
+    mut output: ViewMut<'_, R::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let plan = SegmentsPlan::new::<R>(segments.end(), segments.len());
+    // SAFETY: no offset is read of segments of one length.
+    let none = unsafe { Global::from_raw(0) };
+    let starts = match (segments.offsets(), segments.length()) {
+        (Some(offsets), _) => {
+            Starts { offsets: offsets.as_global(), form: kernels::OFFSETS, length: 0, count: plan.segments }
+        }
+        (None, length) => {
+            Starts { offsets: none, form: kernels::ONE_LENGTH, length: length as u64, count: plan.segments }
+        }
+    };
+    scratch.prepare()?;
+    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
+    let places = unsafe { GlobalMut::from_raw(scratch.partials()) };
+    // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the words of
+    // their parts, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so). Buffers
+    // are freed only after the work enqueued before, and the scratch memory is used on this stream only.
+    unsafe {
+        R::launch_segments(
+            stream,
+            plan.launch(),
+            R::Item::source(input),
+            len as u64,
+            starts,
+            plan.stretch,
+            places,
+            output.as_global_mut(),
         )
     }?;
     scratch.dirty = false;

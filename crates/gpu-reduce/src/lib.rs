@@ -8,6 +8,7 @@ mod operand;
 mod plan;
 pub mod reference;
 mod scratch;
+mod segments;
 pub mod variants;
 
 pub use api::*;
@@ -16,8 +17,9 @@ pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
 pub use launch::Instance;
 pub use operand::{Columns, Operand};
-pub use plan::Plan;
+pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;
+pub use segments::Segments;
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {

@@ -54,6 +54,48 @@ pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     Ok(())
 }
 
+/// The reduction `R` of each segment `offsets[s]..offsets[s + 1]` of one slice or two, on all cores, into as many elements a
+/// segment as it writes: [`reduce`] of each of them.
+///
+/// # Errors
+/// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::BeyondEnd`], [`Error::OutputLength`]; [`Error::EmptySegment`] where
+/// there is no result of none. Nothing is written then.
+///
+/// ```
+/// use gpu_reduce::{kernels::Max, reference};
+/// let mut output = [0; 2];
+/// reference::reduce_segments::<Max<i32>, _>(&[3, 8, -5, 1][..], &[0, 1, 4], &mut output)?;
+/// assert_eq!(output, [3, 8]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    input: C,
+    offsets: &[usize],
+    output: &mut [R::Output],
+) -> Result<(), Error> {
+    let Some(&end) = offsets.last() else { return Err(Error::NoOffsets) };
+    for (at, pair) in offsets.windows(2).enumerate() {
+        if pair[1] < pair[0] {
+            return Err(Error::Decreasing { index: at + 1, before: pair[0], actual: pair[1] });
+        }
+        if pair[1] == pair[0] && R::EMPTY.is_none() {
+            return Err(Error::EmptySegment { reduction: R::NAME, segment: at });
+        }
+    }
+    if end > input.len() {
+        return Err(Error::BeyondEnd { reduction: R::NAME, end, len: input.len() });
+    }
+    let each = R::OUTPUTS as usize;
+    let (expected, actual) = ((offsets.len() - 1) * each, output.len());
+    if actual != expected {
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+    }
+    // A task for about a tile of elements, whatever the segments' lengths.
+    output.par_chunks_exact_mut(each).zip(offsets.par_windows(2)).with_min_len(16).try_for_each(
+        |(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output),
+    )
+}
+
 /// The result before it is written; `None` for no elements.
 fn total<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(input: C) -> Option<R::Accumulator> {
     if input.len() == 0 {
@@ -73,6 +115,9 @@ pub(crate) fn whole<
     input: C,
 ) -> R::Accumulator {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == accumulators::<R::Item>()) };
+    if input.len() <= 32 * V {
+        return of_warp::<R, C, V, A>(input);
+    }
     let plan = Plan::new::<R>(input.len());
     let each = usize::try_from(plan.elements_per_block()).unwrap_or(usize::MAX);
     let partials: Vec<R::Accumulator> = (0..plan.blocks as usize)
@@ -96,6 +141,34 @@ pub(crate) fn whole<
     of_threads::<R>(&threads)
 }
 
+/// The result of so few items that only one warp of a block has any: the other lanes' and warps' results change nothing.
+fn of_warp<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize>(input: C) -> R::Accumulator {
+    let mut lanes = [R::IDENTITY; 32];
+    for (thread, lane) in lanes.iter_mut().enumerate().take(input.len().div_ceil(V)) {
+        let mut locals: [R::Local; A] = core::array::from_fn(|i| R::start((thread * V + i) as u32));
+        for at in thread * V..(thread * V + V).min(input.len()) {
+            let local = &mut locals[at % V % A];
+            *local = R::take(*local, input.get(at), at as u32);
+        }
+        *lane = of_thread::<R, A>(locals, 0);
+    }
+    tree::<R, 32>(lanes)
+}
+
+/// A thread's accumulators as one: neighbours first.
+#[inline(always)]
+fn of_thread<R: Reduction, const A: usize>(locals: [R::Local; A], base: u64) -> R::Accumulator {
+    let mut results = locals.map(|local| R::widen(local, base));
+    let mut width = A / 2;
+    while width > 0 {
+        for i in 0..width {
+            results[i] = R::combine(results[2 * i], results[2 * i + 1]);
+        }
+        width /= 2;
+    }
+    results[0]
+}
+
 /// One block's result: rows of accumulators, then the trees.
 fn of_block<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize, const ROW: usize>(
     part: C,
@@ -113,16 +186,7 @@ fn of_block<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: u
         *local = R::take(*local, part.get(offset + index), (offset + index) as u32);
     }
     let threads = core::array::from_fn(|thread| {
-        let mut results: [R::Accumulator; A] =
-            core::array::from_fn(|lane| R::widen(locals[thread * A + lane], base));
-        let mut width = A / 2;
-        while width > 0 {
-            for i in 0..width {
-                results[i] = R::combine(results[2 * i], results[2 * i + 1]);
-            }
-            width /= 2;
-        }
-        results[0]
+        of_thread::<R, A>(core::array::from_fn(|lane| locals[thread * A + lane]), base)
     });
     of_threads::<R>(&threads)
 }

@@ -1,9 +1,10 @@
 //! Scratch memory of a reduction.
 
 use gpu_core::{Buffer, Stream};
+use gpu_kernels::reduce::Reduction;
 
 use crate::error::Error;
-use crate::plan::most_scratch_words;
+use crate::plan::{most_scratch_words, segments_scratch_words};
 
 /// Words before the partial results: the ticket, and a place for the results of the forms that return them.
 const HEADER: usize = 4;
@@ -41,6 +42,16 @@ impl Scratch {
     /// Where the device's memory does not suffice.
     pub fn for_len(stream: &Stream, len: usize) -> Result<Self, Error> {
         let words = stream.device().zeroed(HEADER + most_scratch_words(len))?;
+        Ok(Self { words, stream: stream.clone(), dirty: false })
+    }
+
+    /// Scratch memory for reductions `R` of segments, or along an axis, of arrays of up to `len` elements on `stream`, and for
+    /// every other one that needs no more of it: about a word for each 2 KiB.
+    ///
+    /// # Errors
+    /// Where the device's memory does not suffice.
+    pub fn for_segments<R: Reduction>(stream: &Stream, len: usize) -> Result<Self, Error> {
+        let words = stream.device().zeroed(HEADER + segments_scratch_words::<R>(len))?;
         Ok(Self { words, stream: stream.clone(), dirty: false })
     }
 

@@ -37,7 +37,7 @@ pub use operators::{
 };
 pub use quad::{Quads, Words};
 pub use segments::{
-    COUNTED, MAX_STRETCH_TILES, OFFSETS_32, OFFSETS_64, ONE_LENGTH, Starts, scratch_words, segments, segments_shared_bytes,
+    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_shared_bytes,
     weight,
 };
 pub use whole::{publishes, whole};

@@ -31,7 +31,7 @@ use super::item::{Item, Source};
 use super::number::Accumulator;
 use super::operator::Reduction;
 use super::quad::Quads;
-use super::whole::{AT_ONCE, block_result, publishes, warp_result, write};
+use super::whole::{block_result, publishes, warp_result, write};
 use super::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// Loads of 16 bytes that a lane has in flight.
@@ -75,54 +75,48 @@ pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
         .array::<u16>(MOST)
         .array::<u16>(MOST)
         .array::<u32>(CLASSES + 1)
-        .array::<u64>(MAX_LONG + 1)
+        .array::<u32>(MAX_LONG + 1)
         .bytes()
 }
 
 /// Where segments begin.
 #[derive(Clone, Copy)]
 pub struct Starts {
-    /// `count + 1` offsets of 32 or 64 bits, in elements, where [`Starts::form`] says so.
+    /// `count + 1` offsets in elements, the last of them the end of the last segment; with [`COUNTED`] the number of segments
+    /// stands before them, four words from them. Not read for [`ONE_LENGTH`].
     pub offsets: Global<u32>,
-    /// [`ONE_LENGTH`], [`OFFSETS_32`] or [`OFFSETS_64`].
+    /// [`ONE_LENGTH`], [`OFFSETS`] or [`COUNTED`].
     pub form: u32,
     /// The length of all segments for [`ONE_LENGTH`].
     pub length: u64,
-    /// How many segments there are.
-    pub count: u64,
+    /// How many segments there are; with [`COUNTED`] the most there may be.
+    pub count: u32,
 }
 
 /// Segments of one length, one after the other.
 pub const ONE_LENGTH: u32 = 0;
-/// Offsets are `u32`.
-pub const OFFSETS_32: u32 = 1;
-/// Offsets are `u64`.
-pub const OFFSETS_64: u32 = 2;
-/// Added to [`OFFSETS_64`]: how many segments there are is said by the `u64` before the offsets.
-pub const COUNTED: u32 = 4;
+/// Segments between offsets.
+pub const OFFSETS: u32 = 1;
+/// The same, and their number is in device memory.
+pub const COUNTED: u32 = 2;
 
 impl Starts {
     /// The first element of a segment, or one past the last.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn at(self, segment: u64) -> u64 {
+    fn at(self, segment: u32) -> u64 {
         if self.form == ONE_LENGTH {
-            segment * self.length
-        } else if self.form == OFFSETS_32 {
-            self.offsets.offset(segment).read_only(0) as u64
+            segment as u64 * self.length
         } else {
-            self.offsets.cast::<u64>().offset(segment).read_only(0)
+            self.offsets.read_only(segment) as u64
         }
     }
 
     /// How many segments there are.
     #[device]
     #[inline(always)]
-    fn count(self) -> u64 {
-        if self.form < COUNTED {
-            return self.count;
-        }
-        self.offsets.cast::<u64>().offset(1u64.wrapping_neg()).read_only(0)
+    fn count(self) -> u32 {
+        if self.form == COUNTED { self.offsets.offset(4u64.wrapping_neg()).read_only(0) } else { self.count }
     }
 }
 
@@ -155,7 +149,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let places: Shared<u16> = memory.array(MOST);
     let sorted: Shared<u16> = memory.array(MOST);
     let counts: Shared<u32> = memory.array(CLASSES + 1);
-    let completed: Shared<u64> = memory.array(MAX_LONG + 1);
+    let completed: Shared<u32> = memory.array(MAX_LONG + 1);
     let thread = thread_idx_x();
 
     grid_dependency_synchronize();
@@ -170,13 +164,13 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     }
     let low = block_idx_x() as u64 * stretch;
     let (first, last) = search::<R>(starts, low, low + stretch);
-    let count = (last - first) as u32;
+    let count = last - first;
     let origin = if count > 0 { starts.at(first).saturating_sub(V as u64) } else { 0 };
     let mut segment = thread;
     while segment <= count && count > 0 {
         let loaded: [u64; 4] = core::array::from_fn(|i| {
             let segment = segment + i as u32 * THREADS;
-            if segment <= count { starts.at(first + segment as u64) } else { origin }
+            if segment <= count { starts.at(first + segment) } else { origin }
         });
         unroll::<4>(|i| {
             let begin = loaded[i] - origin;
@@ -195,7 +189,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     while segment - thread < count {
         let class = if segment < count { class_of(segment) } else { NONE };
         if class == NONE && segment < count {
-            write::<R>(block.output_of(first + segment as u64), R::IDENTITY, 0);
+            write::<R>(block.output_of(first + segment), R::IDENTITY, 0);
         }
         let place = rank(counts, class);
         if segment < count {
@@ -243,10 +237,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let end = before + counts.read(LONG);
     let mut is_before = first > 0;
     while before < end || is_before {
-        let segment = if is_before { first - 1 } else { first + sorted.read(before) as u64 };
+        let segment = if is_before { first - 1 } else { first + sorted.read(before) as u32 };
         if block.parts::<V, A>(segment, starts, stretch, &mut turn) {
             let complete = completed.read(MAX_LONG);
-            completed.write(complete as u32, segment);
+            completed.write(complete, segment);
             completed.write(MAX_LONG, complete + 1);
         }
         before += !is_before as u32;
@@ -256,7 +250,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     // ---- Segments whose last part was done here --------------------------------------------------------------------
     sync_threads();
     let mut index = 0;
-    while index < completed.read(MAX_LONG) as u32 {
+    while index < completed.read(MAX_LONG) {
         block.finish(completed.read(index), starts, &mut turn);
         index += 1;
     }
@@ -296,25 +290,25 @@ fn rank(counts: Shared<u32>, class: u32) -> u32 {
 /// The first segments at or after two places of the path: of the segments still in question 256 are looked at at a time.
 #[device]
 #[inline(always)]
-fn search<R: Reduction>(starts: Starts, low: u64, high: u64) -> (u64, u64) {
-    let thread = thread_idx_x() as u64;
+fn search<R: Reduction>(starts: Starts, low: u64, high: u64) -> (u32, u32) {
+    let thread = thread_idx_x();
     let (mut first, mut last) = (0, 0);
     let count = starts.count();
     let (mut first_left, mut last_left) = (count, count);
     while first_left > 0 || last_left > 0 {
-        let is_before = |segment: u64, left: u64, place: u64| {
-            left > 0 && starts.at(segment) + segment * (weight::<R::Item>() as u64) < place
+        let is_before = |segment: u32, place: u64| {
+            starts.at(segment) + segment as u64 * (weight::<R::Item>() as u64) < place
         };
-        let first_step = first_left / THREADS as u64 + 1;
-        let last_step = last_left / THREADS as u64 + 1;
+        let first_step = first_left / THREADS + 1;
+        let last_step = last_left / THREADS + 1;
         let in_first = thread * first_step + first_step - 1;
         let in_last = thread * last_step + last_step - 1;
-        let first_is = in_first < first_left && is_before(first + in_first, first_left, low);
-        let last_is = in_last < last_left && is_before(last + in_last, last_left, high);
-        let passed = sync_threads_count(first_is) as u64 * first_step;
+        let first_is = in_first < first_left && is_before(first + in_first, low);
+        let last_is = in_last < last_left && is_before(last + in_last, high);
+        let passed = sync_threads_count(first_is) * first_step;
         first += passed;
         first_left = if first_left - passed < first_step { first_left - passed } else { first_step - 1 };
-        let passed = sync_threads_count(last_is) as u64 * last_step;
+        let passed = sync_threads_count(last_is) * last_step;
         last += passed;
         last_left = if last_left - passed < last_step { last_left - passed } else { last_step - 1 };
     }
@@ -356,6 +350,15 @@ fn is_inner<const V: usize>(place: u32, elements: u32) -> bool {
     place >= V as u32 && place + 2 * V as u32 <= elements
 }
 
+/// `array[index]`, without memory that an index could be used in.
+#[device]
+#[inline(always)]
+fn get(array: &[u32; ROWS], index: u32) -> u32 {
+    let mut value = 0;
+    unroll::<ROWS>(|i| value = if i as u32 == index { array[i] } else { value });
+    value
+}
+
 /// `array[index] = value`, without memory that an index could be used in.
 #[device]
 #[inline(always)]
@@ -382,19 +385,6 @@ fn take_quad<R: Reduction, const V: usize, const A: usize>(
             locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
         }
     });
-}
-
-/// What a lane reads of a segment.
-#[derive(Clone, Copy)]
-struct Load {
-    /// Its number among those of the stretch.
-    segment: u32,
-    /// The first element, from the origin on.
-    place: u32,
-    /// That element's number in the segment.
-    offset: u32,
-    /// How many there are from there on; may be more than the load has.
-    wanted: u32,
 }
 
 /// The segments of a stretch that lanes take.
@@ -435,29 +425,31 @@ impl<R: Reduction> Near<R> {
             let mut of_rows = R::IDENTITY;
             let mut step = 0;
             while step < steps {
-                // Which segment a row's lane has, where its load begins, and how many elements are left there. Looked up
-                // again after the loads: kept, they would cost a multiprocessor a block's registers.
-                let in_row = |row: u32| {
+                let member_of = |row: u32| {
                     let number = (batch * steps + step) * ROWS as u32 + row;
-                    let member = if is_small { number << (WARP_CLASS - width) | group } else { batch };
-                    let load = if is_small { in_group } else { lane + 32 * (step * ROWS as u32 + row) };
-                    let offset = load * V as u32;
-                    if member >= members {
-                        return Load { segment: 0, place: 0, offset, wanted: 0 };
-                    }
-                    let segment = self.sorted.read(before + member) as u32;
-                    let begin = self.begins.read(segment);
-                    let end = self.begins.read(segment + 1);
-                    let place = begin + offset;
-                    Load { segment, place, offset, wanted: if place < end { end - place } else { 0 } }
+                    if is_small { number << (WARP_CLASS - width) | group } else { batch }
                 };
+                // The load's first element in its segment.
+                let offset_of = |row: u32| {
+                    let load = if is_small { in_group } else { lane + 32 * (step * ROWS as u32 + row) };
+                    load * V as u32
+                };
+                // The same from the origin on, and how many elements the segment has from there on.
+                let mut places = [0u32; ROWS];
+                let mut wanted = [0u32; ROWS];
                 let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; ROWS];
                 let mut edges = 0u32;
                 unroll::<ROWS>(|row| {
-                    let load = in_row(row as u32);
-                    if load.wanted > 0 {
-                        if is_inner::<V>(load.place, self.elements) {
-                            quads[row] = self.source.offset(load.place as u64).floor().quad();
+                    let member = member_of(row as u32);
+                    if member < members {
+                        let segment = self.sorted.read(before + member) as u32;
+                        let end = self.begins.read(segment + 1);
+                        places[row] = self.begins.read(segment) + offset_of(row as u32);
+                        wanted[row] = end.saturating_sub(places[row]);
+                    }
+                    if wanted[row] > 0 {
+                        if is_inner::<V>(places[row], self.elements) {
+                            quads[row] = self.source.offset(places[row] as u64).floor().quad();
                         } else {
                             edges |= 1 << row;
                         }
@@ -465,25 +457,26 @@ impl<R: Reduction> Near<R> {
                 });
                 while edges > 0 {
                     let row = edges.trailing_zeros();
-                    let load = in_row(row);
-                    set(&mut quads, row, self.source.offset(load.place as u64).one_by_one(load.wanted));
+                    let source = self.source.offset(get(&places, row) as u64);
+                    set(&mut quads, row, source.one_by_one(get(&wanted, row)));
                     edges &= edges - 1;
                 }
-                warp::sync_warp(warp::FULL);
                 let mut results = [R::IDENTITY; ROWS];
                 unroll::<ROWS>(|row| {
-                    let load = in_row(row as u32);
-                    let mut locals: [R::Local; A] =
-                        core::array::from_fn(|lane| R::start(load.offset + lane as u32));
-                    let source = self.source.offset(load.place as u64);
-                    if source.is_split(load.wanted) && is_inner::<V>(load.place, self.elements) {
-                        let second = source.floor().offset(V as u64).quad();
+                    let offset = offset_of(row as u32);
+                    let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
+                    let source = self.source.offset(places[row] as u64);
+                    if wanted[row] > 0 && source.is_split(V as u32) && is_inner::<V>(places[row], self.elements) {
+                        let second = if source.is_split(wanted[row]) {
+                            source.floor().offset(V as u64).quad()
+                        } else {
+                            <<R::Item as Item>::Source as Quads>::NOTHING
+                        };
                         quads[row] = source.joined(quads[row], second);
                     }
-                    take_quad::<R, V, A>(&mut locals, quads[row], load.wanted, load.offset);
+                    take_quad::<R, V, A>(&mut locals, quads[row], wanted[row], offset);
                     results[row] = of_thread::<R, A>(&locals, 0);
                 });
-                warp::sync_warp(warp::FULL);
                 let mut distance = (1 << width) / 2;
                 while distance > 0 {
                     unroll::<ROWS>(|row| {
@@ -497,9 +490,9 @@ impl<R: Reduction> Near<R> {
                 }
                 unroll::<ROWS>(|row| {
                     if is_small {
-                        let load = in_row(row as u32);
-                        if load.wanted > 0 && in_group == 0 {
-                            let output = self.output.offset((load.segment * R::OUTPUTS) as u64);
+                        if wanted[row] > 0 && in_group == 0 {
+                            let segment = self.sorted.read(before + member_of(row as u32)) as u32;
+                            let output = self.output.offset((segment * R::OUTPUTS) as u64);
                             write::<R>(output, results[row], 1);
                         }
                     } else {
@@ -540,8 +533,8 @@ struct Block<R: Reduction> {
 impl<R: Reduction> Block<R> {
     /// Where the outputs of a segment and those after it go.
     #[inline(always)]
-    fn output_of(&self, segment: u64) -> GlobalMut<R::Output> {
-        self.output.offset(segment * R::OUTPUTS as u64)
+    fn output_of(&self, segment: u32) -> GlobalMut<R::Output> {
+        self.output.offset(segment as u64 * R::OUTPUTS as u64)
     }
 
     /// Where a part's result goes; behind it, for the first part, the number of parts that are done.
@@ -557,15 +550,16 @@ impl<R: Reduction> Block<R> {
     #[inline(always)]
     fn parts<const V: usize, const A: usize>(
         &self,
-        segment: u64,
+        segment: u32,
         starts: Starts,
         stretch: u64,
         turn: &mut u32,
     ) -> bool {
         let (begin, end) = (starts.at(segment), starts.at(segment + 1));
         // The stretch in elements: behind so many segments.
-        let low = (block_idx_x() as u64 * stretch).saturating_sub(segment * weight::<R::Item>() as u64);
-        let high = (block_idx_x() + 1) as u64 * stretch - segment * weight::<R::Item>() as u64;
+        let behind = segment as u64 * weight::<R::Item>() as u64;
+        let low = (block_idx_x() as u64 * stretch).saturating_sub(behind);
+        let high = (block_idx_x() as u64 + 1) * stretch - behind;
         let (tiles_each, parts) = division::<R>(end - begin);
         let each = tiles_each as u64 * tile::<R::Item>() as u64;
         let passed = if low > begin { low - begin } else { 0 };
@@ -660,39 +654,24 @@ impl<R: Reduction> Block<R> {
     /// Combines the parts of a segment and writes its result.
     #[device]
     #[inline(always)]
-    fn finish(&self, segment: u64, starts: Starts, turn: &mut u32) {
+    fn finish(&self, segment: u32, starts: Starts, turn: &mut u32) {
         let (begin, end) = (starts.at(segment), starts.at(segment + 1));
         let (tiles_each, parts) = division::<R>(end - begin);
         let each = tiles_each as u64 * tile::<R::Item>() as u64;
         let mut total = R::IDENTITY;
         let mut number = thread_idx_x();
         while number < parts {
-            let mut words = [[0u64; MAX_WORDS as usize]; AT_ONCE];
-            unroll::<AT_ONCE>(|i| {
-                let number = number + i as u32 * THREADS;
-                if i < at_once::<R>() && number < parts {
-                    let place = self.place(begin + number as u64 * each, number == 0);
-                    unroll::<{ MAX_WORDS as usize }>(|word| {
-                        if (word as u32) < publishes::<R>() {
-                            words[i][word] = place.atomic(word as u32).load(Ordering::Relaxed, Scope::Device);
-                        }
-                    });
+            let place = self.place(begin + number as u64 * each, number == 0);
+            let partial = Accumulator::from_words(&mut |word| {
+                place.atomic(word).load(Ordering::Relaxed, Scope::Device) as u32
+            });
+            total = R::combine(total, partial);
+            unroll::<{ MAX_WORDS as usize }>(|word| {
+                if (word as u32) < publishes::<R>() {
+                    place.atomic(word as u32).store(0, Ordering::Relaxed, Scope::Device);
                 }
             });
-            unroll::<AT_ONCE>(|i| {
-                let number = number + i as u32 * THREADS;
-                if i < at_once::<R>() && number < parts {
-                    let place = self.place(begin + number as u64 * each, number == 0);
-                    unroll::<{ MAX_WORDS as usize }>(|word| {
-                        if (word as u32) < publishes::<R>() {
-                            place.atomic(word as u32).store(0, Ordering::Relaxed, Scope::Device);
-                        }
-                    });
-                    let partial = Accumulator::from_words(&mut |word| words[i][word as usize] as u32);
-                    total = R::combine(total, partial);
-                }
-            });
-            number += at_once::<R>() as u32 * THREADS;
+            number += THREADS;
         }
         if thread_idx_x() == 0 {
             let count = self.place(begin, true).atomic(publishes::<R>());
@@ -711,9 +690,4 @@ impl<R: Reduction> Block<R> {
         *turn ^= 1;
         block_result::<R>(value, self.warp_results.offset(*turn * WARPS * publishes::<R>()))
     }
-}
-
-/// Partial results that a thread asks for at once.
-const fn at_once<R: Reduction>() -> usize {
-    if publishes::<R>() <= 2 { AT_ONCE } else { 1 }
 }

@@ -271,7 +271,7 @@ fn publish<A: Accumulator>(partials: GlobalMut<u64>, block: u32, result: A) {
 }
 
 /// The most partial results that a thread asks for at once.
-pub(super) const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 4;
 
 /// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200), but four of three words or
 /// more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).

@@ -1,8 +1,10 @@
 //! Validate, plan, launch.
 
 mod named;
+mod segments;
 
 pub use named::*;
+pub use segments::*;
 
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_kernels::reduce::Reduction;
