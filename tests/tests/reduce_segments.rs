@@ -7,7 +7,7 @@ mod support {
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Error, Instance, Operand, Scratch, Segments, argmax_segments, mean_segments, minmax_segments, reduce,
+    Columns, Error, Operand, Scratch, Segmented, Segments, argmax_segments, mean_segments, minmax_segments, reduce,
     reduce_segments, reduce_segments_into, reference, sum_segments,
 };
 use gpu_tests::backends::{cases, cuda, for_each};
@@ -38,7 +38,7 @@ fn check<R, E>(
     context: &str,
 ) where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
-    R: Instance<Item = E>,
+    R: Segmented<Item = E>,
     for<'a> &'a [E]: Columns<Item = E>,
 {
     let context = format!("{} of {context} of {} on {device}", R::NAME, core::any::type_name::<E>());
@@ -140,7 +140,7 @@ all_of!(all_of_u64, u64, wide);
 fn wide<E>(device: &Device, values: &[E], offsets: &[u32])
 where
     E: Sample + Integer + for<'a> Operand<Views<'a> = View<'a, E>>,
-    WideSum<E>: Instance<Item = E>,
+    WideSum<E>: Segmented<Item = E>,
     for<'a> &'a [E]: Columns<Item = E>,
 {
     check::<WideSum<E>, E>(device, values, offsets, None, "all");

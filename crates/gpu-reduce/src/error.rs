@@ -94,6 +94,24 @@ pub enum Error {
         /// The most there may be.
         most: usize,
     },
+    /// An array has no such axis.
+    #[error("axis {axis} of an array of {axes} axes (counted from 0)")]
+    Axis {
+        /// The axis.
+        axis: usize,
+        /// Axes of the array.
+        axes: usize,
+    },
+    /// An array does not have as many elements as its shape.
+    #[error("the array of a {reduction} has {actual} elements, its shape {expected}")]
+    Shape {
+        /// What was asked for.
+        reduction: &'static str,
+        /// Elements of the shape.
+        expected: usize,
+        /// Elements of the array.
+        actual: usize,
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod axis;
 mod element;
 mod error;
 mod launch;
@@ -15,7 +16,7 @@ pub use api::*;
 pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
-pub use launch::Instance;
+pub use launch::{Instance, Segmented};
 pub use operand::{Columns, Operand};
 pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;

@@ -1,6 +1,6 @@
 //! What a reduction launches, from its length and what it takes alone: pure, tested without a GPU.
 
-use gpu_kernels::reduce::{self, Item, Reduction};
+use gpu_kernels::reduce::{self, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -100,6 +100,17 @@ impl SegmentsPlan {
     pub const fn launch(self) -> LaunchConfig {
         LaunchConfig::linear(self.blocks, reduce::THREADS).shared(self.shared_bytes)
     }
+}
+
+/// The launch for columns.
+pub(crate) const fn columns_launch<R: Reduction>(lines: Lines) -> LaunchConfig {
+    LaunchConfig::linear(lines.blocks::<R::Item>() as u32, reduce::THREADS).shared(reduce::COLUMNS_SHARED_BYTES)
+}
+
+/// Words of 64 bits that a reduction along an axis needs, whatever the alignment of its rows.
+pub(crate) const fn columns_scratch_words<R: Reduction>(lines: Lines) -> usize {
+    // Single lines have more tiles, hence counts.
+    Lines { is_vector: 0, ..lines }.scratch_words::<R>().div_ceil(2) as usize
 }
 
 /// The most words that any reduction of up to `len` elements needs.

@@ -3,7 +3,7 @@
 //! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load};
+use gpu_kernels::reduce::{Number, Reduction, SLAB, Sum, THREADS, WARPS, accumulators, per_load};
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -94,6 +94,93 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     output.par_chunks_exact_mut(each).zip(offsets.par_windows(2)).with_min_len(16).try_for_each(
         |(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output),
     )
+}
+
+/// The reduction `R` along the middle axis of an array of shape `outer × len × inner`, on all cores, into as many elements a
+/// line as it writes. For `inner == 1` it is [`reduce`] of each row.
+///
+/// # Errors
+/// [`Error::Shape`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of none.
+///
+/// ```
+/// use gpu_reduce::{kernels::Max, reference};
+/// let mut output = [0; 3];
+/// reference::reduce_axis::<Max<i32>, _>(&[3, 8, -5, 1, 9, 0][..], [1, 2, 3], &mut output)?;
+/// assert_eq!(output, [3, 9, 0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    input: C,
+    [outer, len, inner]: [usize; 3],
+    output: &mut [R::Output],
+) -> Result<(), Error> {
+    if outer * len * inner != input.len() {
+        let (expected, actual) = (outer * len * inner, input.len());
+        return Err(Error::Shape { reduction: R::NAME, expected, actual });
+    }
+    let each = R::OUTPUTS as usize;
+    if outer * inner * each != output.len() {
+        let (expected, actual) = (outer * inner * each, output.len());
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+    }
+    if output.is_empty() {
+        return Ok(());
+    }
+    if inner == 1 {
+        let rows = output.par_chunks_exact_mut(each).enumerate();
+        return rows.try_for_each(|(row, output)| reduce::<R, C>(input.part(row * len..row * len + len), output));
+    }
+    if len == 0 {
+        output.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?);
+        return Ok(());
+    }
+    // Some adjacent lines at a time, a row after the other.
+    const LINES: usize = 1024;
+    for (number, output) in output.chunks_mut(inner * each).enumerate() {
+        let array = input.part(number * len * inner..(number + 1) * len * inner);
+        output.par_chunks_mut(LINES * each).enumerate().for_each(|(chunk, output)| {
+            let first = chunk * LINES;
+            let totals = of_lines::<R, C>(array, inner, first, output.len() / each);
+            for (output, total) in output.chunks_exact_mut(each).zip(totals) {
+                (0..).zip(output).for_each(|(index, output)| *output = R::output(total, index));
+            }
+        });
+    }
+    Ok(())
+}
+
+/// The results of `count` adjacent lines from `first` on: a slab's elements one after the other, then slabs, groups of slabs, ….
+fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    array: C,
+    inner: usize,
+    first: usize,
+    count: usize,
+) -> Vec<R::Accumulator> {
+    const EACH: usize = SLAB as usize;
+    let rows = array.len() / inner;
+    let of_slab = |slab: usize| {
+        let begin = slab * EACH;
+        let mut locals = vec![R::start(0); count];
+        for row in begin..rows.min(begin + EACH) {
+            let items = array.part(row * inner + first..row * inner + first + count);
+            for (at, local) in locals.iter_mut().enumerate() {
+                *local = R::take(*local, items.get(at), (row - begin) as u32);
+            }
+        }
+        locals.into_iter().map(|local| R::widen(local, begin as u64)).collect()
+    };
+    let mut level: Vec<Vec<R::Accumulator>> = (0..rows.div_ceil(EACH)).into_par_iter().map(of_slab).collect();
+    while level.len() > 1 {
+        let combined = |group: &[Vec<R::Accumulator>]| {
+            let mut totals = vec![R::IDENTITY; count];
+            for partials in group {
+                totals.iter_mut().zip(partials).for_each(|(total, &partial)| *total = R::combine(*total, partial));
+            }
+            totals
+        };
+        level = level.par_chunks(EACH).map(combined).collect();
+    }
+    level.swap_remove(0)
 }
 
 /// The result before it is written; `None` for no elements.

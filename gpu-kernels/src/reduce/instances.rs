@@ -25,7 +25,7 @@ macro_rules! reduce_instances {
             argmin_f32: ArgMin<f32>;
             argmax_f32: ArgMax<f32>;
         }
-        $with! { reduce_more_f32 reduce_segments_more_f32 reduce_columns_more_f32, f32, 4, 4, 4;
+        $with! { reduce_more_f32 none none, f32, 4, 4, 4;
             product_f32: Product<f32>;
             sum_of_squares_f32: SumOfSquares<f32>;
             norm_l1_f32: NormL1<f32>;
@@ -46,7 +46,7 @@ macro_rules! reduce_instances {
             argmin_f64: ArgMin<f64>;
             argmax_f64: ArgMax<f64>;
         }
-        $with! { reduce_more_f64 reduce_segments_more_f64 reduce_columns_more_f64, f64, 2, 2, 4;
+        $with! { reduce_more_f64 none none, f64, 2, 2, 4;
             product_f64: Product<f64>;
             sum_of_squares_f64: SumOfSquares<f64>;
             norm_l1_f64: NormL1<f64>;
@@ -68,7 +68,7 @@ macro_rules! reduce_instances {
             argmin_i8: ArgMin<i8>;
             argmax_i8: ArgMax<i8>;
         }
-        $with! { reduce_more_i8 reduce_segments_more_i8 reduce_columns_more_i8, i8, 16, 4, 4;
+        $with! { reduce_more_i8 none none, i8, 16, 4, 4;
             product_i8: Product<i8>;
             sum_of_squares_i8: SumOfSquares<i8>;
             norm_l1_i8: NormL1<i8>;
@@ -92,7 +92,7 @@ macro_rules! reduce_instances {
             argmin_i16: ArgMin<i16>;
             argmax_i16: ArgMax<i16>;
         }
-        $with! { reduce_more_i16 reduce_segments_more_i16 reduce_columns_more_i16, i16, 8, 4, 4;
+        $with! { reduce_more_i16 none none, i16, 8, 4, 4;
             product_i16: Product<i16>;
             sum_of_squares_i16: SumOfSquares<i16>;
             norm_l1_i16: NormL1<i16>;
@@ -116,7 +116,7 @@ macro_rules! reduce_instances {
             argmin_i32: ArgMin<i32>;
             argmax_i32: ArgMax<i32>;
         }
-        $with! { reduce_more_i32 reduce_segments_more_i32 reduce_columns_more_i32, i32, 4, 4, 4;
+        $with! { reduce_more_i32 none none, i32, 4, 4, 4;
             product_i32: Product<i32>;
             sum_of_squares_i32: SumOfSquares<i32>;
             norm_l1_i32: NormL1<i32>;
@@ -140,7 +140,7 @@ macro_rules! reduce_instances {
             argmin_i64: ArgMin<i64>;
             argmax_i64: ArgMax<i64>;
         }
-        $with! { reduce_more_i64 reduce_segments_more_i64 reduce_columns_more_i64, i64, 2, 2, 4;
+        $with! { reduce_more_i64 none none, i64, 2, 2, 4;
             product_i64: Product<i64>;
             sum_of_squares_i64: SumOfSquares<i64>;
             norm_l1_i64: NormL1<i64>;
@@ -164,7 +164,7 @@ macro_rules! reduce_instances {
             argmin_u8: ArgMin<u8>;
             argmax_u8: ArgMax<u8>;
         }
-        $with! { reduce_more_u8 reduce_segments_more_u8 reduce_columns_more_u8, u8, 16, 4, 4;
+        $with! { reduce_more_u8 none none, u8, 16, 4, 4;
             product_u8: Product<u8>;
             sum_of_squares_u8: SumOfSquares<u8>;
             norm_l1_u8: NormL1<u8>;
@@ -188,7 +188,7 @@ macro_rules! reduce_instances {
             argmin_u16: ArgMin<u16>;
             argmax_u16: ArgMax<u16>;
         }
-        $with! { reduce_more_u16 reduce_segments_more_u16 reduce_columns_more_u16, u16, 8, 4, 4;
+        $with! { reduce_more_u16 none none, u16, 8, 4, 4;
             product_u16: Product<u16>;
             sum_of_squares_u16: SumOfSquares<u16>;
             norm_l1_u16: NormL1<u16>;
@@ -212,7 +212,7 @@ macro_rules! reduce_instances {
             argmin_u32: ArgMin<u32>;
             argmax_u32: ArgMax<u32>;
         }
-        $with! { reduce_more_u32 reduce_segments_more_u32 reduce_columns_more_u32, u32, 4, 4, 4;
+        $with! { reduce_more_u32 none none, u32, 4, 4, 4;
             product_u32: Product<u32>;
             sum_of_squares_u32: SumOfSquares<u32>;
             norm_l1_u32: NormL1<u32>;
@@ -236,7 +236,7 @@ macro_rules! reduce_instances {
             argmin_u64: ArgMin<u64>;
             argmax_u64: ArgMax<u64>;
         }
-        $with! { reduce_more_u64 reduce_segments_more_u64 reduce_columns_more_u64, u64, 2, 2, 4;
+        $with! { reduce_more_u64 none none, u64, 2, 2, 4;
             product_u64: Product<u64>;
             sum_of_squares_u64: SumOfSquares<u64>;
             norm_l1_u64: NormL1<u64>;

@@ -12,6 +12,8 @@
 //! partials `t`, `t + THREADS`, and so on. Nothing in it depends on the device, so a CPU that follows the same order gets
 //! the same bits (`gpu_reduce::reference`).
 
+pub mod column_kernels;
+mod columns;
 mod half;
 mod instances;
 mod item;
@@ -24,6 +26,7 @@ mod segments;
 pub mod variants;
 mod whole;
 
+pub use columns::{COLUMNS_SHARED_BYTES, Lines, SLAB, columns, columns_blocks};
 pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };
@@ -37,7 +40,8 @@ pub use operators::{
 };
 pub use quad::{Quads, Words};
 pub use segments::{
-    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_shared_bytes,
+    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks,
+    segments_shared_bytes,
     weight,
 };
 pub use whole::{publishes, whole};

@@ -6,12 +6,14 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::*;
 
+// Segments and columns have sums and extremes alone: the others would be 8 MB more of PTX.
 macro_rules! kernels {
+    ($whole:ident none none, $($rest:tt)*) => {};
     ($whole:ident $module:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $reduction:ty;)* $((two) $dot:ident: $product:ty;)?) => {
+        $($name:ident: $reduction:ty;)*) => {
         $(
             /// Reduces each segment of `input`, which has `len` elements. How to launch it is said at [`segments`].
-            #[kernel(module = $module, launch_bounds(256, 3), programmatic)]
+            #[kernel(module = $module, launch_bounds(256, segments_blocks::<$reduction>()), programmatic)]
             pub fn $name(
                 input: Global<$t>,
                 len: u64,
@@ -27,26 +29,6 @@ macro_rules! kernels {
                 segments::<$reduction, $v, $a>(input, len, starts, stretch, scratch, output);
             }
         )*
-        $(
-            /// Reduces each segment of pairs of elements of `first` and `second`, which have `len` elements. How to launch
-            /// it is said at [`segments`].
-            #[kernel(module = $module, launch_bounds(256, 3), programmatic)]
-            pub fn $dot(
-                first: Global<$t>,
-                second: Global<$t>,
-                len: u64,
-                offsets: Global<u32>,
-                form: u32,
-                length: u64,
-                count: u32,
-                stretch: u64,
-                scratch: GlobalMut<u64>,
-                output: GlobalMut<<$product as Reduction>::Output>,
-            ) {
-                let starts = Starts { offsets, form, length, count };
-                segments::<$product, $v, $a>((first, second), len, starts, stretch, scratch, output);
-            }
-        )?
     };
 }
 crate::reduce_instances!(kernels);

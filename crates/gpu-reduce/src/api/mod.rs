@@ -1,8 +1,10 @@
 //! Validate, plan, launch.
 
+mod axis;
 mod named;
 mod segments;
 
+pub use axis::*;
 pub use named::*;
 pub use segments::*;
 

@@ -1,19 +1,18 @@
 //! Reductions of segments.
 
 use gpu_core::{Device, Stream, View, ViewMut};
-use gpu_kernels::reduce::{Integer, Number, Reduction};
+use gpu_kernels::reduce::{Integer, Reduction};
 
-use crate::element::{Element, IntegerElement, RealElement};
+use crate::element::{Element, IntegerElement};
 use crate::error::Error;
-use crate::launch::{self, Instance};
+use crate::launch::{self, Segmented};
 use crate::operand::Operand;
 use crate::plan::segments_scratch_words;
 use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::Segments;
 
-/// The reduction `R` of each segment of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`),
-/// computed where they live: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
+/// The reduction `R` of each segment of an array, a sum or an extreme, computed where it lives: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
 ///
 /// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others are.
 ///
@@ -32,7 +31,7 @@ use crate::segments::Segments;
 /// assert_eq!(reduce_segments::<MinMax<i32>>(values.view(), &segments)?, [-5, 8, 1, 9]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_segments<R: Instance>(
+pub fn reduce_segments<R: Segmented>(
     input: <R::Item as Operand>::Views<'_>,
     segments: &Segments,
 ) -> Result<Vec<R::Output>, Error> {
@@ -69,7 +68,7 @@ pub fn reduce_segments<R: Instance>(
 /// assert_eq!(sums.to_vec()?, [100.0; 10]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_segments_into<'b, R: Instance>(
+pub fn reduce_segments_into<'b, R: Segmented>(
     stream: &Stream,
     input: <R::Item as Operand>::Views<'_>,
     segments: &Segments,
@@ -104,7 +103,7 @@ fn checked_len<R: Reduction<Item: Operand>>(
     }
 }
 
-fn enqueue<R: Instance>(
+fn enqueue<R: Segmented>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
     len: usize,
@@ -149,21 +148,10 @@ macro_rules! named {
 
 named! {
     sum_segments, sum: Element, Sum => T;
-    product_segments, product: Element, Product => T;
     min_segments, min: Element, Min => T;
     max_segments, max: Element, Max => T;
     argmin_segments, argmin: Element, ArgMin => u64;
     argmax_segments, argmax: Element, ArgMax => u64;
-    sum_of_squares_segments, sum_of_squares: Element, SumOfSquares => T;
-    norm_l1_segments, norm_l1: Element, NormL1 => <T as Number>::Magnitude;
-    norm_max_segments, norm_max: Element, NormMax => <T as Number>::Magnitude;
-    norm_l2_segments, norm_l2: RealElement, NormL2 => T;
-    any_segments, any: Element, Any => u8;
-    all_segments, all: Element, All => u8;
-    count_nonzero_segments, count_nonzero: Element, Count => u64;
-    bit_and_segments, bit_and: IntegerElement, And => T;
-    bit_or_segments, bit_or: IntegerElement, Or => T;
-    bit_xor_segments, bit_xor: IntegerElement, Xor => T;
     wide_sum_segments, wide_sum: IntegerElement, WideSum => <T as Integer>::Wide;
 }
 
