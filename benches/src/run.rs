@@ -16,6 +16,7 @@ use crate::protocol::{self, Work};
 use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
+use crate::suite::segments::Parts;
 use crate::suite::{self, Case, Copy, Op, Reduce, Shape, SumWithCopy, Transpose, Type};
 
 /// Processes started for one first result.
@@ -228,6 +229,12 @@ fn measure_of<T: Element + gpu_reduce::Element>(
     let mut work: Box<dyn Work> = match (case.op, case.shape) {
         (Op::Transpose, Shape::Matrix { rows, cols }) => {
             Box::new(Transpose::new(session, inputs, rows, cols)?)
+        }
+        (Op::Segments, Shape::Segmented(_, lengths)) => {
+            Box::new(Parts::<T>::segments(session, inputs, lengths)?)
+        }
+        (Op::Columns, Shape::Matrix { rows, cols }) => {
+            Box::new(Parts::<T>::columns(session, inputs, [rows, cols])?)
         }
         (Op::Copy, _) => Box::new(Copy::new(session, inputs)?),
         (Op::SumWithCopy, _) => {

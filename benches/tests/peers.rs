@@ -71,7 +71,7 @@ fn the_sizes_are_the_same() {
             .into_iter()
             .filter_map(|case| match case.shape {
                 suite::Shape::Matrix { rows, cols } => Some(format!("{{{rows}, {cols}}}")),
-                suite::Shape::Vector(_) | suite::Shape::Array(_) => None,
+                suite::Shape::Vector(_) | suite::Shape::Segmented(..) | suite::Shape::Array(_) => None,
             })
             .collect();
         let shapes = format!("shapes = {{{}}}", shapes.join(", "));
