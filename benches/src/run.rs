@@ -141,7 +141,15 @@ impl Run {
         match case.op {
             Op::FirstResult => self.first_result(args, program, case),
             Op::Copy => self.copy(session, case).map(drop),
-            Op::Sum | Op::Max | Op::ArgMax | Op::SumWithCopy | Op::Transpose | Op::Permute | Op::InPlace => {
+            Op::Sum
+            | Op::Max
+            | Op::ArgMax
+            | Op::SumWithCopy
+            | Op::Segments
+            | Op::Columns
+            | Op::Transpose
+            | Op::Permute
+            | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
                 // A copy within the device says nothing of one from the host.
                 let copies = match case.op {

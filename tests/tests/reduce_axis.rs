@@ -44,7 +44,12 @@ where
             let elements: Vec<E> = (0..rows).map(|row| values[first + row * inner]).collect();
             let outputs = R::OUTPUTS as usize;
             let which = || format!("{context}: line {line} by the oracle");
-            assert_eq!(bits_of(&actual[line * outputs..][..outputs]), bits_of(&oracle(&elements)), "{}", which());
+            assert_eq!(
+                bits_of(&actual[line * outputs..][..outputs]),
+                bits_of(&oracle(&elements)),
+                "{}",
+                which()
+            );
         }
     }
     assert_eq!(bits_of(&buffer.to_vec().unwrap()), bits_of(&values), "the input changed");
@@ -57,18 +62,47 @@ macro_rules! all_of {
             type E = $t;
             for_each(stringify!($test), |device| {
                 for shape in [&[3usize, 5, 32][..], &[300, 7], &[1, 2, 3, 4], &[130, 16]] {
-                    check::<Sum<E>, E>(device, shape, 0, Some(|v| vec![v.iter().fold(E::ZERO, |a, &b| a.add(b))]));
-                    check::<Min<E>, E>(device, shape, 0, Some(|v| vec![*v.iter().min_by(|a, b| a.order(b)).unwrap()]));
-                    check::<Max<E>, E>(device, shape, 0, Some(|v| vec![*v.iter().max_by(|a, b| a.order(b)).unwrap()]));
-                    check::<MinMax<E>, E>(device, shape, 0, Some(|v| {
-                        vec![*v.iter().min_by(|a, b| a.order(b)).unwrap(), *v.iter().max_by(|a, b| a.order(b)).unwrap()]
-                    }));
-                    check::<ArgMin<E>, E>(device, shape, 0, Some(|v| {
-                        vec![(0..v.len()).min_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]
-                    }));
-                    check::<ArgMax<E>, E>(device, shape, 0, Some(|v| {
-                        vec![(0..v.len()).rev().max_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]
-                    }));
+                    check::<Sum<E>, E>(
+                        device,
+                        shape,
+                        0,
+                        Some(|v| vec![v.iter().fold(E::ZERO, |a, &b| a.add(b))]),
+                    );
+                    check::<Min<E>, E>(
+                        device,
+                        shape,
+                        0,
+                        Some(|v| vec![*v.iter().min_by(|a, b| a.order(b)).unwrap()]),
+                    );
+                    check::<Max<E>, E>(
+                        device,
+                        shape,
+                        0,
+                        Some(|v| vec![*v.iter().max_by(|a, b| a.order(b)).unwrap()]),
+                    );
+                    check::<MinMax<E>, E>(
+                        device,
+                        shape,
+                        0,
+                        Some(|v| {
+                            vec![
+                                *v.iter().min_by(|a, b| a.order(b)).unwrap(),
+                                *v.iter().max_by(|a, b| a.order(b)).unwrap(),
+                            ]
+                        }),
+                    );
+                    check::<ArgMin<E>, E>(
+                        device,
+                        shape,
+                        0,
+                        Some(|v| vec![(0..v.len()).min_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]),
+                    );
+                    check::<ArgMax<E>, E>(
+                        device,
+                        shape,
+                        0,
+                        Some(|v| vec![(0..v.len()).rev().max_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]),
+                    );
                 }
             });
         }
@@ -89,7 +123,8 @@ all_of!(all_of_u64, u64);
 #[test]
 fn extents_at_borders() {
     for_each("extents_at_borders", |device| {
-        for shape in [[127, 4], [128, 8], [129, 5], [20_000, 3], [16_385, 2], [3, 1025], [257, 1028], [1, 9]] {
+        for shape in [[127, 4], [128, 8], [129, 5], [20_000, 3], [16_385, 2], [3, 1025], [257, 1028], [1, 9]]
+        {
             check::<Sum<f32>, f32>(device, &shape, 3, None);
         }
         check::<ArgMin<f64>, f64>(device, &[40_000, 2], 4, None);
@@ -187,14 +222,21 @@ fn bad_axes_are_refused() {
         let mut output = device.upload(&[7.0f32; 3]).unwrap();
         let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[2, 3], 0).unwrap();
         let short = reduce_axis_into::<Sum<f32>>(
-            &stream, input.view(), &[2, 3], 0, output.slice_mut(..2), &mut scratch,
+            &stream,
+            input.view(),
+            &[2, 3],
+            0,
+            output.slice_mut(..2),
+            &mut scratch,
         );
         assert!(matches!(short, Err(Error::OutputLength { expected: 3, actual: 2, .. })));
         let mut of_other = Scratch::for_axis::<Sum<f32>>(&device.stream().unwrap(), &[2, 3], 0).unwrap();
-        let other = reduce_axis_into::<Sum<f32>>(&stream, input.view(), &[2, 3], 0, &mut output, &mut of_other);
+        let other =
+            reduce_axis_into::<Sum<f32>>(&stream, input.view(), &[2, 3], 0, &mut output, &mut of_other);
         assert!(matches!(other, Err(Error::ScratchOfOtherStream)));
         let long = device.zeroed::<f32>(600).unwrap();
-        let small = reduce_axis_into::<Sum<f32>>(&stream, long.view(), &[200, 3], 0, &mut output, &mut scratch);
+        let small =
+            reduce_axis_into::<Sum<f32>>(&stream, long.view(), &[200, 3], 0, &mut output, &mut scratch);
         assert!(matches!(small, Err(Error::ScratchTooSmall { expected: 4, actual: 0, .. })), "{small:?}");
         assert_eq!(output.to_vec().unwrap(), [7.0; 3], "something was written");
     });

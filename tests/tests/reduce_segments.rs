@@ -7,8 +7,8 @@ mod support {
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Error, Operand, Scratch, Segmented, Segments, argmax_segments, mean_segments, minmax_segments, reduce,
-    reduce_segments, reduce_segments_into, reference, sum_segments,
+    Columns, Error, Operand, Scratch, Segmented, Segments, argmax_segments, mean_segments, minmax_segments,
+    reduce, reduce_segments, reduce_segments_into, reference, sum_segments,
 };
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
@@ -193,7 +193,9 @@ fn every_schedule_gives_the_same_bits() {
 #[test]
 fn segments_of_one_length() {
     for_each("segments_of_one_length", |device| {
-        for (count, length) in [(0, 5), (1, 1), (1000, 1), (3, T + 1), (257, 8), (100, 32), (33, 129), (7, 1000), (5, 0)] {
+        for (count, length) in
+            [(0, 5), (1, 1), (1000, 1), (3, T + 1), (257, 8), (100, 32), (33, 129), (7, 1000), (5, 0)]
+        {
             let values = floats(3, count * length + 1);
             let input = device.upload(&values).unwrap();
             for from in [0, 1] {
@@ -250,12 +252,16 @@ fn launches_share_their_scratch() {
         let (mut sums, mut places) = (device.zeroed::<f32>(4).unwrap(), device.zeroed::<u64>(2).unwrap());
         let view = input.view();
         reduce_segments_into::<Sum<f32>>(&stream, view, &halves, sums.slice_mut(..2), &mut scratch).unwrap();
-        reduce_segments_into::<ArgMax<f32>>(&stream, input.view(), &parts, &mut places, &mut scratch).unwrap();
-        reduce_segments_into::<Sum<f32>>(&stream, input.view(), &parts, sums.slice_mut(2..), &mut scratch).unwrap();
+        reduce_segments_into::<ArgMax<f32>>(&stream, input.view(), &parts, &mut places, &mut scratch)
+            .unwrap();
+        reduce_segments_into::<Sum<f32>>(&stream, input.view(), &parts, sums.slice_mut(2..), &mut scratch)
+            .unwrap();
         stream.synchronize().unwrap();
-        let expected = [0..3 * T, 3 * T..6 * T, 1..4 * T, 4 * T..6 * T].map(|range| reference::sum(&values[range]));
+        let expected =
+            [0..3 * T, 3 * T..6 * T, 1..4 * T, 4 * T..6 * T].map(|range| reference::sum(&values[range]));
         assert_same_bits(&sums.to_vec().unwrap(), &expected, &device.name());
-        let expected = [&values[1..4 * T], &values[4 * T..]].map(|part| gpu_reduce::argmax(part).unwrap() as u64);
+        let expected =
+            [&values[1..4 * T], &values[4 * T..]].map(|part| gpu_reduce::argmax(part).unwrap() as u64);
         assert_eq!(places.to_vec().unwrap(), expected);
     });
 }
@@ -267,7 +273,10 @@ fn bad_segments_are_refused() {
         assert!(matches!(from(&[]), Err(Error::NoOffsets)));
         assert!(matches!(from(&[0, 5, 4]), Err(Error::Decreasing { index: 2, before: 5, actual: 4 })));
         let on_device = device.upload(&[3u32, 1]).unwrap();
-        assert!(matches!(Segments::from_buffer(on_device), Err(Error::Decreasing { index: 1, before: 3, actual: 1 })));
+        assert!(matches!(
+            Segments::from_buffer(on_device),
+            Err(Error::Decreasing { index: 1, before: 3, actual: 1 })
+        ));
         assert!(matches!(Segments::of_length(usize::MAX, 1), Err(Error::TooManySegments { .. })));
         assert!(matches!(Segments::of_length(4, usize::MAX), Err(Error::TooLong { .. })));
 
@@ -276,18 +285,33 @@ fn bad_segments_are_refused() {
         let mut scratch = Scratch::for_segments::<Sum<f32>>(&stream, 10).unwrap();
         let mut output = device.upload(&[7.0f32; 2]).unwrap();
         let mut into = |segments: &Segments, len: usize, scratch: &mut Scratch| {
-            reduce_segments_into::<Sum<f32>>(&stream, input.view(), segments, output.slice_mut(..len), scratch)
+            reduce_segments_into::<Sum<f32>>(
+                &stream,
+                input.view(),
+                segments,
+                output.slice_mut(..len),
+                scratch,
+            )
         };
         let two = from(&[0, 4, 10]).unwrap();
         let beyond = from(&[0, 4, 11]).unwrap();
         assert!(matches!(into(&beyond, 2, &mut scratch), Err(Error::BeyondEnd { end: 11, len: 10, .. })));
-        assert!(matches!(into(&two, 1, &mut scratch), Err(Error::OutputLength { expected: 2, actual: 1, .. })));
+        assert!(matches!(
+            into(&two, 1, &mut scratch),
+            Err(Error::OutputLength { expected: 2, actual: 1, .. })
+        ));
         let mut of_other = Scratch::for_segments::<Sum<f32>>(&device.stream().unwrap(), 10).unwrap();
         assert!(matches!(into(&two, 2, &mut of_other), Err(Error::ScratchOfOtherStream)));
         assert_eq!(output.to_vec().unwrap(), [7.0; 2], "something was written");
         let long = device.zeroed::<f32>(9 * T).unwrap();
         let whole = Segments::of_length(1, 9 * T).unwrap();
-        let short = reduce_segments_into::<Sum<f32>>(&stream, long.view(), &whole, output.slice_mut(..1), &mut scratch);
+        let short = reduce_segments_into::<Sum<f32>>(
+            &stream,
+            long.view(),
+            &whole,
+            output.slice_mut(..1),
+            &mut scratch,
+        );
         assert!(matches!(short, Err(Error::ScratchTooSmall { expected: 40, actual: 4, .. })), "{short:?}");
         let empty = reduce_segments::<Max<f32>>(input.view(), &from(&[0, 4, 4, 10]).unwrap());
         assert!(matches!(empty, Err(Error::EmptySegment { segment: 1, .. })));
@@ -312,6 +336,10 @@ fn many_and_long_segments_on_the_gpu() {
         let places: Vec<usize> = offsets.iter().map(|&offset| offset as usize).collect();
         reference::reduce_segments::<Sum<f32>, _>(&values[..], &places, &mut expected).unwrap();
         assert_same_bits(&sum_segments(&input, &segments).unwrap(), &expected, &format!("length {length}"));
-        assert_same_bits(&sum_segments(&input, &by_offsets).unwrap(), &expected, &format!("offsets {length}"));
+        assert_same_bits(
+            &sum_segments(&input, &by_offsets).unwrap(),
+            &expected,
+            &format!("offsets {length}"),
+        );
     }
 }

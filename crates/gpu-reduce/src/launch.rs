@@ -303,7 +303,9 @@ pub(crate) fn reduce_columns<R: Segmented>(
     // loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room whatever the
     // alignment; they are zero (`prepare`, and every launch leaves them so). Buffers are freed only after the work enqueued
     // before, and the scratch memory is used on this stream only.
-    unsafe { R::launch_columns(stream, columns_launch::<R>(lines), source, lines, words, output.as_global_mut()) }?;
+    unsafe {
+        R::launch_columns(stream, columns_launch::<R>(lines), source, lines, words, output.as_global_mut())
+    }?;
     scratch.dirty = false;
     Ok(())
 }

@@ -104,7 +104,8 @@ impl SegmentsPlan {
 
 /// The launch for columns.
 pub(crate) const fn columns_launch<R: Reduction>(lines: Lines) -> LaunchConfig {
-    LaunchConfig::linear(lines.blocks::<R::Item>() as u32, reduce::THREADS).shared(reduce::COLUMNS_SHARED_BYTES)
+    LaunchConfig::linear(lines.blocks::<R::Item>() as u32, reduce::THREADS)
+        .shared(reduce::COLUMNS_SHARED_BYTES)
 }
 
 /// Words of 64 bits that a reduction along an axis needs, whatever the alignment of its rows.

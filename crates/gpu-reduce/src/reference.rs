@@ -91,9 +91,11 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
     }
     // A task for about a tile of elements, whatever the segments' lengths.
-    output.par_chunks_exact_mut(each).zip(offsets.par_windows(2)).with_min_len(16).try_for_each(
-        |(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output),
-    )
+    output
+        .par_chunks_exact_mut(each)
+        .zip(offsets.par_windows(2))
+        .with_min_len(16)
+        .try_for_each(|(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output))
 }
 
 /// The reduction `R` along the middle axis of an array of shape `outer × len × inner`, on all cores, into as many elements a
@@ -128,7 +130,8 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     }
     if inner == 1 {
         let rows = output.par_chunks_exact_mut(each).enumerate();
-        return rows.try_for_each(|(row, output)| reduce::<R, C>(input.part(row * len..row * len + len), output));
+        return rows
+            .try_for_each(|(row, output)| reduce::<R, C>(input.part(row * len..row * len + len), output));
     }
     if len == 0 {
         output.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?);
@@ -174,7 +177,10 @@ fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         let combined = |group: &[Vec<R::Accumulator>]| {
             let mut totals = vec![R::IDENTITY; count];
             for partials in group {
-                totals.iter_mut().zip(partials).for_each(|(total, &partial)| *total = R::combine(*total, partial));
+                totals
+                    .iter_mut()
+                    .zip(partials)
+                    .for_each(|(total, &partial)| *total = R::combine(*total, partial));
             }
             totals
         };
@@ -229,7 +235,9 @@ pub(crate) fn whole<
 }
 
 /// The result of so few items that only one warp of a block has any: the other lanes' and warps' results change nothing.
-fn of_warp<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize>(input: C) -> R::Accumulator {
+fn of_warp<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize>(
+    input: C,
+) -> R::Accumulator {
     let mut lanes = [R::IDENTITY; 32];
     for (thread, lane) in lanes.iter_mut().enumerate().take(input.len().div_ceil(V)) {
         let mut locals: [R::Local; A] = core::array::from_fn(|i| R::start((thread * V + i) as u32));

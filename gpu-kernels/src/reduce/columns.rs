@@ -139,7 +139,9 @@ pub fn columns<R: Reduction, const V: usize>(
             take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, |source| source.quad());
         } else {
             let mut one = [locals[0]];
-            take_rows::<R, 1>(&mut one, source.offset(first), lines.inner, rows, |source| source.one_by_one(1));
+            take_rows::<R, 1>(&mut one, source.offset(first), lines.inner, rows, |source| {
+                source.one_by_one(1)
+            });
             locals[0] = one[0];
         }
         unroll::<V>(|lane| {

@@ -41,8 +41,7 @@ pub use operators::{
 pub use quad::{Quads, Words};
 pub use segments::{
     COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks,
-    segments_shared_bytes,
-    weight,
+    segments_shared_bytes, weight,
 };
 pub use whole::{publishes, whole};
 

@@ -186,5 +186,9 @@ pub fn mean_segments<'a, T: Element>(
     }
     let totals = reduce_segments::<T::Total>(T::one(input.into()), segments)?;
     let offsets = segments.to_vec()?;
-    Ok(totals.into_iter().zip(offsets.windows(2)).map(|(total, pair)| T::mean(total, pair[1] - pair[0])).collect())
+    Ok(totals
+        .into_iter()
+        .zip(offsets.windows(2))
+        .map(|(total, pair)| T::mean(total, pair[1] - pair[0]))
+        .collect())
 }

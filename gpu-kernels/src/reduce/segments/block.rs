@@ -104,7 +104,11 @@ impl<R: Reduction> Block<R> {
                     unroll::<{ MAX_WORDS as usize }>(|word| {
                         let word = word as u32;
                         if word < publishes::<R>() {
-                            place.atomic(word).store(result.word(word) as u64, Ordering::Relaxed, Scope::Device);
+                            place.atomic(word).store(
+                                result.word(word) as u64,
+                                Ordering::Relaxed,
+                                Scope::Device,
+                            );
                         }
                     });
                 }
@@ -121,7 +125,13 @@ impl<R: Reduction> Block<R> {
     /// The result of the elements from `begin` to `end`, the first of which is number `base` of its segment, in thread 0.
     #[device]
     #[inline(always)]
-    fn part<const V: usize, const A: usize>(&self, begin: u64, end: u64, base: u64, turn: &mut u32) -> R::Accumulator {
+    fn part<const V: usize, const A: usize>(
+        &self,
+        begin: u64,
+        end: u64,
+        base: u64,
+        turn: &mut u32,
+    ) -> R::Accumulator {
         let first = thread_idx_x() * V as u32;
         let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
         let mut source = self.source.offset(begin + first as u64);

@@ -94,9 +94,13 @@ impl<R: Reduction> Near<R> {
                 let mut results = [R::IDENTITY; ROWS];
                 unroll::<ROWS>(|row| {
                     let offset = offset_of(row as u32);
-                    let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
+                    let mut locals: [R::Local; A] =
+                        core::array::from_fn(|lane| R::start(offset + lane as u32));
                     let source = self.source.offset(places[row] as u64);
-                    if wanted[row] > 0 && source.is_split(V as u32) && is_inner::<V>(places[row], self.elements) {
+                    if wanted[row] > 0
+                        && source.is_split(V as u32)
+                        && is_inner::<V>(places[row], self.elements)
+                    {
                         let second = if source.is_split(wanted[row]) {
                             source.floor().offset(V as u64).quad()
                         } else {
@@ -126,13 +130,14 @@ impl<R: Reduction> Near<R> {
                             write::<R>(output, results[row], 1);
                         }
                     } else {
-                        // Lane i gets what warp i of a block would have.
-                        let of_row = Accumulator::from_words(&mut |word| {
-                            warp::shuffle_idx(warp::FULL, results[row].word(word), 0)
+                        // Lane i gets what warp i of a block would have: word by word, or LLVM makes one store to memory of
+                        // this and of the outputs.
+                        let is_mine = lane == step * ROWS as u32 + row as u32;
+                        let kept = of_rows;
+                        of_rows = Accumulator::from_words(&mut |word| {
+                            let of_row = warp::shuffle_idx(warp::FULL, results[row].word(word), 0);
+                            if is_mine { of_row } else { kept.word(word) }
                         });
-                        if lane == step * ROWS as u32 + row as u32 {
-                            of_rows = of_row;
-                        }
                     }
                 });
                 step += 1;

@@ -33,7 +33,7 @@ use gpu_std::{device, shared, unroll, warp};
 
 use super::item::{Item, Source};
 use super::operator::Reduction;
-use super::whole::{publishes, write};
+use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use block::Block;
 use lanes::Near;
@@ -141,15 +141,11 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     output: GlobalMut<R::Output>,
 ) {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
+    const { assert!(R::EMPTY.is_none() || R::OUTPUTS == 1) };
     const { assert!(MAX_STRETCH_TILES * tile::<R::Item>() / weight::<R::Item>() < MOST) };
     let mut memory = shared::dynamic();
-    let block = Block::<R> {
-        source,
-        len,
-        scratch,
-        output,
-        warp_results: memory.array(2 * WARPS * publishes::<R>()),
-    };
+    let block =
+        Block::<R> { source, len, scratch, output, warp_results: memory.array(2 * WARPS * publishes::<R>()) };
     let begins: Shared<u32> = memory.array(MOST + 1);
     let places: Shared<u16> = memory.array(MOST);
     let sorted: Shared<u16> = memory.array(MOST);
@@ -163,6 +159,13 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     grid_dependency_synchronize();
     trigger_launch_completion();
 
+    let low = block_idx_x() as u64 * stretch;
+    let segments = starts.count();
+    // Where their number is in device memory, there are blocks for as many as there may be.
+    if low >= len + segments as u64 * weight::<R::Item>() as u64 {
+        return;
+    }
+
     // ---- The segments that begin in this block's stretch, from `origin` on ---------------------------------------
     if thread <= CLASSES + 1 {
         // Behind the counts stands the number of classes of lanes: no constant, or the compiler would write their loop out.
@@ -171,8 +174,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     if thread == 0 {
         completed.write(MAX_LONG, 0);
     }
-    let low = block_idx_x() as u64 * stretch;
-    let (first, last) = search::<R>(starts, low, low + stretch);
+    let (first, last) = search::<R>(starts, segments, low, low + stretch);
     if thread == 0 {
         kept.write(0, low);
         kept.write(1, first as u64);
@@ -202,7 +204,9 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     while segment - thread < count {
         let class = if segment < count { class_of(segment) } else { NONE };
         if class == NONE && segment < count {
-            write::<R>(block.output_of(first + segment), R::IDENTITY, 0);
+            if let Some(empty) = R::EMPTY {
+                block.output_of(first + segment).write(0, empty);
+            }
         }
         let place = rank(counts, class);
         if segment < count {
@@ -211,13 +215,14 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         segment += THREADS;
     }
     sync_threads();
-    let of_class: [u32; CLASSES as usize] =
-        core::array::from_fn(|class| counts.read(class as u32));
+    let of_class: [u32; CLASSES as usize] = core::array::from_fn(|class| counts.read(class as u32));
     let mut segment = thread;
     while segment < count {
         let class = class_of(segment);
         let mut place = places.read(segment) as u32;
-        unroll::<{ CLASSES as usize }>(|below| place += if (below as u32) < class { of_class[below] } else { 0 });
+        unroll::<{ CLASSES as usize }>(|below| {
+            place += if (below as u32) < class { of_class[below] } else { 0 }
+        });
         if class != NONE {
             sorted.write(place, segment as u16);
         }
@@ -303,10 +308,9 @@ fn rank(counts: Shared<u32>, class: u32) -> u32 {
 /// The first segments at or after two places of the path: of the segments still in question 256 are looked at at a time.
 #[device]
 #[inline(always)]
-fn search<R: Reduction>(starts: Starts, low: u64, high: u64) -> (u32, u32) {
+fn search<R: Reduction>(starts: Starts, count: u32, low: u64, high: u64) -> (u32, u32) {
     let thread = thread_idx_x();
     let (mut first, mut last) = (0, 0);
-    let count = starts.count();
     let (mut first_left, mut last_left) = (count, count);
     while first_left > 0 || last_left > 0 {
         let is_before = |segment: u32, place: u64| {
@@ -328,8 +332,10 @@ fn search<R: Reduction>(starts: Starts, low: u64, high: u64) -> (u32, u32) {
     (first, last)
 }
 
-/// The blocks that shall fit on a multiprocessor: four leave 64 registers, enough for accumulators of one word and elements of
-/// four bytes (ptxas 13.0; others have 16 to 84 bytes spilled).
-pub const fn segments_blocks<R: Reduction>() -> u32 {
-    if publishes::<R>() == 1 && <R::Item as Item>::BYTES == 4 && <R::Item as Item>::ARRAYS == 1 { 4 } else { 3 }
+/// The blocks that shall fit on a multiprocessor of capability 9.0, where `most` do with accumulators of one word: four leave 64
+/// registers, three 80 (ptxas 13.0 for sm_90: of `f32` nothing is spilled with four, of others nothing with three). For older
+/// ones ptxas needs up to 20 more.
+pub const fn segments_blocks<R: Reduction>(most: u32) -> u32 {
+    let blocks = if publishes::<R>() == 1 { most } else { 3 };
+    if cfg!(target_feature = "sm_90") { blocks } else { blocks - 1 }
 }
