@@ -713,6 +713,12 @@ pub static REDUCE_SEGMENTS_EXTREMES_F32: ::gpu_std::launch::Module = ::gpu_std::
             isa: 74,
             ptx: include_str!("reduce_segments_extremes_f32.sm_75.ptx"),
         },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_segments_extremes_f32.sm_90.ptx"),
+        },
     ],
 };
 

@@ -17,9 +17,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use support::reduce::{Sample, bits_of};
 
+/// What one line gives, computed one element after the other.
+type Oracle<E, O> = fn(&[E]) -> Vec<O>;
+
 /// Along every axis: the bits of the reference, and of the oracle where it says what those are; from an aligned start and from
 /// another.
-fn check<R, E>(device: &Device, shape: &[usize], seed: u64, by_oracle: Option<fn(&[E]) -> Vec<R::Output>>)
+fn check<R, E>(device: &Device, shape: &[usize], seed: u64, by_oracle: Option<Oracle<E, R::Output>>)
 where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
     R: Segmented<Item = E>,

@@ -17,6 +17,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use support::reduce::{Sample, bits_of};
 
+/// What one segment gives, computed one element after the other.
+type Oracle<E, O> = fn(&[E]) -> Vec<O>;
+
 const T: usize = tile::<f32>() as usize;
 
 /// Offsets of segments of these lengths, from `from` on.
@@ -34,7 +37,7 @@ fn check<R, E>(
     device: &Device,
     values: &[E],
     offsets: &[u32],
-    by_oracle: Option<fn(&[E]) -> Vec<R::Output>>,
+    by_oracle: Option<Oracle<E, R::Output>>,
     context: &str,
 ) where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
