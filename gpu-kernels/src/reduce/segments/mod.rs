@@ -251,12 +251,12 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
 
     // ---- Those of the block; the segment before the first may have parts here too ------------------------------------
     let mut turn = 0;
-    let (low, first) = (kept.read(0), kept.read(1) as u32);
-    let mut is_before = first > 0;
+    let mut is_before = kept.read(1) > 0;
     let mut member = 0;
     while member < counts.read(LONG) || is_before {
+        let first = kept.read(1) as u32;
         let segment = if is_before { first - 1 } else { first + sorted.read(before + member) as u32 };
-        if block.parts::<V, A>(segment, starts, low, stretch, &mut turn) {
+        if block.parts::<V, A>(segment, starts, kept.read(0), stretch, &mut turn) {
             let complete = completed.read(MAX_LONG);
             completed.write(complete, segment);
             completed.write(MAX_LONG, complete + 1);
