@@ -16,6 +16,7 @@ use crate::protocol::{self, Work};
 use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
+use crate::suite::segments::Parts;
 use crate::suite::{self, Case, Copy, Op, Reduce, Shape, SumWithCopy, Transpose, Type};
 
 /// Processes started for one first result.
@@ -140,7 +141,15 @@ impl Run {
         match case.op {
             Op::FirstResult => self.first_result(args, program, case),
             Op::Copy => self.copy(session, case).map(drop),
-            Op::Sum | Op::Max | Op::ArgMax | Op::SumWithCopy | Op::Transpose | Op::Permute | Op::InPlace => {
+            Op::Sum
+            | Op::Max
+            | Op::ArgMax
+            | Op::SumWithCopy
+            | Op::Segments
+            | Op::Columns
+            | Op::Transpose
+            | Op::Permute
+            | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
                 // A copy within the device says nothing of one from the host.
                 let copies = match case.op {
@@ -228,6 +237,12 @@ fn measure_of<T: Element + gpu_reduce::Element>(
     let mut work: Box<dyn Work> = match (case.op, case.shape) {
         (Op::Transpose, Shape::Matrix { rows, cols }) => {
             Box::new(Transpose::new(session, inputs, rows, cols)?)
+        }
+        (Op::Segments, Shape::Segmented(_, lengths)) => {
+            Box::new(Parts::<T>::segments(session, inputs, lengths)?)
+        }
+        (Op::Columns, Shape::Matrix { rows, cols }) => {
+            Box::new(Parts::<T>::columns(session, inputs, [rows, cols])?)
         }
         (Op::Copy, _) => Box::new(Copy::new(session, inputs)?),
         (Op::SumWithCopy, _) => {

@@ -8,6 +8,7 @@ mod transpose;
 
 pub use copy::Copy;
 pub use reduce::{Reduce, SumWithCopy};
+use segments::Lengths;
 pub use transpose::Transpose;
 
 use crate::report::Subject;
@@ -23,6 +24,10 @@ pub enum Op {
     ArgMax,
     /// The sum of an array that is on the host, copies included.
     SumWithCopy,
+    /// The sum of each segment of an array.
+    Segments,
+    /// The sum of each column of a matrix.
+    Columns,
     /// The transposition of a matrix.
     Transpose,
     /// The transposition of a matrix of another element type, or a permutation of axes.
@@ -43,6 +48,8 @@ impl Op {
             Self::Max => "max",
             Self::ArgMax => "argmax",
             Self::SumWithCopy => "sum_with_copy",
+            Self::Segments => "segments",
+            Self::Columns => "columns",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
@@ -104,6 +111,8 @@ pub enum Shape {
         /// Columns.
         cols: usize,
     },
+    /// So many elements in segments.
+    Segmented(usize, Lengths),
     /// An array of any element type and a permutation of its axes.
     Array(Typed),
 }
@@ -155,6 +164,7 @@ impl Case {
             Shape::Vector(len) if len.is_power_of_two() => format!("2^{}", len.trailing_zeros()),
             Shape::Vector(len) => len.to_string(),
             Shape::Matrix { rows, cols } => format!("{rows}x{cols}"),
+            Shape::Segmented(_, lengths) => lengths.name(),
             Shape::Array(typed) if typed.is_matrix() => format!("{}x{}", typed.extents[2], typed.extents[3]),
             Shape::Array(Typed { extents: [a, b, c, d], axes: [i, j, k, l], .. }) => {
                 format!("{a}x{b}x{c}x{d}/{i}{j}{k}{l}")
@@ -168,6 +178,7 @@ impl Case {
         match self.shape {
             Shape::Vector(len) => len,
             Shape::Matrix { rows, cols } => rows * cols,
+            Shape::Segmented(elements, _) => elements,
             Shape::Array(typed) => typed.elements(),
         }
     }
@@ -181,7 +192,7 @@ impl Case {
     /// The same for the record.
     pub fn subject(self) -> Subject {
         let (rows, cols) = match self.shape {
-            Shape::Vector(_) => (None, None),
+            Shape::Vector(_) | Shape::Segmented(..) => (None, None),
             Shape::Matrix { rows, cols } => (Some(rows as u64), Some(cols as u64)),
             Shape::Array(typed) if typed.is_matrix() => {
                 (Some(typed.extents[2] as u64), Some(typed.extents[3] as u64))
@@ -192,6 +203,7 @@ impl Case {
             Shape::Array(Typed { axes: [i, j, k, l], .. }) if rows.is_none() => {
                 format!("permute_{i}{j}{k}{l}")
             }
+            Shape::Segmented(_, lengths) => format!("{}_{}", self.op.name(), lengths.name()),
             _ => self.op.name().into(),
         };
         Subject { op, element: self.element.name().into(), n: self.elements() as u64, rows, cols }
@@ -240,6 +252,18 @@ pub fn cases(quick: bool) -> Vec<Case> {
         element: Type::F32,
         shape: Shape::Matrix { rows, cols },
     }));
+    let (segmented, columns) =
+        if quick { (segments::QUICK_ELEMENTS, (256, 256)) } else { (segments::ELEMENTS, (16384, 16384)) };
+    cases.extend(Lengths::ALL.into_iter().map(|lengths| Case {
+        op: Op::Segments,
+        element: Type::F32,
+        shape: Shape::Segmented(segmented, lengths),
+    }));
+    cases.push(Case {
+        op: Op::Columns,
+        element: Type::F32,
+        shape: Shape::Matrix { rows: columns.0, cols: columns.1 },
+    });
     // The copies of the same sizes; where a matrix has as many elements as an array, one copy serves both.
     let mut copies: Vec<usize> =
         lengths.iter().copied().chain(matrices.iter().map(|(rows, cols)| rows * cols)).collect();
@@ -306,6 +330,10 @@ mod tests {
             "transpose/f32/4096x4096",
             "transpose/f32/16384x16384",
             "transpose/f32/16381x16363",
+            "segments/f32/2^3",
+            "segments/f32/2^20",
+            "segments/f32/power_law",
+            "columns/f32/16384x16384",
             "copy/f32/2^28",
             "copy/f32/268042303",
         ] {

@@ -684,6 +684,648 @@ pub static REDUCE_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
+/// Module `reduce_segments_f32`: `sum_f32`.
+pub static REDUCE_SEGMENTS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_segments_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_f32`: `argmax_f32`, `argmin_f32`, `max_f32`, `min_f32`, `minmax_f32`.
+pub static REDUCE_SEGMENTS_EXTREMES_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_segments_extremes_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_f64`: `sum_f64`.
+pub static REDUCE_SEGMENTS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_f64`: `argmax_f64`, `argmin_f64`, `max_f64`, `min_f64`, `minmax_f64`.
+pub static REDUCE_SEGMENTS_EXTREMES_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i8`: `sum_i8`, `wide_sum_i8`.
+pub static REDUCE_SEGMENTS_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_i8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_i8`: `argmax_i8`, `argmin_i8`, `max_i8`, `min_i8`, `minmax_i8`.
+pub static REDUCE_SEGMENTS_EXTREMES_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_i8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i16`: `sum_i16`, `wide_sum_i16`.
+pub static REDUCE_SEGMENTS_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_i16`: `argmax_i16`, `argmin_i16`, `max_i16`, `min_i16`, `minmax_i16`.
+pub static REDUCE_SEGMENTS_EXTREMES_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i32`: `sum_i32`, `wide_sum_i32`.
+pub static REDUCE_SEGMENTS_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_i32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_i32`: `argmax_i32`, `argmin_i32`, `max_i32`, `min_i32`, `minmax_i32`.
+pub static REDUCE_SEGMENTS_EXTREMES_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_i32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i64`: `sum_i64`, `wide_sum_i64`.
+pub static REDUCE_SEGMENTS_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_i64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_i64`: `argmax_i64`, `argmin_i64`, `max_i64`, `min_i64`, `minmax_i64`.
+pub static REDUCE_SEGMENTS_EXTREMES_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_i64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_u8`: `sum_u8`, `wide_sum_u8`.
+pub static REDUCE_SEGMENTS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_u8`: `argmax_u8`, `argmin_u8`, `max_u8`, `min_u8`, `minmax_u8`.
+pub static REDUCE_SEGMENTS_EXTREMES_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_u16`: `sum_u16`, `wide_sum_u16`.
+pub static REDUCE_SEGMENTS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_u16`: `argmax_u16`, `argmin_u16`, `max_u16`, `min_u16`, `minmax_u16`.
+pub static REDUCE_SEGMENTS_EXTREMES_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_u32`: `sum_u32`, `wide_sum_u32`.
+pub static REDUCE_SEGMENTS_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_u32`: `argmax_u32`, `argmin_u32`, `max_u32`, `min_u32`, `minmax_u32`.
+pub static REDUCE_SEGMENTS_EXTREMES_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_u64`: `sum_u64`, `wide_sum_u64`.
+pub static REDUCE_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_u64`: `argmax_u64`, `argmin_u64`, `max_u64`, `min_u64`, `minmax_u64`.
+pub static REDUCE_SEGMENTS_EXTREMES_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_f16`: `extended_sum_f16`, `sum_f16`.
+pub static REDUCE_SEGMENTS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_f16`: `argmax_f16`, `argmin_f16`, `max_f16`, `min_f16`, `minmax_f16`.
+pub static REDUCE_SEGMENTS_EXTREMES_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_bf16`: `extended_sum_bf16`, `sum_bf16`.
+pub static REDUCE_SEGMENTS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_extremes_bf16`: `argmax_bf16`, `argmin_bf16`, `max_bf16`, `min_bf16`, `minmax_bf16`.
+pub static REDUCE_SEGMENTS_EXTREMES_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_extremes_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_extremes_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_f32`: `sum_f32`.
+pub static REDUCE_COLUMNS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_columns_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_f32`: `argmax_f32`, `argmin_f32`, `max_f32`, `min_f32`, `minmax_f32`.
+pub static REDUCE_COLUMNS_EXTREMES_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_f64`: `sum_f64`.
+pub static REDUCE_COLUMNS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_f64`: `argmax_f64`, `argmin_f64`, `max_f64`, `min_f64`, `minmax_f64`.
+pub static REDUCE_COLUMNS_EXTREMES_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i8`: `sum_i8`, `wide_sum_i8`.
+pub static REDUCE_COLUMNS_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_i8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_i8`: `argmax_i8`, `argmin_i8`, `max_i8`, `min_i8`, `minmax_i8`.
+pub static REDUCE_COLUMNS_EXTREMES_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_i8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i16`: `sum_i16`, `wide_sum_i16`.
+pub static REDUCE_COLUMNS_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_i16`: `argmax_i16`, `argmin_i16`, `max_i16`, `min_i16`, `minmax_i16`.
+pub static REDUCE_COLUMNS_EXTREMES_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i32`: `sum_i32`, `wide_sum_i32`.
+pub static REDUCE_COLUMNS_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_i32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_i32`: `argmax_i32`, `argmin_i32`, `max_i32`, `min_i32`, `minmax_i32`.
+pub static REDUCE_COLUMNS_EXTREMES_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_i32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i64`: `sum_i64`, `wide_sum_i64`.
+pub static REDUCE_COLUMNS_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_i64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_i64`: `argmax_i64`, `argmin_i64`, `max_i64`, `min_i64`, `minmax_i64`.
+pub static REDUCE_COLUMNS_EXTREMES_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_i64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_u8`: `sum_u8`, `wide_sum_u8`.
+pub static REDUCE_COLUMNS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_u8`: `argmax_u8`, `argmin_u8`, `max_u8`, `min_u8`, `minmax_u8`.
+pub static REDUCE_COLUMNS_EXTREMES_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_u16`: `sum_u16`, `wide_sum_u16`.
+pub static REDUCE_COLUMNS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_u16`: `argmax_u16`, `argmin_u16`, `max_u16`, `min_u16`, `minmax_u16`.
+pub static REDUCE_COLUMNS_EXTREMES_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_u32`: `sum_u32`, `wide_sum_u32`.
+pub static REDUCE_COLUMNS_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_u32`: `argmax_u32`, `argmin_u32`, `max_u32`, `min_u32`, `minmax_u32`.
+pub static REDUCE_COLUMNS_EXTREMES_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_u64`: `sum_u64`, `wide_sum_u64`.
+pub static REDUCE_COLUMNS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_u64`: `argmax_u64`, `argmin_u64`, `max_u64`, `min_u64`, `minmax_u64`.
+pub static REDUCE_COLUMNS_EXTREMES_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_f16`: `extended_sum_f16`, `sum_f16`.
+pub static REDUCE_COLUMNS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_f16`: `argmax_f16`, `argmin_f16`, `max_f16`, `min_f16`, `minmax_f16`.
+pub static REDUCE_COLUMNS_EXTREMES_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_bf16`: `extended_sum_bf16`, `sum_bf16`.
+pub static REDUCE_COLUMNS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_extremes_bf16`: `argmax_bf16`, `argmin_bf16`, `max_bf16`, `min_bf16`, `minmax_bf16`.
+pub static REDUCE_COLUMNS_EXTREMES_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_extremes_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_extremes_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_variants`: `sum_divergent_f64`, `sum_final_global_f64`, `sum_final_shared_f64`, `sum_first_add_f64`, `sum_first_add_last_warp_f64`, `sum_last_warp_f64`, `sum_sequential_f64`, `sum_several_f64`, `sum_strided_f64`, `sum_unrolled_f64`.
 pub static REDUCE_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_variants",

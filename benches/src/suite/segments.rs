@@ -1,4 +1,12 @@
-//! The lengths of the segments that the peers sum.
+//! Sums of segments and of columns.
+
+use gpu_core::Stream;
+use gpu_reduce::{Scratch, reduce_axis_into, reduce_segments_into, reference};
+
+use crate::data::{Element, Layout};
+use crate::error::Error;
+use crate::protocol::Work;
+use crate::session::{Inputs, Outputs, Session};
 
 /// Elements of all segments together.
 pub const ELEMENTS: usize = 1 << 26;
@@ -74,6 +82,96 @@ fn split_mix(seed: u64, number: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
+}
+
+/// The sums of an input's parts, each into one element of its output.
+pub struct Parts<'a, T: Element + gpu_reduce::Element> {
+    inputs: Inputs<'a, T>,
+    outputs: Outputs<T>,
+    /// How many there are.
+    len: usize,
+    scratch: Scratch,
+    kind: Kind,
+}
+
+enum Kind {
+    Segments(gpu_reduce::Segments, Vec<usize>),
+    Columns([usize; 2]),
+}
+
+impl<'a, T: Element + gpu_reduce::Element> Parts<'a, T> {
+    /// Sums of segments of `inputs`, between offsets.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn segments(session: &Session, inputs: Inputs<'a, T>, lengths: Lengths) -> Result<Self, Error> {
+        let Layout { count, elements, .. } = inputs.layout;
+        let offsets = lengths.offsets(elements);
+        let len = offsets.len() - 1;
+        let scratch = Scratch::for_segments::<T::Sum>(&session.stream, elements)?;
+        let segments = gpu_reduce::Segments::from_offsets(&session.device, &offsets)?;
+        let kind = Kind::Segments(segments, offsets.into_iter().map(|offset| offset as usize).collect());
+        let outputs = Outputs::new(session, Layout::new::<T>(count, len))?;
+        Ok(Self { inputs, outputs, len, scratch, kind })
+    }
+
+    /// Sums of columns of `inputs`, which are matrices of that shape.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn columns(session: &Session, inputs: Inputs<'a, T>, shape: [usize; 2]) -> Result<Self, Error> {
+        let scratch = Scratch::for_axis::<T::Sum>(&session.stream, &shape, 0)?;
+        let outputs = Outputs::new(session, Layout::new::<T>(inputs.layout.count, shape[1]))?;
+        Ok(Self { inputs, outputs, len: shape[1], scratch, kind: Kind::Columns(shape) })
+    }
+}
+
+impl<T: Element + gpu_reduce::Element> Work for Parts<'_, T> {
+    fn inputs(&self) -> usize {
+        self.inputs.layout.count
+    }
+
+    fn bytes(&self) -> u64 {
+        let offsets = match self.kind {
+            Kind::Segments(..) => (self.len + 1) * size_of::<u32>(),
+            Kind::Columns(_) => 0,
+        };
+        ((self.inputs.layout.elements + self.len) * size_of::<T>() + offsets) as u64
+    }
+
+    fn poison(&mut self, stream: &Stream) -> Result<(), Error> {
+        self.outputs.poison(stream)
+    }
+
+    fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
+        let view = T::one(self.inputs.device.slice(self.inputs.layout.range(input)));
+        let (output, scratch) = (self.outputs.of(input), &mut self.scratch);
+        Ok(match &self.kind {
+            Kind::Segments(segments, _) => {
+                reduce_segments_into::<T::Sum>(stream, view, segments, output, scratch)
+            }
+            Kind::Columns(shape) => reduce_axis_into::<T::Sum>(stream, view, shape, 0, output, scratch),
+        }?)
+    }
+
+    fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
+        let Self { inputs, outputs, kind, .. } = self;
+        let mut failure = None;
+        let checked = outputs.check(launched, |input, output| {
+            let view = T::one(gpu_core::View::from(&inputs.host[inputs.layout.range(input)]));
+            let values = <T as gpu_reduce::Operand>::slices(&view).expect("a host slice is on the CPU");
+            let computed = match kind {
+                Kind::Segments(_, offsets) => {
+                    reference::reduce_segments::<T::Sum, _>(values, offsets, output)
+                }
+                Kind::Columns([rows, columns]) => {
+                    reference::reduce_axis::<T::Sum, _>(values, [1, *rows, *columns], output)
+                }
+            };
+            failure = failure.take().or(computed.err());
+        });
+        failure.map_or(checked, |error| Err(error.into()))
+    }
 }
 
 #[cfg(test)]

@@ -5,25 +5,25 @@ use gpu_kernels::reduce as kernels;
 use gpu_kernels::reduce::{Integer, Number, Real};
 use gpu_std::half::{bf16, f16};
 
-use crate::launch::Instance;
+use crate::launch::{Instance, Segmented};
 use crate::operand::Operand;
 
 /// A type of elements that can be reduced: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
 pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Operand {
     /// The sum; integers wrap.
-    type Sum: Instance<Item = Self, Output = Self>;
+    type Sum: Segmented<Item = Self, Output = Self>;
     /// The product; integers wrap.
     type Product: Instance<Item = Self, Output = Self>;
     /// The smallest.
-    type Min: Instance<Item = Self, Output = Self>;
+    type Min: Segmented<Item = Self, Output = Self>;
     /// The largest.
-    type Max: Instance<Item = Self, Output = Self>;
+    type Max: Segmented<Item = Self, Output = Self>;
     /// The smallest and the largest.
-    type MinMax: Instance<Item = Self, Output = Self>;
+    type MinMax: Segmented<Item = Self, Output = Self>;
     /// Where the smallest is.
-    type ArgMin: Instance<Item = Self, Output = u64>;
+    type ArgMin: Segmented<Item = Self, Output = u64>;
     /// Where the largest is.
-    type ArgMax: Instance<Item = Self, Output = u64>;
+    type ArgMax: Segmented<Item = Self, Output = u64>;
     /// The sum of squares; integers wrap.
     type SumOfSquares: Instance<Item = Self, Output = Self>;
     /// The sum of magnitudes.
@@ -45,7 +45,7 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     /// Two views as what a reduction of two arrays takes.
     fn two<'a>(a: View<'a, Self>, b: View<'a, Self>) -> <Self::Pair as Operand>::Views<'a>;
     /// The sum that a mean is made of.
-    type Total: Instance<Item = Self>;
+    type Total: Segmented<Item = Self>;
     /// What a mean is.
     type Mean;
     /// The mean of `len` elements with that sum.
@@ -61,7 +61,7 @@ pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
     /// The bits that an odd number of them has.
     type Xor: Instance<Item = Self, Output = Self>;
     /// The sum in 64 bits.
-    type WideSum: Instance<Item = Self, Output = Self::Wide>;
+    type WideSum: Segmented<Item = Self, Output = Self::Wide>;
 }
 
 /// `f32`, `f64`, `f16` and `bf16`.

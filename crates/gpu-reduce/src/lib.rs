@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod axis;
 mod element;
 mod error;
 mod launch;
@@ -8,16 +9,18 @@ mod operand;
 mod plan;
 pub mod reference;
 mod scratch;
+mod segments;
 pub mod variants;
 
 pub use api::*;
 pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
-pub use launch::Instance;
+pub use launch::{Instance, Segmented};
 pub use operand::{Columns, Operand};
-pub use plan::Plan;
+pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;
+pub use segments::Segments;
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {

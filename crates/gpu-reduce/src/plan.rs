@@ -1,6 +1,6 @@
 //! What a reduction launches, from its length and what it takes alone: pure, tested without a GPU.
 
-use gpu_kernels::reduce::{self, Item, Reduction};
+use gpu_kernels::reduce::{self, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -58,6 +58,62 @@ impl Plan {
     }
 }
 
+/// The launch for segments of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentsPlan {
+    /// How many there are.
+    pub segments: u32,
+    /// The stretch of the path of segments and elements that a block takes (see `gpu_kernels::reduce::segments`).
+    pub stretch: u64,
+    /// Blocks.
+    pub blocks: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+}
+
+/// Blocks that a long path is cut into, at least: ten for each multiprocessor that there may be.
+const STRETCHES: u64 = 2048;
+
+impl SegmentsPlan {
+    /// The plan for so many segments, the last of which ends at `end`. The order of combination does not depend on it.
+    pub const fn new<R: Reduction>(end: usize, segments: usize) -> Self {
+        let (tile, weight) = (reduce::tile::<R::Item>() as u64, reduce::weight::<R::Item>() as u64);
+        let path = end as u64 + segments as u64 * weight;
+        let most = reduce::MAX_STRETCH_TILES as u64 * tile;
+        let even = path / STRETCHES;
+        let stretch = if even < tile {
+            tile
+        } else if even > most {
+            most
+        } else {
+            even
+        };
+        Self {
+            segments: segments as u32,
+            stretch,
+            blocks: path.div_ceil(stretch) as u32,
+            shared_bytes: reduce::segments_shared_bytes::<R>(),
+        }
+    }
+
+    /// Grid, block and shared memory.
+    pub const fn launch(self) -> LaunchConfig {
+        LaunchConfig::linear(self.blocks, reduce::THREADS).shared(self.shared_bytes)
+    }
+}
+
+/// The launch for columns.
+pub(crate) const fn columns_launch<R: Reduction>(lines: Lines) -> LaunchConfig {
+    LaunchConfig::linear(lines.blocks::<R::Item>() as u32, reduce::THREADS)
+        .shared(reduce::COLUMNS_SHARED_BYTES)
+}
+
+/// Words of 64 bits that a reduction along an axis needs, whatever the alignment of its rows.
+pub(crate) const fn columns_scratch_words<R: Reduction>(lines: Lines) -> usize {
+    // Single lines have more tiles, hence counts.
+    Lines { is_vector: 0, ..lines }.scratch_words::<R>().div_ceil(2) as usize
+}
+
 /// The most words that any reduction of up to `len` elements needs.
 pub(crate) const fn most_scratch_words(len: usize) -> usize {
     // The number of blocks is not monotonic in the length: it drops where each block takes one tile more. Before that it
@@ -71,6 +127,11 @@ pub(crate) const fn most_scratch_words(len: usize) -> usize {
         tiles
     };
     blocks * reduce::MAX_WORDS as usize
+}
+
+/// Words that segments of up to `len` elements need.
+pub(crate) const fn segments_scratch_words<R: Reduction>(len: usize) -> usize {
+    reduce::scratch_words::<R>(len as u64) as usize
 }
 
 // No tile is smaller than the one above.

@@ -3,7 +3,7 @@
 //! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load};
+use gpu_kernels::reduce::{Number, Reduction, SLAB, Sum, THREADS, WARPS, accumulators, per_load};
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -54,6 +54,141 @@ pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     Ok(())
 }
 
+/// The reduction `R` of each segment `offsets[s]..offsets[s + 1]` of one slice or two, on all cores, into as many elements a
+/// segment as it writes: [`reduce`] of each of them.
+///
+/// # Errors
+/// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::BeyondEnd`], [`Error::OutputLength`]; [`Error::EmptySegment`] where
+/// there is no result of none. Nothing is written then.
+///
+/// ```
+/// use gpu_reduce::{kernels::Max, reference};
+/// let mut output = [0; 2];
+/// reference::reduce_segments::<Max<i32>, _>(&[3, 8, -5, 1][..], &[0, 1, 4], &mut output)?;
+/// assert_eq!(output, [3, 8]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    input: C,
+    offsets: &[usize],
+    output: &mut [R::Output],
+) -> Result<(), Error> {
+    let Some(&end) = offsets.last() else { return Err(Error::NoOffsets) };
+    for (at, pair) in offsets.windows(2).enumerate() {
+        if pair[1] < pair[0] {
+            return Err(Error::Decreasing { index: at + 1, before: pair[0], actual: pair[1] });
+        }
+        if pair[1] == pair[0] && R::EMPTY.is_none() {
+            return Err(Error::EmptySegment { reduction: R::NAME, segment: at });
+        }
+    }
+    if end > input.len() {
+        return Err(Error::BeyondEnd { reduction: R::NAME, end, len: input.len() });
+    }
+    let each = R::OUTPUTS as usize;
+    let (expected, actual) = ((offsets.len() - 1) * each, output.len());
+    if actual != expected {
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+    }
+    // A task for about a tile of elements, whatever the segments' lengths.
+    output
+        .par_chunks_exact_mut(each)
+        .zip(offsets.par_windows(2))
+        .with_min_len(16)
+        .try_for_each(|(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output))
+}
+
+/// The reduction `R` along the middle axis of an array of shape `outer × len × inner`, on all cores, into as many elements a
+/// line as it writes. For `inner == 1` it is [`reduce`] of each row.
+///
+/// # Errors
+/// [`Error::Shape`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of none.
+///
+/// ```
+/// use gpu_reduce::{kernels::Max, reference};
+/// let mut output = [0; 3];
+/// reference::reduce_axis::<Max<i32>, _>(&[3, 8, -5, 1, 9, 0][..], [1, 2, 3], &mut output)?;
+/// assert_eq!(output, [3, 9, 0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    input: C,
+    [outer, len, inner]: [usize; 3],
+    output: &mut [R::Output],
+) -> Result<(), Error> {
+    if outer * len * inner != input.len() {
+        let (expected, actual) = (outer * len * inner, input.len());
+        return Err(Error::Shape { reduction: R::NAME, expected, actual });
+    }
+    let each = R::OUTPUTS as usize;
+    if outer * inner * each != output.len() {
+        let (expected, actual) = (outer * inner * each, output.len());
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+    }
+    if output.is_empty() {
+        return Ok(());
+    }
+    if inner == 1 {
+        let rows = output.par_chunks_exact_mut(each).enumerate();
+        return rows
+            .try_for_each(|(row, output)| reduce::<R, C>(input.part(row * len..row * len + len), output));
+    }
+    if len == 0 {
+        output.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?);
+        return Ok(());
+    }
+    // Some adjacent lines at a time, a row after the other.
+    const LINES: usize = 1024;
+    for (number, output) in output.chunks_mut(inner * each).enumerate() {
+        let array = input.part(number * len * inner..(number + 1) * len * inner);
+        output.par_chunks_mut(LINES * each).enumerate().for_each(|(chunk, output)| {
+            let first = chunk * LINES;
+            let totals = of_lines::<R, C>(array, inner, first, output.len() / each);
+            for (output, total) in output.chunks_exact_mut(each).zip(totals) {
+                (0..).zip(output).for_each(|(index, output)| *output = R::output(total, index));
+            }
+        });
+    }
+    Ok(())
+}
+
+/// The results of `count` adjacent lines from `first` on: a slab's elements one after the other, then slabs, groups of slabs, ….
+fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
+    array: C,
+    inner: usize,
+    first: usize,
+    count: usize,
+) -> Vec<R::Accumulator> {
+    const EACH: usize = SLAB as usize;
+    let rows = array.len() / inner;
+    let of_slab = |slab: usize| {
+        let begin = slab * EACH;
+        let mut locals = vec![R::start(0); count];
+        for row in begin..rows.min(begin + EACH) {
+            let items = array.part(row * inner + first..row * inner + first + count);
+            for (at, local) in locals.iter_mut().enumerate() {
+                *local = R::take(*local, items.get(at), (row - begin) as u32);
+            }
+        }
+        locals.into_iter().map(|local| R::widen(local, begin as u64)).collect()
+    };
+    let mut level: Vec<Vec<R::Accumulator>> = (0..rows.div_ceil(EACH)).into_par_iter().map(of_slab).collect();
+    while level.len() > 1 {
+        let combined = |group: &[Vec<R::Accumulator>]| {
+            let mut totals = vec![R::IDENTITY; count];
+            for partials in group {
+                totals
+                    .iter_mut()
+                    .zip(partials)
+                    .for_each(|(total, &partial)| *total = R::combine(*total, partial));
+            }
+            totals
+        };
+        level = level.par_chunks(EACH).map(combined).collect();
+    }
+    level.swap_remove(0)
+}
+
 /// The result before it is written; `None` for no elements.
 fn total<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(input: C) -> Option<R::Accumulator> {
     if input.len() == 0 {
@@ -73,6 +208,9 @@ pub(crate) fn whole<
     input: C,
 ) -> R::Accumulator {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == accumulators::<R::Item>()) };
+    if input.len() <= 32 * V {
+        return of_warp::<R, C, V, A>(input);
+    }
     let plan = Plan::new::<R>(input.len());
     let each = usize::try_from(plan.elements_per_block()).unwrap_or(usize::MAX);
     let partials: Vec<R::Accumulator> = (0..plan.blocks as usize)
@@ -96,6 +234,36 @@ pub(crate) fn whole<
     of_threads::<R>(&threads)
 }
 
+/// The result of so few items that only one warp of a block has any: the other lanes' and warps' results change nothing.
+fn of_warp<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize>(
+    input: C,
+) -> R::Accumulator {
+    let mut lanes = [R::IDENTITY; 32];
+    for (thread, lane) in lanes.iter_mut().enumerate().take(input.len().div_ceil(V)) {
+        let mut locals: [R::Local; A] = core::array::from_fn(|i| R::start((thread * V + i) as u32));
+        for at in thread * V..(thread * V + V).min(input.len()) {
+            let local = &mut locals[at % V % A];
+            *local = R::take(*local, input.get(at), at as u32);
+        }
+        *lane = of_thread::<R, A>(locals, 0);
+    }
+    tree::<R, 32>(lanes)
+}
+
+/// A thread's accumulators as one: neighbours first.
+#[inline(always)]
+fn of_thread<R: Reduction, const A: usize>(locals: [R::Local; A], base: u64) -> R::Accumulator {
+    let mut results = locals.map(|local| R::widen(local, base));
+    let mut width = A / 2;
+    while width > 0 {
+        for i in 0..width {
+            results[i] = R::combine(results[2 * i], results[2 * i + 1]);
+        }
+        width /= 2;
+    }
+    results[0]
+}
+
 /// One block's result: rows of accumulators, then the trees.
 fn of_block<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize, const ROW: usize>(
     part: C,
@@ -113,16 +281,7 @@ fn of_block<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: u
         *local = R::take(*local, part.get(offset + index), (offset + index) as u32);
     }
     let threads = core::array::from_fn(|thread| {
-        let mut results: [R::Accumulator; A] =
-            core::array::from_fn(|lane| R::widen(locals[thread * A + lane], base));
-        let mut width = A / 2;
-        while width > 0 {
-            for i in 0..width {
-                results[i] = R::combine(results[2 * i], results[2 * i + 1]);
-            }
-            width /= 2;
-        }
-        results[0]
+        of_thread::<R, A>(core::array::from_fn(|lane| locals[thread * A + lane]), base)
     });
     of_threads::<R>(&threads)
 }

@@ -1,9 +1,11 @@
 //! Scratch memory of a reduction.
 
 use gpu_core::{Buffer, Stream};
+use gpu_kernels::reduce::Reduction;
 
+use crate::axis::Along;
 use crate::error::Error;
-use crate::plan::most_scratch_words;
+use crate::plan::{most_scratch_words, segments_scratch_words};
 
 /// Words before the partial results: the ticket, and a place for the results of the forms that return them.
 const HEADER: usize = 4;
@@ -42,6 +44,27 @@ impl Scratch {
     pub fn for_len(stream: &Stream, len: usize) -> Result<Self, Error> {
         let words = stream.device().zeroed(HEADER + most_scratch_words(len))?;
         Ok(Self { words, stream: stream.clone(), dirty: false })
+    }
+
+    /// Scratch memory for reductions `R` of segments of arrays of up to `len` elements on `stream`, and for
+    /// every other one that needs no more of it: about a word for each 2 KiB.
+    ///
+    /// # Errors
+    /// Where the device's memory does not suffice.
+    pub fn for_segments<R: Reduction>(stream: &Stream, len: usize) -> Result<Self, Error> {
+        let words = stream.device().zeroed(HEADER + segments_scratch_words::<R>(len))?;
+        Ok(Self { words, stream: stream.clone(), dirty: false })
+    }
+
+    /// Scratch memory for reductions `R` along `axis` of arrays of `shape` on `stream`, and for every other one that needs no
+    /// more of it.
+    ///
+    /// # Errors
+    /// [`Error::Axis`], [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not
+    /// suffice.
+    pub fn for_axis<R: Reduction>(stream: &Stream, shape: &[usize], axis: usize) -> Result<Self, Error> {
+        let words = Along::new::<R>(shape, axis)?.scratch_words::<R>();
+        Ok(Self { words: stream.device().zeroed(HEADER + words)?, stream: stream.clone(), dirty: false })
     }
 
     /// Words that it has for partial results.

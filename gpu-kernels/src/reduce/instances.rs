@@ -9,22 +9,23 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::*;
 
-/// Lists the kernels: calls the macro `$with` once for each module, with its name, the type of its elements, the elements
+/// Lists the kernels: calls the macro `$with` once for each group of them, with the names of its modules (of reductions of
+/// whole arrays, of segments, of columns), the type of its elements, the elements
 /// of a load, the accumulators of a thread, the blocks that shall fit on a multiprocessor, and then `kernel: Reduction;` for each kernel; those marked `(two)` take two arrays.
 #[macro_export]
 macro_rules! reduce_instances {
     ($with:ident) => {
-        $with! { reduce_f32, f32, 4, 4, 6;
+        $with! { reduce_f32 reduce_segments_f32 reduce_columns_f32, f32, 4, 4, 6;
             sum_f32: Sum<f32>;
         }
-        $with! { reduce_extremes_f32, f32, 4, 4, 6;
+        $with! { reduce_extremes_f32 reduce_segments_extremes_f32 reduce_columns_extremes_f32, f32, 4, 4, 6;
             min_f32: Min<f32>;
             max_f32: Max<f32>;
             minmax_f32: MinMax<f32>;
             argmin_f32: ArgMin<f32>;
             argmax_f32: ArgMax<f32>;
         }
-        $with! { reduce_more_f32, f32, 4, 4, 4;
+        $with! { reduce_more_f32 none none, f32, 4, 4, 4;
             product_f32: Product<f32>;
             sum_of_squares_f32: SumOfSquares<f32>;
             norm_l1_f32: NormL1<f32>;
@@ -35,17 +36,17 @@ macro_rules! reduce_instances {
             count_f32: Count<f32>;
             (two) dot_f32: Dot<f32>;
         }
-        $with! { reduce_f64, f64, 2, 2, 6;
+        $with! { reduce_f64 reduce_segments_f64 reduce_columns_f64, f64, 2, 2, 6;
             sum_f64: Sum<f64>;
         }
-        $with! { reduce_extremes_f64, f64, 2, 2, 6;
+        $with! { reduce_extremes_f64 reduce_segments_extremes_f64 reduce_columns_extremes_f64, f64, 2, 2, 6;
             min_f64: Min<f64>;
             max_f64: Max<f64>;
             minmax_f64: MinMax<f64>;
             argmin_f64: ArgMin<f64>;
             argmax_f64: ArgMax<f64>;
         }
-        $with! { reduce_more_f64, f64, 2, 2, 4;
+        $with! { reduce_more_f64 none none, f64, 2, 2, 4;
             product_f64: Product<f64>;
             sum_of_squares_f64: SumOfSquares<f64>;
             norm_l1_f64: NormL1<f64>;
@@ -56,18 +57,18 @@ macro_rules! reduce_instances {
             count_f64: Count<f64>;
             (two) dot_f64: Dot<f64>;
         }
-        $with! { reduce_i8, i8, 16, 4, 4;
+        $with! { reduce_i8 reduce_segments_i8 reduce_columns_i8, i8, 16, 4, 4;
             sum_i8: Sum<i8>;
             wide_sum_i8: WideSum<i8>;
         }
-        $with! { reduce_extremes_i8, i8, 16, 4, 4;
+        $with! { reduce_extremes_i8 reduce_segments_extremes_i8 reduce_columns_extremes_i8, i8, 16, 4, 4;
             min_i8: Min<i8>;
             max_i8: Max<i8>;
             minmax_i8: MinMax<i8>;
             argmin_i8: ArgMin<i8>;
             argmax_i8: ArgMax<i8>;
         }
-        $with! { reduce_more_i8, i8, 16, 4, 4;
+        $with! { reduce_more_i8 none none, i8, 16, 4, 4;
             product_i8: Product<i8>;
             sum_of_squares_i8: SumOfSquares<i8>;
             norm_l1_i8: NormL1<i8>;
@@ -80,18 +81,18 @@ macro_rules! reduce_instances {
             xor_i8: Xor<i8>;
             (two) dot_i8: Dot<i8>;
         }
-        $with! { reduce_i16, i16, 8, 4, 4;
+        $with! { reduce_i16 reduce_segments_i16 reduce_columns_i16, i16, 8, 4, 4;
             sum_i16: Sum<i16>;
             wide_sum_i16: WideSum<i16>;
         }
-        $with! { reduce_extremes_i16, i16, 8, 4, 4;
+        $with! { reduce_extremes_i16 reduce_segments_extremes_i16 reduce_columns_extremes_i16, i16, 8, 4, 4;
             min_i16: Min<i16>;
             max_i16: Max<i16>;
             minmax_i16: MinMax<i16>;
             argmin_i16: ArgMin<i16>;
             argmax_i16: ArgMax<i16>;
         }
-        $with! { reduce_more_i16, i16, 8, 4, 4;
+        $with! { reduce_more_i16 none none, i16, 8, 4, 4;
             product_i16: Product<i16>;
             sum_of_squares_i16: SumOfSquares<i16>;
             norm_l1_i16: NormL1<i16>;
@@ -104,18 +105,18 @@ macro_rules! reduce_instances {
             xor_i16: Xor<i16>;
             (two) dot_i16: Dot<i16>;
         }
-        $with! { reduce_i32, i32, 4, 4, 6;
+        $with! { reduce_i32 reduce_segments_i32 reduce_columns_i32, i32, 4, 4, 6;
             sum_i32: Sum<i32>;
             wide_sum_i32: WideSum<i32>;
         }
-        $with! { reduce_extremes_i32, i32, 4, 4, 6;
+        $with! { reduce_extremes_i32 reduce_segments_extremes_i32 reduce_columns_extremes_i32, i32, 4, 4, 6;
             min_i32: Min<i32>;
             max_i32: Max<i32>;
             minmax_i32: MinMax<i32>;
             argmin_i32: ArgMin<i32>;
             argmax_i32: ArgMax<i32>;
         }
-        $with! { reduce_more_i32, i32, 4, 4, 4;
+        $with! { reduce_more_i32 none none, i32, 4, 4, 4;
             product_i32: Product<i32>;
             sum_of_squares_i32: SumOfSquares<i32>;
             norm_l1_i32: NormL1<i32>;
@@ -128,18 +129,18 @@ macro_rules! reduce_instances {
             xor_i32: Xor<i32>;
             (two) dot_i32: Dot<i32>;
         }
-        $with! { reduce_i64, i64, 2, 2, 6;
+        $with! { reduce_i64 reduce_segments_i64 reduce_columns_i64, i64, 2, 2, 6;
             sum_i64: Sum<i64>;
             wide_sum_i64: WideSum<i64>;
         }
-        $with! { reduce_extremes_i64, i64, 2, 2, 6;
+        $with! { reduce_extremes_i64 reduce_segments_extremes_i64 reduce_columns_extremes_i64, i64, 2, 2, 6;
             min_i64: Min<i64>;
             max_i64: Max<i64>;
             minmax_i64: MinMax<i64>;
             argmin_i64: ArgMin<i64>;
             argmax_i64: ArgMax<i64>;
         }
-        $with! { reduce_more_i64, i64, 2, 2, 4;
+        $with! { reduce_more_i64 none none, i64, 2, 2, 4;
             product_i64: Product<i64>;
             sum_of_squares_i64: SumOfSquares<i64>;
             norm_l1_i64: NormL1<i64>;
@@ -152,18 +153,18 @@ macro_rules! reduce_instances {
             xor_i64: Xor<i64>;
             (two) dot_i64: Dot<i64>;
         }
-        $with! { reduce_u8, u8, 16, 4, 4;
+        $with! { reduce_u8 reduce_segments_u8 reduce_columns_u8, u8, 16, 4, 4;
             sum_u8: Sum<u8>;
             wide_sum_u8: WideSum<u8>;
         }
-        $with! { reduce_extremes_u8, u8, 16, 4, 4;
+        $with! { reduce_extremes_u8 reduce_segments_extremes_u8 reduce_columns_extremes_u8, u8, 16, 4, 4;
             min_u8: Min<u8>;
             max_u8: Max<u8>;
             minmax_u8: MinMax<u8>;
             argmin_u8: ArgMin<u8>;
             argmax_u8: ArgMax<u8>;
         }
-        $with! { reduce_more_u8, u8, 16, 4, 4;
+        $with! { reduce_more_u8 none none, u8, 16, 4, 4;
             product_u8: Product<u8>;
             sum_of_squares_u8: SumOfSquares<u8>;
             norm_l1_u8: NormL1<u8>;
@@ -176,18 +177,18 @@ macro_rules! reduce_instances {
             xor_u8: Xor<u8>;
             (two) dot_u8: Dot<u8>;
         }
-        $with! { reduce_u16, u16, 8, 4, 4;
+        $with! { reduce_u16 reduce_segments_u16 reduce_columns_u16, u16, 8, 4, 4;
             sum_u16: Sum<u16>;
             wide_sum_u16: WideSum<u16>;
         }
-        $with! { reduce_extremes_u16, u16, 8, 4, 4;
+        $with! { reduce_extremes_u16 reduce_segments_extremes_u16 reduce_columns_extremes_u16, u16, 8, 4, 4;
             min_u16: Min<u16>;
             max_u16: Max<u16>;
             minmax_u16: MinMax<u16>;
             argmin_u16: ArgMin<u16>;
             argmax_u16: ArgMax<u16>;
         }
-        $with! { reduce_more_u16, u16, 8, 4, 4;
+        $with! { reduce_more_u16 none none, u16, 8, 4, 4;
             product_u16: Product<u16>;
             sum_of_squares_u16: SumOfSquares<u16>;
             norm_l1_u16: NormL1<u16>;
@@ -200,18 +201,18 @@ macro_rules! reduce_instances {
             xor_u16: Xor<u16>;
             (two) dot_u16: Dot<u16>;
         }
-        $with! { reduce_u32, u32, 4, 4, 6;
+        $with! { reduce_u32 reduce_segments_u32 reduce_columns_u32, u32, 4, 4, 6;
             sum_u32: Sum<u32>;
             wide_sum_u32: WideSum<u32>;
         }
-        $with! { reduce_extremes_u32, u32, 4, 4, 6;
+        $with! { reduce_extremes_u32 reduce_segments_extremes_u32 reduce_columns_extremes_u32, u32, 4, 4, 6;
             min_u32: Min<u32>;
             max_u32: Max<u32>;
             minmax_u32: MinMax<u32>;
             argmin_u32: ArgMin<u32>;
             argmax_u32: ArgMax<u32>;
         }
-        $with! { reduce_more_u32, u32, 4, 4, 4;
+        $with! { reduce_more_u32 none none, u32, 4, 4, 4;
             product_u32: Product<u32>;
             sum_of_squares_u32: SumOfSquares<u32>;
             norm_l1_u32: NormL1<u32>;
@@ -224,18 +225,18 @@ macro_rules! reduce_instances {
             xor_u32: Xor<u32>;
             (two) dot_u32: Dot<u32>;
         }
-        $with! { reduce_u64, u64, 2, 2, 6;
+        $with! { reduce_u64 reduce_segments_u64 reduce_columns_u64, u64, 2, 2, 6;
             sum_u64: Sum<u64>;
             wide_sum_u64: WideSum<u64>;
         }
-        $with! { reduce_extremes_u64, u64, 2, 2, 6;
+        $with! { reduce_extremes_u64 reduce_segments_extremes_u64 reduce_columns_extremes_u64, u64, 2, 2, 6;
             min_u64: Min<u64>;
             max_u64: Max<u64>;
             minmax_u64: MinMax<u64>;
             argmin_u64: ArgMin<u64>;
             argmax_u64: ArgMax<u64>;
         }
-        $with! { reduce_more_u64, u64, 2, 2, 4;
+        $with! { reduce_more_u64 none none, u64, 2, 2, 4;
             product_u64: Product<u64>;
             sum_of_squares_u64: SumOfSquares<u64>;
             norm_l1_u64: NormL1<u64>;
@@ -255,7 +256,8 @@ macro_rules! reduce_instances {
 // f32 in flight instead of four. Three blocks leave 40 registers a thread, which is too few for 16 or 8 elements of a
 // load, for two arrays and for the Euclidean norm (ptxas 13.0: 8 to 72 bytes spilled); two leave 64.
 macro_rules! kernels {
-    ($module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal; $($name:ident: $reduction:ty;)* $((two) $dot:ident: $product:ty;)?) => {
+    ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+        $($name:ident: $reduction:ty;)* $((two) $dot:ident: $product:ty;)?) => {
         $(
             /// Reduces `len` elements of `input` into `output`. How to launch it is said at [`whole`].
             #[kernel(module = $module, launch_bounds(256, $blocks), programmatic)]

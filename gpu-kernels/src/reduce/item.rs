@@ -4,11 +4,12 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Global;
 
 use super::number::Number;
+use super::quad::Quads;
 
 /// An element of an array, or a pair of elements at the same index of two.
 pub trait Item: Copy + Send + Sync + 'static {
     /// How a kernel reads it.
-    type Source: Source<Item = Self>;
+    type Source: Quads<Item = Self>;
     /// Bytes of an element of one array.
     const BYTES: u32;
     /// How many arrays there are.

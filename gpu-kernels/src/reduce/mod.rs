@@ -12,15 +12,21 @@
 //! partials `t`, `t + THREADS`, and so on. Nothing in it depends on the device, so a CPU that follows the same order gets
 //! the same bits (`gpu_reduce::reference`).
 
+pub mod column_kernels;
+mod columns;
 mod half;
 mod instances;
 mod item;
 mod number;
 mod operator;
 mod operators;
+mod quad;
+pub mod segment_kernels;
+mod segments;
 pub mod variants;
 mod whole;
 
+pub use columns::{COLUMNS_SHARED_BYTES, Lines, SLAB, columns, columns_blocks};
 pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };
@@ -31,6 +37,11 @@ pub use operator::{Map, Mapped, Reduction};
 pub use operators::{
     Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Max, Min, MinMax, NormL1, NormL2, NormMax, Or,
     Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
+};
+pub use quad::{Quads, Words};
+pub use segments::{
+    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks,
+    segments_shared_bytes, weight,
 };
 pub use whole::{publishes, whole};
 

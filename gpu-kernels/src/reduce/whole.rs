@@ -203,7 +203,7 @@ const fn row<const V: usize>() -> u32 {
 /// The result of the block, in thread 0: a tree over the lanes of each warp, then one over the warps.
 #[device]
 #[inline(always)]
-fn block_result<R: Reduction>(value: R::Accumulator, warp_results: Shared<u32>) -> R::Accumulator {
+pub(super) fn block_result<R: Reduction>(value: R::Accumulator, warp_results: Shared<u32>) -> R::Accumulator {
     let mut result = warp_result::<R>(value, 32);
     let warp = thread_idx_x() / 32;
     if warp::lane_id() == 0 {
@@ -230,7 +230,7 @@ fn block_result<R: Reduction>(value: R::Accumulator, warp_results: Shared<u32>) 
 /// The result of the first `lanes` lanes (a power of two), in lane 0: lane `i` takes lane `i + lanes / 2`, and so on.
 #[device]
 #[inline(always)]
-fn warp_result<R: Reduction>(mut value: R::Accumulator, lanes: u32) -> R::Accumulator {
+pub(super) fn warp_result<R: Reduction>(mut value: R::Accumulator, lanes: u32) -> R::Accumulator {
     let mut distance = lanes / 2;
     while distance > 0 {
         let own = value;
@@ -244,7 +244,7 @@ fn warp_result<R: Reduction>(mut value: R::Accumulator, lanes: u32) -> R::Accumu
 
 #[device]
 #[inline(always)]
-fn write<R: Reduction>(output: GlobalMut<R::Output>, total: R::Accumulator, len: u64) {
+pub(super) fn write<R: Reduction>(output: GlobalMut<R::Output>, total: R::Accumulator, len: u64) {
     for index in 0..R::OUTPUTS {
         let value = match R::EMPTY {
             Some(empty) if len == 0 => empty,

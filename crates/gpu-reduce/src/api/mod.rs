@@ -1,8 +1,12 @@
 //! Validate, plan, launch.
 
+mod axis;
 mod named;
+mod segments;
 
+pub use axis::*;
 pub use named::*;
+pub use segments::*;
 
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_kernels::reduce::Reduction;

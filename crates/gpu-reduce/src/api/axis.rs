@@ -1,0 +1,193 @@
+//! Reductions along an axis.
+
+use gpu_core::{Device, Stream, View, ViewMut};
+use gpu_kernels::reduce::{Integer, Reduction};
+
+use super::segments::reduce_segments_into;
+use crate::axis::Along;
+use crate::element::{Element, IntegerElement};
+use crate::error::Error;
+use crate::launch::{self, Segmented};
+use crate::operand::Operand;
+use crate::reference;
+use crate::scratch::Scratch;
+
+/// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that axis,
+/// [`Reduction::OUTPUTS`] elements for each of its elements. Where an index is asked for, it is that along the axis.
+///
+/// Along the last axis each result has the bits that [`reduce`](crate::reduce()) of that row alone gives. Along another one
+/// the order is a function of the axis's extent alone (see the [crate documentation](crate)).
+///
+/// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
+/// [`reduce_axis_into`] does neither.
+///
+/// # Errors
+/// [`Error::Axis`], [`Error::Shape`], [`Error::Empty`] where the axis has no elements and there is no result of none,
+/// [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not suffice, or where it
+/// failed.
+///
+/// ```
+/// use gpu_reduce::{kernels::ArgMax, reduce_axis};
+/// let device = gpu_core::Device::simulator();
+/// let matrix = device.upload(&[3, -5, 8, 4, 9, 1])?;
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(matrix.view(), &[2, 3], 0)?, [1, 1, 0]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(matrix.view(), &[2, 3], 1)?, [2, 1]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_axis<R: Segmented>(
+    input: <R::Item as Operand>::Views<'_>,
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<R::Output>, Error> {
+    let along = checked::<R>(&input, shape, axis)?;
+    let [device, _] = R::Item::devices(&input);
+    let stream = device.default_stream();
+    // The CPU needs none.
+    let mut scratch = if R::Item::slices(&input).is_some() {
+        Scratch::for_axis::<R>(&stream, &[0, 0, 2], 1)?
+    } else {
+        Scratch::for_axis::<R>(&stream, shape, axis)?
+    };
+    let mut output = device.zeroed(along.results() * R::OUTPUTS as usize)?;
+    enqueue::<R>(&stream, input, along, output.view_mut(), &mut scratch)?;
+    Ok(output.to_vec()?)
+}
+
+/// Writes the reduction `R` along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`reduce_axis`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// [`reduce_into`](crate::reduce_into). The scratch memory is that of [`Scratch::for_axis`].
+///
+/// # Errors
+/// Those of [`reduce_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is
+/// written then.
+///
+/// ```
+/// use gpu_reduce::{Scratch, kernels::Sum, reduce_axis_into};
+/// let device = gpu_core::Device::best();
+/// let stream = device.stream()?;
+/// let matrix = device.upload(&[1.0f32; 600])?;
+/// let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[200, 3], 0)?;
+/// let mut sums = device.zeroed(3)?;
+/// reduce_axis_into::<Sum<f32>>(&stream, matrix.view(), &[200, 3], 0, &mut sums, &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(sums.to_vec()?, [200.0; 3]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_axis_into<'b, R: Segmented>(
+    stream: &Stream,
+    input: <R::Item as Operand>::Views<'_>,
+    shape: &[usize],
+    axis: usize,
+    output: impl Into<ViewMut<'b, R::Output>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let output = output.into();
+    let along = checked::<R>(&input, shape, axis)?;
+    let expected = along.results() * R::OUTPUTS as usize;
+    if output.len() != expected {
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual: output.len() });
+    }
+    let (expected, actual) = (along.scratch_words::<R>(), scratch.capacity());
+    if actual < expected {
+        return Err(Error::ScratchTooSmall { reduction: R::NAME, len: along.elements(), expected, actual });
+    }
+    enqueue::<R>(stream, input, along, output, scratch)
+}
+
+fn checked<R: Reduction<Item: Operand>>(
+    input: &<R::Item as Operand>::Views<'_>,
+    shape: &[usize],
+    axis: usize,
+) -> Result<Along, Error> {
+    let along = Along::new::<R>(shape, axis)?;
+    let (expected, actual) = (along.elements(), R::Item::len(input, R::NAME)?);
+    if actual == expected { Ok(along) } else { Err(Error::Shape { reduction: R::NAME, expected, actual }) }
+}
+
+fn enqueue<R: Segmented>(
+    stream: &Stream,
+    input: <R::Item as Operand>::Views<'_>,
+    along: Along,
+    mut output: ViewMut<'_, R::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    if scratch.stream != *stream {
+        return Err(Error::ScratchOfOtherStream);
+    }
+    let devices: [&Device; 2] = R::Item::devices(&input);
+    for device in devices {
+        stream.expect("input of a reduction", device)?;
+    }
+    stream.expect("output of a reduction", output.device())?;
+    if let (Some(slices), Some(output)) = (R::Item::slices(&input), output.as_mut_slice()) {
+        return reference::reduce_axis::<R, _>(slices, [along.outer, along.len, along.inner], output);
+    }
+    if along.results() == 0 {
+        return Ok(());
+    }
+    match along.segments() {
+        Some(segments) => reduce_segments_into::<R>(stream, input, &segments?, output, scratch),
+        None => launch::reduce_columns::<R>(stream, &input, along.lines(), output, scratch),
+    }
+}
+
+macro_rules! named {
+    ($($name:ident, $whole:ident: $bound:ident, $kind:ident => $output:ty;)*) => { $(
+        #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), along an axis: see [`reduce_axis`].")]
+        ///
+        /// # Errors
+        /// As [`reduce_axis`].
+        pub fn $name<'a, T: $bound>(
+            input: impl Into<View<'a, T>>,
+            shape: &[usize],
+            axis: usize,
+        ) -> Result<Vec<$output>, Error> {
+            reduce_axis::<T::$kind>(T::one(input.into()), shape, axis)
+        }
+    )* };
+}
+
+named! {
+    sum_axis, sum: Element, Sum => T;
+    min_axis, min: Element, Min => T;
+    max_axis, max: Element, Max => T;
+    argmin_axis, argmin: Element, ArgMin => u64;
+    argmax_axis, argmax: Element, ArgMax => u64;
+    wide_sum_axis, wide_sum: IntegerElement, WideSum => <T as Integer>::Wide;
+}
+
+/// As [`minmax`](crate::minmax()), along an axis: see [`reduce_axis`].
+///
+/// # Errors
+/// As [`reduce_axis`].
+pub fn minmax_axis<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<(T, T)>, Error> {
+    let extremes = reduce_axis::<T::MinMax>(T::one(input.into()), shape, axis)?;
+    Ok(extremes.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host.
+///
+/// # Errors
+/// As [`reduce_axis`].
+///
+/// ```
+/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?, [128.0, 2.5]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_axis<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<T::Mean>, Error> {
+    let input = input.into();
+    if shape.get(axis) == Some(&0) && !shape.is_empty() {
+        return Err(Error::Empty { reduction: "mean" });
+    }
+    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
+    Ok(totals.into_iter().map(|total| T::mean(total, shape[axis])).collect())
+}

@@ -1,0 +1,194 @@
+//! Reductions of segments.
+
+use gpu_core::{Device, Stream, View, ViewMut};
+use gpu_kernels::reduce::{Integer, Reduction};
+
+use crate::element::{Element, IntegerElement};
+use crate::error::Error;
+use crate::launch::{self, Segmented};
+use crate::operand::Operand;
+use crate::plan::segments_scratch_words;
+use crate::reference;
+use crate::scratch::Scratch;
+use crate::segments::Segments;
+
+/// The reduction `R` of each segment of an array, a sum or an extreme, computed where it lives: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
+///
+/// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others are.
+///
+/// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
+/// [`reduce_segments_into`] does neither.
+///
+/// # Errors
+/// [`Error::BeyondEnd`], [`Error::EmptySegment`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::Device`] where arrays
+/// and offsets are on different devices, where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_reduce::{Segments, kernels::MinMax, reduce_segments};
+/// let device = gpu_core::Device::simulator();
+/// let values = device.upload(&[3, -5, 8, 1, 9])?;
+/// let segments = Segments::from_offsets(&device, &[0, 3, 5])?;
+/// assert_eq!(reduce_segments::<MinMax<i32>>(values.view(), &segments)?, [-5, 8, 1, 9]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_segments<R: Segmented>(
+    input: <R::Item as Operand>::Views<'_>,
+    segments: &Segments,
+) -> Result<Vec<R::Output>, Error> {
+    let len = checked_len::<R>(&input, segments)?;
+    let [device, _] = R::Item::devices(&input);
+    let stream = device.default_stream();
+    // The CPU needs none.
+    let scratch_len = if R::Item::slices(&input).is_some() { 0 } else { len };
+    let mut scratch = Scratch::for_segments::<R>(&stream, scratch_len)?;
+    let mut output = device.zeroed(segments.len() * R::OUTPUTS as usize)?;
+    enqueue::<R>(&stream, &input, len, segments, output.view_mut(), &mut scratch)?;
+    Ok(output.to_vec()?)
+}
+
+/// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// [`reduce_into`](crate::reduce_into). The scratch memory is that of [`Scratch::for_segments`].
+///
+/// # Errors
+/// Those of [`reduce_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing
+/// is written then.
+///
+/// ```
+/// use gpu_reduce::{Scratch, Segments, kernels::Sum, reduce_segments_into};
+/// let device = gpu_core::Device::best();
+/// let stream = device.stream()?;
+/// let values = device.upload(&[1.0f32; 1000])?;
+/// let segments = Segments::of_length(10, 100)?;
+/// let mut scratch = Scratch::for_segments::<Sum<f32>>(&stream, values.len())?;
+/// let mut sums = device.zeroed(10)?;
+/// reduce_segments_into::<Sum<f32>>(&stream, values.view(), &segments, &mut sums, &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(sums.to_vec()?, [100.0; 10]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_segments_into<'b, R: Segmented>(
+    stream: &Stream,
+    input: <R::Item as Operand>::Views<'_>,
+    segments: &Segments,
+    output: impl Into<ViewMut<'b, R::Output>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let output = output.into();
+    let len = checked_len::<R>(&input, segments)?;
+    let expected = segments.len() * R::OUTPUTS as usize;
+    if output.len() != expected {
+        return Err(Error::OutputLength { reduction: R::NAME, expected, actual: output.len() });
+    }
+    let (expected, actual) = (segments_scratch_words::<R>(len), scratch.capacity());
+    if actual < expected {
+        return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
+    }
+    enqueue::<R>(stream, &input, len, segments, output, scratch)
+}
+
+/// Elements of the input, if it has the segments and they have results.
+fn checked_len<R: Reduction<Item: Operand>>(
+    input: &<R::Item as Operand>::Views<'_>,
+    segments: &Segments,
+) -> Result<usize, Error> {
+    let len = R::Item::len(input, R::NAME)?;
+    if segments.end() > len {
+        return Err(Error::BeyondEnd { reduction: R::NAME, end: segments.end(), len });
+    }
+    match segments.first_empty() {
+        Some(segment) if R::EMPTY.is_none() => Err(Error::EmptySegment { reduction: R::NAME, segment }),
+        _ => crate::plan::Plan::checked::<R>(len).map(|_| len),
+    }
+}
+
+fn enqueue<R: Segmented>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
+    segments: &Segments,
+    mut output: ViewMut<'_, R::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    if scratch.stream != *stream {
+        return Err(Error::ScratchOfOtherStream);
+    }
+    let devices: [&Device; 2] = R::Item::devices(input);
+    for device in devices {
+        stream.expect("input of a reduction", device)?;
+    }
+    if let Some(offsets) = segments.offsets() {
+        stream.expect("offsets of segments", offsets.device())?;
+    }
+    stream.expect("output of a reduction", output.device())?;
+    if let (Some(slices), Some(output)) = (R::Item::slices(input), output.as_mut_slice()) {
+        return reference::reduce_segments::<R, _>(slices, &segments.to_vec()?, output);
+    }
+    if segments.is_empty() {
+        return Ok(());
+    }
+    launch::reduce_segments::<R>(stream, input, len, segments, output, scratch)
+}
+
+macro_rules! named {
+    ($($name:ident, $whole:ident: $bound:ident, $kind:ident => $output:ty;)*) => { $(
+        #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), of each segment: see [`reduce_segments`].")]
+        ///
+        /// # Errors
+        /// As [`reduce_segments`].
+        pub fn $name<'a, T: $bound>(
+            input: impl Into<View<'a, T>>,
+            segments: &Segments,
+        ) -> Result<Vec<$output>, Error> {
+            reduce_segments::<T::$kind>(T::one(input.into()), segments)
+        }
+    )* };
+}
+
+named! {
+    sum_segments, sum: Element, Sum => T;
+    min_segments, min: Element, Min => T;
+    max_segments, max: Element, Max => T;
+    argmin_segments, argmin: Element, ArgMin => u64;
+    argmax_segments, argmax: Element, ArgMax => u64;
+    wide_sum_segments, wide_sum: IntegerElement, WideSum => <T as Integer>::Wide;
+}
+
+/// As [`minmax`](crate::minmax()), of each segment: see [`reduce_segments`].
+///
+/// # Errors
+/// As [`reduce_segments`].
+pub fn minmax_segments<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    segments: &Segments,
+) -> Result<Vec<(T, T)>, Error> {
+    let extremes = reduce_segments::<T::MinMax>(T::one(input.into()), segments)?;
+    Ok(extremes.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host.
+///
+/// # Errors
+/// As [`reduce_segments`]; [`Error::EmptySegment`].
+///
+/// ```
+/// use gpu_reduce::{Segments, mean_segments};
+/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_segments<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    segments: &Segments,
+) -> Result<Vec<T::Mean>, Error> {
+    if let Some(segment) = segments.first_empty() {
+        return Err(Error::EmptySegment { reduction: "mean", segment });
+    }
+    let totals = reduce_segments::<T::Total>(T::one(input.into()), segments)?;
+    let offsets = segments.to_vec()?;
+    Ok(totals
+        .into_iter()
+        .zip(offsets.windows(2))
+        .map(|(total, pair)| T::mean(total, pair[1] - pair[0]))
+        .collect())
+}

@@ -1,0 +1,78 @@
+//! An axis of an array.
+
+use gpu_kernels::reduce::{Lines, Reduction};
+
+use crate::error::Error;
+use crate::plan::{columns_scratch_words, segments_scratch_words};
+use crate::segments::Segments;
+
+/// A row-major array as `outer × len × inner`, reduced along the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Along {
+    pub(crate) outer: usize,
+    pub(crate) len: usize,
+    pub(crate) inner: usize,
+}
+
+/// The most lines: they are counted in 32 bits, with room for a block's more.
+const MOST_LINES: usize = (u32::MAX - 0x10000) as usize;
+
+impl Along {
+    /// `axis` of an array of `shape`.
+    pub(crate) fn new<R: Reduction>(shape: &[usize], axis: usize) -> Result<Self, Error> {
+        if axis >= shape.len() {
+            return Err(Error::Axis { axis, axes: shape.len() });
+        }
+        let most = isize::MAX as usize;
+        let product = |extents: &[usize]| {
+            let product = extents.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
+            product.filter(|&product| product <= most)
+        };
+        let too_long = Error::TooLong { len: usize::MAX, most };
+        // Also where another extent is 0.
+        let (Some(outer), Some(inner)) = (product(&shape[..axis]), product(&shape[axis + 1..])) else {
+            return Err(too_long);
+        };
+        let len = shape[axis];
+        if product(&[outer, len, inner]).is_none() || len > u32::MAX as usize {
+            return Err(too_long);
+        }
+        let along = Self { outer, len, inner };
+        if along.results() > MOST_LINES {
+            return Err(Error::TooManySegments { count: along.results(), most: MOST_LINES });
+        }
+        if len == 0 && along.results() > 0 && R::EMPTY.is_none() {
+            return Err(Error::Empty { reduction: R::NAME });
+        }
+        Ok(along)
+    }
+
+    /// Elements.
+    pub(crate) fn elements(self) -> usize {
+        self.outer * self.len * self.inner
+    }
+
+    /// Lines, hence results.
+    pub(crate) fn results(self) -> usize {
+        self.outer * self.inner
+    }
+
+    /// The lines as segments, where they are.
+    pub(crate) fn segments(self) -> Option<Result<Segments, Error>> {
+        (self.inner == 1).then(|| Segments::of_length(self.outer, self.len))
+    }
+
+    /// The lines as what the kernel takes; see [`launch::reduce_columns`](crate::launch::reduce_columns).
+    pub(crate) fn lines(self) -> Lines {
+        Lines { rows: self.len as u64, inner: self.inner as u32, lines: self.results() as u32, is_vector: 0 }
+    }
+
+    /// Words of scratch memory.
+    pub(crate) fn scratch_words<R: Reduction>(self) -> usize {
+        if self.inner == 1 {
+            segments_scratch_words::<R>(self.elements())
+        } else {
+            columns_scratch_words::<R>(self.lines())
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The reduction along any axis but the last: of each column of a matrix, in one launch.
+//!
+//! The array is `outer × rows × inner`; element `(o, r, i)` belongs to line `o · inner + i`.
+//!
+//! # Order
+//! A function of the number of rows alone. They are cut into slabs of [`SLAB`], and a slab's elements are taken one after the
+//! other. Of the slabs' results [`SLAB`] at a time are combined one after the other, of what comes out again as many, until
+//! there is one.
+//!
+//! # Who takes what
+//! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time; where rows do not start at multiples of
+//! 16 bytes it takes one line. A block has 256 threads' lines, or more slabs of fewer lines. Slabs' results go to
+//! scratch memory, and the block that completes a group of them combines it, and goes on with the group of groups that it may
+//! have completed by that. Nobody waits.
+
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::memory::GlobalMut;
+use gpu_std::thread::{
+    block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
+};
+use gpu_std::{device, shared, unroll};
+
+use super::item::{Item, Source};
+use super::number::Accumulator;
+use super::operator::Reduction;
+use super::quad::Quads;
+use super::whole::{publishes, write};
+use super::{MAX_WORDS, THREADS, per_load};
+
+/// Rows of a slab, and partial results that are combined at a time. 2^14 rows of 2^14 columns of `f32` are 2048 blocks.
+pub const SLAB: u32 = 128;
+/// Rows that a thread asks for before it uses the first.
+const IN_FLIGHT: usize = 4;
+
+/// What there is to reduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// Elements of each line.
+    pub rows: u64,
+    /// Adjacent lines; those after them are `rows · inner` elements on.
+    pub inner: u32,
+    /// How many lines there are: a multiple of `inner`.
+    pub lines: u32,
+    /// 1 where every row starts at a multiple of 16 bytes, otherwise 0.
+    pub is_vector: u32,
+}
+
+impl Lines {
+    /// Slabs of a line.
+    pub const fn slabs(self) -> u32 {
+        let slabs = self.rows.div_ceil(SLAB as u64) as u32;
+        if slabs == 0 { 1 } else { slabs }
+    }
+
+    /// Adjacent lines of a thread.
+    pub const fn width<I: Item>(self) -> u32 {
+        if self.is_vector == 0 { 1 } else { per_load::<I>() }
+    }
+
+    /// Threads side by side: a power of two, at least two.
+    pub const fn side_by_side<I: Item>(self) -> u32 {
+        let needed = self.lines.div_ceil(self.width::<I>());
+        if needed > THREADS / 2 {
+            THREADS
+        } else if needed < 2 {
+            2
+        } else {
+            needed.next_power_of_two()
+        }
+    }
+
+    /// Blocks side by side.
+    pub const fn tiles<I: Item>(self) -> u32 {
+        self.lines.div_ceil(self.width::<I>()).div_ceil(self.side_by_side::<I>())
+    }
+
+    /// Slabs of a block: a power of two, at most [`SLAB`].
+    pub const fn slabs_of_block<I: Item>(self) -> u32 {
+        THREADS / self.side_by_side::<I>()
+    }
+
+    /// Blocks of a launch.
+    pub const fn blocks<I: Item>(self) -> u64 {
+        self.tiles::<I>() as u64 * self.slabs().div_ceil(self.slabs_of_block::<I>()) as u64
+    }
+
+    /// Words of scratch memory: for each level the partial results, and a count for each group of them and tile.
+    pub const fn scratch_words<R: Reduction>(self) -> u64 {
+        let (mut words, mut slabs) = (0, self.slabs());
+        while slabs > 1 {
+            words += slabs as u64 * self.lines as u64 * publishes::<R>() as u64;
+            slabs = slabs.div_ceil(SLAB);
+            words += slabs as u64 * self.tiles::<R::Item>() as u64;
+        }
+        words
+    }
+}
+
+/// Bytes of dynamic shared memory.
+pub const COLUMNS_SHARED_BYTES: u32 = 4;
+
+/// The blocks that shall fit on a multiprocessor.
+pub const fn columns_blocks<R: Reduction>() -> u32 {
+    if publishes::<R>() == 1 && <R::Item as Item>::BYTES == 4 { 5 } else { 3 }
+}
+
+/// Reduces each line of `source` into [`Reduction::OUTPUTS`] elements of `output`.
+///
+/// `V` is [`per_load`]. Launch [`Lines::blocks`] blocks of [`THREADS`] threads with [`COLUMNS_SHARED_BYTES`]. `scratch` has
+/// [`Lines::scratch_words`], zero before and after.
+#[device]
+#[inline(always)]
+pub fn columns<R: Reduction, const V: usize>(
+    source: <R::Item as Item>::Source,
+    lines: Lines,
+    scratch: GlobalMut<u32>,
+    output: GlobalMut<R::Output>,
+) {
+    let is_last = shared::dynamic().array::<u32>(1);
+    grid_dependency_synchronize();
+    trigger_launch_completion();
+    let (side_by_side, tiles) = (lines.side_by_side::<R::Item>(), lines.tiles::<R::Item>());
+    let (tile, row_of_blocks) = (block_idx_x() % tiles, block_idx_x() / tiles);
+    let slabs_of_block = lines.slabs_of_block::<R::Item>();
+    let first_slab = row_of_blocks * slabs_of_block;
+    let mut slabs = lines.slabs();
+
+    // ---- Slabs ---------------------------------------------------------------------------------------------------
+    let in_tile = thread_idx_x() % side_by_side;
+    let slab = first_slab + thread_idx_x() / side_by_side;
+    let line = (tile * side_by_side + in_tile) * lines.width::<R::Item>();
+    if slab < slabs && line < lines.lines {
+        let begin = slab as u64 * SLAB as u64;
+        let rows = if lines.rows - begin < SLAB as u64 { (lines.rows - begin) as u32 } else { SLAB };
+        let (outer, inner) = (line / lines.inner, line % lines.inner);
+        let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
+        let mut locals = [R::start(0); V];
+        if lines.is_vector != 0 {
+            take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, |source| source.quad());
+        } else {
+            let mut one = [locals[0]];
+            take_rows::<R, 1>(&mut one, source.offset(first), lines.inner, rows, |source| {
+                source.one_by_one(1)
+            });
+            locals[0] = one[0];
+        }
+        unroll::<V>(|lane| {
+            if (lane as u32) < lines.width::<R::Item>() {
+                let line = line + lane as u32;
+                let result = R::widen(locals[lane], begin);
+                if slabs == 1 {
+                    write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), result, lines.rows);
+                } else {
+                    let place = Place { partials: scratch, lines: lines.lines };
+                    place.store(slab, line, result);
+                }
+            }
+        });
+    }
+
+    // ---- Groups of them, groups of groups, … ----------------------------------------------------------------------
+    let mut partials = scratch;
+    let mut done = if slabs - first_slab < slabs_of_block { slabs - first_slab } else { slabs_of_block };
+    let mut group = first_slab / SLAB;
+    while slabs > 1 {
+        let counts = partials.offset(slabs as u64 * lines.lines as u64 * publishes::<R>() as u64);
+        let groups = slabs.div_ceil(SLAB);
+        let members = if slabs - group * SLAB < SLAB { slabs - group * SLAB } else { SLAB };
+        sync_threads();
+        if thread_idx_x() == 0 {
+            let count = counts.offset(group as u64 * tiles as u64 + tile as u64).atomic(0);
+            let before = count.fetch_add(done, Ordering::AcqRel, Scope::Device);
+            if before + done == members {
+                count.store(0, Ordering::Relaxed, Scope::Device);
+            }
+            is_last.write(0, (before + done == members) as u32);
+        }
+        sync_threads();
+        if is_last.read(0) == 0 {
+            return;
+        }
+        let next = counts.offset(groups as u64 * tiles as u64);
+        let width = side_by_side * lines.width::<R::Item>();
+        let mut line = tile * width + thread_idx_x();
+        while line < lines.lines && line < (tile + 1) * width {
+            let place = Place { partials, lines: lines.lines };
+            let mut total = R::IDENTITY;
+            let mut member = 0;
+            while member < members {
+                let partial: R::Accumulator = place.take(group * SLAB + member, line);
+                total = R::combine(total, partial);
+                member += 1;
+            }
+            if groups == 1 {
+                write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
+            } else {
+                Place { partials: next, lines: lines.lines }.store(group, line, total);
+            }
+            line += THREADS;
+        }
+        partials = next;
+        slabs = groups;
+        group /= SLAB;
+        done = 1;
+    }
+}
+
+/// Takes `rows` elements of `W` adjacent lines, [`IN_FLIGHT`] rows at a time.
+#[device]
+#[inline(always)]
+fn take_rows<R: Reduction, const W: usize>(
+    locals: &mut [R::Local; W],
+    source: <R::Item as Item>::Source,
+    stride: u32,
+    rows: u32,
+    read: impl Fn(<R::Item as Item>::Source) -> <<R::Item as Item>::Source as Quads>::Quad,
+) {
+    let mut take = |quad: <<R::Item as Item>::Source as Quads>::Quad, row: u32| {
+        unroll::<W>(|lane| {
+            locals[lane] = R::take(locals[lane], <R::Item as Item>::Source::item(quad, lane as u32), row);
+        });
+    };
+    let mut source = source;
+    let mut row = 0;
+    while row < rows {
+        let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; IN_FLIGHT];
+        unroll::<IN_FLIGHT>(|ahead| {
+            if row + (ahead as u32) < rows {
+                quads[ahead] = read(source.offset(ahead as u64 * stride as u64));
+            }
+        });
+        unroll::<IN_FLIGHT>(|ahead| {
+            if row + (ahead as u32) < rows {
+                take(quads[ahead], row + ahead as u32);
+            }
+        });
+        source = source.offset(IN_FLIGHT as u64 * stride as u64);
+        row += IN_FLIGHT as u32;
+    }
+}
+
+/// Where partial results of a level are: those of adjacent lines side by side.
+#[derive(Clone, Copy)]
+struct Place {
+    partials: GlobalMut<u32>,
+    lines: u32,
+}
+
+impl Place {
+    #[inline(always)]
+    fn word<A: Accumulator>(self, slab: u32, word: u32, line: u32) -> GlobalMut<u32> {
+        let row = slab as u64 * A::WORDS as u64 + word as u64;
+        self.partials.offset(row * self.lines as u64 + line as u64)
+    }
+
+    #[device]
+    #[inline(always)]
+    fn store<A: Accumulator>(self, slab: u32, line: u32, value: A) {
+        unroll::<{ MAX_WORDS as usize }>(|word| {
+            if (word as u32) < A::WORDS {
+                self.word::<A>(slab, word as u32, line).write(0, value.word(word as u32));
+            }
+        });
+    }
+
+    /// The result, which leaves zero.
+    #[device]
+    #[inline(always)]
+    fn take<A: Accumulator>(self, slab: u32, line: u32) -> A {
+        A::from_words(&mut |word| {
+            let place = self.word::<A>(slab, word, line);
+            let value = place.read(0);
+            place.write(0, 0);
+            value
+        })
+    }
+}

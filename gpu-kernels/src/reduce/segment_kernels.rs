@@ -1,0 +1,37 @@
+//! The kernels that reduce segments: those of [`reduce_instances`](crate::reduce_instances), under the same names.
+
+use gpu_std::half::{bf16, f16};
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::*;
+
+// Segments and columns have sums and extremes alone: the others would be 8 MB more of PTX.
+macro_rules! kernels {
+    ($whole:ident none none, $($rest:tt)*) => {};
+    ($whole:ident $module:ident $columns:ident, f32, $($rest:tt)*) => { kernels! { @4 $module, f32, $($rest)* } };
+    ($whole:ident $module:ident $columns:ident, $($rest:tt)*) => { kernels! { @3 $module, $($rest)* } };
+    (@$fit:literal $module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+        $($name:ident: $reduction:ty;)*) => {
+        $(
+            /// Reduces each segment of `input`, which has `len` elements. How to launch it is said at [`segments`].
+            #[kernel(module = $module, launch_bounds(256, segments_blocks::<$reduction>($fit)), programmatic)]
+            pub fn $name(
+                input: Global<$t>,
+                len: u64,
+                offsets: Global<u32>,
+                form: u32,
+                length: u64,
+                count: u32,
+                stretch: u64,
+                scratch: GlobalMut<u64>,
+                output: GlobalMut<<$reduction as Reduction>::Output>,
+            ) {
+                let starts = Starts { offsets, form, length, count };
+                segments::<$reduction, $v, $a>(input, len, starts, stretch, scratch, output);
+            }
+        )*
+    };
+}
+crate::reduce_instances!(kernels);
+crate::reduce_half_instances!(kernels);

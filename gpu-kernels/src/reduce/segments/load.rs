@@ -1,0 +1,61 @@
+//! What a lane does with a load.
+
+use gpu_std::{device, unroll};
+
+use super::ROWS;
+use crate::reduce::item::Item;
+use crate::reduce::operator::Reduction;
+use crate::reduce::quad::Quads;
+
+/// The accumulators of a thread as one: (0 with 1) with (2 with 3).
+#[device]
+#[inline(always)]
+pub(super) fn of_thread<R: Reduction, const A: usize>(locals: &[R::Local; A], base: u64) -> R::Accumulator {
+    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(locals[lane], base));
+    unroll::<A>(|i| {
+        if i % 2 == 1 {
+            results[i - 1] = R::combine(results[i - 1], results[i]);
+        }
+    });
+    if A > 2 {
+        results[0] = R::combine(results[0], results[A / 2]);
+    }
+    results[0]
+}
+
+/// Takes the first `wanted` elements of a load, the first of which is number `offset`.
+#[device]
+#[inline(always)]
+pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
+    locals: &mut [R::Local; A],
+    quad: <<R::Item as Item>::Source as Quads>::Quad,
+    wanted: u32,
+    offset: u32,
+) {
+    unroll::<V>(|lane| {
+        if (lane as u32) < wanted {
+            let item = <R::Item as Item>::Source::item(quad, lane as u32);
+            locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
+        }
+    });
+}
+
+/// `array[index]`, without memory that an index could be used in.
+#[device]
+#[inline(always)]
+pub(super) fn get(array: &[u32; ROWS], index: u32) -> u32 {
+    let mut value = 0;
+    unroll::<ROWS>(|i| value = if i as u32 == index { array[i] } else { value });
+    value
+}
+
+/// `array[index] = value`, without memory that an index could be used in.
+#[device]
+#[inline(always)]
+pub(super) fn set<T: Copy>(array: &mut [T; ROWS], index: u32, value: T) {
+    unroll::<ROWS>(|i| {
+        if i as u32 == index {
+            array[i] = value;
+        }
+    });
+}
