@@ -72,6 +72,7 @@ pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod memory;
+mod opaque;
 pub mod parameter;
 pub mod shared;
 pub mod thread;
@@ -79,6 +80,8 @@ mod unroll;
 pub mod warp;
 
 pub use gpu_std_macros::{device, kernel};
+#[doc(inline)]
+pub use opaque::opaque;
 #[doc(inline)]
 pub use unroll::unroll;
 

@@ -13,6 +13,14 @@ pub mod memory;
 pub mod thread;
 pub mod warp;
 
+/// Empty assembly that might change the word.
+#[inline(always)]
+pub fn opaque(mut word: u32) -> u32 {
+    // SAFETY: it does nothing.
+    unsafe { core::arch::asm!("// {}", inout(reg32) word, options(nomem, nostack, preserves_flags)) };
+    word
+}
+
 /// A kernel has nobody to tell: it traps, and the launch fails with `CUDA_ERROR_LAUNCH_FAILED`.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
