@@ -1548,3 +1548,16 @@ pub static SCAN_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
         },
     ],
 };
+
+/// Module `scan_variants`: `scan_add_before_f32`, `scan_blelloch_f32`, `scan_hillis_steele_f32`, `scan_look_back_f32`, `scan_sum_all_f32`, `scan_tiles_f32`, `scan_tiles_from_f32`, `scan_tiles_padded_f32`, `scan_totals_f32`.
+pub static SCAN_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_variants.sm_75.ptx"),
+        },
+    ],
+};

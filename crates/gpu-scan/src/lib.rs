@@ -8,6 +8,7 @@ mod options;
 mod plan;
 pub mod reference;
 mod scratch;
+pub mod variants;
 
 pub use api::*;
 pub use element::{Element, IntegerElement, WideElement};

@@ -179,8 +179,18 @@ fn total<S: Scan, P: Part<S>, const V: usize>(part: &P, reverse: bool, shape: Sh
     for warp in 0..shape.warps {
         let mut carry = identity::<S>();
         for row in 0..shape.rows {
-            let vectors = vectors::<S, P, V>(part, place::<V>(shape, warp, row, reverse), reverse);
-            carry = S::combine(carry, tree::<S>(vectors[V - 1]));
+            let start = place::<V>(shape, warp, row, reverse);
+            let mut totals = [identity::<S>(); LANES];
+            with_row::<S, P, V>(part, start, reverse, |row| {
+                for lane in 0..LANES {
+                    let mut total = S::extend(row[lane][0]);
+                    for j in 1..V {
+                        total = S::combine(total, S::extend(row[lane][j]));
+                    }
+                    totals[lane] = total;
+                }
+            });
+            carry = S::combine(carry, tree::<S>(totals));
         }
         total = S::combine(total, carry);
     }
@@ -201,36 +211,44 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
         let mut carry = identity::<S>();
         for row in 0..shape.rows {
             let start = place::<V>(shape, warp, row, options.reverse);
-            let vectors = vectors::<S, P, V>(part, start, options.reverse);
+            let mut vectors = [[identity::<S>(); LANES]; V];
+            with_row::<S, P, V>(part, start, options.reverse, |row| {
+                for lane in 0..LANES {
+                    let mut total = S::extend(row[lane][0]);
+                    vectors[0][lane] = total;
+                    for j in 1..V {
+                        total = S::combine(total, S::extend(row[lane][j]));
+                        vectors[j][lane] = total;
+                    }
+                }
+            });
             let lanes = over_lanes::<S>(vectors[V - 1]);
-            let mut ends = lanes.map(|lane| S::combine(before, S::combine(warps, S::combine(carry, lane))));
+            let mut ends = lanes;
+            for end in &mut ends {
+                *end = S::combine(before, S::combine(warps, S::combine(carry, *end)));
+            }
             carry = S::combine(carry, lanes[LANES - 1]);
             if warp + 1 == shape.warps && row + 1 == shape.rows {
                 ends[LANES - 1] = with;
             }
             let mut befores = [previous; LANES];
-            befores[1..].copy_from_slice(&ends[..LANES - 1]);
+            for lane in 1..LANES {
+                befores[lane] = ends[lane - 1];
+            }
             previous = ends[LANES - 1];
-
-            let mut results = [[S::EMPTY; V]; LANES];
-            let shift = usize::from(options.exclusive);
-            if options.exclusive {
-                (0..LANES).for_each(|lane| results[lane][0] = S::output(befores[lane]));
-            } else {
-                (0..LANES).for_each(|lane| results[lane][V - 1] = S::output(ends[lane]));
-            }
-            for (j, vector) in vectors[..V - 1].iter().enumerate() {
+            put::<S, P, V>(part, start, options.reverse, |results| {
                 for lane in 0..LANES {
-                    results[lane][j + shift] = S::output(S::combine(befores[lane], vector[lane]));
+                    for j in 0..V - 1 {
+                        let result = S::output(S::combine(befores[lane], vectors[j][lane]));
+                        results[lane][j + usize::from(options.exclusive)] = result;
+                    }
+                    if options.exclusive {
+                        results[lane][0] = S::output(befores[lane]);
+                    } else {
+                        results[lane][V - 1] = S::output(ends[lane]);
+                    }
                 }
-            }
-            if options.reverse {
-                results.as_flattened_mut().reverse();
-            }
-            if let Some(places) = part.results().get_mut(start..) {
-                let len = places.len().min(V * LANES);
-                places[..len].copy_from_slice(&results.as_flattened()[..len]);
-            }
+            });
         }
         warps = S::combine(warps, carry);
     }
@@ -243,40 +261,66 @@ fn place<const V: usize>(shape: Shape, warp: u32, row: u32, reverse: bool) -> us
     (if reverse { rows - 1 - number } else { number }) as usize * LANES * V
 }
 
-/// Element `j` of every vector of the row that starts at `start`, combined with those before it in the vector; identities
-/// where there are no elements.
+/// Gives `take` the row that starts at `start`; where there are no elements it has identities.
 #[inline(always)]
-fn vectors<S: Scan, P: Part<S>, const V: usize>(
+fn with_row<S: Scan, P: Part<S>, const V: usize>(
     part: &P,
     start: usize,
     reverse: bool,
-) -> [[S::Register; LANES]; V] {
-    let mut row = [[S::IDENTITY; V]; LANES];
-    if let Some(items) = part.items().get(start..) {
-        let len = items.len().min(V * LANES);
-        row.as_flattened_mut()[..len].copy_from_slice(&items[..len]);
-    }
-    if reverse {
-        row.as_flattened_mut().reverse();
-    }
-    let mut vectors = [[identity::<S>(); LANES]; V];
-    for j in 0..V {
-        for lane in 0..LANES {
-            let item = S::extend(row[lane][j]);
-            vectors[j][lane] = if j == 0 { item } else { S::combine(vectors[j - 1][lane], item) };
+    take: impl FnOnce(&[[S::Item; V]; LANES]),
+) {
+    let items = part.items().get(start..).unwrap_or_default();
+    let mut copy;
+    let row = match items.as_chunks::<V>().0.first_chunk::<LANES>() {
+        Some(row) if !reverse => row,
+        _ => {
+            copy = [[S::IDENTITY; V]; LANES];
+            let len = items.len().min(V * LANES);
+            copy.as_flattened_mut()[..len].copy_from_slice(&items[..len]);
+            if reverse {
+                copy.as_flattened_mut().reverse();
+            }
+            &copy
         }
+    };
+    take(row);
+}
+
+/// Puts the results that `give` writes where a row's elements are.
+#[inline(always)]
+fn put<S: Scan, P: Part<S>, const V: usize>(
+    part: &mut P,
+    start: usize,
+    reverse: bool,
+    give: impl FnOnce(&mut [[S::Output; V]; LANES]),
+) {
+    let places = part.results().get_mut(start..).unwrap_or_default();
+    if !reverse && places.len() >= V * LANES {
+        let row = places.as_chunks_mut::<V>().0.first_chunk_mut::<LANES>();
+        return give(row.expect("a row is that long"));
     }
-    vectors
+    let mut copy = [[S::EMPTY; V]; LANES];
+    give(&mut copy);
+    if reverse {
+        copy.as_flattened_mut().reverse();
+    }
+    let len = places.len().min(V * LANES);
+    places[..len].copy_from_slice(&copy.as_flattened()[..len]);
 }
 
 /// The inclusive scan over lanes, by doubling distances.
 #[inline(always)]
-fn over_lanes<S: Scan>(mut lanes: [S::Register; LANES]) -> [S::Register; LANES] {
-    for distance in [1, 2, 4, 8, 16] {
-        let below = lanes;
-        for lane in distance..LANES {
-            lanes[lane] = S::combine(below[lane - distance], below[lane]);
-        }
+fn over_lanes<S: Scan>(lanes: [S::Register; LANES]) -> [S::Register; LANES] {
+    let lanes = step::<S, 2>(&step::<S, 1>(&lanes));
+    step::<S, 16>(&step::<S, 8>(&step::<S, 4>(&lanes)))
+}
+
+/// Lane `i` becomes lane `i - D` combined with lane `i`. From one array to another: in place no vector instruction could do it.
+#[inline(always)]
+fn step<S: Scan, const D: usize>(from: &[S::Register; LANES]) -> [S::Register; LANES] {
+    let mut lanes = *from;
+    for (lane, (below, own)) in lanes[D..].iter_mut().zip(from[..LANES - D].iter().zip(&from[D..])) {
+        *lane = S::combine(*below, *own);
     }
     lanes
 }

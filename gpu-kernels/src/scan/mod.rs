@@ -29,6 +29,7 @@ mod memory;
 mod operator;
 mod packed;
 mod tile;
+pub mod variants;
 mod whole;
 
 pub use instances::*;
