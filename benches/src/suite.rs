@@ -3,11 +3,13 @@
 mod copy;
 pub mod permute;
 mod reduce;
+mod scan;
 pub mod segments;
 mod transpose;
 
 pub use copy::Copy;
 pub use reduce::{Reduce, SumWithCopy};
+pub use scan::Scan;
 pub use transpose::Transpose;
 
 use crate::report::Subject;
@@ -23,6 +25,8 @@ pub enum Op {
     ArgMax,
     /// The sum of an array that is on the host, copies included.
     SumWithCopy,
+    /// The inclusive sums of an array.
+    Scan,
     /// The transposition of a matrix.
     Transpose,
     /// The transposition of a matrix of another element type, or a permutation of axes.
@@ -43,6 +47,7 @@ impl Op {
             Self::Max => "max",
             Self::ArgMax => "argmax",
             Self::SumWithCopy => "sum_with_copy",
+            Self::Scan => "scan",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
@@ -228,7 +233,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
     let mut cases = vec![vector(Op::FirstResult, Type::F32, first)];
     // All of a type one after the other: they share their inputs.
     for element in Type::REDUCED {
-        for op in [Op::Sum, Op::Max, Op::ArgMax] {
+        for op in [Op::Sum, Op::Max, Op::ArgMax, Op::Scan] {
             cases.extend(lengths.iter().map(|&len| vector(op, element, len)));
         }
     }
@@ -301,6 +306,8 @@ mod tests {
             "max/f64/2^10",
             "argmax/u8/2^28",
             "sum/i32/2^20",
+            "scan/f32/2^28",
+            "scan/u8/2^10",
             "sum/f64/100000000",
             "sum_with_copy/f64/500000",
             "transpose/f32/1024x1024",
