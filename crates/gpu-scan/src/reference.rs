@@ -184,8 +184,8 @@ fn total<S: Scan, P: Part<S>, const V: usize>(part: &P, reverse: bool, shape: Sh
             with_row::<S, P, V>(part, start, reverse, |row| {
                 for lane in 0..LANES {
                     let mut total = S::extend(row[lane][0]);
-                    for j in 1..V {
-                        total = S::combine(total, S::extend(row[lane][j]));
+                    for item in &row[lane][1..] {
+                        total = S::combine(total, S::extend(*item));
                     }
                     totals[lane] = total;
                 }
@@ -223,29 +223,29 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
                 }
             });
             let lanes = over_lanes::<S>(vectors[V - 1]);
-            let mut ends = lanes;
-            for end in &mut ends {
-                *end = S::combine(before, S::combine(warps, S::combine(carry, *end)));
+            // The result before the row, then those at the end of each of its vectors.
+            let mut ends = [previous; LANES + 1];
+            for (end, lane) in ends[1..].iter_mut().zip(&lanes) {
+                *end = S::combine(before, S::combine(warps, S::combine(carry, *lane)));
             }
             carry = S::combine(carry, lanes[LANES - 1]);
             if warp + 1 == shape.warps && row + 1 == shape.rows {
-                ends[LANES - 1] = with;
+                ends[LANES] = with;
             }
-            let mut befores = [previous; LANES];
-            for lane in 1..LANES {
-                befores[lane] = ends[lane - 1];
+            previous = ends[LANES];
+            // In the vectors' places, so that the loops are over lanes; then element by element.
+            let (own, last) = if options.exclusive { (1, 0) } else { (0, V - 1) };
+            let mut sums = vectors;
+            for j in 0..V - 1 {
+                for lane in 0..LANES {
+                    sums[j + own][lane] = S::combine(ends[lane], vectors[j][lane]);
+                }
             }
-            previous = ends[LANES - 1];
+            sums[last].copy_from_slice(&ends[1 - own..][..LANES]);
             put::<S, P, V>(part, start, options.reverse, |results| {
                 for lane in 0..LANES {
-                    for j in 0..V - 1 {
-                        let result = S::output(S::combine(befores[lane], vectors[j][lane]));
-                        results[lane][j + usize::from(options.exclusive)] = result;
-                    }
-                    if options.exclusive {
-                        results[lane][0] = S::output(befores[lane]);
-                    } else {
-                        results[lane][V - 1] = S::output(ends[lane]);
+                    for j in 0..V {
+                        results[lane][j] = S::output(sums[j][lane]);
                     }
                 }
             });

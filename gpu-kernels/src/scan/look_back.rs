@@ -148,7 +148,7 @@ pub(super) fn prefix<S: Scan, const W: usize>(
         }
     });
     let with = S::combine(before, read(nodes, len, at_with));
-    if tile % GROUP > 0 {
+    if !tile.is_multiple_of(GROUP) {
         before = S::combine(before, read(nodes, len, at_before));
     }
     Prefix { before, with }

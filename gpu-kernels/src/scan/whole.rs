@@ -96,7 +96,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
             sync_threads();
             let prefix = prefix::<S, W>(tile, initial, nodes);
             let section_len = GROUP * W as u32;
-            if thread_idx_x() == 0 && (tile + 1) % section_len == 0 && tile + 1 < tiles {
+            if thread_idx_x() == 0 && (tile + 1).is_multiple_of(section_len) && tile + 1 < tiles {
                 published.publish_section((tile + 1) / section_len, prefix.with);
             }
             ticket = block_ticket.read(0);
