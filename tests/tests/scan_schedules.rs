@@ -2,14 +2,14 @@
 //! order, relaxed loads that may be stale. A block of two warps and small tiles makes many tiles, groups and sections affordable.
 
 use gpu_core::{Buffer, Device, Stream};
-use gpu_kernels::scan::{EXCLUSIVE, HEADER_WORDS, REVERSE, Scan, Shape, Sum, WideSum, whole};
+use gpu_kernels::scan::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan, Shape, Sum, WideSum, whole};
 use gpu_scan::{Options, reference};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
-/// `f32` in tiles of 256: one row of 32 vectors in each of two warps. A section has 64 tiles.
+/// `f32` in tiles of 256: one row of 32 vectors in each of two warps.
 #[kernel(launch_bounds(64))]
 pub fn small_f32(
     input: Global<f32>,
@@ -106,10 +106,26 @@ fn a_thousand_schedules_of_a_few_tiles() {
 
 /// More than two sections, so that starts of sections travel too; and shorter launches between, with the same scratch memory.
 #[test]
-fn many_schedules_of_several_sections() {
+fn schedules_of_several_sections() {
+    let values = gpu_tests::data::floats(19, 2 * SECTION as usize * 256 + 1000);
+    let whole = expected::<Sum<f32>>(&values, 0, 0.5, F32);
+    println!("schedules_of_several_sections: seeds 1000 to 1003");
+    for seed in 1000..1004 {
+        let stream = simulator(seed).stream().unwrap();
+        let mut words = scratch(stream.device(), F32, 2 * SECTION as u64 + 4);
+        for (len, blocks) in [(values.len(), 20), (40 * 256, 7), (300, 2)] {
+            let actual = launch(&stream, &values[..len], 0, blocks, &mut words);
+            gpu_tests::compare::assert_same_bits(&actual, &whole[..len], &format!("seed {seed}, {len}"));
+        }
+    }
+}
+
+/// Several groups, and launches of other lengths with the same scratch memory.
+#[test]
+fn many_schedules_of_several_groups() {
     let values = gpu_tests::data::floats(19, 150 * 256 + 3);
     let whole = expected::<Sum<f32>>(&values, 0, 0.5, F32);
-    println!("many_schedules_of_several_sections: seeds 1000 to 1059");
+    println!("many_schedules_of_several_groups: seeds 1000 to 1059");
     for seed in 1000..1060 {
         let stream = simulator(seed).stream().unwrap();
         let mut words = scratch(stream.device(), F32, 151);

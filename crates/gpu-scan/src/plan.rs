@@ -89,10 +89,10 @@ mod tests {
             (0, 0, 0, 0),
             (1, 1, 1, 0),
             (tile, 1, 1, 0),
-            (tile + 1, 2, 2, 3),
-            (256 * tile, 256, 256, 257),
-            (256 * tile + 1, 257, 257, 259),
-            (10_000 * tile, 10_000, MAX_BLOCKS, 10_040),
+            (tile + 1, 2, 2, 4),
+            (256 * tile, 256, 256, 265),
+            (256 * tile + 1, 257, 257, 267),
+            (10_000 * tile, 10_000, MAX_BLOCKS, 10_323),
         ] {
             let plan = Plan::new::<Sum<f32>>(len);
             assert_eq!((plan.tiles, plan.blocks, plan.scratch_words()), (tiles, blocks, words), "{len}");

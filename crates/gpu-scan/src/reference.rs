@@ -135,7 +135,9 @@ fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Option
     let groups =
         (BATCH_BYTES * rayon::current_num_threads()).div_ceil(tile * GROUP as usize * size_of::<S::Item>());
     let batch = groups * GROUP as usize;
-    let mut before = options.initial::<S>();
+    // What comes before the section, the totals of its groups so far, and what comes before the group.
+    let mut start = options.initial::<S>();
+    let (mut nodes, mut before) = (Vec::with_capacity(LANES), start);
     while rest.len() > 0 {
         // Tiles are cut from the array's start; a reverse scan takes the last ones first.
         let tiles = rest.len().div_ceil(tile);
@@ -157,16 +159,29 @@ fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Option
         // Before each tile, and after the last.
         let mut starts = vec![before];
         for group in totals.chunks(GROUP as usize) {
-            let mut lanes = [identity::<S>(); LANES];
-            lanes[..group.len()].copy_from_slice(group);
-            let scanned = over_lanes::<S>(lanes);
-            starts.extend(scanned[..group.len()].iter().map(|&with| S::combine(before, with)));
-            before = S::combine(before, scanned[group.len() - 1]);
+            let scanned = over_lanes::<S>(lanes::<S>(group));
+            starts.extend(scanned[..group.len()].iter().map(|&tiles| S::combine(before, tiles)));
+            if group.len() == LANES {
+                nodes.push(scanned[LANES - 1]);
+                before = S::combine(start, over_lanes::<S>(lanes::<S>(&nodes))[nodes.len() - 1]);
+                *starts.last_mut().expect("it has one before each tile") = before;
+                if nodes.len() == LANES {
+                    start = before;
+                    nodes.clear();
+                }
+            }
         }
         parts.par_iter_mut().zip(starts.par_windows(2)).for_each(|(part, start)| {
             write::<S, P, V>(part, options, shape, start[0], start[1]);
         });
     }
+}
+
+/// The values in the first lanes, the identity in the others.
+fn lanes<S: Scan>(values: &[S::Register]) -> [S::Register; LANES] {
+    let mut lanes = [identity::<S>(); LANES];
+    lanes[..values.len()].copy_from_slice(values);
+    lanes
 }
 
 fn identity<S: Scan>() -> S::Register {

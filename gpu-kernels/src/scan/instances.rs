@@ -25,7 +25,7 @@ macro_rules! scan_instances {
             scan_min_f32: Min<f32>, 4, 4, 4, 6;
             scan_max_f32: Max<f32>, 4, 4, 4, 6;
         }
-        $with! { scan_f64, 3;
+        $with! { scan_f64, 2;
             scan_sum_f64: Sum<f64>, 2, 4, 4, 6;
         }
         $with! { scan_more_f64, 3;

@@ -1,10 +1,14 @@
 //! What comes before a tile.
 //!
-//! Every tile publishes its total as soon as it knows it, and nothing else, so no tile waits for a chain of others. A block
-//! that needs the result of everything before its tile asks for the totals of all tiles of the section before it, a warp
-//! for each group, at once: one way to memory and back, as all of them are under way at the same time. Only the result at
-//! the start of a section is a chain: the last tile of one publishes it for the next. With 256 tiles a section that
-//! is a link for every 6 MiB, every 3.5 µs at full speed, where a link takes about 1 µs.
+//! Every tile publishes its total as soon as it knows it, so no tile waits for a chain of others. 32 consecutive tiles form a
+//! group; the group's last tile waits for the totals of the others anyway, so it publishes their combination. 32 groups
+//! form a section. What comes before a tile is then in three places, which one warp asks for at once: the totals of the tiles
+//! before it in its group, those of the groups before it in their section, and the result of everything before the section.
+//! Only the latter is a chain, from section to section: a link for every 24 MiB of `f32`, where it takes 1 µs.
+//!
+//! One warp waits, and asks for two lines of memory: where all of a block's warps looked at all totals of a section of 256
+//! tiles, 528 blocks asking again and again kept those few lines so busy that a tile took twice as long (H200, 2^28 `f32`: 1,735
+//! GB/s).
 //!
 //! A total travels in words of 64 bits, each of them half value and half the mark of its launch, so no fence is needed, and
 //! nothing has to be cleared.
@@ -14,29 +18,39 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, unroll, warp};
 
-use super::GROUP;
 use super::operator::Scan;
-use super::tile::{MAX_WORDS, identity, read, warp_scan, write};
+use super::tile::{MAX_WORDS, identity, of_lane, read, warp_scan, write};
+use super::{GROUP, SECTION};
 use crate::reduce::Accumulator;
 
-/// The words of one launch.
+/// The words of one launch: those of the sections' starts, of the groups' totals, of the tiles' totals.
 #[derive(Clone, Copy)]
 pub(super) struct Published {
-    /// Those of the sections' starts, then those of the tiles' totals.
     pub(super) words: GlobalMut<u64>,
-    /// How many sections there are.
-    pub(super) sections: u32,
+    /// How many tiles there are.
+    pub(super) tiles: u32,
     /// The launch's mark.
     pub(super) mark: u32,
 }
 
 /// The result of everything before a tile, and the same with the tile.
+#[derive(Clone, Copy)]
 pub(super) struct Prefix<R> {
     pub(super) before: R,
     pub(super) with: R,
 }
 
 impl Published {
+    #[inline(always)]
+    fn group_slot(self, group: u32) -> u32 {
+        self.tiles.div_ceil(SECTION) + group
+    }
+
+    #[inline(always)]
+    fn tile_slot(self, tile: u32) -> u32 {
+        self.tiles.div_ceil(SECTION) + self.tiles.div_ceil(GROUP) + tile
+    }
+
     /// Publishes the accumulator in `slot`.
     #[inline(always)]
     fn publish<A: Accumulator>(self, slot: u32, value: A) {
@@ -52,104 +66,115 @@ impl Published {
     /// Publishes the total of a tile.
     #[inline(always)]
     pub(super) fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
-        self.publish(self.sections + tile, total);
+        self.publish(self.tile_slot(tile), total);
     }
 
-    /// Publishes the result of everything before a section.
+    /// Asks for what is published in `slot`; where `wanted` is not set, it is there.
     #[inline(always)]
-    pub(super) fn publish_section<A: Accumulator>(self, section: u32, before: A) {
-        self.publish(section, before);
+    fn ask<A: Accumulator>(self, slot: u32, wanted: bool) -> [u64; MAX_WORDS] {
+        let mut words = [(self.mark as u64) << 32; MAX_WORDS];
+        if wanted {
+            let place = self.words.offset(slot as u64 * A::WORDS as u64);
+            unroll::<MAX_WORDS>(|word| {
+                if (word as u32) < A::WORDS {
+                    words[word] = place.atomic(word as u32).load(Ordering::Relaxed, Scope::Device);
+                }
+            });
+        }
+        words
+    }
+
+    #[inline(always)]
+    fn is_there(self, words: [u64; MAX_WORDS]) -> bool {
+        let mut all = true;
+        unroll::<MAX_WORDS>(|word| all &= (words[word] >> 32) as u32 == self.mark);
+        all
     }
 }
 
-/// Waits for what is published in `slot`.
-#[device]
 #[inline(always)]
-fn wait<A: Accumulator>(published: Published, slot: u32) -> A {
-    let place = published.words.offset(slot as u64 * A::WORDS as u64);
-    let mut words = [0; MAX_WORDS];
-    loop {
-        let mut all = true;
-        unroll::<MAX_WORDS>(|word| {
-            if (word as u32) < A::WORDS {
-                words[word] = place.atomic(word as u32).load(Ordering::Relaxed, Scope::Device);
-                all &= (words[word] >> 32) as u32 == published.mark;
-            }
-        });
-        if all {
-            break;
-        }
-    }
+fn value<A: Accumulator>(words: [u64; MAX_WORDS]) -> A {
     A::from_words(&mut |word| words[word as usize] as u32)
 }
 
-/// Where the threads find the section's start, the group up to and with the tile, the group before the tile; and how many
-/// places there are. Before these are the groups of the section.
-const fn places<const W: usize>() -> (u32, u32, u32, u32) {
-    (W as u32, W as u32 + 1, W as u32 + 2, W as u32 + 3)
-}
-
-/// The warps' first half: each warp waits for the totals of one group of the section and leaves in `nodes` what the threads
-/// need of it. A barrier has to follow, then [`prefix`].
+/// Waits for what comes before the tile and leaves it in `nodes`, two accumulators. For the first warp; a barrier has to follow,
+/// then [`prefix`].
 #[device]
 #[inline(always)]
-pub(super) fn gather<S: Scan, const W: usize>(
+pub(super) fn gather<S: Scan>(
     published: Published,
     tile: u32,
     total: S::Register,
+    initial: S::Register,
     nodes: Shared<u32>,
 ) {
-    let (warp, lane) = (thread_idx_x() / 32, warp::lane_id());
-    let (own_group, rank) = (tile / GROUP % W as u32, tile % GROUP);
-    let section = tile / (GROUP * W as u32);
-    if warp > own_group {
-        return;
+    let lane = warp::lane_id();
+    let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
+    let tile_slot = published.tile_slot(tile - rank + lane);
+    let group_slot = published.group_slot(section * GROUP + lane);
+
+    // All three are asked for before the first is waited for.
+    let mut of_tile = published.ask::<S::Register>(tile_slot, lane < rank);
+    let mut of_group = published.ask::<S::Register>(group_slot, lane < group);
+    let mut of_start = published.ask::<S::Register>(section, section > 0);
+
+    // ---- The tiles of the group
+    while !published.is_there(of_tile) {
+        of_tile = published.ask::<S::Register>(tile_slot, true);
     }
-    let (at_start, at_with, at_before, len) = places::<W>();
-    let own = warp == own_group;
-    // In the own group the lane of the own tile has nothing to wait for, so it takes the section's start.
-    let start = own && lane == rank;
-    let mut value = identity::<S>();
-    if (!own || lane <= rank) && !(start && section == 0) {
-        let total_slot = published.sections + section * (GROUP * W as u32) + warp * GROUP + lane;
-        value = wait(published, if start { section } else { total_slot });
+    let own = lane == rank;
+    let tiles = if own {
+        total
+    } else if lane < rank {
+        value(of_tile)
+    } else {
+        identity::<S>()
+    };
+    let tiles = warp_scan::<S>(tiles);
+    let ends_group = rank == GROUP - 1;
+    if ends_group && own {
+        published.publish(published.group_slot(tile / GROUP), tiles);
     }
-    if start {
-        write(nodes, len, at_start, value);
-        value = total;
+
+    // ---- The groups of the section, and its start
+    while !published.is_there(of_group) {
+        of_group = published.ask::<S::Register>(group_slot, true);
     }
-    value = warp_scan::<S>(value);
-    if own {
-        if lane == rank {
-            write(nodes, len, at_with, value);
+    let of_own_group = of_lane(tiles, GROUP - 1);
+    let groups = if lane < group {
+        value(of_group)
+    } else if lane == group && ends_group {
+        of_own_group
+    } else {
+        identity::<S>()
+    };
+    let groups = warp_scan::<S>(groups);
+    while !published.is_there(of_start) {
+        of_start = published.ask::<S::Register>(section, true);
+    }
+    let start = if section > 0 { value(of_start) } else { initial };
+
+    // ---- Together
+    let before_group = S::combine(start, of_lane(groups, group.wrapping_sub(1) % GROUP));
+    let before_group = if group > 0 { before_group } else { start };
+    let before = S::combine(before_group, of_lane(tiles, rank.wrapping_sub(1) % GROUP));
+    let before = if rank > 0 { before } else { before_group };
+    let with = if ends_group {
+        S::combine(start, of_lane(groups, group))
+    } else {
+        S::combine(before_group, of_lane(tiles, rank))
+    };
+    if lane == 0 {
+        if (tile + 1) % SECTION == 0 && tile + 1 < published.tiles {
+            published.publish(section + 1, with);
         }
-        if lane + 1 == rank {
-            write(nodes, len, at_before, value);
-        }
-    } else if lane == 31 {
-        write(nodes, len, warp, value);
+        write(nodes, 2, 0, before);
+        write(nodes, 2, 1, with);
     }
 }
 
-/// The second half: what comes before the tile, from what the warps left.
-#[device]
+/// What the first warp left.
 #[inline(always)]
-pub(super) fn prefix<S: Scan, const W: usize>(
-    tile: u32,
-    initial: S::Register,
-    nodes: Shared<u32>,
-) -> Prefix<S::Register> {
-    let own_group = tile / GROUP % W as u32;
-    let (at_start, at_with, at_before, len) = places::<W>();
-    let mut before = if tile < GROUP * W as u32 { initial } else { read(nodes, len, at_start) };
-    unroll::<W>(|group| {
-        if (group as u32) < own_group {
-            before = S::combine(before, read(nodes, len, group as u32));
-        }
-    });
-    let with = S::combine(before, read(nodes, len, at_with));
-    if !tile.is_multiple_of(GROUP) {
-        before = S::combine(before, read(nodes, len, at_before));
-    }
-    Prefix { before, with }
+pub(super) fn prefix<S: Scan>(nodes: Shared<u32>) -> Prefix<S::Register> {
+    Prefix { before: read(nodes, 2, 0), with: read(nodes, 2, 1) }
 }

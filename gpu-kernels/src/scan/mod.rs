@@ -13,8 +13,10 @@
 //! 2. *Row:* `k_i`, the inclusive scan of the vectors' totals over 32 lanes by doubling distances (Hillis and Steele, 1986):
 //!    in turn for the distances 1, 2, 4, 8, 16 lane `i` becomes lane `i - distance ⊕` lane `i`.
 //! 3. *Warp:* rows from left to right, `c_{l+1} = c_l ⊕ k_31`. 4. *Block:* warps from left to right, `w`.
-//! 5. *Tiles:* 32 consecutive tiles form a group, whose totals are scanned as lanes are; groups are combined from left to
-//!    right, beginning with the initial value. That makes `p`, the result of everything before a tile.
+//! 5. *Tiles:* 32 consecutive tiles form a group, whose totals are scanned as lanes are, `t`; 32 consecutive groups form a
+//!    section, whose totals are scanned the same way, `g`. With `s`, the result of everything before the section, what comes
+//!    before a tile is `p = (s ⊕ g) ⊕ t`. The first section starts with the initial value, the next with `s ⊕ g` of all of
+//!    the one before.
 //!
 //! The result at the last element of a vector is `p ⊕ (w ⊕ (c ⊕ k))`, and for the last one of a tile the next tile's `p`;
 //! at the others it is the result at the end of the vector before, `⊕ q_j`. An exclusive scan gives the same values, one
@@ -47,6 +49,8 @@ pub const WARPS: usize = 8;
 pub const VECTOR_BYTES: u32 = 16;
 /// Tiles of a group: one for each lane of the warp that looks at them.
 pub const GROUP: u32 = 32;
+/// Tiles of a section: as many groups as lanes.
+pub const SECTION: u32 = GROUP * GROUP;
 /// Blocks of a launch: four for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them scan the
 /// same array, and those that find no place wait and then find nothing to do.
 pub const MAX_BLOCKS: u32 = 528;
@@ -101,27 +105,23 @@ impl Shape {
         self.threads() * self.vector * self.rows
     }
 
-    /// Tiles of a section.
-    pub const fn section(self) -> u32 {
-        GROUP * self.warps
-    }
-
     /// Tiles of an array.
     pub const fn tiles(self, len: u64) -> u64 {
         len.div_ceil(self.tile() as u64)
     }
 
     /// Words of 64 bits of scratch memory that a scan of so many tiles needs after the header: those of each section's
-    /// start, then those of each tile.
+    /// start, of each group and of each tile.
     pub const fn scratch_words(self, tiles: u64) -> u64 {
-        if tiles <= 1 { 0 } else { (tiles.div_ceil(self.section() as u64) + tiles) * self.words as u64 }
+        let slots = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64) + tiles;
+        if tiles <= 1 { 0 } else { slots * self.words as u64 }
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub const fn shared_bytes(self) -> u32 {
         SharedLayout::new()
             .array::<u32>(self.warps * self.words)
-            .array::<u32>((self.warps + 3) * self.words)
+            .array::<u32>(2 * self.words)
             .array::<u64>(1)
             .array::<u32>(self.warps * 32 * VECTOR_BYTES / 4)
             .bytes()

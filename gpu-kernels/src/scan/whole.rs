@@ -1,8 +1,7 @@
 //! The scan of a whole array, in one launch and one pass: every element is read once and written once.
 //!
 //! Blocks take tiles in turn, by a ticket: all tiles before a block's own have been taken by blocks that run, so whatever it
-//! waits for will come, in whichever order the blocks start and however many of them find a place. The next ticket is drawn
-//! while a tile is under way.
+//! waits for will come, in whichever order the blocks start and however many of them find a place.
 //!
 //! The ticket's upper half counts launches. With it a block draws the mark by which it tells this launch's words from
 //! those of others; nothing has to be cleared between launches, and a captured launch can be replayed. Only after 2^32 - 1
@@ -22,7 +21,7 @@ use super::memory::{Places, load, store};
 use super::operator::Scan;
 use super::packed::Packed;
 use super::tile::{ends, of_lane, vector_total};
-use super::{EXCLUSIVE, GROUP, HEADER_WORDS, REVERSE, VECTOR_BYTES};
+use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, VECTOR_BYTES};
 use crate::reduce::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory.
@@ -46,7 +45,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     let register_words = <S::Register as Accumulator>::WORDS;
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
-    let nodes = memory.array::<u32>((W as u32 + 3) * register_words);
+    let nodes = memory.array::<u32>(2 * register_words);
     let block_ticket = memory.array::<u64>(1);
     let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
     let tile_len = 32 * (W * L * V) as u32;
@@ -68,13 +67,8 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
         if tile >= tiles {
             break;
         }
-        let published = Published {
-            words: words.offset(HEADER_WORDS as u64),
-            sections: tiles.div_ceil(GROUP * W as u32),
-            mark: mark(ticket),
-        };
+        let published = Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket) };
         let mut vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
-        let next = if thread_idx_x() == 0 && tiles > 1 { tickets.draw() } else { 0 };
 
         let totals = core::array::from_fn(|row| {
             vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
@@ -89,22 +83,18 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
             if thread_idx_x() == 0 {
                 published.publish_total(tile, ends.total);
             }
-            gather::<S, W>(published, tile, ends.total, nodes);
-            if thread_idx_x() == 0 {
-                block_ticket.write(0, next);
+            if thread_idx_x() < 32 {
+                gather::<S>(published, tile, ends.total, initial, nodes);
             }
             sync_threads();
-            let prefix = prefix::<S, W>(tile, initial, nodes);
-            let section_len = GROUP * W as u32;
-            if thread_idx_x() == 0 && (tile + 1).is_multiple_of(section_len) && tile + 1 < tiles {
-                published.publish_section((tile + 1) / section_len, prefix.with);
-            }
-            ticket = block_ticket.read(0);
-            prefix
+            prefix::<S>(nodes)
         } else {
-            ticket = 1;
             Prefix { before: initial, with: S::combine(initial, ends.total) }
         };
+
+        // Drawn behind all waiting, so that tiles start in their order: a block that held a ticket while it still waits would
+        // make all later tiles wait for it. The ticket's way is hidden behind the stores.
+        let next = if thread_idx_x() == 0 && tiles > 1 { tickets.draw() } else { 1 };
 
         let first = S::combine(before, ends.before);
         unroll::<L>(|row| {
@@ -115,6 +105,11 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
         }
         Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode)
             .store(output, &vectors, first, &ends.rows, exchange);
+        if thread_idx_x() == 0 {
+            block_ticket.write(0, next);
+        }
+        sync_threads();
+        ticket = block_ticket.read(0);
     }
     if tiles > 1 {
         tickets.finish(ticket, block_ticket);
