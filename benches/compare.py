@@ -31,6 +31,13 @@ for op in ["sum", "max", "argmax"]:
         for log, kind, bound in [(28, "speed", 0.97), (20, "time", 0.65), (16, "time", 1.0), (10, "time", 1.0)]:
             for mode in ["single", "batch"]:
                 FIGURES.append(({"op": op, "type": element, "n": 1 << log}, mode, "cub", kind, bound))
+for element, bound in [("f32", 1.0), ("i32", 1.0), ("u8", 1.8), ("f64", 1.0)]:
+    FIGURES.append(({"op": "scan", "type": element, "n": 1 << 28}, "batch", "cub", "speed", bound))
+FIGURES += [
+    ({"op": "scan", "type": "f32", "n": 1 << 20}, "batch", "cub", "time", 0.75),
+    ({"op": "scan", "type": "f32", "n": 1 << 20}, "batch", None, "ms", 0.006),
+    ({"op": "scan", "type": "f32", "n": 1 << 10}, "batch", None, "ms", 0.0045),
+]
 FIGURES += [
     ({"op": "segments_2^3"}, "batch", None, "gbs", 2500.0),
     ({"op": "segments_2^5"}, "batch", None, "gbs", 2500.0),

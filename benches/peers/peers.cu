@@ -5,6 +5,7 @@
 //   session.cuh       the device, the inputs on it, the runtime's copy, the records
 //   floors.cuh        an empty kernel, and one that only loads
 //   reduce.cuh        CUB's sum, max and argmax; Thrust's sum
+//   scan.cuh          CUB's and Thrust's inclusive sums
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
 //   transpose.cuh     cuBLAS's transposition
 //   first_result.cuh  the first result of a fresh process
@@ -12,6 +13,7 @@
 #include "first_result.cuh"
 #include "floors.cuh"
 #include "reduce.cuh"
+#include "scan.cuh"
 #include "segments.cuh"
 #include "transpose.cuh"
 
@@ -85,6 +87,10 @@ int main(int argc, char** argv) {
     measure_reductions<double>(session, logs);
     measure_reductions<int32_t>(session, logs);
     measure_reductions<uint8_t>(session, logs);
+    measure_scans<float>(session, logs);
+    measure_scans<double>(session, logs);
+    measure_scans<int32_t>(session, logs);
+    measure_scans<uint8_t>(session, logs);
     for (uint64_t log : logs)
         if (session.selects("sum/f32/" + size_name(1ull << log))) measure_read(session, 1ull << log);
     for (uint64_t n : literature)

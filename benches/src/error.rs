@@ -20,6 +20,10 @@ pub enum Error {
     #[error(transparent)]
     Reduce(#[from] gpu_reduce::Error),
 
+    /// The scan.
+    #[error(transparent)]
+    Scan(#[from] gpu_scan::Error),
+
     /// The transposition.
     #[error(transparent)]
     Transpose(#[from] gpu_transpose::Error),
@@ -99,6 +103,7 @@ impl Error {
             self,
             Self::Device(gpu_core::Error::OutOfMemory { .. })
                 | Self::Reduce(gpu_reduce::Error::Device(gpu_core::Error::OutOfMemory { .. }))
+                | Self::Scan(gpu_scan::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Transpose(gpu_transpose::Error::Device(gpu_core::Error::OutOfMemory { .. }))
         )
     }

@@ -17,7 +17,7 @@ use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
 use crate::suite::segments::Parts;
-use crate::suite::{self, Case, Copy, Op, Reduce, Shape, SumWithCopy, Transpose, Type};
+use crate::suite::{self, Case, Copy, Op, Reduce, Scan, Shape, SumWithCopy, Transpose, Type};
 
 /// Processes started for one first result.
 const CHILDREN: usize = 5;
@@ -147,6 +147,7 @@ impl Run {
             | Op::SumWithCopy
             | Op::Segments
             | Op::Columns
+            | Op::Scan
             | Op::Transpose
             | Op::Permute
             | Op::InPlace => {
@@ -225,7 +226,7 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
 }
 
 /// Measures a case whose inputs are shared with others.
-fn measure_of<T: Element + gpu_reduce::Element>(
+fn measure_of<T: Element + gpu_reduce::Element + gpu_scan::Element>(
     session: &mut Session,
     case: Case,
 ) -> Result<(Vec<Timing>, usize, u64), Error> {
@@ -249,9 +250,10 @@ fn measure_of<T: Element + gpu_reduce::Element>(
             effort = effort.of_copies();
             Box::new(SumWithCopy::new(session, inputs)?)
         }
-        (Op::Max, _) => Box::new(Reduce::<T, T::Max>::new(session, inputs)?),
+        (Op::Scan, _) => Box::new(Scan::<T, <T as gpu_scan::Element>::Sum>::new(session, inputs)?),
+        (Op::Max, _) => Box::new(Reduce::<T, <T as gpu_reduce::Element>::Max>::new(session, inputs)?),
         (Op::ArgMax, _) => Box::new(Reduce::<T, T::ArgMax>::new(session, inputs)?),
-        _ => Box::new(Reduce::<T, T::Sum>::new(session, inputs)?),
+        _ => Box::new(Reduce::<T, <T as gpu_reduce::Element>::Sum>::new(session, inputs)?),
     };
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &effort)?;
     Ok((timings, work.inputs(), work.bytes()))

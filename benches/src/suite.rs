@@ -3,11 +3,13 @@
 mod copy;
 pub mod permute;
 mod reduce;
+mod scan;
 pub mod segments;
 mod transpose;
 
 pub use copy::Copy;
 pub use reduce::{Reduce, SumWithCopy};
+pub use scan::Scan;
 use segments::Lengths;
 pub use transpose::Transpose;
 
@@ -28,6 +30,8 @@ pub enum Op {
     Segments,
     /// The sum of each column of a matrix.
     Columns,
+    /// The inclusive sums of an array.
+    Scan,
     /// The transposition of a matrix.
     Transpose,
     /// The transposition of a matrix of another element type, or a permutation of axes.
@@ -50,6 +54,7 @@ impl Op {
             Self::SumWithCopy => "sum_with_copy",
             Self::Segments => "segments",
             Self::Columns => "columns",
+            Self::Scan => "scan",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
@@ -240,7 +245,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
     let mut cases = vec![vector(Op::FirstResult, Type::F32, first)];
     // All of a type one after the other: they share their inputs.
     for element in Type::REDUCED {
-        for op in [Op::Sum, Op::Max, Op::ArgMax] {
+        for op in [Op::Sum, Op::Max, Op::ArgMax, Op::Scan] {
             cases.extend(lengths.iter().map(|&len| vector(op, element, len)));
         }
     }
@@ -324,6 +329,8 @@ mod tests {
             "max/f64/2^10",
             "argmax/u8/2^28",
             "sum/i32/2^20",
+            "scan/f32/2^28",
+            "scan/u8/2^10",
             "sum/f64/100000000",
             "sum_with_copy/f64/500000",
             "transpose/f32/1024x1024",

@@ -59,7 +59,7 @@ fn the_sizes_are_the_same() {
         let logs: Vec<usize> = list(logs).into_iter().map(|log| 1 << log).collect();
         let literature = if quick { vec![1000] } else { list(literature) };
         for element in [Type::F32, Type::F64, Type::I32, Type::U8] {
-            for op in [Op::Max, Op::ArgMax] {
+            for op in [Op::Max, Op::ArgMax, Op::Scan] {
                 assert_eq!(lengths(quick, op, element), logs);
             }
             let all =

@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod device;
 pub mod reductions;
+pub mod scans;
 pub mod table;
 pub mod timing;
 pub mod transpositions;

@@ -1820,3 +1820,386 @@ pub static TRANSPOSE_RECTANGLE_B128: ::gpu_std::launch::Module = ::gpu_std::laun
         },
     ],
 };
+
+/// Module `scan_f32`: `scan_sum_f32`.
+pub static SCAN_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_wide_f32`: `scan_wide_sum_f32`.
+pub static SCAN_WIDE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_wide_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_wide_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_wide_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_f32`: `scan_max_f32`, `scan_min_f32`, `scan_product_f32`.
+pub static SCAN_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_f64`: `scan_sum_f64`.
+pub static SCAN_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_f64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_f64`: `scan_max_f64`, `scan_min_f64`, `scan_product_f64`.
+pub static SCAN_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_f16`: `scan_sum_f16`.
+pub static SCAN_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_f16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_f16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_wide_f16`: `scan_wide_sum_f16`.
+pub static SCAN_WIDE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_wide_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_wide_f16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_wide_f16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_f16`: `scan_max_f16`, `scan_min_f16`, `scan_product_f16`.
+pub static SCAN_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_bf16`: `scan_sum_bf16`.
+pub static SCAN_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_bf16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_bf16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_wide_bf16`: `scan_wide_sum_bf16`.
+pub static SCAN_WIDE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_wide_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_wide_bf16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_wide_bf16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_bf16`: `scan_max_bf16`, `scan_min_bf16`, `scan_product_bf16`.
+pub static SCAN_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_u8`: `scan_sum_u8`.
+pub static SCAN_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_u8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_wide_u8`: `scan_wide_sum_i8`, `scan_wide_sum_u8`.
+pub static SCAN_WIDE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_wide_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_wide_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_wide_u8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_u8`: `scan_and_u8`, `scan_max_i8`, `scan_max_u8`, `scan_min_i8`, `scan_min_u8`, `scan_or_u8`, `scan_product_u8`, `scan_xor_u8`.
+pub static SCAN_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_u16`: `scan_sum_u16`.
+pub static SCAN_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_u16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_wide_u16`: `scan_wide_sum_i16`, `scan_wide_sum_u16`.
+pub static SCAN_WIDE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_wide_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_wide_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_wide_u16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_u16`: `scan_and_u16`, `scan_max_i16`, `scan_max_u16`, `scan_min_i16`, `scan_min_u16`, `scan_or_u16`, `scan_product_u16`, `scan_xor_u16`.
+pub static SCAN_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_u32`: `scan_sum_u32`.
+pub static SCAN_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_u32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_u32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_wide_u32`: `scan_wide_sum_i32`, `scan_wide_sum_u32`.
+pub static SCAN_WIDE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_wide_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_wide_u32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_wide_u32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_u32`: `scan_and_u32`, `scan_max_i32`, `scan_max_u32`, `scan_min_i32`, `scan_min_u32`, `scan_or_u32`, `scan_product_u32`, `scan_xor_u32`.
+pub static SCAN_MORE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_u64`: `scan_sum_u64`.
+pub static SCAN_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_u64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("scan_u64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_more_u64`: `scan_and_u64`, `scan_max_i64`, `scan_max_u64`, `scan_min_i64`, `scan_min_u64`, `scan_or_u64`, `scan_product_u64`, `scan_xor_u64`.
+pub static SCAN_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_more_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_more_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_variants`: `scan_add_before_f32`, `scan_blelloch_f32`, `scan_hillis_steele_f32`, `scan_look_back_f32`, `scan_sum_all_f32`, `scan_tiles_f32`, `scan_tiles_from_f32`, `scan_tiles_padded_f32`, `scan_totals_f32`.
+pub static SCAN_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_variants.sm_75.ptx"),
+        },
+    ],
+};

@@ -9,6 +9,7 @@
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 pub mod reduce;
+pub mod scan;
 pub mod transpose;
 
 /// The PTX modules, written by gpu-builder.

@@ -2,6 +2,7 @@
 
 use gpu_core::{Device, Error as Core};
 use gpu_reduce::{Error as Reduce, Scratch, sum_into};
+use gpu_scan::Error as Scan;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
     Batch, Error as Transpose, Matrix, permute, transpose, transpose_batch_into, transpose_in_place,
@@ -72,6 +73,44 @@ fn nothing_has_no_extremes_and_pairs_need_partners() {
 }
 
 #[test]
+fn a_scan_checks_its_output_and_scratch() {
+    for_each("a_scan_checks_its_output_and_scratch", |device| {
+        use gpu_scan::{Options, Scratch, inclusive_sum, inclusive_sum_into, kernels::Sum, scan_in_place};
+        let stream = device.stream().unwrap();
+        let other = device.stream().unwrap();
+        let input = device.upload(&vec![1.0f32; 60_000]).unwrap();
+        let mut output = device.upload(&vec![OLD; 60_001]).unwrap();
+        let mut scratch = Scratch::for_len(&stream, 60_000).unwrap();
+        let mut small = Scratch::for_len(&stream, 10_000).unwrap();
+        let mut foreign = Scratch::for_len(&other, 60_000).unwrap();
+
+        for len in [0, 59_999, 60_001] {
+            let error =
+                inclusive_sum_into(&stream, &input, output.slice_mut(..len), &mut scratch).unwrap_err();
+            let expected =
+                matches!(error, Scan::OutputLength { expected: 60_000, actual, .. } if actual == len);
+            assert!(expected, "{error}");
+        }
+        let target = output.slice_mut(..60_000);
+        let error = inclusive_sum_into(&stream, &input, target, &mut small).unwrap_err();
+        let expected = matches!(error, Scan::ScratchTooSmall { len: 60_000, expected: 11, actual: 10, .. });
+        assert!(expected, "{error}");
+        let options = Options::exclusive();
+        let error = scan_in_place::<Sum<f32>>(&stream, &mut output, options, &mut foreign).unwrap_err();
+        assert!(matches!(error, Scan::ScratchOfOtherStream), "{error}");
+        assert_eq!(output.to_vec().unwrap(), vec![OLD; 60_001]);
+
+        // No elements are no mistake, and the same arguments without one go through.
+        assert_eq!(inclusive_sum(input.slice(..0)).unwrap().len(), 0);
+        inclusive_sum_into(&stream, input.slice(..0), output.slice_mut(..0), &mut scratch).unwrap();
+        inclusive_sum_into(&stream, &input, output.slice_mut(..60_000), &mut scratch).unwrap();
+        stream.synchronize().unwrap();
+        let results = output.to_vec().unwrap();
+        assert_eq!((results[59_999], results[60_000]), (60_000.0, OLD));
+    });
+}
+
+#[test]
 fn memory_of_another_device_is_refused() {
     let here = Device::simulator();
     for_each("memory_of_another_device_is_refused", |there| {
@@ -81,6 +120,10 @@ fn memory_of_another_device_is_refused() {
         let mut output = here.upload(&[OLD]).unwrap();
         let error = sum_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::Device(Core::WrongDevice { .. })), "{error}");
+        let mut scratch = gpu_scan::Scratch::for_len(&stream, 100).unwrap();
+        let error =
+            gpu_scan::inclusive_sum_into(&stream, input.slice(..1), &mut output, &mut scratch).unwrap_err();
+        assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
         let error = transpose_into(&stream, &input, Matrix::new(1, 1).unwrap(), &mut output, 1).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD]);

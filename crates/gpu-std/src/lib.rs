@@ -73,6 +73,7 @@ pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod memory;
+mod opaque;
 pub mod parameter;
 pub mod shared;
 pub mod thread;
@@ -81,7 +82,9 @@ pub mod warp;
 
 pub use gpu_std_macros::{device, kernel};
 #[doc(inline)]
-pub use unroll::{opaque, unroll};
+pub use opaque::opaque;
+#[doc(inline)]
+pub use unroll::unroll;
 
 /// What nearly every kernel names.
 pub mod prelude {

@@ -1,4 +1,4 @@
-//! Loops that are unrolled, or are not, whatever the optimiser thinks.
+//! Loops that are unrolled whatever the optimiser thinks.
 
 /// Runs `body` for 0, 1, … `N` − 1, written out one after the other: there is no loop left.
 ///
@@ -18,24 +18,4 @@ pub fn unroll<const N: usize>(mut body: impl FnMut(usize)) {
     }
     step!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
     step!(32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63);
-}
-
-/// `value`, of which the optimiser knows nothing.
-///
-/// As the bound of a loop it keeps the loop from being unrolled: for paths that are rarely taken, where code that is
-/// written out many times costs registers on the paths that matter, and for loops around a large body.
-///
-/// ```
-/// let mut sum = 0;
-/// for k in 0..gpu_std::opaque(4) {
-///     sum += k;
-/// }
-/// assert_eq!(sum, 6);
-/// ```
-#[inline(always)]
-pub fn opaque(value: u32) -> u32 {
-    #[cfg(target_arch = "nvptx64")]
-    return crate::backend::opaque(value);
-    #[cfg(not(target_arch = "nvptx64"))]
-    value
 }

@@ -14,21 +14,18 @@ pub mod memory;
 pub mod thread;
 pub mod warp;
 
+/// Empty assembly that might change the word.
+#[inline(always)]
+pub fn opaque(mut word: u32) -> u32 {
+    // SAFETY: it does nothing.
+    unsafe { core::arch::asm!("// {}", inout(reg32) word, options(nomem, nostack, preserves_flags)) };
+    word
+}
+
 /// A kernel has nobody to tell: it traps, and the launch fails with `CUDA_ERROR_LAUNCH_FAILED`.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::intrinsics::abort()
-}
-
-/// See [`crate::opaque`]. No lanes cooperate here, so assembly is safe to move and to duplicate.
-#[inline(always)]
-pub fn opaque(value: u32) -> u32 {
-    let result: u32;
-    // SAFETY: it only moves a register.
-    unsafe {
-        core::arch::asm!("mov.u32 {}, {};", out(reg32) result, in(reg32) value, options(pure, nomem, nostack));
-    }
-    result
 }
 
 /// An entry of a PTX module. The features it needs are allowed here, so that kernel crates need none.

@@ -1,0 +1,138 @@
+//! Validate, plan, launch.
+
+mod named;
+
+pub use named::*;
+
+use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_kernels::scan::Scan;
+
+use crate::error::Error;
+use crate::launch::{self, Instance};
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::reference;
+use crate::scratch::Scratch;
+
+/// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the functions named
+/// after the operators call.
+///
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch memory,
+/// and waits before freeing it. [`scan_into`] does neither.
+///
+/// # Errors
+/// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_scan::{Options, kernels::Max, scan};
+/// let device = gpu_core::Device::best();
+/// let input = device.upload(&[3, -5, 8, 2])?;
+/// let highest = scan::<Max<i32>>(&input, Options::inclusive())?;
+/// assert_eq!(highest.to_vec()?, [3, 3, 8, 8]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan<'a, S: Instance>(
+    input: impl Into<View<'a, S::Item>>,
+    options: Options<S::Output>,
+) -> Result<Buffer<S::Output>, Error> {
+    let input = input.into();
+    let stream = input.device().default_stream();
+    let mut output = input.device().alloc(input.len())?;
+    let mut scratch = Scratch::for_len(&stream, input.len())?;
+    scan_into::<S>(&stream, input, options, &mut output, &mut scratch)?;
+    Ok(output)
+}
+
+/// Writes the scan of an array with the operator `S` to `output`, on `stream`.
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the
+/// stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have to be
+/// ordered by events.
+///
+/// # Errors
+/// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
+/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is written then.
+///
+/// ```
+/// use gpu_scan::{Options, Scratch, kernels::WideSum, scan_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let input = device.upload(&[200u8, 100, 50])?;
+/// let mut output = device.zeroed::<u32>(3)?;
+/// let mut scratch = Scratch::for_len(&stream, input.len())?;
+/// scan_into::<WideSum<u8>>(&stream, &input, Options::inclusive(), &mut output, &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(output.to_vec()?, [200, 300, 350]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_into<'a, 'b, S: Instance>(
+    stream: &Stream,
+    input: impl Into<View<'a, S::Item>>,
+    options: Options<S::Output>,
+    output: impl Into<ViewMut<'b, S::Output>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (input, mut output) = (input.into(), output.into());
+    if output.len() != input.len() {
+        let (expected, actual) = (input.len(), output.len());
+        return Err(Error::OutputLength { scan: S::NAME, expected, actual });
+    }
+    let plan = prepare::<S>(stream, input.len(), scratch)?;
+    stream.expect("input of a scan", input.device())?;
+    stream.expect("output of a scan", output.device())?;
+    if input.is_empty() {
+        return Ok(());
+    }
+    if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
+        return reference::scan::<S>(input, &options, output);
+    }
+    launch::scan::<S>(stream, input, &options, output, plan, scratch)
+}
+
+/// Replaces an array by its scan with the operator `S`, on `stream`. As [`scan_into`] otherwise.
+///
+/// # Errors
+/// As [`scan_into`].
+///
+/// ```
+/// use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
+/// let device = gpu_core::Device::best();
+/// let stream = device.stream()?;
+/// let mut data = device.upload(&[1u64; 5])?;
+/// let mut scratch = Scratch::for_len(&stream, data.len())?;
+/// scan_in_place::<Sum<u64>>(&stream, &mut data, Options::exclusive(), &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(data.to_vec()?, [0, 1, 2, 3, 4]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_in_place<'a, S: Instance<Output = <S as Scan>::Item>>(
+    stream: &Stream,
+    data: impl Into<ViewMut<'a, S::Output>>,
+    options: Options<S::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let mut data = data.into();
+    let plan = prepare::<S>(stream, data.len(), scratch)?;
+    stream.expect("data of a scan", data.device())?;
+    if data.is_empty() {
+        return Ok(());
+    }
+    if let Some(data) = data.as_mut_slice() {
+        reference::scan_in_place::<S>(data, &options);
+        return Ok(());
+    }
+    launch::scan_in_place::<S>(stream, data, &options, plan, scratch)
+}
+
+/// The plan, if the scratch memory is enough for it and belongs to the stream.
+fn prepare<S: Scan>(stream: &Stream, len: usize, scratch: &Scratch) -> Result<Plan, Error> {
+    let plan = Plan::checked::<S>(len)?;
+    if scratch.capacity() < plan.scratch_words() {
+        let (expected, actual) = (plan.scratch_words(), scratch.capacity());
+        return Err(Error::ScratchTooSmall { scan: S::NAME, len, expected, actual });
+    }
+    if scratch.stream != *stream {
+        return Err(Error::ScratchOfOtherStream);
+    }
+    Ok(plan)
+}

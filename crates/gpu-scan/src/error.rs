@@ -1,0 +1,43 @@
+//! What can go wrong.
+
+/// An error of a scan. Input and output are as they were.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output does not hold exactly one element for each of the input.
+    #[error("the output of a {scan} holds {actual} elements, not {expected}")]
+    OutputLength {
+        /// What was asked for.
+        scan: &'static str,
+        /// Elements of the input.
+        expected: usize,
+        /// Elements of the output given.
+        actual: usize,
+    },
+    /// The scratch memory was made for a shorter input.
+    #[error("a {scan} of {len} elements needs scratch memory of {expected} words, but this has {actual}")]
+    ScratchTooSmall {
+        /// What was asked for.
+        scan: &'static str,
+        /// Elements of the input.
+        len: usize,
+        /// Words that the tiles take.
+        expected: usize,
+        /// Words that the scratch memory has for them.
+        actual: usize,
+    },
+    /// The scratch memory belongs to another stream, whose scans may be using it.
+    #[error("scratch memory of one stream was given with another stream")]
+    ScratchOfOtherStream,
+    /// The input has more tiles than a launch can count.
+    #[error("an input of {len} elements is longer than {most}")]
+    TooLong {
+        /// Elements of the input.
+        len: usize,
+        /// The most there may be.
+        most: usize,
+    },
+    /// The device, its memory or the launch.
+    #[error(transparent)]
+    Device(#[from] gpu_core::Error),
+}

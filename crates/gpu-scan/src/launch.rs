@@ -1,0 +1,130 @@
+//! The launches: the crate's only unsafe code.
+
+use gpu_core::{Stream, View, ViewMut};
+use gpu_kernels::reduce::Accumulator;
+use gpu_kernels::scan::{self as kernels, Scan};
+use gpu_kernels::scan_instances;
+use gpu_std::half::{bf16, f16};
+use gpu_std::launch::LaunchConfig;
+use gpu_std::memory::{Global, GlobalMut};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::scratch::Scratch;
+
+/// A scan that a PTX module has a kernel for.
+pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
+    /// Enqueues the kernel.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    ///
+    /// # Safety
+    /// Until the kernel has ended, `input` must have `len` elements and `output` room for as many, either the same memory or
+    /// apart, which nothing else writes; `words` must be the `capacity` words of scratch memory that
+    /// [`kernels::whole`] asks for. `config` must be that of the plan for `len`, which is not zero.
+    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+    unsafe fn launch(
+        stream: &Stream,
+        config: LaunchConfig,
+        input: Global<Self::Item>,
+        output: GlobalMut<Self::Output>,
+        len: u64,
+        initial: Self::Register,
+        mode: u32,
+        words: GlobalMut<u64>,
+        capacity: u64,
+    ) -> Result<(), gpu_core::Error>;
+}
+
+/// The accumulator with the same bits.
+fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
+    B::from_words(&mut |word| value.word(word))
+}
+
+macro_rules! instance {
+    ($name:ident, $scan:ty) => {
+        impl Instance for $scan {
+            unsafe fn launch(
+                stream: &Stream,
+                config: LaunchConfig,
+                input: Global<Self::Item>,
+                output: GlobalMut<Self::Output>,
+                len: u64,
+                initial: Self::Register,
+                mode: u32,
+                words: GlobalMut<u64>,
+                capacity: u64,
+            ) -> Result<(), gpu_core::Error> {
+                let (input, output, initial) = (input.cast(), output.cast(), same_bits(initial));
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits
+                // mean the same to it.
+                unsafe {
+                    kernels::$name::launch(stream, config, input, output, len, initial, mode, words, capacity)
+                }
+            }
+        }
+    };
+}
+
+macro_rules! instances {
+    ($module:ident, $blocks:literal;
+     $($name:ident: $scan:ident<$of:ty>, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ident<$of_same:ty>)*;)*) => { $(
+        instance!($name, kernels::$scan<$of>);
+        $( instance!($name, kernels::$same<$of_same>); )*
+        const _: () = {
+            let shape = kernels::Shape::of::<kernels::$scan<$of>>();
+            assert!(shape.vector == $v && shape.rows == $l);
+        };
+    )* };
+}
+scan_instances!(instances);
+
+/// Enqueues a scan from one array to another. Everything has been checked: same device, same length, enough scratch.
+pub(crate) fn scan<S: Instance>(
+    stream: &Stream,
+    input: View<'_, S::Item>,
+    options: &Options<S::Output>,
+    mut output: ViewMut<'_, S::Output>,
+    plan: Plan,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    enqueue::<S>(stream, input.as_global(), output.as_global_mut(), input.len(), options, plan, scratch)
+}
+
+/// Enqueues a scan in place. Everything has been checked, as for [`scan`].
+pub(crate) fn scan_in_place<S: Instance<Output = <S as Scan>::Item>>(
+    stream: &Stream,
+    mut data: ViewMut<'_, S::Output>,
+    options: &Options<S::Output>,
+    plan: Plan,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (len, memory) = (data.len(), data.as_global_mut());
+    enqueue::<S>(stream, memory.as_global(), memory, len, options, plan, scratch)
+}
+
+/// Input and output are the same memory or, one of them being borrowed exclusively, apart.
+fn enqueue<S: Instance>(
+    stream: &Stream,
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: usize,
+    options: &Options<S::Output>,
+    plan: Plan,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    scratch.prepare()?;
+    let words = scratch.words.view_mut().as_global_mut();
+    let capacity = scratch.words.len() as u64;
+    let initial = options.initial::<S>();
+    // SAFETY: the kernel reads `len` elements of the input, writes as many of the output and uses the scratch memory, which
+    // has room for the plan's words, was zero when it was made or is again (`prepare`), and is used on this stream only.
+    // Buffers are freed only after the work enqueued before.
+    unsafe {
+        S::launch(stream, plan.launch(), input, output, len as u64, initial, options.mode(), words, capacity)
+    }?;
+    scratch.dirty = false;
+    Ok(())
+}

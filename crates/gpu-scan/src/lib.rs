@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod api;
+mod element;
+mod error;
+mod launch;
+mod options;
+mod plan;
+pub mod reference;
+mod scratch;
+pub mod variants;
+
+pub use api::*;
+pub use element::{Element, IntegerElement, WideElement};
+pub use error::Error;
+pub use gpu_std::half::{bf16, f16};
+pub use launch::Instance;
+pub use options::Options;
+pub use plan::Plan;
+pub use scratch::Scratch;
+
+/// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
+pub mod kernels {
+    pub use gpu_kernels::scan::*;
+}

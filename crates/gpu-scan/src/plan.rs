@@ -1,0 +1,120 @@
+//! What a scan launches, from its length and operator alone: pure, tested without a GPU.
+
+use gpu_kernels::scan::{self, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum};
+use gpu_std::launch::LaunchConfig;
+
+use crate::error::Error;
+
+/// The launch for an array of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How the array is cut: it fixes the order of combination.
+    pub shape: Shape,
+    /// Tiles of [`Shape::tile`] elements; at most 2^31.
+    pub tiles: u64,
+    /// Blocks, which take tiles in turn: no result depends on how many there are.
+    pub blocks: u32,
+}
+
+impl Plan {
+    /// The plan for `len` elements.
+    pub const fn new<S: Scan>(len: usize) -> Self {
+        let shape = Shape::of::<S>();
+        let tiles = shape.tiles(len as u64);
+        let blocks = if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS };
+        Self { shape, tiles, blocks }
+    }
+
+    /// As [`Plan::new`], if the length is one that a GPU could take.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`].
+    pub(crate) fn checked<S: Scan>(len: usize) -> Result<Self, Error> {
+        let plan = Self::new::<S>(len);
+        if plan.tiles <= MAX_TILES {
+            return Ok(plan);
+        }
+        let most = usize::try_from(MAX_TILES * plan.shape.tile() as u64).unwrap_or(usize::MAX);
+        Err(Error::TooLong { len, most })
+    }
+
+    /// Words of scratch memory that the tiles take.
+    pub const fn scratch_words(self) -> usize {
+        self.shape.scratch_words(self.tiles) as usize
+    }
+
+    /// Grid, block and shared memory; for at least one element.
+    pub const fn launch(self) -> LaunchConfig {
+        LaunchConfig::linear(self.blocks, self.shape.threads()).shared(self.shape.shared_bytes())
+    }
+}
+
+/// Words before those of the tiles.
+pub(crate) const HEADER: usize = HEADER_WORDS as usize;
+
+/// The most words that any scan of up to `len` elements takes: the smallest tile is that of 64-bit elements, and no
+/// accumulator is larger than theirs.
+pub(crate) const fn most_scratch_words(len: usize) -> usize {
+    let shape = Shape::of::<WideSum<f32>>();
+    shape.scratch_words(shape.tiles(len as u64)) as usize
+}
+
+const _: () = {
+    const fn smaller<S: Scan>() -> bool {
+        let (shape, widest) = (Shape::of::<S>(), Shape::of::<WideSum<f32>>());
+        shape.tile() >= widest.tile() && shape.words <= widest.words
+    }
+    assert!(smaller::<scan::Sum<f64>>() && smaller::<scan::Sum<f32>>() && smaller::<scan::Sum<u8>>());
+    assert!(smaller::<WideSum<u8>>() && smaller::<WideSum<i32>>() && smaller::<scan::Sum<i16>>());
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu_kernels::scan::Sum;
+
+    #[test]
+    fn tiles_are_16_or_24_kib_of_the_wider_side() {
+        assert_eq!(Plan::new::<Sum<u8>>(0).shape.tile(), 16 << 10);
+        assert_eq!(Plan::new::<Sum<i16>>(0).shape.tile(), 8 << 10);
+        assert_eq!(Plan::new::<Sum<f32>>(0).shape.tile(), 6 << 10);
+        assert_eq!(Plan::new::<WideSum<u8>>(0).shape.tile(), 6 << 10);
+        assert_eq!(Plan::new::<Sum<f64>>(0).shape.tile(), 3 << 10);
+    }
+
+    #[test]
+    fn every_block_has_a_tile_and_one_tile_needs_no_scratch() {
+        let tile = Plan::new::<Sum<f32>>(0).shape.tile() as usize;
+        for (len, tiles, blocks, words) in [
+            (0, 0, 0, 0),
+            (1, 1, 1, 0),
+            (tile, 1, 1, 0),
+            (tile + 1, 2, 2, 4),
+            (256 * tile, 256, 256, 265),
+            (256 * tile + 1, 257, 257, 267),
+            (10_000 * tile, 10_000, MAX_BLOCKS, 10_323),
+        ] {
+            let plan = Plan::new::<Sum<f32>>(len);
+            assert_eq!((plan.tiles, plan.blocks, plan.scratch_words()), (tiles, blocks, words), "{len}");
+        }
+    }
+
+    #[test]
+    fn tiles_are_counted_in_32_bits() {
+        let most = (MAX_TILES as usize) * Plan::new::<Sum<f32>>(0).shape.tile() as usize;
+        let plan = Plan::checked::<Sum<f32>>(most).unwrap();
+        assert!(plan.tiles + u64::from(plan.blocks) < 1 << 32);
+        let error = Plan::checked::<Sum<f32>>(most + 1).unwrap_err();
+        assert!(matches!(error, Error::TooLong { len, most: m } if len == most + 1 && m == most), "{error}");
+    }
+
+    #[test]
+    fn scratch_for_a_length_is_enough_for_all_operators() {
+        for len in [0, 1, 3072, 3073, 100_000, 1 << 24, (1 << 33) + 1] {
+            let most = most_scratch_words(len);
+            assert!(Plan::new::<Sum<f64>>(len).scratch_words() <= most, "{len}");
+            assert!(Plan::new::<Sum<f32>>(len).scratch_words() <= most, "{len}");
+            assert!(Plan::new::<Sum<u8>>(len).scratch_words() <= most, "{len}");
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! The CPU's scans: the oracle of the kernels, and what a machine without a GPU computes with.
+//!
+//! They combine in the kernels' order (see [`gpu_kernels::scan`]), so the results agree bit for bit. All cores take a batch of
+//! tiles that fits their caches: first the tiles' totals, in one read from memory; then, what comes before each tile being
+//! known, the results, from the caches. So memory is read once and written once, as on the GPU. Within a tile the 32
+//! vectors of a row are what vector instructions work on.
+
+use gpu_kernels::scan::{GROUP, Scan, Shape};
+use rayon::prelude::*;
+
+use crate::error::Error;
+use crate::options::Options;
+
+/// Bytes of input that each core takes of a batch: they stay in its second-level cache until they are read again.
+const BATCH_BYTES: usize = 512 << 10;
+
+const LANES: usize = 32;
+
+/// Writes the scan of `input` with the operator `S` to `output`, on all cores.
+///
+/// # Errors
+/// [`Error::OutputLength`].
+///
+/// ```
+/// use gpu_scan::{Options, kernels::Product, reference};
+/// let mut output = [0.0; 3];
+/// reference::scan::<Product<f64>>(&[2.0, -1.5, 7.0], &Options::inclusive(), &mut output)?;
+/// assert_eq!(output, [2.0, -3.0, -21.0]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan<S: Scan>(
+    input: &[S::Item],
+    options: &Options<S::Output>,
+    output: &mut [S::Output],
+) -> Result<(), Error> {
+    if output.len() != input.len() {
+        let (expected, actual) = (input.len(), output.len());
+        return Err(Error::OutputLength { scan: S::NAME, expected, actual });
+    }
+    scan_shaped::<S, _>(Apart { input, output }, options, Shape::of::<S>());
+    Ok(())
+}
+
+/// Replaces `data` by its scan with the operator `S`, on all cores.
+///
+/// ```
+/// use gpu_scan::{Options, kernels::Sum, reference};
+/// let mut data = [1, 2, 3];
+/// reference::scan_in_place::<Sum<i32>>(&mut data, &Options::exclusive());
+/// assert_eq!(data, [0, 1, 3]);
+/// ```
+pub fn scan_in_place<S: Scan<Output = <S as Scan>::Item>>(
+    data: &mut [S::Output],
+    options: &Options<S::Output>,
+) {
+    scan_shaped::<S, _>(Same { data }, options, Shape::of::<S>());
+}
+
+/// As [`scan`] for arrays of the same length, cut as `shape` says: what a kernel of another shape computes.
+#[doc(hidden)]
+pub fn scan_cut<S: Scan>(
+    input: &[S::Item],
+    options: &Options<S::Output>,
+    output: &mut [S::Output],
+    shape: Shape,
+) {
+    scan_shaped::<S, _>(Apart { input, output }, options, shape);
+}
+
+fn scan_shaped<S: Scan, P: Part<S>>(part: P, options: &Options<S::Output>, shape: Shape) {
+    match shape.vector {
+        2 => by_batches::<S, P, 2>(part, options, shape),
+        4 => by_batches::<S, P, 4>(part, options, shape),
+        8 => by_batches::<S, P, 8>(part, options, shape),
+        16 => by_batches::<S, P, 16>(part, options, shape),
+        other => unreachable!("no element has {other} in 16 bytes"),
+    }
+}
+
+// ---- Where elements come from and results go ---------------------------------------------------------------------
+
+/// Some consecutive elements and the places of their results.
+trait Part<S: Scan>: Send + Sync + Sized {
+    fn len(&self) -> usize;
+    fn items(&self) -> &[S::Item];
+    fn results(&mut self) -> &mut [S::Output];
+    fn split_at(self, middle: usize) -> (Self, Self);
+}
+
+struct Apart<'a, I, O> {
+    input: &'a [I],
+    output: &'a mut [O],
+}
+
+struct Same<'a, T> {
+    data: &'a mut [T],
+}
+
+impl<S: Scan> Part<S> for Apart<'_, S::Item, S::Output> {
+    fn len(&self) -> usize {
+        self.input.len()
+    }
+    fn items(&self) -> &[S::Item] {
+        self.input
+    }
+    fn results(&mut self) -> &mut [S::Output] {
+        self.output
+    }
+    fn split_at(self, middle: usize) -> (Self, Self) {
+        let (input, output) = (self.input.split_at(middle), self.output.split_at_mut(middle));
+        (Self { input: input.0, output: output.0 }, Self { input: input.1, output: output.1 })
+    }
+}
+
+impl<S: Scan<Output = <S as Scan>::Item>> Part<S> for Same<'_, S::Output> {
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+    fn items(&self) -> &[S::Item] {
+        self.data
+    }
+    fn results(&mut self) -> &mut [S::Output] {
+        self.data
+    }
+    fn split_at(self, middle: usize) -> (Self, Self) {
+        let (first, second) = self.data.split_at_mut(middle);
+        (Self { data: first }, Self { data: second })
+    }
+}
+
+// ---- Tiles -------------------------------------------------------------------------------------------------------
+
+fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Options<S::Output>, shape: Shape) {
+    let tile = shape.tile() as usize;
+    let groups =
+        (BATCH_BYTES * rayon::current_num_threads()).div_ceil(tile * GROUP as usize * size_of::<S::Item>());
+    let batch = groups * GROUP as usize;
+    // What comes before the section, the totals of its groups so far, and what comes before the group.
+    let mut start = options.initial::<S>();
+    let (mut nodes, mut before) = (Vec::with_capacity(LANES), start);
+    while rest.len() > 0 {
+        // Tiles are cut from the array's start; a reverse scan takes the last ones first.
+        let tiles = rest.len().div_ceil(tile);
+        let mut parts = Vec::with_capacity(batch.min(tiles));
+        while parts.len() < batch && rest.len() > 0 {
+            let part;
+            if options.reverse {
+                let start = (rest.len() - 1) / tile * tile;
+                (rest, part) = rest.split_at(start);
+            } else {
+                let len = tile.min(rest.len());
+                (part, rest) = rest.split_at(len);
+            }
+            parts.push(part);
+        }
+        let reverse = options.reverse;
+        let totals: Vec<S::Register> =
+            parts.par_iter().map(|part| total::<S, P, V>(part, reverse, shape)).collect();
+        // Before each tile, and after the last.
+        let mut starts = vec![before];
+        for group in totals.chunks(GROUP as usize) {
+            let scanned = over_lanes::<S>(lanes::<S>(group));
+            starts.extend(scanned[..group.len()].iter().map(|&tiles| S::combine(before, tiles)));
+            if group.len() == LANES {
+                nodes.push(scanned[LANES - 1]);
+                before = S::combine(start, over_lanes::<S>(lanes::<S>(&nodes))[nodes.len() - 1]);
+                *starts.last_mut().expect("it has one before each tile") = before;
+                if nodes.len() == LANES {
+                    start = before;
+                    nodes.clear();
+                }
+            }
+        }
+        parts.par_iter_mut().zip(starts.par_windows(2)).for_each(|(part, start)| {
+            write::<S, P, V>(part, options, shape, start[0], start[1]);
+        });
+    }
+}
+
+/// The values in the first lanes, the identity in the others.
+fn lanes<S: Scan>(values: &[S::Register]) -> [S::Register; LANES] {
+    let mut lanes = [identity::<S>(); LANES];
+    lanes[..values.len()].copy_from_slice(values);
+    lanes
+}
+
+fn identity<S: Scan>() -> S::Register {
+    S::extend(S::IDENTITY)
+}
+
+/// The total of a tile.
+fn total<S: Scan, P: Part<S>, const V: usize>(part: &P, reverse: bool, shape: Shape) -> S::Register {
+    let mut total = identity::<S>();
+    for warp in 0..shape.warps {
+        let mut carry = identity::<S>();
+        for row in 0..shape.rows {
+            let start = place::<V>(shape, warp, row, reverse);
+            let mut totals = [identity::<S>(); LANES];
+            with_row::<S, P, V>(part, start, reverse, |row| {
+                for lane in 0..LANES {
+                    let mut total = S::extend(row[lane][0]);
+                    for item in &row[lane][1..] {
+                        total = S::combine(total, S::extend(*item));
+                    }
+                    totals[lane] = total;
+                }
+            });
+            carry = S::combine(carry, tree::<S>(totals));
+        }
+        total = S::combine(total, carry);
+    }
+    total
+}
+
+/// The results of a tile: `before` is that of everything before it, `with` the same with the tile.
+fn write<S: Scan, P: Part<S>, const V: usize>(
+    part: &mut P,
+    options: &Options<S::Output>,
+    shape: Shape,
+    before: S::Register,
+    with: S::Register,
+) {
+    let mut warps = identity::<S>();
+    let mut previous = before;
+    for warp in 0..shape.warps {
+        let mut carry = identity::<S>();
+        for row in 0..shape.rows {
+            let start = place::<V>(shape, warp, row, options.reverse);
+            let mut vectors = [[identity::<S>(); LANES]; V];
+            with_row::<S, P, V>(part, start, options.reverse, |row| {
+                for lane in 0..LANES {
+                    let mut total = S::extend(row[lane][0]);
+                    vectors[0][lane] = total;
+                    for j in 1..V {
+                        total = S::combine(total, S::extend(row[lane][j]));
+                        vectors[j][lane] = total;
+                    }
+                }
+            });
+            let lanes = over_lanes::<S>(vectors[V - 1]);
+            // The result before the row, then those at the end of each of its vectors.
+            let mut ends = [previous; LANES + 1];
+            for (end, lane) in ends[1..].iter_mut().zip(&lanes) {
+                *end = S::combine(before, S::combine(warps, S::combine(carry, *lane)));
+            }
+            carry = S::combine(carry, lanes[LANES - 1]);
+            if warp + 1 == shape.warps && row + 1 == shape.rows {
+                ends[LANES] = with;
+            }
+            previous = ends[LANES];
+            // In the vectors' places, so that the loops are over lanes; then element by element.
+            let (own, last) = if options.exclusive { (1, 0) } else { (0, V - 1) };
+            let mut sums = vectors;
+            for j in 0..V - 1 {
+                for lane in 0..LANES {
+                    sums[j + own][lane] = S::combine(ends[lane], vectors[j][lane]);
+                }
+            }
+            sums[last].copy_from_slice(&ends[1 - own..][..LANES]);
+            put::<S, P, V>(part, start, options.reverse, |results| {
+                for lane in 0..LANES {
+                    for j in 0..V {
+                        results[lane][j] = S::output(sums[j][lane]);
+                    }
+                }
+            });
+        }
+        warps = S::combine(warps, carry);
+    }
+}
+
+/// The first element, in memory, of a row of a tile.
+fn place<const V: usize>(shape: Shape, warp: u32, row: u32, reverse: bool) -> usize {
+    let rows = shape.warps * shape.rows;
+    let number = warp * shape.rows + row;
+    (if reverse { rows - 1 - number } else { number }) as usize * LANES * V
+}
+
+/// Gives `take` the row that starts at `start`; where there are no elements it has identities.
+#[inline(always)]
+fn with_row<S: Scan, P: Part<S>, const V: usize>(
+    part: &P,
+    start: usize,
+    reverse: bool,
+    take: impl FnOnce(&[[S::Item; V]; LANES]),
+) {
+    let items = part.items().get(start..).unwrap_or_default();
+    let mut copy;
+    let row = match items.as_chunks::<V>().0.first_chunk::<LANES>() {
+        Some(row) if !reverse => row,
+        _ => {
+            copy = [[S::IDENTITY; V]; LANES];
+            let len = items.len().min(V * LANES);
+            copy.as_flattened_mut()[..len].copy_from_slice(&items[..len]);
+            if reverse {
+                copy.as_flattened_mut().reverse();
+            }
+            &copy
+        }
+    };
+    take(row);
+}
+
+/// Puts the results that `give` writes where a row's elements are.
+#[inline(always)]
+fn put<S: Scan, P: Part<S>, const V: usize>(
+    part: &mut P,
+    start: usize,
+    reverse: bool,
+    give: impl FnOnce(&mut [[S::Output; V]; LANES]),
+) {
+    let places = part.results().get_mut(start..).unwrap_or_default();
+    if !reverse && places.len() >= V * LANES {
+        let row = places.as_chunks_mut::<V>().0.first_chunk_mut::<LANES>();
+        return give(row.expect("a row is that long"));
+    }
+    let mut copy = [[S::EMPTY; V]; LANES];
+    give(&mut copy);
+    if reverse {
+        copy.as_flattened_mut().reverse();
+    }
+    let len = places.len().min(V * LANES);
+    places[..len].copy_from_slice(&copy.as_flattened()[..len]);
+}
+
+/// The inclusive scan over lanes, by doubling distances.
+#[inline(always)]
+fn over_lanes<S: Scan>(lanes: [S::Register; LANES]) -> [S::Register; LANES] {
+    let lanes = step::<S, 2>(&step::<S, 1>(&lanes));
+    step::<S, 16>(&step::<S, 8>(&step::<S, 4>(&lanes)))
+}
+
+/// Lane `i` becomes lane `i - D` combined with lane `i`. From one array to another: in place no vector instruction could do it.
+#[inline(always)]
+fn step<S: Scan, const D: usize>(from: &[S::Register; LANES]) -> [S::Register; LANES] {
+    let mut lanes = *from;
+    for (lane, (below, own)) in lanes[D..].iter_mut().zip(from[..LANES - D].iter().zip(&from[D..])) {
+        *lane = S::combine(*below, *own);
+    }
+    lanes
+}
+
+/// The last lane of that scan alone: a tree of neighbours.
+#[inline(always)]
+fn tree<S: Scan>(mut lanes: [S::Register; LANES]) -> S::Register {
+    for width in [16, 8, 4, 2, 1] {
+        for lane in 0..width {
+            lanes[lane] = S::combine(lanes[2 * lane], lanes[2 * lane + 1]);
+        }
+    }
+    lanes[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu_kernels::scan::{Max, Sum};
+
+    #[test]
+    fn whole_numbers_are_scanned_exactly() {
+        for len in [0usize, 1, 2, 31, 6143, 6144, 6145, 100_003, 6144 * 700 + 5] {
+            let values: Vec<f32> = (0..len).map(|i| if i % 3 == 0 { 1.0 } else { 0.0 }).collect();
+            let mut sums = vec![-1.0; len];
+            scan::<Sum<f32>>(&values, &Options::inclusive(), &mut sums).unwrap();
+            let expected: Vec<f32> = (0..len).map(|i| (i / 3 + 1) as f32).collect();
+            assert_eq!(sums, expected, "{len} elements");
+        }
+    }
+
+    /// A reverse scan is the scan of the reversed array wherever rounding does not show; and in place it is the same.
+    #[test]
+    fn reverse_and_in_place() {
+        let values: Vec<i32> = (0..20_011).map(|i: i32| i.wrapping_mul(2_654_435) % 1000).collect();
+        let mut backwards: Vec<i32> = values.iter().rev().copied().collect();
+        scan_in_place::<Max<i32>>(&mut backwards, &Options::exclusive().starting_with(-500));
+        backwards.reverse();
+        let mut actual = vec![0; values.len()];
+        let options = Options::exclusive().starting_with(-500).reversed();
+        scan::<Max<i32>>(&values, &options, &mut actual).unwrap();
+        assert_eq!(actual, backwards);
+        let mut in_place = values;
+        scan_in_place::<Max<i32>>(&mut in_place, &options);
+        assert_eq!(in_place, backwards);
+    }
+
+    /// The bound of the order: every element passes through at most `depth` additions on its way into a result, so the error
+    /// is at most depth·u/(1 - depth·u) times the sum of magnitudes (Higham, Accuracy and Stability, section 4.2).
+    #[test]
+    fn the_error_is_within_the_bound_of_the_order() {
+        let len = 3_000_017;
+        let values: Vec<f32> =
+            (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 - 8e6).collect();
+        let mut sums = vec![0.0; len];
+        scan::<Sum<f32>>(&values, &Options::inclusive(), &mut sums).unwrap();
+        let shape = Shape::of::<Sum<f32>>();
+        let groups = shape.tiles(len as u64).div_ceil(GROUP as u64);
+        // Vector, lanes, rows, warps, lanes of a group, groups; the three additions that put them together; and q's.
+        let depth = f64::from(shape.vector + 5 + shape.rows + shape.warps + 5) + groups as f64 + 3.0 + 1.0;
+        let u = f64::from(f32::EPSILON) / 2.0;
+        let (mut exact, mut magnitude) = (0.0, 0.0);
+        for (value, sum) in values.iter().zip(&sums) {
+            exact += f64::from(*value);
+            magnitude += f64::from(value.abs());
+            let bound = depth * u / (1.0 - depth * u) * magnitude;
+            assert!((f64::from(*sum) - exact).abs() <= bound);
+        }
+    }
+}

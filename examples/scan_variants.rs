@@ -1,0 +1,194 @@
+//! How long each scan takes: the textbook's, in one pass or four, and the fast one.
+//!
+//! `cargo run --release --example scan_variants` scans arrays of 1024·2^N floats, N = 1, 5, 10, 15 and 18, eleven times each. The
+//! first run is ignored; of the other ten it prints mean and deviation (the experiment of N. A. Núñez Hosco and F. Diaz,
+//! *Práctico 5*, 2024), and with `--plot FILE.png` it draws a chart. Without a GPU it runs them in the simulator, on small
+//! arrays; those times are the simulator's own. Every result is compared with the CPU's, element by element.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use gpu_core::{Device, Kind};
+use gpu_examples::chart::{FONT, paper};
+use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::exit_code;
+use gpu_examples::scans::{Summation, Work};
+use gpu_examples::table::Table;
+use indicatif::{ProgressBar, ProgressStyle};
+use plotters::prelude::*;
+use serde::Serialize;
+
+/// Time all scans of floats on the device at hand
+#[derive(Parser)]
+struct Options {
+    /// Print JSON lines instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Draw the times as a chart
+    #[arg(long, value_name = "FILE.png")]
+    plot: Option<PathBuf>,
+    /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
+    #[arg(long)]
+    device: Option<String>,
+    /// N of arrays of 1024·2^N elements, one or more; 1, 5, 10, 15, 18 on a GPU, 1, 5, 10, 15 on the CPU, 1 and 4 in the
+    /// simulator if not given
+    #[arg(short, long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=22))]
+    n: Vec<u32>,
+    /// Only this one: `recursive`, `look_back`, `fast`, …
+    #[arg(long, value_parser = Summation::by_name)]
+    variant: Option<Summation>,
+    /// Runs of each, the first of which is ignored
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(2..))]
+    runs: u32,
+    /// Run each once, without warming up or timing: for profilers
+    #[arg(long)]
+    once: bool,
+}
+
+/// One measurement.
+#[derive(Serialize)]
+struct Line {
+    variant: &'static str,
+    n: u32,
+    len: usize,
+    device: String,
+    runs: u32,
+    mean_microseconds: f64,
+    deviation_microseconds: f64,
+    /// Bytes of the elements, read once and written once, of the mean time, in 10⁹ a second.
+    gigabytes_per_second: f64,
+}
+
+fn main() -> ExitCode {
+    exit_code(run(&Options::parse()))
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let device = gpu_or_simulator(options.device.as_deref())?;
+    let exponents: &[u32] = match (options.n.as_slice(), device.kind()) {
+        ([], Kind::Cuda) => &[1, 5, 10, 15, 18],
+        ([], Kind::Cpu) => &[1, 5, 10, 15],
+        ([], _) => &[1, 4],
+        (given, _) => given,
+    };
+    let chosen = options.variant.map_or_else(Summation::all, |one| vec![one]);
+
+    // Nothing is drawn where standard error is not a terminal.
+    let bar = ProgressBar::new((chosen.len() * exponents.len()) as u64)
+        .with_style(ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {pos}/{len} {msg}")?);
+    let mut lines = Vec::new();
+    for &n in exponents {
+        let len = 1024usize << n;
+        let mut work = Work::new(&device, len)?;
+        for &one in &chosen {
+            bar.set_message(format!("{one} of {len}"));
+            // Draws it now: a scan can take seconds.
+            bar.tick();
+            work.check(one)?;
+            if !options.once {
+                let times = work.time(one, options.runs as usize - 1)?;
+                lines.push(Line {
+                    variant: one.name(),
+                    n,
+                    len,
+                    device: device.name(),
+                    runs: options.runs,
+                    mean_microseconds: times.mean * 1e6,
+                    deviation_microseconds: times.deviation * 1e6,
+                    gigabytes_per_second: (2 * len * size_of::<f32>()) as f64 / times.mean / 1e9,
+                });
+                // What was timed is what was checked.
+                work.check(one)?;
+            }
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+
+    if options.json {
+        lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
+    } else if !options.once {
+        print(&device, exponents, &lines, options.runs);
+    }
+    if let Some(file) = &options.plot {
+        plot(file, &device.name(), &chosen, &lines)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        eprintln!("drawn: {}", file.display());
+    }
+    Ok(())
+}
+
+fn print(device: &Device, exponents: &[u32], lines: &[Line], runs: u32) {
+    println!(
+        "device {device}; inclusive sums of f32, all equal to the reference's; mean and deviation of {} runs\n",
+        runs - 1
+    );
+    for &n in exponents {
+        println!("1024 · 2^{n} elements");
+        let mut table = Table::new(["variant", "µs", "deviation", "GB/s", "of the fastest"]);
+        let of_length = || lines.iter().filter(|line| line.n == n);
+        let best = of_length().map(|line| line.gigabytes_per_second).fold(0.0, f64::max);
+        for line in of_length() {
+            table.row([
+                line.variant.to_owned(),
+                format!("{:.1}", line.mean_microseconds),
+                format!("{:.1}", line.deviation_microseconds),
+                format!("{:.1}", line.gigabytes_per_second),
+                format!("{:.3}", line.gigabytes_per_second / best),
+            ]);
+        }
+        println!("{table}");
+    }
+}
+
+/// Times over lengths, a line for each scan.
+fn plot(file: &Path, device: &str, chosen: &[Summation], lines: &[Line]) -> Result<(), Box<dyn Error>> {
+    let root = paper(file, (1000, 640))?;
+    // Logarithmic axes, from one power of ten to another: those have labels.
+    let range = |of: &dyn Fn(&Line) -> f64| {
+        let logs = lines.iter().map(|line| of(line).max(1e-3).log10());
+        let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
+            (log.floor().min(low), log.ceil().max(high))
+        });
+        10f64.powf(low)..10f64.powf(high.max(low + 1.0))
+    };
+    let (lengths, times) = (range(&|line| line.len as f64), range(&|line| line.mean_microseconds));
+    let mut chart = ChartBuilder::on(&root)
+        .caption(format!("Inclusive sums of floats, {device}"), (FONT, 20))
+        .margin(12)
+        .margin_right(200)
+        .x_label_area_size(40)
+        .y_label_area_size(80)
+        .build_cartesian_2d(lengths.log_scale(), times.log_scale())?;
+    chart
+        .configure_mesh()
+        .x_desc("elements")
+        .y_desc("µs")
+        .label_style((FONT, 15))
+        .max_light_lines(1)
+        .x_label_formatter(&|&len| match len {
+            len if len >= 1e6 => format!("{}M", len / 1e6),
+            len if len >= 1e3 => format!("{}k", len / 1e3),
+            len => len.to_string(),
+        })
+        .y_label_formatter(&|us| format!("{us}"))
+        .draw()?;
+    for (index, one) in chosen.iter().enumerate() {
+        let colour = Palette99::pick(index).to_rgba();
+        let points: Vec<(f64, f64)> = lines
+            .iter()
+            .filter(|line| line.variant == one.name())
+            .map(|line| (line.len as f64, line.mean_microseconds.max(1e-3)))
+            .collect();
+        // Where they end the lines lie too close for names: those stand beside, from the top, in the order of the table.
+        chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;
+        chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
+        let (left, top) = (root.dim_in_pixel().0 as i32 - 190, 50 + 22 * index as i32);
+        root.draw(&Rectangle::new([(left, top + 4), (left + 18, top + 10)], colour.filled()))?;
+        root.draw(&Text::new(one.name(), (left + 26, top), (FONT, 16)))?;
+    }
+    root.present()?;
+    Ok(())
+}
