@@ -301,7 +301,7 @@ fn scans_on_a_stream_reuse_their_scratch() {
         let (on_f, on_b) = (device.upload(&floats).unwrap(), device.upload(&bytes).unwrap());
         let mut out_f = device.zeroed::<f32>(50_000).unwrap();
         let mut out_b = device.zeroed::<u32>(50_000).unwrap();
-        for len in [50_000, 6145, 3, 40_000, 0, 12_289] {
+        for len in [50_000, 5121, 3, 40_000, 0, 10_241] {
             let options = Options::exclusive();
             scan_into::<Sum<f32>>(&stream, on_f.slice(..len), options, out_f.slice_mut(..len), &mut scratch)
                 .unwrap();

@@ -37,8 +37,8 @@ pub fn small_wide(
     whole::<WideSum<f32>, 2, 2, 4, 1, 2>(input, output, len, initial, mode, words, capacity);
 }
 
-const F32: Shape = Shape { warps: 2, vector: 4, rows: 1, words: 1 };
-const WIDE: Shape = Shape { warps: 2, vector: 2, rows: 1, words: 2 };
+const F32: Shape = Shape { warps: 2, vector: 4, rows: 1, words: 1, input_words: 4 };
+const WIDE: Shape = Shape { warps: 2, vector: 2, rows: 1, words: 2, input_words: 2 };
 
 fn options<T>(mode: u32) -> Options<T> {
     let options = if mode & EXCLUSIVE != 0 { Options::exclusive() } else { Options::inclusive() };

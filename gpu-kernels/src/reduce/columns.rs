@@ -187,9 +187,8 @@ pub fn columns<R: Reduction, const V: usize>(
             let mut total = R::IDENTITY;
             let mut member = 0;
             while member < members {
-                let partial: R::Accumulator = place.take(group * SLAB + member, line);
-                total = R::combine(total, partial);
-                member += 1;
+                total = place.take::<R>(total, group * SLAB + member, members - member, line);
+                member += at_once::<R>() as u32;
             }
             if groups == 1 {
                 write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
@@ -263,15 +262,47 @@ impl Place {
         });
     }
 
-    /// The result, which leaves zero.
+    /// Takes the results of [`at_once`] slabs, of which `left` are there, and leaves zeros.
     #[device]
     #[inline(always)]
-    fn take<A: Accumulator>(self, slab: u32, line: u32) -> A {
-        A::from_words(&mut |word| {
-            let place = self.word::<A>(slab, word, line);
-            let value = place.read(0);
-            place.write(0, 0);
-            value
-        })
+    fn take<R: Reduction>(
+        self,
+        mut total: R::Accumulator,
+        slab: u32,
+        left: u32,
+        line: u32,
+    ) -> R::Accumulator {
+        // All are asked for before the first is used.
+        let mut words = [[0; MAX_WORDS as usize]; AT_ONCE];
+        unroll::<AT_ONCE>(|i| {
+            if i < at_once::<R>() && (i as u32) < left {
+                unroll::<{ MAX_WORDS as usize }>(|word| {
+                    if (word as u32) < publishes::<R>() {
+                        let place = self.word::<R::Accumulator>(slab + i as u32, word as u32, line);
+                        words[i][word] = place.read(0);
+                    }
+                });
+            }
+        });
+        unroll::<AT_ONCE>(|i| {
+            if i < at_once::<R>() && (i as u32) < left {
+                unroll::<{ MAX_WORDS as usize }>(|word| {
+                    if (word as u32) < publishes::<R>() {
+                        self.word::<R::Accumulator>(slab + i as u32, word as u32, line).write(0, 0);
+                    }
+                });
+                total = R::combine(total, Accumulator::from_words(&mut |word| words[i][word as usize]));
+            }
+        });
+        total
     }
+}
+
+/// The most partial results that a thread asks for at once.
+const AT_ONCE: usize = 8;
+
+/// Partial results that a thread asks for at once: 0.7 µs is the way to memory and back (H200), and one after the other the 128 of
+/// 2^14 rows would take a third of the kernel's time.
+const fn at_once<R: Reduction>() -> usize {
+    AT_ONCE / publishes::<R>() as usize
 }

@@ -40,7 +40,7 @@ pub use operators::{
 };
 pub use quad::{Quads, Words};
 pub use segments::{
-    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks,
+    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, SEGMENTS_BLOCKS, Starts, scratch_words, segments,
     segments_shared_bytes, weight,
 };
 pub use whole::{publishes, whole};

@@ -9,13 +9,11 @@ use super::*;
 // Segments and columns have sums and extremes alone: the others would be 8 MB more of PTX.
 macro_rules! kernels {
     ($whole:ident none none, $($rest:tt)*) => {};
-    ($whole:ident $module:ident $columns:ident, f32, $($rest:tt)*) => { kernels! { @4 $module, f32, $($rest)* } };
-    ($whole:ident $module:ident $columns:ident, $($rest:tt)*) => { kernels! { @3 $module, $($rest)* } };
-    (@$fit:literal $module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+    ($whole:ident $module:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $reduction:ty;)*) => {
         $(
             /// Reduces each segment of `input`, which has `len` elements. How to launch it is said at [`segments`].
-            #[kernel(module = $module, launch_bounds(256, segments_blocks::<$reduction>($fit)), programmatic)]
+            #[kernel(module = $module, launch_bounds(256, SEGMENTS_BLOCKS), programmatic)]
             pub fn $name(
                 input: Global<$t>,
                 len: u64,

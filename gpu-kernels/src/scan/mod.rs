@@ -51,9 +51,9 @@ pub const VECTOR_BYTES: u32 = 16;
 pub const GROUP: u32 = 32;
 /// Tiles of a section: as many groups as lanes.
 pub const SECTION: u32 = GROUP * GROUP;
-/// Blocks of a launch: four for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them scan the
+/// Blocks of a launch: five for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them scan the
 /// same array, and those that find no place wait and then find nothing to do.
-pub const MAX_BLOCKS: u32 = 528;
+pub const MAX_BLOCKS: u32 = 660;
 /// The most tiles: they and the blocks are counted in 32 bits.
 pub const MAX_TILES: u64 = 1 << 31;
 /// The words of scratch memory before those of the tiles.
@@ -75,23 +75,32 @@ pub struct Shape {
     pub rows: u32,
     /// Words of 32 bits of what is exchanged.
     pub words: u32,
+    /// Words of 32 bits of a vector of the input.
+    pub input_words: u32,
 }
 
 impl Shape {
     /// That of the kernels in the PTX modules.
     ///
-    /// Six vectors of a thread are 96 KiB on their way to a multiprocessor with four blocks, where 32 KiB suffice to keep
-    /// the memory busy; eight do not fit 64 registers (ptxas 13.0: 244 bytes spilled). Of elements of 1 or 2 bytes four are
-    /// enough: their code is unrolled element by element.
+    /// A tile takes far longer than its way from memory, as it waits for others. So what counts is how many bytes of all tiles
+    /// are under way: six vectors of a thread, which then wait in shared memory, and as many blocks as registers allow. Of
+    /// elements of 1 or 2 bytes four vectors: their code is unrolled element by element.
     pub const fn of<S: Scan>() -> Self {
         let (input, output) = (S::Item::BYTES, S::Output::BYTES);
         let wider = if input > output { input } else { output };
-        let rows = if wider < 4 { 4 } else { 6 };
+        let rows = if wider < 4 {
+            4
+        } else if wider == 4 {
+            5
+        } else {
+            6
+        };
         Self {
             warps: WARPS as u32,
             vector: VECTOR_BYTES / wider,
             rows,
             words: <S::Register as Accumulator>::WORDS,
+            input_words: VECTOR_BYTES / wider * input / 4,
         }
     }
 
@@ -123,6 +132,7 @@ impl Shape {
             .array::<u32>(self.warps * self.words)
             .array::<u32>(2 * self.words)
             .array::<u64>(1)
+            .array::<u32>(self.threads() * self.rows * self.input_words)
             .array::<u32>(self.warps * 32 * VECTOR_BYTES / 4)
             .bytes()
     }

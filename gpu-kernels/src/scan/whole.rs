@@ -47,6 +47,8 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
     let block_ticket = memory.array::<u64>(1);
+    // Where vectors wait for what comes before the tile: registers would let fewer blocks run.
+    let waiting = memory.array::<u32>(32 * (W * L * N) as u32);
     let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
     let tile_len = 32 * (W * L * V) as u32;
     let tiles = len.div_ceil(tile_len as u64) as u32;
@@ -68,16 +70,14 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
             break;
         }
         let published = Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket) };
-        let mut vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
-
+        let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
         let totals = core::array::from_fn(|row| {
             vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
         });
+        // A thread reads only what it wrote, so no barrier is needed.
+        let waiting = waiting.offset(opaque(thread_idx_x()) * N as u32);
+        unroll::<L>(|row| waiting.write_vec(row as u32 * 32 * (W * N) as u32, vectors[row]));
         let mut ends = ends::<S, L, W>(totals, warp_totals);
-        if S::Item::BYTES < 4 {
-            // Held as they were loaded, not element by element.
-            unroll::<L>(|row| unroll::<N>(|word| vectors[row][word] = opaque(vectors[row][word])));
-        }
 
         let Prefix { before, with } = if tiles > 1 {
             if thread_idx_x() == 0 {
@@ -105,7 +105,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
             ends.rows[L - 1] = with;
         }
         Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode)
-            .store(output, &vectors, first, &ends.rows, exchange);
+            .store(output, waiting, first, &ends.rows, exchange);
         if thread_idx_x() == 0 {
             block_ticket.write(0, next);
         }
@@ -165,13 +165,13 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         load::<S::Item, V, N, L>(tile, self.places, self.left, whole, S::IDENTITY, exchange)
     }
 
-    /// Writes the results. `ends[l]` is that at the end of the thread's vector in row `l`, `first` that before the warp's
+    /// Writes the results of the thread's vectors in `waiting`. `ends[l]` is that at the end of the thread's vector in row `l`, `first` that before the warp's
     /// first.
     #[inline(always)]
     fn store(
         &self,
         output: GlobalMut<S::Output>,
-        vectors: &[[u32; N]; L],
+        waiting: Shared<u32>,
         first: S::Register,
         ends: &[S::Register; L],
         exchange: Shared<u32>,
@@ -187,12 +187,13 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let before = if lane == 0 { before_row } else { below };
             before_row = below;
 
+            let elements: [u32; N] = waiting.read_vec(row as u32 * 32 * (W * N) as u32);
             let mut packed = [0; M];
             let mut previous = before;
-            let mut vector = S::extend(S::Item::unpack(&vectors[row], 0));
+            let mut vector = S::extend(S::Item::unpack(&elements, 0));
             unroll::<V>(|j| {
                 if j > 0 {
-                    vector = S::combine(vector, S::extend(S::Item::unpack(&vectors[row], j)));
+                    vector = S::combine(vector, S::extend(S::Item::unpack(&elements, j)));
                 }
                 let result = if j + 1 < V { S::combine(before, vector) } else { ends[row] };
                 S::output(if self.exclusive { previous } else { result }).pack(&mut packed, j);

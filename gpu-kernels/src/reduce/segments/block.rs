@@ -11,7 +11,7 @@ use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
-use crate::reduce::whole::{block_result, publishes, write};
+use crate::reduce::whole::{block_result, publishes, take_tile, write};
 use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
@@ -87,6 +87,16 @@ impl<R: Reduction> Block<R> {
         let behind = segment as u64 * weight::<R::Item>() as u64;
         let low = stretch_begin.saturating_sub(behind);
         let high = stretch_begin + stretch - behind;
+        if end - begin <= tile::<R::Item>() as u64 {
+            // One part, here or in the stretch before.
+            if begin >= low {
+                let result = self.part::<V, A>(begin, end, 0, turn);
+                if thread_idx_x() == 0 {
+                    write::<R>(self.output_of(segment), result, 1);
+                }
+            }
+            return false;
+        }
         let division = Division::of::<R>(end - begin);
         let first = if low > begin { division.parts_in::<R>(low - begin) } else { 0 };
         let last = division.parts_in::<R>(if high < end { high - begin } else { end - begin });
@@ -97,25 +107,18 @@ impl<R: Reduction> Block<R> {
             let part_end = if after < end - begin { begin + after } else { end };
             let result = self.part::<V, A>(begin + base, part_end, base, turn);
             if thread_idx_x() == 0 {
-                if division.parts == 1 {
-                    write::<R>(self.output_of(segment), result, 1);
-                } else {
-                    let place = self.place(begin + base, number == 0);
-                    unroll::<{ MAX_WORDS as usize }>(|word| {
-                        let word = word as u32;
-                        if word < publishes::<R>() {
-                            place.atomic(word).store(
-                                result.word(word) as u64,
-                                Ordering::Relaxed,
-                                Scope::Device,
-                            );
-                        }
-                    });
-                }
+                let place = self.place(begin + base, number == 0);
+                unroll::<{ MAX_WORDS as usize }>(|word| {
+                    let word = word as u32;
+                    if word < publishes::<R>() {
+                        let value = result.word(word) as u64;
+                        place.atomic(word).store(value, Ordering::Relaxed, Scope::Device);
+                    }
+                });
             }
             number += 1;
         }
-        if first >= last || division.parts == 1 || thread_idx_x() != 0 {
+        if first >= last || thread_idx_x() != 0 {
             return false;
         }
         let (count, done) = (self.place(begin, true).atomic(publishes::<R>()), (last - first) as u64);
@@ -145,6 +148,18 @@ impl<R: Reduction> Block<R> {
                 let passed = first + load * THREADS * V as u32;
                 if passed < length { length - passed } else { 0 }
             };
+            if length == tile::<R::Item>() && source.is_aligned() {
+                // As an array on its own: most of a long segment, where it starts at a multiple of 16 bytes.
+                take_tile::<R, V, A, ROWS>(
+                    &mut locals,
+                    source.offset((first as u64).wrapping_neg()),
+                    offset - first,
+                );
+                source = source.offset(length as u64);
+                offset += length;
+                left -= length as u64;
+                continue;
+            }
             let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; ROWS];
             if is_inner {
                 let floor = source.floor();

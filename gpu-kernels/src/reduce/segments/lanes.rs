@@ -47,8 +47,11 @@ impl<R: Reduction> Near<R> {
         let lane = warp::lane_id();
         let (group, in_group) = (lane >> width, lane & ((1 << width) - 1));
         let side_by_side = 32 >> width;
-        // Small segments: as many as fit in the rows. Others: one after the other, its rows in one step or two.
-        let per_batch = if is_small { side_by_side * ROWS as u32 } else { 1 };
+        // Small segments: as many as fit in the rows. Others, in powers of two of rows each: of two rows two at a time, else one,
+        // its rows in one step or two.
+        const ALL: u32 = ROWS.trailing_zeros();
+        let rows_each = if class == WARP_CLASS + 1 { 1 } else { ALL };
+        let per_batch = if is_small { side_by_side << ALL } else { 1 << (ALL - rows_each) };
         let steps = if class == CLASSES - 1 { WARPS / ROWS as u32 } else { 1 };
         let batches = members.div_ceil(per_batch);
         while *batch < batches {
@@ -56,12 +59,19 @@ impl<R: Reduction> Near<R> {
             let mut step = 0;
             while step < steps {
                 let member_of = |row: u32| {
-                    let number = (*batch * steps + step) * ROWS as u32 + row;
-                    if is_small { number << (WARP_CLASS - width) | group } else { *batch }
+                    if is_small {
+                        (*batch * ROWS as u32 + row) << (WARP_CLASS - width) | group
+                    } else {
+                        *batch * per_batch + (row >> rows_each)
+                    }
                 };
                 // The load's first element in its segment.
                 let offset_of = |row: u32| {
-                    let load = if is_small { in_group } else { lane + 32 * (step * ROWS as u32 + row) };
+                    let load = if is_small {
+                        in_group
+                    } else {
+                        lane + 32 * (step * ROWS as u32 + row % (1 << rows_each))
+                    };
                     load * V as u32
                 };
                 // The same from the origin on, and how many elements the segment has from there on.
@@ -130,12 +140,14 @@ impl<R: Reduction> Near<R> {
                             write::<R>(output, results[row], 1);
                         }
                     } else {
-                        // Lane i gets what warp i of a block would have: word by word, or LLVM makes one store to memory of
-                        // this and of the outputs.
-                        let is_mine = lane == step * ROWS as u32 + row as u32;
+                        // Lane i gets what warp i of a block would have, for a second segment lane 8 + i: word by word, or LLVM
+                        // makes one store to memory of this and of the outputs.
+                        let row = row as u32;
+                        let is_mine =
+                            lane == (row >> rows_each) * WARPS + step * ROWS as u32 + row % (1 << rows_each);
                         let kept = of_rows;
                         of_rows = Accumulator::from_words(&mut |word| {
-                            let of_row = warp::shuffle_idx(warp::FULL, results[row].word(word), 0);
+                            let of_row = warp::shuffle_idx(warp::FULL, results[row as usize].word(word), 0);
                             if is_mine { of_row } else { kept.word(word) }
                         });
                     }
@@ -144,8 +156,9 @@ impl<R: Reduction> Near<R> {
             }
             if !is_small {
                 let total = warp_result::<R>(of_rows, WARPS);
-                if lane == 0 {
-                    let segment = self.sorted.read(before + *batch) as u32;
+                let member = *batch * per_batch + lane / WARPS;
+                if lane % WARPS == 0 && lane / WARPS < per_batch && member < members {
+                    let segment = self.sorted.read(before + member) as u32;
                     write::<R>(self.output.offset((segment * R::OUTPUTS) as u64), total, 1);
                 }
             }

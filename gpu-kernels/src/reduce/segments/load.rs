@@ -1,6 +1,6 @@
 //! What a lane does with a load.
 
-use gpu_std::{device, unroll};
+use gpu_std::{device, unroll, warp};
 
 use super::ROWS;
 use crate::reduce::item::Item;
@@ -23,7 +23,7 @@ pub(super) fn of_thread<R: Reduction, const A: usize>(locals: &[R::Local; A], ba
     results[0]
 }
 
-/// Takes the first `wanted` elements of a load, the first of which is number `offset`.
+/// Takes the first `wanted` elements of a load, the first of which is number `offset`. All lanes of a warp together.
 #[device]
 #[inline(always)]
 pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
@@ -32,6 +32,14 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
     wanted: u32,
     offset: u32,
 ) {
+    // Where all lanes want all, nothing has to be asked for each element.
+    if warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
+        unroll::<V>(|lane| {
+            let item = <R::Item as Item>::Source::item(quad, lane as u32);
+            locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
+        });
+        return;
+    }
     unroll::<V>(|lane| {
         if (lane as u32) < wanted {
             let item = <R::Item as Item>::Source::item(quad, lane as u32);

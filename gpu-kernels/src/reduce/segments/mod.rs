@@ -200,8 +200,25 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
 
     // ---- Sort them by class ------------------------------------------------------------------------------------------
     let class_of = |segment: u32| class::<V>(begins.read(segment + 1) - begins.read(segment));
+    let common = if count > 0 { class_of(0) } else { NONE };
+    let mut is_other = common == NONE;
     let mut segment = thread;
-    while segment - thread < count {
+    while segment < count {
+        is_other |= class_of(segment) != common;
+        // Where all are of one class, they are in order.
+        sorted.write(segment, segment as u16);
+        segment += THREADS;
+    }
+    if thread == 0 && !is_other {
+        counts.write(common, count);
+    }
+    let is_mixed = sync_threads_count(is_other) > 0;
+    if thread == 0 && is_mixed && common != NONE {
+        counts.write(common, 0);
+    }
+    sync_threads();
+    let mut segment = thread;
+    while is_mixed && segment - thread < count {
         let class = if segment < count { class_of(segment) } else { NONE };
         if class == NONE && segment < count {
             if let Some(empty) = R::EMPTY {
@@ -217,7 +234,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     sync_threads();
     let of_class: [u32; CLASSES as usize] = core::array::from_fn(|class| counts.read(class as u32));
     let mut segment = thread;
-    while segment < count {
+    while is_mixed && segment < count {
         let class = class_of(segment);
         let mut place = places.read(segment) as u32;
         unroll::<{ CLASSES as usize }>(|below| {
@@ -244,7 +261,9 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let mut class = 0;
     while class < counts.read(CLASSES + 1) {
         let members = counts.read(class);
-        near.class::<V, A>(class, before, members, &mut batch);
+        if members > 0 {
+            near.class::<V, A>(class, before, members, &mut batch);
+        }
         before += members;
         class += 1;
     }
@@ -332,10 +351,6 @@ fn search<R: Reduction>(starts: Starts, count: u32, low: u64, high: u64) -> (u32
     (first, last)
 }
 
-/// The blocks that shall fit on a multiprocessor of capability 9.0, where `most` do with accumulators of one word: four leave 64
-/// registers, three 80 (ptxas 13.0 for sm_90: of `f32` nothing is spilled with four, of others nothing with three). For older
-/// ones ptxas needs up to 20 more.
-pub const fn segments_blocks<R: Reduction>(most: u32) -> u32 {
-    let blocks = if publishes::<R>() == 1 { most } else { 3 };
-    if cfg!(target_feature = "sm_90") { blocks } else { blocks - 1 }
-}
+/// The blocks that shall fit on a multiprocessor: three leave 80 registers (ptxas 13.0 for sm_90: nothing is spilled). For older
+/// ones it needs up to 20 more.
+pub const SEGMENTS_BLOCKS: u32 = if cfg!(target_feature = "sm_90") { 3 } else { 2 };
