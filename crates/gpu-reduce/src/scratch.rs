@@ -72,6 +72,11 @@ impl Scratch {
         self.words.len() - HEADER
     }
 
+    /// Whether the header has room for the results.
+    pub(crate) const fn has_room_for<R: Reduction>() -> bool {
+        R::OUTPUTS as usize * size_of::<R::Output>() <= (RESULT.end - RESULT.start) * size_of::<u64>()
+    }
+
     /// Clears what a failed launch may have left.
     pub(crate) fn prepare(&mut self) -> Result<(), Error> {
         if self.dirty {
