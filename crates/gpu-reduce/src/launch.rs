@@ -1,6 +1,6 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::reduce::{self as kernels, Lines, Reduction, Source, Starts};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
@@ -294,6 +294,33 @@ macro_rules! segmented {
 }
 reduce_instances!(segmented);
 reduce_half_instances!(segmented);
+
+/// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length, tiles that a
+/// block takes, output.
+///
+/// # Safety
+/// As [`Instance::launch`].
+pub type SumUnordered<T> =
+    unsafe fn(&Stream, LaunchConfig, Global<T>, u64, u64, GlobalMut<T>) -> Result<(), gpu_core::Error>;
+
+/// Enqueues a sum in any order. Everything has been checked: same device, room for the output.
+pub(crate) fn sum_unordered<T: gpu_core::Element>(
+    stream: &Stream,
+    kernel: SumUnordered<T>,
+    input: View<'_, T>,
+    plan: Plan,
+    mut output: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    stream.memset(output.reborrow(), 0)?;
+    if input.is_empty() {
+        return Ok(());
+    }
+    let (source, len) = (input.as_global(), input.len() as u64);
+    // SAFETY: the kernel reads `len` elements of the input and adds to one of the output, which the borrows keep valid; buffers are
+    // freed only after the work enqueued before.
+    unsafe { kernel(stream, plan.launch(), source, len, plan.tiles_per_block, output.as_global_mut()) }?;
+    Ok(())
+}
 
 /// Enqueues a reduction. Everything has been checked: same device, enough scratch, room for the output.
 pub(crate) fn reduce<R: Instance>(

@@ -23,6 +23,7 @@ mod operators;
 mod quad;
 pub mod segment_kernels;
 mod segments;
+mod unordered;
 pub mod variants;
 mod whole;
 
@@ -43,6 +44,7 @@ pub use segments::{
     COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks,
     segments_shared_bytes, weight,
 };
+pub use unordered::*;
 pub use whole::{publishes, whole};
 
 use gpu_std::shared::SharedLayout;

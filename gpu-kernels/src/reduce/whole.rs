@@ -128,7 +128,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
 /// Takes a whole tile. All loads are asked for before the first is used.
 #[device]
 #[inline(always)]
-fn take_tile<R: Reduction, const V: usize, const A: usize, const L: usize>(
+pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: usize>(
     locals: &mut [R::Local; A],
     part: <R::Item as Item>::Source,
     offset: u32,
@@ -145,7 +145,7 @@ fn take_tile<R: Reduction, const V: usize, const A: usize, const L: usize>(
 /// the items that no whole load has, one by one.
 #[device]
 #[inline(always)]
-fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
+pub(super) fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
     locals: &mut [R::Local; A],
     part: <R::Item as Item>::Source,
     left: u32,

@@ -3,10 +3,12 @@
 mod axis;
 mod named;
 mod segments;
+mod unordered;
 
 pub use axis::*;
 pub use named::*;
 pub use segments::*;
+pub use unordered::*;
 
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_kernels::reduce::Reduction;
