@@ -142,6 +142,7 @@ impl Run {
             Op::FirstResult => self.first_result(args, program, case),
             Op::Copy => self.copy(session, case).map(drop),
             Op::Sum
+            | Op::SumUnordered
             | Op::Max
             | Op::ArgMax
             | Op::SumWithCopy

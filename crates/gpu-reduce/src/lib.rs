@@ -2,6 +2,7 @@
 
 mod api;
 mod axis;
+mod by_key;
 mod element;
 mod error;
 mod launch;
@@ -13,6 +14,7 @@ mod segments;
 pub mod variants;
 
 pub use api::*;
+pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
 pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};

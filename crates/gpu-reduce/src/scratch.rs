@@ -86,6 +86,12 @@ impl Scratch {
         Ok(())
     }
 
+    /// The address of the partial results, which are cleared where a failed launch may have left something; `dirty` is set.
+    pub(crate) fn prepared(&mut self) -> Result<u64, Error> {
+        self.prepare()?;
+        Ok(self.partials())
+    }
+
     /// The address of the ticket.
     pub(crate) fn ticket(&self) -> u64 {
         self.words.view().as_global().address()

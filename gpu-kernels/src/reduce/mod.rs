@@ -21,6 +21,7 @@ mod number;
 mod operator;
 mod operators;
 mod quad;
+mod runs;
 pub mod segment_kernels;
 mod segments;
 mod unordered;
@@ -40,6 +41,7 @@ pub use operators::{
     Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
 };
 pub use quad::{Quads, Words};
+pub use runs::*;
 pub use segments::{
     COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks,
     segments_shared_bytes, weight,

@@ -12,6 +12,7 @@ pub trait Sample: Number + gpu_core::Element + Debug {
     /// Any bits.
     fn any_bits(seed: u64, len: usize) -> Vec<Self>;
     /// The sum, wrapping.
+    #[allow(dead_code, reason = "not every test adds")]
     fn add(self, other: Self) -> Self;
     /// The product, wrapping.
     #[allow(dead_code, reason = "not every test multiplies")]
