@@ -17,7 +17,7 @@ use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
 use crate::suite::segments::Parts;
-use crate::suite::{self, Case, Copy, Op, Reduce, Scan, Shape, SumWithCopy, Transpose, Type};
+use crate::suite::{self, Case, Copy, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type};
 
 /// Processes started for one first result.
 const CHILDREN: usize = 5;
@@ -142,6 +142,7 @@ impl Run {
             Op::FirstResult => self.first_result(args, program, case),
             Op::Copy => self.copy(session, case).map(drop),
             Op::Sum
+            | Op::SumUnordered
             | Op::Max
             | Op::ArgMax
             | Op::SumWithCopy
@@ -214,6 +215,15 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         session.release();
         let mut work = suite::permute::work(session, typed)?;
         let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
+        return Ok((timings, work.inputs(), work.bytes()));
+    }
+    if case.op == Op::SumUnordered {
+        let layout = session.layout::<f32>(case.elements());
+        session.prepare::<f32>(layout)?;
+        let session = &*session;
+        let Some(inputs) = session.inputs::<f32>(layout) else { unreachable!("they were prepared just now") };
+        let mut work = SumUnordered::new(session, inputs)?;
+        let timings = protocol::measure(&mut work, &session.stream, session.clock, &session.effort)?;
         return Ok((timings, work.inputs(), work.bytes()));
     }
     match case.element {

@@ -167,6 +167,17 @@ impl<T: Element> Outputs<T> {
         self.device.slice_mut(self.layout.range(input))
     }
 
+    /// What is in that of the input numbered `input`, after everything enqueued.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn read(&self, input: usize) -> Result<Vec<T>, Error> {
+        let range = self.layout.range(input);
+        let mut values = vec![T::default(); range.len()];
+        self.device.slice(range).copy_to(&mut values)?;
+        Ok(values)
+    }
+
     /// Poisons all.
     ///
     /// # Errors

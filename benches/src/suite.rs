@@ -6,12 +6,14 @@ mod reduce;
 mod scan;
 pub mod segments;
 mod transpose;
+mod unordered;
 
 pub use copy::Copy;
 pub use reduce::{Reduce, SumWithCopy};
 pub use scan::Scan;
 use segments::Lengths;
 pub use transpose::Transpose;
+pub use unordered::SumUnordered;
 
 use crate::report::Subject;
 
@@ -20,6 +22,8 @@ use crate::report::Subject;
 pub enum Op {
     /// The sum of an array.
     Sum,
+    /// The sum of an array in any order, of `f32`.
+    SumUnordered,
     /// The largest element of an array.
     Max,
     /// Where it is.
@@ -49,6 +53,7 @@ impl Op {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sum => "sum",
+            Self::SumUnordered => "sum_unordered",
             Self::Max => "max",
             Self::ArgMax => "argmax",
             Self::SumWithCopy => "sum_with_copy",
@@ -249,6 +254,8 @@ pub fn cases(quick: bool) -> Vec<Case> {
             cases.extend(lengths.iter().map(|&len| vector(op, element, len)));
         }
     }
+    // One size: that of the figure.
+    cases.push(vector(Op::SumUnordered, Type::F32, lengths[lengths.len() - 1]));
     for op in [Op::Sum, Op::SumWithCopy] {
         cases.extend(literature.iter().map(|&len| vector(op, Type::F64, len)));
     }
@@ -326,6 +333,7 @@ mod tests {
             "sum/f32/2^20",
             "sum/f32/2^24",
             "sum/f32/2^28",
+            "sum_unordered/f32/2^28",
             "max/f64/2^10",
             "argmax/u8/2^28",
             "sum/i32/2^20",

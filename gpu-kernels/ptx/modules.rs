@@ -684,6 +684,120 @@ pub static REDUCE_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
+/// Module `reduce_unordered_f32`: `sum_unordered_f32`.
+pub static REDUCE_UNORDERED_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_unordered_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_unordered_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_unordered_f32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_unordered_f64`: `sum_unordered_f64`.
+pub static REDUCE_UNORDERED_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_unordered_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_unordered_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_unordered_f64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_runs_b8`: `count_runs_b8`, `write_runs_b8`.
+pub static REDUCE_RUNS_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_runs_b8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_runs_b8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_runs_b8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_runs_b16`: `count_runs_b16`, `write_runs_b16`.
+pub static REDUCE_RUNS_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_runs_b16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_runs_b16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_runs_b16.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_runs_b32`: `count_runs_b32`, `write_runs_b32`.
+pub static REDUCE_RUNS_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_runs_b32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_runs_b32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_runs_b32.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_runs_b64`: `count_runs_b64`, `write_runs_b64`.
+pub static REDUCE_RUNS_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_runs_b64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_runs_b64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("reduce_runs_b64.sm_90.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_segments_f32`: `sum_f32`.
 pub static REDUCE_SEGMENTS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_f32",

@@ -147,6 +147,16 @@ pub enum Error {
         have: String,
     },
 
+    /// A module does not hold a kernel that is said to be in it: it was not built since the kernel was written, or the kernel
+    /// names no module.
+    #[error("module `{module}` has no kernel `{kernel}`: build its PTX again (gpu-builder build)")]
+    NoSuchKernel {
+        /// The module; empty where the kernel names none.
+        module: String,
+        /// The kernel.
+        kernel: String,
+    },
+
     /// The device cannot do this at all.
     #[error("{device} does not offer {what}")]
     Unsupported {

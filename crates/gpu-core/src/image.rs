@@ -62,9 +62,43 @@ pub fn choose(module: &Module, capability: Capability, driver: u32) -> Result<&'
     }
 }
 
+/// The image, if the kernel is in it.
+///
+/// # Errors
+/// [`Error::NoSuchKernel`].
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only a driver looks kernels up"))]
+pub(crate) fn expect_kernel(module: &Module, image: &Image, kernel: &str) -> Result<()> {
+    let is_name =
+        |rest: &str| rest.strip_prefix(kernel).is_some_and(|rest| rest.trim_start().starts_with('('));
+    if image.ptx.split(".entry").skip(1).any(|rest| is_name(rest.trim_start())) {
+        return Ok(());
+    }
+    Err(Error::NoSuchKernel { module: module.name.into(), kernel: kernel.into() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_that_the_module_lacks_is_told_from_one_it_has() {
+        let image = Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: ".visible .entry scale_f32(\n.param .u64 a)\n{ call other; }\n.visible .entry  scale_f64 (\n)",
+        };
+        let module = Module { name: "scale", images: &[] };
+        expect_kernel(&module, &image, "scale_f32").unwrap();
+        expect_kernel(&module, &image, "scale_f64").unwrap();
+        for missing in ["scale", "scale_f3", "scale_f32x", "other", "f32"] {
+            let error = expect_kernel(&module, &image, missing).unwrap_err();
+            assert!(
+                matches!(&error, Error::NoSuchKernel { module, kernel } if module == "scale" && kernel == missing),
+                "{error}"
+            );
+        }
+    }
 
     const fn image(arch: u32, exact: bool, isa: u32) -> Image {
         Image { arch, exact, isa, ptx: "" }

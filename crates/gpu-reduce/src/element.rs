@@ -1,11 +1,11 @@
 //! Which reductions there are of which elements.
 
-use gpu_core::View;
+use gpu_core::{Stream, View};
 use gpu_kernels::reduce as kernels;
 use gpu_kernels::reduce::{Integer, Number, Real};
 use gpu_std::half::{bf16, f16};
 
-use crate::launch::{Instance, Segmented};
+use crate::launch::{Instance, Segmented, SumUnordered};
 use crate::operand::Operand;
 
 /// A type of elements that can be reduced: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
@@ -44,6 +44,9 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     fn one(view: View<'_, Self>) -> <Self as Operand>::Views<'_>;
     /// Two views as what a reduction of two arrays takes.
     fn two<'a>(a: View<'a, Self>, b: View<'a, Self>) -> <Self::Pair as Operand>::Views<'a>;
+    /// The kernel of [`sum_unordered`](crate::sum_unordered), where it is not that of [`sum`](crate::sum()).
+    #[doc(hidden)]
+    const SUM_UNORDERED: Option<SumUnordered<Self>> = None;
     /// The sum that a mean is made of.
     type Total: Segmented<Item = Self>;
     /// What a mean is.
@@ -71,8 +74,9 @@ pub trait RealElement: Element + Real {
 }
 
 macro_rules! elements {
-    ($($t:ty: $squares:ident, $dot:ident, $total:ident, $mean:ty;)*) => { $(
+    ($($t:ty: $squares:ident, $dot:ident, $total:ident, $mean:ty $(, $unordered:ident)?;)*) => { $(
         impl Element for $t {
+            $( const SUM_UNORDERED: Option<SumUnordered<Self>> = Some(kernels::$unordered::launch::<Stream>); )?
             type Sum = kernels::Sum<$t>;
             type Product = kernels::Product<$t>;
             type Min = kernels::Min<$t>;
@@ -103,8 +107,8 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    f32: SumOfSquares, Dot, Sum, f32;
-    f64: SumOfSquares, Dot, Sum, f64;
+    f32: SumOfSquares, Dot, Sum, f32, sum_unordered_f32;
+    f64: SumOfSquares, Dot, Sum, f64, sum_unordered_f64;
     f16: HalfSumOfSquares, HalfDot, ExtendedSum, f32;
     bf16: HalfSumOfSquares, HalfDot, ExtendedSum, f32;
     i8: SumOfSquares, Dot, WideSum, f64;

@@ -1,6 +1,6 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::reduce::{self as kernels, Lines, Reduction, Source, Starts};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
@@ -36,6 +36,124 @@ pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
         ticket: GlobalMut<u32>,
         output: GlobalMut<Self::Output>,
     ) -> Result<(), gpu_core::Error>;
+}
+
+/// A map that a PTX module has a kernel for in front of the reduction `R`. With it [`Mapped`](kernels::Mapped) of the two is an
+/// [`Instance`]: that one could not be implemented elsewhere, both it and `Mapped` being of other crates.
+pub trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
+    /// Enqueues the kernel.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    ///
+    /// # Safety
+    /// As [`Instance::launch`].
+    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+    unsafe fn launch(
+        stream: &Stream,
+        config: LaunchConfig,
+        source: <Self::Item as kernels::Item>::Source,
+        len: u64,
+        tiles_per_block: u64,
+        partials: GlobalMut<u64>,
+        ticket: GlobalMut<u32>,
+        output: GlobalMut<R::Output>,
+    ) -> Result<(), gpu_core::Error>;
+}
+
+impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for kernels::Mapped<M, R> {
+    unsafe fn launch(
+        stream: &Stream,
+        config: LaunchConfig,
+        source: <M::Item as kernels::Item>::Source,
+        len: u64,
+        tiles_per_block: u64,
+        partials: GlobalMut<u64>,
+        ticket: GlobalMut<u32>,
+        output: GlobalMut<R::Output>,
+    ) -> Result<(), gpu_core::Error> {
+        // SAFETY: the caller promises what the kernel needs.
+        unsafe { M::launch(stream, config, source, len, tiles_per_block, partials, ticket, output) }
+    }
+}
+
+/// Makes a reduction of yours an [`Instance`], given the kernel that you made of it.
+///
+/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very reduction, with the
+/// parameters below in this order, and that gpu-builder compiled it.
+///
+/// ```
+/// use gpu_reduce::kernels::{Mapped, Reduction, Sum};
+/// # use gpu_kernels::reduce::{Map, whole};
+/// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
+/// pub struct Doubled;
+///
+/// impl Map for Doubled {
+///     type Item = f32;
+///     type Output = f32;
+///     fn map(item: f32) -> f32 {
+///         2.0 * item
+///     }
+/// }
+///
+/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4), programmatic)]`.
+/// #[kernel(launch_bounds(256, 4), programmatic)]
+/// pub fn doubled(
+///     input: Global<f32>,
+///     len: u64,
+///     tiles_per_block: u64,
+///     partials: GlobalMut<u64>,
+///     ticket: GlobalMut<u32>,
+///     output: GlobalMut<f32>,
+/// ) {
+///     // Elements of a load, accumulators of a thread, loads of a tile: wrong ones do not compile.
+///     whole::<Mapped<Doubled, Sum<f32>>, 4, 4, 4>(input, len, tiles_per_block, partials, ticket, output);
+/// }
+///
+/// // SAFETY: the kernel is `whole` of this reduction.
+/// gpu_reduce::instance!(unsafe Mapped<Doubled, Sum<f32>> => doubled);
+///
+/// let values = gpu_core::Device::simulator().upload(&[1.0f32, 2.5])?;
+/// assert_eq!(gpu_reduce::reduce::<Mapped<Doubled, Sum<f32>>, 1>(values.view())?, [7.0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+///
+/// A reduction that is a type of your own goes without `Mapped`; one of two arrays ([`kernels::Item`] is a pair), whose kernel
+/// takes both before `len`, is written `(two) Reduction => kernel`.
+#[macro_export]
+macro_rules! instance {
+    (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
+        impl $crate::MappedInstance<$reduction> for $map {
+            $crate::instance! { @launch $kernel, source => (source), $reduction, <$map as $crate::kernels::Map>::Item }
+        }
+    };
+    (unsafe (two) $reduction:ty => $kernel:ident) => {
+        impl $crate::Instance for $reduction {
+            $crate::instance! { @launch $kernel, (first, second) => (first, second), $reduction, <$reduction as $crate::kernels::Reduction>::Item }
+        }
+    };
+    (unsafe $reduction:ty => $kernel:ident) => {
+        impl $crate::Instance for $reduction {
+            $crate::instance! { @launch $kernel, source => (source), $reduction, <$reduction as $crate::kernels::Reduction>::Item }
+        }
+    };
+    (@launch $kernel:ident, $pattern:pat_param => ($($source:ident),*), $reduction:ty, $item:ty) => {
+        unsafe fn launch(
+            stream: &$crate::__private::Stream,
+            config: $crate::__private::LaunchConfig,
+            $pattern: <$item as $crate::kernels::Item>::Source,
+            len: u64,
+            tiles_per_block: u64,
+            partials: $crate::__private::GlobalMut<u64>,
+            ticket: $crate::__private::GlobalMut<u32>,
+            output: $crate::__private::GlobalMut<<$reduction as $crate::kernels::Reduction>::Output>,
+        ) -> ::core::result::Result<(), $crate::__private::Error> {
+            // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+            unsafe {
+                $kernel::launch(stream, config, $($source,)* len, tiles_per_block, partials, ticket, output)
+            }
+        }
+    };
 }
 
 /// A reduction that PTX modules have kernels for of segments and along axes as well: sums and extremes.
@@ -176,6 +294,33 @@ macro_rules! segmented {
 }
 reduce_instances!(segmented);
 reduce_half_instances!(segmented);
+
+/// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length, tiles that a
+/// block takes, output.
+///
+/// # Safety
+/// As [`Instance::launch`].
+pub type SumUnordered<T> =
+    unsafe fn(&Stream, LaunchConfig, Global<T>, u64, u64, GlobalMut<T>) -> Result<(), gpu_core::Error>;
+
+/// Enqueues a sum in any order. Everything has been checked: same device, room for the output.
+pub(crate) fn sum_unordered<T: gpu_core::Element>(
+    stream: &Stream,
+    kernel: SumUnordered<T>,
+    input: View<'_, T>,
+    plan: Plan,
+    mut output: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    stream.memset(output.reborrow(), 0)?;
+    if input.is_empty() {
+        return Ok(());
+    }
+    let (source, len) = (input.as_global(), input.len() as u64);
+    // SAFETY: the kernel reads `len` elements of the input and adds to one of the output, which the borrows keep valid; buffers are
+    // freed only after the work enqueued before.
+    unsafe { kernel(stream, plan.launch(), source, len, plan.tiles_per_block, output.as_global_mut()) }?;
+    Ok(())
+}
 
 /// Enqueues a reduction. Everything has been checked: same device, enough scratch, room for the output.
 pub(crate) fn reduce<R: Instance>(

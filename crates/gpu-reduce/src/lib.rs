@@ -2,6 +2,7 @@
 
 mod api;
 mod axis;
+mod by_key;
 mod element;
 mod error;
 mod launch;
@@ -13,10 +14,11 @@ mod segments;
 pub mod variants;
 
 pub use api::*;
+pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
 pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
-pub use launch::{Instance, Segmented};
+pub use launch::{Instance, MappedInstance, Segmented};
 pub use operand::{Columns, Operand};
 pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;
@@ -25,4 +27,12 @@ pub use segments::Segments;
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {
     pub use gpu_kernels::reduce::*;
+}
+
+/// What [`instance!`] expands to; not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use gpu_core::{Error, Stream};
+    pub use gpu_std::launch::LaunchConfig;
+    pub use gpu_std::memory::GlobalMut;
 }

@@ -23,6 +23,8 @@ pub struct Plan {
 impl Plan {
     /// The plan for `len` elements. It fixes the order of combination, so it depends on nothing else.
     pub const fn new<R: Reduction>(len: usize) -> Self {
+        // Words beyond would be dropped on their way between threads.
+        const { assert!(reduce::publishes::<R>() <= reduce::MAX_WORDS, "an accumulator has 6 words at most") };
         Self {
             tiles_per_block: reduce::tiles_per_block::<R::Item>(len as u64),
             blocks: reduce::blocks::<R::Item>(len as u64),

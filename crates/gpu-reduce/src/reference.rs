@@ -6,6 +6,7 @@
 use gpu_kernels::reduce::{Number, Reduction, SLAB, Sum, THREADS, WARPS, accumulators, per_load};
 use rayon::prelude::*;
 
+use crate::by_key::RunKey;
 use crate::error::Error;
 use crate::operand::{Columns, Operand};
 use crate::plan::Plan;
@@ -96,6 +97,36 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         .zip(offsets.par_windows(2))
         .with_min_len(16)
         .try_for_each(|(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output))
+}
+
+/// The reduction `R` of the values of each run of equal keys, on all cores: the keys, and as many elements a run as `R` writes.
+///
+/// # Errors
+/// [`Error::InputLengths`].
+///
+/// ```
+/// use gpu_reduce::{kernels::Max, reference};
+/// let (keys, maxima) = reference::reduce_by_key::<Max<i32>, u8, _>(&[1, 1, 2], &[3, 8, -5][..])?;
+/// assert_eq!((keys, maxima), (vec![1, 2], vec![8, -5]));
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_by_key<R: Reduction<Item: Operand>, K: RunKey, C: Columns<Item = R::Item>>(
+    keys: &[K],
+    values: C,
+) -> Result<(Vec<K>, Vec<R::Output>), Error>
+where
+    R::Output: gpu_core::Element,
+{
+    if keys.len() != values.len() {
+        return Err(Error::InputLengths { reduction: R::NAME, first: keys.len(), second: values.len() });
+    }
+    let is_head = |&index: &usize| index == 0 || keys[index] != keys[index - 1];
+    let mut offsets: Vec<usize> = (0..keys.len()).filter(is_head).collect();
+    let unique: Vec<K> = offsets.iter().map(|&first| keys[first]).collect();
+    offsets.push(keys.len());
+    let mut results = vec![R::Output::default(); unique.len() * R::OUTPUTS as usize];
+    reduce_segments::<R, C>(values, &offsets, &mut results)?;
+    Ok((unique, results))
 }
 
 /// The reduction `R` along the middle axis of an array of shape `outer × len × inner`, on all cores, into as many elements a

@@ -72,6 +72,11 @@ impl Scratch {
         self.words.len() - HEADER
     }
 
+    /// Whether the header has room for the results.
+    pub(crate) const fn has_room_for<R: Reduction>() -> bool {
+        R::OUTPUTS as usize * size_of::<R::Output>() <= (RESULT.end - RESULT.start) * size_of::<u64>()
+    }
+
     /// Clears what a failed launch may have left.
     pub(crate) fn prepare(&mut self) -> Result<(), Error> {
         if self.dirty {
@@ -79,6 +84,12 @@ impl Scratch {
         }
         self.dirty = true;
         Ok(())
+    }
+
+    /// The address of the partial results, which are cleared where a failed launch may have left something; `dirty` is set.
+    pub(crate) fn prepared(&mut self) -> Result<u64, Error> {
+        self.prepare()?;
+        Ok(self.partials())
     }
 
     /// The address of the ticket.

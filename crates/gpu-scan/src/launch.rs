@@ -38,12 +38,96 @@ pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     ) -> Result<(), gpu_core::Error>;
 }
 
+/// Makes a scan of yours an [`Instance`], given the kernel that you made of it.
+///
+/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very operator, with the parameters
+/// below in this order, and that gpu-builder compiled it.
+///
+/// ```
+/// use gpu_scan::{Options, kernels::{Scan, WARPS, whole}};
+/// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
+/// /// The last element that is not zero.
+/// pub struct Last;
+///
+/// impl Scan for Last {
+///     type Item = u32;
+///     type Register = u32;
+///     type Output = u32;
+///     const NAME: &'static str = "last that is not zero";
+///     const IDENTITY: u32 = 0;
+///     const EMPTY: u32 = 0;
+///     fn extend(item: u32) -> u32 {
+///         item
+///     }
+///     fn combine(before: u32, after: u32) -> u32 {
+///         if after == 0 { before } else { after }
+///     }
+///     fn output(result: u32) -> u32 {
+///         result
+///     }
+///     fn resume(output: u32) -> u32 {
+///         output
+///     }
+/// }
+///
+/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4), programmatic)]`.
+/// #[kernel(launch_bounds(256, 4), programmatic)]
+/// pub fn last(
+///     input: Global<u32>,
+///     output: GlobalMut<u32>,
+///     len: u64,
+///     initial: u32,
+///     mode: u32,
+///     words: GlobalMut<u64>,
+///     capacity: u64,
+/// ) {
+///     // Elements of a vector, words of one of the input and of the output; `Shape::of::<Last>().rows`, warps.
+///     whole::<Last, 4, 4, 4, 6, WARPS>(input, output, len, initial, mode, words, capacity);
+/// }
+///
+/// // SAFETY: the kernel is `whole` of this operator, with the rows of its shape.
+/// gpu_scan::instance!(unsafe Last => last, 4 by 6);
+///
+/// let values = gpu_core::Device::simulator().upload(&[0, 5, 0, 0, 7u32])?;
+/// assert_eq!(gpu_scan::scan::<Last>(&values, Options::inclusive())?.to_vec()?, [0, 5, 5, 5, 7]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+///
+/// The numbers are the elements of a vector and the vectors of a thread that the kernel was made with: those that
+/// [`kernels::Shape::of`] does not give do not compile.
+#[macro_export]
+macro_rules! instance {
+    (unsafe $scan:ty => $kernel:ident, $vector:literal by $rows:literal) => {
+        const _: () = {
+            let shape = $crate::kernels::Shape::of::<$scan>();
+            assert!(shape.vector == $vector && shape.rows == $rows, "a kernel of another shape");
+        };
+
+        impl $crate::Instance for $scan {
+            unsafe fn launch(
+                stream: &$crate::__private::Stream,
+                config: $crate::__private::LaunchConfig,
+                input: $crate::__private::Global<<$scan as $crate::kernels::Scan>::Item>,
+                output: $crate::__private::GlobalMut<<$scan as $crate::kernels::Scan>::Output>,
+                len: u64,
+                initial: <$scan as $crate::kernels::Scan>::Register,
+                mode: u32,
+                words: $crate::__private::GlobalMut<u64>,
+                capacity: u64,
+            ) -> ::core::result::Result<(), $crate::__private::Error> {
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                unsafe { $kernel::launch(stream, config, input, output, len, initial, mode, words, capacity) }
+            }
+        }
+    };
+}
+
 /// The accumulator with the same bits.
 fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
     B::from_words(&mut |word| value.word(word))
 }
 
-macro_rules! instance {
+macro_rules! of_kernel {
     ($name:ident, $scan:ty) => {
         impl Instance for $scan {
             unsafe fn launch(
@@ -71,8 +155,8 @@ macro_rules! instance {
 macro_rules! instances {
     ($module:ident, $blocks:literal;
      $($name:ident: $scan:ident<$of:ty>, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ident<$of_same:ty>)*;)*) => { $(
-        instance!($name, kernels::$scan<$of>);
-        $( instance!($name, kernels::$same<$of_same>); )*
+        of_kernel!($name, kernels::$scan<$of>);
+        $( of_kernel!($name, kernels::$same<$of_same>); )*
         const _: () = {
             let shape = kernels::Shape::of::<kernels::$scan<$of>>();
             assert!(shape.vector == $v && shape.rows == $l);

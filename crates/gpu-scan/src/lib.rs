@@ -23,3 +23,11 @@ pub use scratch::Scratch;
 pub mod kernels {
     pub use gpu_kernels::scan::*;
 }
+
+/// What [`instance!`] expands to; not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use gpu_core::{Error, Stream};
+    pub use gpu_std::launch::LaunchConfig;
+    pub use gpu_std::memory::{Global, GlobalMut};
+}

@@ -19,6 +19,8 @@ pub struct Plan {
 impl Plan {
     /// The plan for `len` elements.
     pub const fn new<S: Scan>(len: usize) -> Self {
+        // Words beyond would be dropped on their way between threads.
+        const { assert!(Shape::of::<S>().words as usize <= scan::MAX_WORDS, "a register has 2 words at most") };
         let shape = Shape::of::<S>();
         let tiles = shape.tiles(len as u64);
         let blocks = if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS };

@@ -101,7 +101,11 @@ pub const COLUMNS_SHARED_BYTES: u32 = 4;
 
 /// The blocks that shall fit on a multiprocessor.
 pub const fn columns_blocks<R: Reduction>() -> u32 {
-    if publishes::<R>() == 1 && <R::Item as Item>::BYTES == 4 { 5 } else { 3 }
+    match <R::Item as Item>::BYTES {
+        1 => 2,
+        4 if publishes::<R>() == 1 => 4,
+        _ => 3,
+    }
 }
 
 /// Reduces each line of `source` into [`Reduction::OUTPUTS`] elements of `output`.

@@ -21,8 +21,10 @@ mod number;
 mod operator;
 mod operators;
 mod quad;
+mod runs;
 pub mod segment_kernels;
 mod segments;
+mod unordered;
 pub mod variants;
 mod whole;
 
@@ -39,10 +41,12 @@ pub use operators::{
     Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
 };
 pub use quad::{Quads, Words};
+pub use runs::*;
 pub use segments::{
     COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, SEGMENTS_BLOCKS, Starts, scratch_words, segments,
     segments_shared_bytes, weight,
 };
+pub use unordered::*;
 pub use whole::{publishes, whole};
 
 use gpu_std::shared::SharedLayout;

@@ -145,7 +145,7 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
 /// the items that no whole load has, one by one.
 #[device]
 #[inline(always)]
-fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
+pub(super) fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
     locals: &mut [R::Local; A],
     part: <R::Item as Item>::Source,
     left: u32,

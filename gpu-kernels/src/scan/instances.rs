@@ -25,7 +25,7 @@ macro_rules! scan_instances {
             scan_min_f32: Min<f32>, 4, 4, 4, 5;
             scan_max_f32: Max<f32>, 4, 4, 4, 5;
         }
-        $with! { scan_f64, 4;
+        $with! { scan_f64, 3;
             scan_sum_f64: Sum<f64>, 2, 4, 4, 6;
         }
         $with! { scan_more_f64, 3;
@@ -106,10 +106,10 @@ macro_rules! scan_instances {
             scan_or_u32: Or<u32>, 4, 4, 4, 5, Or<i32>;
             scan_xor_u32: Xor<u32>, 4, 4, 4, 5, Xor<i32>;
         }
-        $with! { scan_u64, 4;
+        $with! { scan_u64, 3;
             scan_sum_u64: Sum<u64>, 2, 4, 4, 6, Sum<i64>;
         }
-        $with! { scan_more_u64, 3;
+        $with! { scan_more_u64, 2;
             scan_product_u64: Product<u64>, 2, 4, 4, 6, Product<i64>;
             scan_min_u64: Min<u64>, 2, 4, 4, 6;
             scan_min_i64: Min<i64>, 2, 4, 4, 6;

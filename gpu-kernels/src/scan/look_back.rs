@@ -14,7 +14,6 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, unroll, warp};
 
 use super::operator::Scan;
@@ -164,7 +163,7 @@ pub(super) fn gather<S: Scan>(
         S::combine(before_group, of_lane(tiles, rank))
     };
     if lane == 0 {
-        if (tile + 1) % SECTION == 0 && tile + 1 < published.tiles {
+        if (tile + 1).is_multiple_of(SECTION) && tile + 1 < published.tiles {
             published.publish(section + 1, with);
         }
         write(nodes, 2, 0, before);

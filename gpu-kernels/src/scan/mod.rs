@@ -37,6 +37,7 @@ mod whole;
 pub use instances::*;
 pub use operator::{And, Bounds, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor};
 pub use packed::Packed;
+pub use tile::MAX_WORDS;
 pub use whole::whole;
 
 use gpu_std::shared::SharedLayout;

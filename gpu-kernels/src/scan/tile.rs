@@ -9,7 +9,7 @@ use super::operator::Scan;
 use crate::reduce::Accumulator;
 
 /// The most words of what is exchanged.
-pub(super) const MAX_WORDS: usize = 2;
+pub const MAX_WORDS: usize = 2;
 
 /// What a thread knows of its tile.
 pub(super) struct Ends<R, const L: usize> {

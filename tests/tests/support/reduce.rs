@@ -12,11 +12,13 @@ pub trait Sample: Number + gpu_core::Element + Debug {
     /// Any bits.
     fn any_bits(seed: u64, len: usize) -> Vec<Self>;
     /// The sum, wrapping.
+    #[allow(dead_code, reason = "not every test adds")]
     fn add(self, other: Self) -> Self;
     /// The product, wrapping.
     #[allow(dead_code, reason = "not every test multiplies")]
     fn mul(self, other: Self) -> Self;
     /// The order of the values; there is no NaN.
+    #[allow(dead_code, reason = "not every test compares")]
     fn order(&self, other: &Self) -> Ordering;
 }
 
@@ -79,6 +81,7 @@ macro_rules! integers {
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 /// The bits, with one pattern for all NaNs.
+#[allow(dead_code, reason = "not every test compares bits")]
 pub fn bits_of<T: Debug>(values: &[T]) -> Vec<String> {
     // What a float prints identifies its bits: the shortest digits that give them back, and the sign of zero.
     values.iter().map(|value| format!("{value:?}").replace("-NaN", "NaN")).collect()

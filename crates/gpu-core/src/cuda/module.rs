@@ -13,7 +13,7 @@ use gpu_std::launch::{Image, KernelMeta, LaunchConfig, Module};
 use super::call::{Outcome, failure};
 use super::context::Context;
 use crate::error::{Error, Result};
-use crate::image::{choose, driver_for_isa};
+use crate::image::{choose, driver_for_isa, expect_kernel};
 use crate::occupancy::KernelResources;
 
 /// The shared memory that a block may have without opting in, in bytes, on every device.
@@ -61,6 +61,15 @@ impl Modules {
         if let Some(function) = self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(function));
         }
+        if kernel.module.images.is_empty() {
+            return Err(Error::NoSuchKernel {
+                module: kernel.module.name.into(),
+                kernel: kernel.name.into(),
+            });
+        }
+        // Looked for in the text: the driver's "named symbol not found" would name neither.
+        let image = choose(kernel.module, context.capability, context.driver_version)?;
+        expect_kernel(kernel.module, image, kernel.name)?;
         let module = self.module(context, kernel.module)?;
         let function = Arc::new(Function::find(context, module, kernel)?);
         let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);

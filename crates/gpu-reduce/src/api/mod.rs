@@ -3,10 +3,12 @@
 mod axis;
 mod named;
 mod segments;
+mod unordered;
 
 pub use axis::*;
 pub use named::*;
 pub use segments::*;
+pub use unordered::*;
 
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_kernels::reduce::Reduction;
@@ -53,7 +55,13 @@ pub fn reduce<R: Instance, const N: usize>(
     let stream = device.default_stream();
     stream.expect("second input of a reduction", other)?;
     let mut scratch = Scratch::for_len(&stream, len)?;
-    launch::reduce_to_scratch::<R>(&input, len, plan, &mut scratch, &mut outputs)?;
+    if Scratch::has_room_for::<R>() {
+        launch::reduce_to_scratch::<R>(&input, len, plan, &mut scratch, &mut outputs)?;
+    } else {
+        let mut output = device.zeroed(N)?;
+        launch::reduce::<R>(&stream, &input, len, plan, output.view_mut(), &mut scratch)?;
+        output.copy_to(&mut outputs)?;
+    }
     Ok(outputs)
 }
 

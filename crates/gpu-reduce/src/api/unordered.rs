@@ -1,0 +1,66 @@
+//! Sums in any order.
+
+use gpu_core::{Stream, View, ViewMut};
+
+use super::reduce_into;
+use crate::element::Element;
+use crate::error::Error;
+use crate::launch;
+use crate::plan::Plan;
+use crate::scratch::Scratch;
+
+/// The sum, its blocks' results added in the order in which they end: of `f32` and `f64` **the result differs from run to run** on a
+/// GPU. [`sum`](crate::sum()) gives the same bits everywhere.
+///
+/// Of integers, whose sums do not depend on the order, of `f16` and `bf16`, and on the CPU it is [`sum`](crate::sum()). Zero has no
+/// sign here: the sum of negative zeros is 0 or -0. Where blocks' results of `f32` are subnormal, or become so, they are taken for zero.
+///
+/// With `d` the additions on the longest path within a block (`4k + 10`, see the [crate documentation](crate)) and `b` blocks, the
+/// error is at most `γ_{d + b} · Σ|x|` (Higham, §4.2), and `2b · 2^-126` more for `f32`.
+///
+/// # Errors
+/// As [`reduce`](crate::reduce()).
+///
+/// ```
+/// let values = gpu_core::Device::best().upload(&[1.0f32; 10_000])?;
+/// assert_eq!(gpu_reduce::sum_unordered(&values)?, 10_000.0);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn sum_unordered<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T, Error> {
+    let input = input.into();
+    if T::SUM_UNORDERED.is_none() || input.as_slice().is_some() {
+        return crate::sum(input);
+    }
+    let stream = input.device().default_stream();
+    let mut scratch = Scratch::for_len(&stream, input.len())?;
+    let mut output = input.device().zeroed(1)?;
+    sum_unordered_into(&stream, input, &mut output, &mut scratch)?;
+    let mut sum = [T::ZERO];
+    output.copy_to(&mut sum)?;
+    Ok(sum[0])
+}
+
+/// As [`sum_unordered`], on `stream` and into `output`: see [`reduce_into`](crate::reduce_into). The scratch memory is that of
+/// [`sum_into`](crate::sum_into), of which the sums of `f32` and `f64` leave all but the stream alone.
+///
+/// # Errors
+/// As [`reduce_into`](crate::reduce_into); where the launch failed, `output` may be zero.
+pub fn sum_unordered_into<'a, 'b, T: Element>(
+    stream: &Stream,
+    input: impl Into<View<'a, T>>,
+    output: impl Into<ViewMut<'b, T>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (input, output) = (input.into(), output.into());
+    let Some(kernel) = T::SUM_UNORDERED.filter(|_| input.as_slice().is_none()) else {
+        return reduce_into::<T::Sum>(stream, T::one(input), output, scratch);
+    };
+    super::expect_outputs::<T::Sum>(output.len())?;
+    let plan = Plan::checked::<T::Sum>(input.len())?;
+    if scratch.stream != *stream {
+        return Err(Error::ScratchOfOtherStream);
+    }
+    stream.expect("input of a reduction", input.device())?;
+    stream.expect("output of a reduction", output.device())?;
+    launch::sum_unordered(stream, kernel, input, plan, output)
+}

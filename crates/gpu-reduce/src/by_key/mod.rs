@@ -1,0 +1,184 @@
+//! Reductions of the runs of equal keys: validate, launch.
+
+mod launch;
+
+pub use launch::RunKey;
+
+use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_kernels::reduce::{MAX_BLOCKS, RUNS_HEADER, Reduction};
+
+use crate::error::Error;
+use crate::launch::Segmented;
+use crate::operand::Operand;
+use crate::reference;
+use crate::scratch::Scratch;
+
+/// The most keys: their offsets are 32-bit.
+const MOST: usize = u32::MAX as usize;
+/// Words of the blocks' counts, before those of the offsets, which are aligned.
+const COUNTS: usize = MAX_BLOCKS as usize;
+
+/// Scratch memory of a reduction by key: where the runs begin, and what [`Scratch::for_segments`] has.
+///
+/// It belongs to the stream that it was made for: reductions that share it must run one after the other.
+#[derive(Debug)]
+pub struct KeyScratch {
+    words: Buffer<u32>,
+    segments: Scratch,
+    /// How many keys it is for.
+    len: usize,
+}
+
+impl KeyScratch {
+    /// Scratch memory for reductions `R` by up to `len` keys on `stream`: a word of 32 bits for each and about a 500th of the values.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
+    pub fn new<R: Reduction>(stream: &Stream, len: usize) -> Result<Self, Error> {
+        if len > MOST {
+            return Err(Error::TooLong { len, most: MOST });
+        }
+        let words = stream.device().alloc(COUNTS + RUNS_HEADER as usize + len + 1)?;
+        Ok(Self { words, segments: Scratch::for_segments::<R>(stream, len)?, len })
+    }
+}
+
+/// The reduction `R`, a sum or an extreme, of the values of each run of equal keys, and the runs' keys, computed where they live.
+///
+/// A run is as long as keys are the same, bit for bit: equal keys that others stand between are two runs, so sort by key what is to
+/// have one result a key. There are [`Reduction::OUTPUTS`] elements a run, one run after the other. A run's result has the bits that
+/// [`reduce`](crate::reduce()) of its values alone gives; places of extremes count from its first.
+///
+/// The results come back to the host, so this waits for them; it also allocates scratch memory and outputs.
+/// [`reduce_by_key_into`] does neither.
+///
+/// # Errors
+/// [`Error::InputLengths`] where there are not as many values as keys; [`Error::TooLong`] for 2^32 keys or more; [`Error::Device`] where
+/// keys and values are on different devices, where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_reduce::{kernels::Sum, reduce_by_key};
+/// let device = gpu_core::Device::simulator();
+/// let keys = device.upload(&[3u8, 3, 7, 3, 3, 3])?;
+/// let values = device.upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0, 32.0])?;
+/// let (unique, sums) = reduce_by_key::<Sum<f32>, u8>(&keys, values.view())?;
+/// assert_eq!((unique, sums), (vec![3, 7, 3], vec![3.0, 4.0, 56.0]));
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_by_key<'k, R: Segmented, K: RunKey>(
+    keys: impl Into<View<'k, K>>,
+    values: <R::Item as Operand>::Views<'_>,
+) -> Result<(Vec<K>, Vec<R::Output>), Error> {
+    let keys = keys.into();
+    let len = checked_len::<R, K>(&keys, &values)?;
+    if let (Some(keys), Some(values)) = (keys.as_slice(), R::Item::slices(&values)) {
+        return reference::reduce_by_key::<R, K, _>(keys, values);
+    }
+    let device = keys.device();
+    let stream = device.default_stream();
+    let each = R::OUTPUTS as usize;
+    let mut scratch = KeyScratch::new::<R>(&stream, len)?;
+    let mut unique = device.zeroed(len)?;
+    let mut results = device.zeroed(len * each)?;
+    let mut runs = device.zeroed(1)?;
+    reduce_by_key_into::<R, K>(&stream, keys, values, &mut unique, &mut results, &mut runs, &mut scratch)?;
+    let runs = runs.to_vec()?[0] as usize;
+    let (mut keys, mut values) = (vec![K::default(); runs], vec![R::Output::default(); runs * each]);
+    unique.slice(..runs).copy_to(&mut keys)?;
+    results.slice(..runs * each).copy_to(&mut values)?;
+    Ok((keys, values))
+}
+
+/// Writes the reduction `R` of the values of each run of equal keys to `results`, the runs' keys to `unique` and how many there are
+/// to `runs`, on `stream`; see [`reduce_by_key`].
+///
+/// `unique` has room for as many runs as there may be, one a key, `results` for [`Reduction::OUTPUTS`] elements each, and `runs` for
+/// one number; what lies beyond the last run stays as it was. Neither allocates nor waits, so it can be captured in a CUDA graph;
+/// for its memory see [`reduce_into`](crate::reduce_into).
+///
+/// # Errors
+/// Those of [`reduce_by_key`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is written
+/// then, but where a launch failed.
+///
+/// ```
+/// use gpu_reduce::{KeyScratch, kernels::Max, reduce_by_key_into};
+/// let device = gpu_core::Device::best();
+/// let stream = device.stream()?;
+/// let keys = device.upload(&[1u32, 1, 2])?;
+/// let values = device.upload(&[5, 9, 4])?;
+/// let mut scratch = KeyScratch::new::<Max<i32>>(&stream, 3)?;
+/// let (mut unique, mut results, mut runs) = (device.zeroed(3)?, device.zeroed(3)?, device.zeroed(1)?);
+/// reduce_by_key_into::<Max<i32>, u32>(
+///     &stream, &keys, values.view(), &mut unique, &mut results, &mut runs, &mut scratch,
+/// )?;
+/// stream.synchronize()?;
+/// assert_eq!(runs.to_vec()?, [2]);
+/// assert_eq!((unique.to_vec()?, results.to_vec()?), (vec![1, 2, 0], vec![9, 4, 0]));
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn reduce_by_key_into<'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
+    stream: &Stream,
+    keys: impl Into<View<'k, K>>,
+    values: <R::Item as Operand>::Views<'_>,
+    unique: impl Into<ViewMut<'u, K>>,
+    results: impl Into<ViewMut<'o, R::Output>>,
+    runs: impl Into<ViewMut<'n, u32>>,
+    scratch: &mut KeyScratch,
+) -> Result<(), Error> {
+    let (keys, mut unique, mut results, mut runs) = (keys.into(), unique.into(), results.into(), runs.into());
+    let len = checked_len::<R, K>(&keys, &values)?;
+    for (expected, actual) in
+        [(len, unique.len()), (len * R::OUTPUTS as usize, results.len()), (1, runs.len())]
+    {
+        if actual != expected {
+            return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+        }
+    }
+    let (expected, actual) = (crate::plan::segments_scratch_words::<R>(len), scratch.segments.capacity());
+    if scratch.len < len || actual < expected {
+        // Of a scratch for fewer keys, its words; of one for another reduction, those of the partial results.
+        let words = |len: usize| COUNTS + RUNS_HEADER as usize + len + 1;
+        let (expected, actual) =
+            if scratch.len < len { (words(len), words(scratch.len)) } else { (expected, actual) };
+        return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
+    }
+    if scratch.segments.stream != *stream {
+        return Err(Error::ScratchOfOtherStream);
+    }
+    stream.expect("keys of a reduction", keys.device())?;
+    for device in R::Item::devices(&values) {
+        stream.expect("input of a reduction", device)?;
+    }
+    stream.expect("keys' output of a reduction", unique.device())?;
+    stream.expect("output of a reduction", results.device())?;
+    stream.expect("number of runs of a reduction", runs.device())?;
+    if let (Some(keys), Some(values), Some(unique), Some(results), Some(runs)) = (
+        keys.as_slice(),
+        R::Item::slices(&values),
+        unique.as_mut_slice(),
+        results.as_mut_slice(),
+        runs.as_mut_slice(),
+    ) {
+        let (found, of_runs) = reference::reduce_by_key::<R, K, _>(keys, values)?;
+        unique[..found.len()].copy_from_slice(&found);
+        results[..of_runs.len()].copy_from_slice(&of_runs);
+        runs[0] = found.len() as u32;
+        return Ok(());
+    }
+    if len == 0 {
+        return Ok(stream.memset(runs, 0)?);
+    }
+    launch::reduce_by_key::<R, K>(stream, keys, &values, unique, results, runs, scratch)
+}
+
+/// How many keys, and values, there are.
+fn checked_len<R: Reduction<Item: Operand>, K: RunKey>(
+    keys: &View<'_, K>,
+    values: &<R::Item as Operand>::Views<'_>,
+) -> Result<usize, Error> {
+    let (first, second) = (keys.len(), R::Item::len(values, R::NAME)?);
+    if first != second {
+        return Err(Error::InputLengths { reduction: R::NAME, first, second });
+    }
+    if first > MOST { Err(Error::TooLong { len: first, most: MOST }) } else { Ok(first) }
+}
