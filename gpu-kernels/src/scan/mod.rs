@@ -84,7 +84,7 @@ impl Shape {
     /// That of the kernels in the PTX modules.
     ///
     /// A tile takes far longer than its way from memory, as it waits for others. So what counts is how many bytes of all tiles
-    /// are under way: six vectors of a thread, which then wait in shared memory, and as many blocks as registers allow. Of
+    /// are under way: five or six vectors of a thread, which then wait in shared memory, and as many blocks as registers allow. Of
     /// elements of 1 or 2 bytes four vectors: their code is unrolled element by element.
     pub const fn of<S: Scan>() -> Self {
         let (input, output) = (S::Item::BYTES, S::Output::BYTES);

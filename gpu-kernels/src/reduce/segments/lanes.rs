@@ -157,7 +157,7 @@ impl<R: Reduction> Near<R> {
             if !is_small {
                 let total = warp_result::<R>(of_rows, WARPS);
                 let member = *batch * per_batch + lane / WARPS;
-                if lane % WARPS == 0 && lane / WARPS < per_batch && member < members {
+                if lane.is_multiple_of(WARPS) && lane / WARPS < per_batch && member < members {
                     let segment = self.sorted.read(before + member) as u32;
                     write::<R>(self.output.offset((segment * R::OUTPUTS) as u64), total, 1);
                 }
