@@ -33,8 +33,8 @@ mod launch {
     gpu_reduce::instance!(unsafe Moments => moments);
     // SAFETY: `heating_degrees` is `whole` of this reduction.
     gpu_reduce::instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees);
-    // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 6 a thread.
-    gpu_scan::instance!(unsafe LastKnown => last_known, 4 by 6);
+    // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 5 a thread.
+    gpu_scan::instance!(unsafe LastKnown => last_known, 4 by 5);
 }
 
 // Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take that many.
@@ -83,6 +83,6 @@ pub fn last_known(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    // Vectors of four elements, which are four words; six of them a thread.
-    scan::whole::<LastKnown, 4, 4, 4, 6, { scan::WARPS }>(input, output, len, initial, mode, words, capacity);
+    // Vectors of four elements, which are four words; five of them a thread.
+    scan::whole::<LastKnown, 4, 4, 4, 5, { scan::WARPS }>(input, output, len, initial, mode, words, capacity);
 }
