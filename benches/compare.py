@@ -194,8 +194,8 @@ def judge(results):
         missed += not reached
         text = {"speed": f"≥ {bound:.2f} × {peer}'s speed", "time": f"≤ {bound:.2f} × {peer}'s time",
                 "beside": f"≤ {bound:.2f} × {peer}'s time",
-                "ms": f"≤ {bound:.0f} ms", "gbs": f"≥ {bound:.0f} GB/s", "copy": f"≥ {bound:.2f} of the copy"}[kind]
-        digits = 0 if kind == "gbs" else 3
+                "ms": f"≤ {bound:g} ms", "gbs": f"≥ {bound:.0f} GB/s", "copy": f"≥ {bound:.2f} of the copy"}[kind]
+        digits = {"gbs": 0, "ms": 4 if bound < 1 else 3}.get(kind, 3)
         rows.append([name(wanted), mode, text, f"{value:.{digits}f}", "PASS" if reached else "MISS"])
     return rows, unmeasured, missed
 
