@@ -23,7 +23,7 @@ impl Scratch {
     ///
     /// ```
     /// assert_eq!(gpu_scan::Scratch::bytes(1000), 8 * 2);
-    /// assert_eq!(gpu_scan::Scratch::bytes(3 << 20), 8 * (2 + 2 * (1024 + 4)));
+    /// assert_eq!(gpu_scan::Scratch::bytes(3 << 20), 8 * (2 + 2 * (1024 + 32 + 1)));
     /// ```
     pub const fn bytes(len: usize) -> usize {
         (HEADER + most_scratch_words(len)) * size_of::<u64>()
