@@ -103,7 +103,7 @@ pub const COLUMNS_SHARED_BYTES: u32 = 4;
 pub const fn columns_blocks<R: Reduction>() -> u32 {
     match <R::Item as Item>::BYTES {
         1 => 2,
-        4 if publishes::<R>() == 1 => 4,
+        4 if publishes::<R>() == 1 => 5,
         _ => 3,
     }
 }
@@ -303,7 +303,7 @@ impl Place {
 }
 
 /// The most partial results that a thread asks for at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 6;
 
 /// Partial results that a thread asks for at once: 0.7 µs is the way to memory and back (H200), and one after the other the 128 of
 /// 2^14 rows would take a third of the kernel's time.
