@@ -11,14 +11,13 @@ use std::time::Instant;
 
 use clap::Parser;
 use gpu_core::{Device, Kind};
-use gpu_examples::chart::{FONT, paper};
+use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::reductions::{Summation, Work, count};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_sim::metrics::Metrics;
 use indicatif::{ProgressBar, ProgressStyle};
-use plotters::prelude::*;
 use serde::Serialize;
 
 /// Time all sums of doubles on the device at hand, with and without the copy to it
@@ -218,49 +217,12 @@ fn plot(file: &Path, device: &str, chosen: &[Summation], lines: &[Line]) -> Resu
     ];
     let root = paper(file, (1000, 1200))?;
     for (area, (title, value)) in root.split_evenly((charts.len(), 1)).iter().zip(charts) {
-        // Logarithmic axes, from one power of ten to another: those have labels.
-        let range = |of: &dyn Fn(&Line) -> f64| {
-            let logs = lines.iter().map(|line| of(line).max(1e-6).log10());
-            let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
-                (log.floor().min(low), log.ceil().max(high))
-            });
-            10f64.powf(low)..10f64.powf(high.max(low + 1.0))
+        let of = |one: &Summation| -> Curve<'static> {
+            let own = lines.iter().filter(|line| line.variant == one.name());
+            (one.name(), own.map(|line| (line.len as f64, value(line))).collect())
         };
-        let (lengths, times) = (range(&|line| line.len as f64), range(&value));
-        let mut chart = ChartBuilder::on(area)
-            .caption(format!("Sum of doubles {title}, {device}"), (FONT, 20))
-            .margin(12)
-            .margin_right(200)
-            .x_label_area_size(40)
-            .y_label_area_size(70)
-            .build_cartesian_2d(lengths.log_scale(), times.log_scale())?;
-        chart
-            .configure_mesh()
-            .x_desc("elements")
-            .y_desc("ms")
-            .label_style((FONT, 15))
-            .max_light_lines(1)
-            .x_label_formatter(&|&len| match len {
-                len if len >= 1e6 => format!("{}M", len / 1e6),
-                len if len >= 1e3 => format!("{}k", len / 1e3),
-                len => len.to_string(),
-            })
-            .y_label_formatter(&|ms| format!("{ms}"))
-            .draw()?;
-        for (index, one) in chosen.iter().enumerate() {
-            let colour = Palette99::pick(index).to_rgba();
-            let points: Vec<(f64, f64)> = lines
-                .iter()
-                .filter(|line| line.variant == one.name())
-                .map(|line| (line.len as f64, value(line).max(1e-6)))
-                .collect();
-            // Where they end the lines lie too close for names: those stand beside, from the top, in the order of the table.
-            chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;
-            chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
-            let (left, top) = (area.dim_in_pixel().0 as i32 - 190, 50 + 22 * index as i32);
-            area.draw(&Rectangle::new([(left, top + 4), (left + 18, top + 10)], colour.filled()))?;
-            area.draw(&Text::new(one.name(), (left + 26, top), (FONT, 16)))?;
-        }
+        let all: Vec<Curve<'_>> = chosen.iter().map(of).collect();
+        curves(area, format!("Sum of doubles {title}, {device}"), "ms", &all)?;
     }
     root.present()?;
     Ok(())

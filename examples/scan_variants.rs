@@ -11,13 +11,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use gpu_core::{Device, Kind};
-use gpu_examples::chart::{FONT, paper};
+use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::exit_code;
 use gpu_examples::scans::{Summation, Work};
 use gpu_examples::table::Table;
 use indicatif::{ProgressBar, ProgressStyle};
-use plotters::prelude::*;
 use serde::Serialize;
 
 /// Time all scans of floats on the device at hand
@@ -146,49 +145,12 @@ fn print(device: &Device, exponents: &[u32], lines: &[Line], runs: u32) {
 /// Times over lengths, a line for each scan.
 fn plot(file: &Path, device: &str, chosen: &[Summation], lines: &[Line]) -> Result<(), Box<dyn Error>> {
     let root = paper(file, (1000, 640))?;
-    // Logarithmic axes, from one power of ten to another: those have labels.
-    let range = |of: &dyn Fn(&Line) -> f64| {
-        let logs = lines.iter().map(|line| of(line).max(1e-3).log10());
-        let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
-            (log.floor().min(low), log.ceil().max(high))
-        });
-        10f64.powf(low)..10f64.powf(high.max(low + 1.0))
+    let of = |one: &Summation| -> Curve<'static> {
+        let own = lines.iter().filter(|line| line.variant == one.name());
+        (one.name(), own.map(|line| (line.len as f64, line.mean_microseconds)).collect())
     };
-    let (lengths, times) = (range(&|line| line.len as f64), range(&|line| line.mean_microseconds));
-    let mut chart = ChartBuilder::on(&root)
-        .caption(format!("Inclusive sums of floats, {device}"), (FONT, 20))
-        .margin(12)
-        .margin_right(200)
-        .x_label_area_size(40)
-        .y_label_area_size(80)
-        .build_cartesian_2d(lengths.log_scale(), times.log_scale())?;
-    chart
-        .configure_mesh()
-        .x_desc("elements")
-        .y_desc("µs")
-        .label_style((FONT, 15))
-        .max_light_lines(1)
-        .x_label_formatter(&|&len| match len {
-            len if len >= 1e6 => format!("{}M", len / 1e6),
-            len if len >= 1e3 => format!("{}k", len / 1e3),
-            len => len.to_string(),
-        })
-        .y_label_formatter(&|us| format!("{us}"))
-        .draw()?;
-    for (index, one) in chosen.iter().enumerate() {
-        let colour = Palette99::pick(index).to_rgba();
-        let points: Vec<(f64, f64)> = lines
-            .iter()
-            .filter(|line| line.variant == one.name())
-            .map(|line| (line.len as f64, line.mean_microseconds.max(1e-3)))
-            .collect();
-        // Where they end the lines lie too close for names: those stand beside, from the top, in the order of the table.
-        chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;
-        chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
-        let (left, top) = (root.dim_in_pixel().0 as i32 - 190, 50 + 22 * index as i32);
-        root.draw(&Rectangle::new([(left, top + 4), (left + 18, top + 10)], colour.filled()))?;
-        root.draw(&Text::new(one.name(), (left + 26, top), (FONT, 16)))?;
-    }
+    let all: Vec<Curve<'_>> = chosen.iter().map(of).collect();
+    curves(&root, format!("Inclusive sums of floats, {device}"), "µs", &all)?;
     root.present()?;
     Ok(())
 }
