@@ -5,6 +5,7 @@
 //! whatever the type, where one load for each element would take a thread sixteen of `u8`. What comes second a neighbouring
 //! lane has read first, so the L1 has it: these loads are the plain cached ones.
 
+use gpu_std::bits::funnel_shift_right;
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Global;
 use gpu_std::{device, unroll};
@@ -187,6 +188,6 @@ fn joined<B: Bits>(address: u64, first: Words, second: Words) -> Words {
     if size_of::<B>() == 4 {
         return [a, b, c, d];
     }
-    let within = |low: u32, high: u32| (((high as u64) << 32 | low as u64) >> (bytes % 4 * 8)) as u32;
+    let within = |low: u32, high: u32| funnel_shift_right(low, high, bytes % 4 * 8);
     [within(a, b), within(b, c), within(c, d), within(d, e)]
 }

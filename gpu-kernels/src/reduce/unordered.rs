@@ -7,13 +7,13 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Element, Global, GlobalMut};
-use gpu_std::thread::{block_idx_x, grid_dependency_synchronize, thread_idx_x, trigger_launch_completion};
-use gpu_std::{device, kernel, shared, unroll};
+use gpu_std::thread::{grid_dependency_synchronize, thread_idx_x, trigger_launch_completion};
+use gpu_std::{device, kernel, shared};
 
-use super::item::{Item, Source};
+use super::item::Item;
 use super::operator::Reduction;
 use super::operators::Sum;
-use super::whole::{block_result, publishes, take_end, take_tile};
+use super::whole::{block_result, of_tiles, publishes};
 use super::{THREADS, WARPS, tile};
 
 /// A type of elements that memory can add to.
@@ -50,39 +50,13 @@ pub fn unordered<R: Reduction<Output: AtomicSum>, const V: usize, const A: usize
     const { assert!(V as u32 == super::per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
     const { assert!(THREADS * (V * L) as u32 == tile::<R::Item>()) };
     let warp_results = shared::dynamic().array::<u32>(WARPS * publishes::<R>());
-    let thread = thread_idx_x();
 
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    let tile = tile::<R::Item>();
-    let begin = block_idx_x() as u64 * tiles_per_block * tile as u64;
-    let end = (begin + tiles_per_block * tile as u64).min(len);
-    let whole_loads = source.is_aligned();
-    let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(thread * V as u32 + lane as u32));
-    let mut base = begin;
-    if whole_loads {
-        while end - base >= tile as u64 {
-            take_tile::<R, V, A, L>(&mut locals, source.offset(base), (base - begin) as u32);
-            base += tile as u64;
-        }
-    }
-    while base < end {
-        let (left, offset) = ((end - base).min(tile as u64) as u32, (base - begin) as u32);
-        take_end::<R, V, A, L>(&mut locals, source.offset(base), left, whole_loads, offset);
-        base += tile as u64;
-    }
-    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(locals[lane], begin));
-    unroll::<A>(|i| {
-        if i % 2 == 1 {
-            results[i - 1] = R::combine(results[i - 1], results[i]);
-        }
-    });
-    if A > 2 {
-        results[0] = R::combine(results[0], results[A / 2]);
-    }
-    let result = block_result::<R>(results[0], warp_results);
-    if thread == 0 {
+    let own = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
+    let result = block_result::<R>(own, warp_results);
+    if thread_idx_x() == 0 {
         AtomicSum::add(output, R::output(result, 0));
     }
 }

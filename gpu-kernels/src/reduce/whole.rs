@@ -65,40 +65,13 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
         0
     };
 
-    // ---- This block's tiles ------------------------------------------------------------------------------------
-    let tile = tile::<R::Item>();
-    let begin = block_idx_x() as u64 * tiles_per_block * tile as u64;
-    let end = (begin + tiles_per_block * tile as u64).min(len);
-    let whole_loads = source.is_aligned();
-    let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(thread * V as u32 + lane as u32));
-    let mut base = begin;
-    if whole_loads {
-        while end - base >= tile as u64 {
-            take_tile::<R, V, A, L>(&mut locals, source.offset(base), (base - begin) as u32);
-            base += tile as u64;
-        }
-    }
-    while base < end {
-        let (left, offset) = ((end - base).min(tile as u64) as u32, (base - begin) as u32);
-        take_end::<R, V, A, L>(&mut locals, source.offset(base), left, whole_loads, offset);
-        base += tile as u64;
-    }
-    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(locals[lane], begin));
-    // (0 with 1) with (2 with 3).
-    unroll::<A>(|i| {
-        if i % 2 == 1 {
-            results[i - 1] = R::combine(results[i - 1], results[i]);
-        }
-    });
-    if A > 2 {
-        results[0] = R::combine(results[0], results[A / 2]);
-    }
+    let own = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
 
     // ---- The block's result ------------------------------------------------------------------------------------
     if thread == 0 {
         block_ticket.write(0, drawn);
     }
-    let result = block_result::<R>(results[0], warp_results);
+    let result = block_result::<R>(own, warp_results);
     if blocks == 1 {
         if thread == 0 {
             write::<R>(output, result, len);
@@ -125,6 +98,50 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     }
 }
 
+/// What this thread makes of the block's tiles of `len` items.
+#[device]
+#[inline(always)]
+pub(super) fn of_tiles<R: Reduction, const V: usize, const A: usize, const L: usize>(
+    source: <R::Item as Item>::Source,
+    len: u64,
+    tiles_per_block: u64,
+) -> R::Accumulator {
+    let (tile, first) = (tile::<R::Item>(), thread_idx_x() * V as u32);
+    let begin = block_idx_x() as u64 * tiles_per_block * tile as u64;
+    let end = (begin + tiles_per_block * tile as u64).min(len);
+    let whole_loads = source.is_aligned();
+    let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
+    let mut base = begin;
+    if whole_loads {
+        while end - base >= tile as u64 {
+            take_tile::<R, V, A, L>(&mut locals, source.offset(base), (base - begin) as u32);
+            base += tile as u64;
+        }
+    }
+    while base < end {
+        let (left, offset) = ((end - base).min(tile as u64) as u32, (base - begin) as u32);
+        take_end::<R, V, A, L>(&mut locals, source.offset(base), left, whole_loads, offset);
+        base += tile as u64;
+    }
+    of_thread::<R, A>(&locals, begin)
+}
+
+/// The accumulators of a thread as one: (0 with 1) with (2 with 3). The first item is number `base` of the array.
+#[device]
+#[inline(always)]
+pub(super) fn of_thread<R: Reduction, const A: usize>(locals: &[R::Local; A], base: u64) -> R::Accumulator {
+    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(locals[lane], base));
+    unroll::<A>(|i| {
+        if i % 2 == 1 {
+            results[i - 1] = R::combine(results[i - 1], results[i]);
+        }
+    });
+    if A > 2 {
+        results[0] = R::combine(results[0], results[A / 2]);
+    }
+    results[0]
+}
+
 /// Takes a whole tile. All loads are asked for before the first is used.
 #[device]
 #[inline(always)]
@@ -145,7 +162,7 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
 /// the items that no whole load has, one by one.
 #[device]
 #[inline(always)]
-pub(super) fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
+fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
     locals: &mut [R::Local; A],
     part: <R::Item as Item>::Source,
     left: u32,

@@ -5,13 +5,13 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, unroll};
 
-use super::load::{of_thread, set, take_quad};
+use super::load::{set, take_quad};
 use super::{ROWS, Starts, place_words, weight};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
-use crate::reduce::whole::{block_result, publishes, take_tile, write};
+use crate::reduce::whole::{block_result, of_thread, publishes, take_tile, write};
 use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
 
 /// How a segment is divided into parts.

@@ -3,14 +3,14 @@
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, unroll, warp};
 
-use super::load::{get, of_thread, set, take_quad};
+use super::load::{get, set, take_quad};
 use super::{CLASSES, ROWS, WARP_CLASS};
 use crate::reduce::WARPS;
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
-use crate::reduce::whole::{warp_result, write};
+use crate::reduce::whole::{of_thread, warp_result, write};
 
 /// Whether 16 bytes from element `place` on can be read as one or two aligned 16 bytes of an array of `elements`.
 #[inline(always)]

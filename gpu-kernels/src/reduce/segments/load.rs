@@ -7,22 +7,6 @@ use crate::reduce::item::Item;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
 
-/// The accumulators of a thread as one: (0 with 1) with (2 with 3).
-#[device]
-#[inline(always)]
-pub(super) fn of_thread<R: Reduction, const A: usize>(locals: &[R::Local; A], base: u64) -> R::Accumulator {
-    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(locals[lane], base));
-    unroll::<A>(|i| {
-        if i % 2 == 1 {
-            results[i - 1] = R::combine(results[i - 1], results[i]);
-        }
-    });
-    if A > 2 {
-        results[0] = R::combine(results[0], results[A / 2]);
-    }
-    results[0]
-}
-
 /// Takes the first `wanted` elements of a load, the first of which is number `offset`. All lanes of a warp together.
 #[device]
 #[inline(always)]
