@@ -2317,3 +2317,41 @@ pub static SCAN_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
         },
     ],
 };
+
+/// Module `linalg_gemm_f32`: `linalg_gemm_f32`, `linalg_gemm_small_f32`.
+pub static LINALG_GEMM_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f32.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemm_f64`: `linalg_gemm_f64`.
+pub static LINALG_GEMM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f64.sm_80.ptx"),
+        },
+    ],
+};

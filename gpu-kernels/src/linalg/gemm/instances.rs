@@ -1,0 +1,31 @@
+//! Which tiled products the PTX modules hold.
+
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::operand::Product;
+use super::tiled::{Tile, tiled};
+
+macro_rules! products {
+    ($($name:ident, $module:ident, $constant:ident: $T:ty, $blocks:literal, $bm:literal x $bn:literal x $bk:literal,
+        $threads:literal threads of $tm:literal x $tn:literal, $v:literal;)*) => { $(
+        #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
+        pub const $constant: Tile =
+            Tile { rows: $bm, columns: $bn, depth: $bk, threads: $threads, bytes: size_of::<$T>() as u32 };
+
+        #[doc = concat!("Products of `", stringify!($T), "`, ", stringify!($bm), " × ", stringify!($bn), " elements of C a block.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
+        /// [`Tile::shared_bytes`].
+        #[kernel(module = $module, launch_bounds($threads, $blocks))]
+        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+            tiled::<$T, $bm, $bn, $bk, $threads, $tm, $tn, $v>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+products! {
+    linalg_gemm_f32, linalg_gemm_f32, GEMM_F32: f32, 2, 128 x 128 x 8, 256 threads of 8 x 8, 4;
+    linalg_gemm_small_f32, linalg_gemm_f32, GEMM_SMALL_F32: f32, 5, 32 x 64 x 16, 128 threads of 4 x 4, 4;
+    linalg_gemm_f64, linalg_gemm_f64, GEMM_F64: f64, 2, 64 x 64 x 8, 256 threads of 4 x 4, 2;
+}
