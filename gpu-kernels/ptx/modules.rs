@@ -2355,3 +2355,55 @@ pub static LINALG_GEMM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
         },
     ],
 };
+
+/// Module `linalg_gemv_f32`: `linalg_gemv_across_f32`, `linalg_gemv_along_f32`, `linalg_gemv_finish_f32`.
+pub static LINALG_GEMV_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_f64`: `linalg_gemv_across_f64`, `linalg_gemv_along_f64`, `linalg_gemv_finish_f64`.
+pub static LINALG_GEMV_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_f16`: `linalg_gemv_across_f16`, `linalg_gemv_along_f16`, `linalg_gemv_finish_f16`.
+pub static LINALG_GEMV_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_bf16`: `linalg_gemv_across_bf16`, `linalg_gemv_along_bf16`, `linalg_gemv_finish_bf16`.
+pub static LINALG_GEMV_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_bf16.sm_75.ptx"),
+        },
+    ],
+};

@@ -4,3 +4,7 @@
 //! same bits; each module states its order.
 
 pub mod gemm;
+pub mod gemv;
+mod scalar;
+
+pub use scalar::Scalar;

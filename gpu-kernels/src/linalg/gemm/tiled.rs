@@ -13,6 +13,7 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, unroll};
 
 use super::operand::{Copier, Product};
+use crate::linalg::scalar::combine;
 
 /// Tiles in shared memory: one that is worked on, the others on their way.
 pub const STAGES: u32 = 4;
@@ -80,7 +81,6 @@ fn fragment<T: Float, const N: usize, const V: usize>(row: Shared<T>, distance: 
 /// bytes, and a stage holds `BK` of `k`. Launch [`Tile::count`] blocks for each product of the batch.
 #[device]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "accessors have to be parameters of their own")]
 pub(super) fn tiled<
     T: Float,
     const BM: u32,
@@ -206,20 +206,12 @@ fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>
 fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], left: u32, vectors: bool, alpha: T, beta: T) {
     if vectors && left >= V as u32 {
         let old = if beta == T::ZERO { [T::ZERO; V] } else { c.read_vec::<V>(0) };
-        c.write_vec::<V>(0, core::array::from_fn(|j| result(alpha, sums[j], beta, old[j])));
+        c.write_vec::<V>(0, core::array::from_fn(|j| combine(alpha, sums[j], beta, || old[j])));
     } else {
         unroll::<V>(|j| {
             if (j as u32) < left {
-                let old = if beta == T::ZERO { T::ZERO } else { c.read(j as u32) };
-                c.write(j as u32, result(alpha, sums[j], beta, old));
+                c.write(j as u32, combine(alpha, sums[j], beta, || c.read(j as u32)));
             }
         });
     }
-}
-
-/// `alpha · sum + beta · old`, in the order that the module states.
-#[inline(always)]
-pub(super) fn result<T: Float>(alpha: T, sum: T, beta: T, old: T) -> T {
-    let sum = sum + T::ZERO;
-    if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * old) }
 }
