@@ -17,7 +17,9 @@ use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
 use crate::suite::segments::Parts;
-use crate::suite::{self, Case, Copy, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type};
+use crate::suite::{
+    self, Case, Copy, Gemm, Gemv, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type,
+};
 
 /// Processes started for one first result.
 const CHILDREN: usize = 5;
@@ -49,6 +51,9 @@ impl Outcome {
                 "transpose",
                 "permute",
                 "in_place",
+                "gemm",
+                "gemv",
+                "gemv_transposed",
             ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
@@ -150,6 +155,9 @@ impl Run {
             | Op::Columns
             | Op::Scan
             | Op::Transpose
+            | Op::Gemm
+            | Op::Gemv
+            | Op::GemvTransposed
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
@@ -226,6 +234,12 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         let timings = protocol::measure(&mut work, &session.stream, session.clock, &session.effort)?;
         return Ok((timings, work.inputs(), work.bytes()));
     }
+    if matches!(case.op, Op::Gemm | Op::Gemv | Op::GemvTransposed) {
+        return match case.element {
+            Type::F64 => measure_product::<f64>(session, case),
+            _ => measure_product::<f32>(session, case),
+        };
+    }
     match case.element {
         Type::F32 => measure_of::<f32>(session, case),
         Type::F64 => measure_of::<f64>(session, case),
@@ -266,6 +280,25 @@ fn measure_of<T: Element + gpu_reduce::Element + gpu_scan::Element>(
         _ => Box::new(Reduce::<T, <T as gpu_reduce::Element>::Sum>::new(session, inputs)?),
     };
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &effort)?;
+    Ok((timings, work.inputs(), work.bytes()))
+}
+
+/// Measures a product of matrices, or of a matrix and a vector.
+fn measure_product<T: Element + gpu_linalg::RealElement>(
+    session: &mut Session,
+    case: Case,
+) -> Result<(Vec<Timing>, usize, u64), Error> {
+    let layout = session.layout::<T>(case.elements());
+    session.prepare::<T>(layout)?;
+    let session = &*session;
+    let (Some(inputs), Shape::Matrix { rows, cols }) = (session.inputs::<T>(layout), case.shape) else {
+        unreachable!("they were prepared just now, and products have matrices")
+    };
+    let mut work: Box<dyn Work> = match case.op {
+        Op::Gemm => Box::new(Gemm::new(session, inputs, rows)?),
+        op => Box::new(Gemv::new(session, inputs, [rows, cols], op == Op::GemvTransposed)?),
+    };
+    let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
     Ok((timings, work.inputs(), work.bytes()))
 }
 
