@@ -2347,12 +2347,6 @@ pub static LINALG_GEMM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
             isa: 74,
             ptx: include_str!("linalg_gemm_f64.sm_75.ptx"),
         },
-        ::gpu_std::launch::Image {
-            arch: 80,
-            exact: false,
-            isa: 74,
-            ptx: include_str!("linalg_gemm_f64.sm_80.ptx"),
-        },
     ],
 };
 
@@ -2404,6 +2398,25 @@ pub static LINALG_GEMV_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
             exact: false,
             isa: 74,
             ptx: include_str!("linalg_gemv_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemm_tensor_f64`: `linalg_gemm_tensor_f64`, `linalg_gemm_tensor_small_f64`.
+pub static LINALG_GEMM_TENSOR_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_tensor_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_tensor_f64.sm_80.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("linalg_gemm_tensor_f64.sm_90.ptx"),
         },
     ],
 };

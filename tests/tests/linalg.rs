@@ -1,6 +1,6 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
-use gpu_kernels::linalg::gemm::{GEMM_F32, GEMM_F64, GEMM_SMALL_F32};
+use gpu_kernels::linalg::gemm::{GEMM_F32, GEMM_SMALL_F32, GEMM_TENSOR_SMALL_F64, Tile};
 use gpu_linalg::plan::gemm::{Kernel, Plan};
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, matmul};
 use gpu_tests::backends::{cases, for_each};
@@ -129,7 +129,7 @@ fn every_order_and_transposition_f64() {
     every_order::<f64>("every_order_and_transposition_f64");
 }
 
-fn around_tiles<T: Number>(test: &str, tile: gpu_kernels::linalg::gemm::Tile, depths: &[usize]) {
+fn around_tiles<T: Number>(test: &str, tile: Tile, depths: &[usize]) {
     for_each(test, |device| {
         let (rows, columns) = (tile.rows as usize, tile.columns as usize);
         for m in [1, rows - 1, rows, rows + 1] {
@@ -158,7 +158,7 @@ fn shapes_around_small_tiles_and_every_stage() {
 
 #[test]
 fn shapes_around_tiles_f64() {
-    around_tiles::<f64>("shapes_around_tiles_f64", GEMM_F64, &[1, 13]);
+    around_tiles::<f64>("shapes_around_tiles_f64", GEMM_TENSOR_SMALL_F64, &[1, 17, 16 * 3]);
 }
 
 /// Large tiles are taken for large matrices, or for many: a batch has enough of them with little work.
@@ -173,7 +173,7 @@ fn large_tiles_f32() {
             let batch = |matrix: Layout| BatchLayout { matrix, count, stride: matrix.span() + gap };
             let layouts = [layout(m, k, orders[0], gap), layout(k, n, orders[1], gap), layout(m, n, orders[2], gap)];
             let [a, b, c] = layouts.map(batch);
-            let plan = Plan::new(4, a, b, c, [0; 3], true).unwrap();
+            let plan = Plan::new(4, true, [a, b, c], [0; 3], true).unwrap();
             assert_eq!(plan.kernel, Kernel::Large);
             check::<f32>(device, [a, b, c], (1.0, 0.5), 0, 7);
         }
@@ -184,6 +184,20 @@ fn large_tiles_f32() {
         let b = batch(layout(k, n, Order::RowMajor, 0), 0);
         let c = batch(layout(m, n, Order::RowMajor, 0), m * n);
         check::<f32>(device, [a, b, c], (1.0, 0.0), 0, 8);
+    });
+}
+
+#[test]
+fn large_tiles_f64() {
+    for_each("large_tiles_f64", |device| {
+        let count = 100;
+        let batch = |matrix: Layout| BatchLayout { matrix, count, stride: matrix.span() };
+        for (m, n, k, order) in [(129, 2, 17, Order::RowMajor), (3, 130, 5, Order::ColumnMajor), (100, 128, 9, Order::RowMajor)] {
+            let layouts = [layout(m, k, order, 0), layout(k, n, order, 0), layout(m, n, order, 0)].map(batch);
+            let plan = Plan::new(8, true, layouts, [0; 3], true).unwrap();
+            assert_eq!(plan.kernel, Kernel::TensorLarge);
+            check::<f64>(device, layouts, (1.0, 0.5), 0, 7);
+        }
     });
 }
 

@@ -79,7 +79,7 @@ mod sealed {
 }
 
 macro_rules! real_elements {
-    ($($T:ty: $large:ident, $small:ident;)*) => { $(
+    ($($T:ty: $($kernel:ident => $name:ident),*;)*) => { $(
         impl RealElement for $T {}
 
         impl sealed::MatrixKernels for $T {
@@ -95,23 +95,24 @@ macro_rules! real_elements {
                 beta: Self,
             ) -> Result<(), gpu_core::Error> {
                 match kernel {
-                    // SAFETY: the caller's promise.
-                    plan::gemm::Kernel::Large => unsafe {
-                        gemm::$large::launch(stream, config, a, b, c, product, alpha, beta)
-                    },
-                    // SAFETY: the caller's promise.
-                    plan::gemm::Kernel::Small => unsafe {
-                        gemm::$small::launch(stream, config, a, b, c, product, alpha, beta)
-                    },
+                    $(
+                        // SAFETY: the caller's promise.
+                        plan::gemm::Kernel::$kernel => unsafe {
+                            gemm::$name::launch(stream, config, a, b, c, product, alpha, beta)
+                        },
+                    )*
                 }
             }
         }
     )* };
 }
 
+// A plan never has a kernel that its type does not: those stand for the one they would be.
 real_elements! {
-    f32: linalg_gemm_f32, linalg_gemm_small_f32;
-    f64: linalg_gemm_f64, linalg_gemm_f64;
+    f32: Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
+        TensorLarge => linalg_gemm_f32, TensorSmall => linalg_gemm_small_f32;
+    f64: Large => linalg_gemm_f64, Small => linalg_gemm_f64,
+        TensorLarge => linalg_gemm_tensor_f64, TensorSmall => linalg_gemm_tensor_small_f64;
 }
 
 macro_rules! elements {

@@ -66,8 +66,15 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
     }
     let addresses = [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
     let sums = alpha != T::ZERO;
-    let plan = Plan::new(size_of::<T>(), a.layout, b.layout, c.layout, addresses, sums)?;
-    launch::gemm(stream, &plan, alpha, a.data, b.data, beta, c.data)
+    let layouts = [a.layout, b.layout, c.layout];
+    let plan = |tensor| Plan::new(size_of::<T>(), tensor, layouts, addresses, sums);
+    match launch::gemm(stream, &plan(true)?, alpha, a.data, b.data, beta, c.data.reborrow()) {
+        // Before 8.0 there are no tensor cores for doubles, and nothing was launched.
+        Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if plan(true)?.kernel.is_tensor() => {
+            launch::gemm(stream, &plan(false)?, alpha, a.data, b.data, beta, c.data)
+        }
+        other => other,
+    }
 }
 
 /// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own.

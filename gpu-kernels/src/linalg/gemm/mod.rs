@@ -15,6 +15,7 @@
 
 mod instances;
 mod operand;
+mod tensor;
 mod tiled;
 
 pub use instances::*;

@@ -93,8 +93,7 @@ pub struct Product {
 /// with [`Tile::pitch`] elements from one to the next.
 ///
 /// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
-/// transposed on the way, element by element: eight lanes take the 32 bytes of a sector, and the pitch spreads the eight
-/// over different banks. What lies beyond the matrix becomes zero.
+/// transposed on the way, element by element. What lies beyond the matrix becomes zero.
 pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize> {
     /// The thread's first element of the next tile.
     source: Global<T>,
@@ -109,7 +108,7 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
 {
     /// Elements that a thread copies of a tile.
     const ITEMS: u32 = ROWS * BK / THREADS;
-    const PITCH: u32 = Tile::pitch::<T>(ROWS);
+    const PITCH: u32 = Tile::pitch(ROWS);
 
     /// For the tiles of the rows from `first` on, of a matrix of `rows` rows that starts at `matrix`.
     #[device]
@@ -118,6 +117,7 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         const {
             assert!(V as u32 == Tile::vector::<T>());
             assert!(THREADS.is_multiple_of(BK) && THREADS.is_multiple_of(ROWS));
+            assert!(BK.is_multiple_of(2 * V as u32) && THREADS.is_multiple_of(4 * BK));
             assert!(Self::ITEMS.is_multiple_of(V as u32), "a thread copies whole vectors");
         }
         let (row, k) = Self::place(operand);
@@ -137,7 +137,16 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         let thread = opaque(thread_idx_x());
         let along_k = operand.along_k != 0;
         let (width, across) = lanes(ROWS, BK, V as u32, along_k, operand.vectors != 0);
-        if along_k { (thread / across, thread % across) } else { (thread % across * width, thread / across) }
+        if along_k {
+            // As many lanes as fill a sector along k, in four rows: what 128 bytes' worth of lanes store together then
+            // falls into different banks.
+            let sector = 2 * V as u32;
+            let (low, high) = (thread % (4 * sector), thread / (4 * sector));
+            let deep = const { BK / (2 * V as u32) };
+            (high / deep * 4 + low / sector, high % deep * sector + low % sector)
+        } else {
+            (thread % across * width, thread / across)
+        }
     }
 
     /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on.
@@ -149,14 +158,14 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
             let step = operand.k_step * Self::PITCH + operand.row_step;
             let (mut source, mut target) = (self.source, tile);
             if operand.vectors != 0 {
-                unroll::<8>(|item| {
+                unroll::<16>(|item| {
                     if item < const { Self::ITEMS as usize / V } {
                         copy::<T, V>(target, 0, source, 0);
                         (source, target) = (source.offset(operand.step), target.offset(step));
                     }
                 });
             } else {
-                unroll::<8>(|item| {
+                unroll::<16>(|item| {
                     if item < const { Self::ITEMS as usize } {
                         copy::<T, 1>(target, 0, source, 0);
                         (source, target) = (source.offset(operand.step), target.offset(step));

@@ -15,8 +15,8 @@ use gpu_std::{device, opaque, unroll};
 use super::operand::{Copier, Product};
 use crate::linalg::scalar::combine;
 
-/// Tiles in shared memory: one that is worked on, the others on their way.
-pub const STAGES: u32 = 4;
+/// Stages of the tiled kernels.
+pub(super) const STAGES: u32 = 4;
 /// Lanes of a warp along the rows of C.
 const LANE_ROWS: u32 = 4;
 /// Lanes of a warp along the columns of C.
@@ -35,6 +35,8 @@ pub struct Tile {
     pub depth: u32,
     /// Threads of a block.
     pub threads: u32,
+    /// Stages in shared memory: one that is worked on, the others on their way.
+    pub stages: u32,
     /// Bytes of an element.
     pub bytes: u32,
 }
@@ -45,10 +47,10 @@ impl Tile {
         16 / size_of::<T>() as u32
     }
 
-    /// Elements from one `k` to the next in a stage with so many rows: 16 bytes more than they have, against bank conflicts
-    /// where a tile is transposed on its way.
-    pub const fn pitch<T>(rows: u32) -> u32 {
-        rows + Self::vector::<T>()
+    /// Elements from one `k` to the next in a stage with so many rows: four more than they have, against bank conflicts where
+    /// a tile is transposed on its way, and where tensor cores' fragments are read.
+    pub const fn pitch(rows: u32) -> u32 {
+        rows + 4
     }
 
     /// Tiles of a matrix of `m` rows and `n` columns.
@@ -58,7 +60,7 @@ impl Tile {
 
     /// Bytes of dynamic shared memory of a block.
     pub const fn shared_bytes(self) -> u32 {
-        let elements = STAGES * self.depth * (self.rows + self.columns + 2 * (16 / self.bytes));
+        let elements = self.stages * self.depth * (Self::pitch(self.rows) + Self::pitch(self.columns));
         SharedLayout::new().array::<u8>(elements * self.bytes).bytes()
     }
 }
@@ -102,7 +104,7 @@ pub(super) fn tiled<
         assert!(V as u32 == Tile::vector::<T>() && TM.is_multiple_of(V) && TN.is_multiple_of(V));
         assert!(BM * BN == THREADS * (TM * TN) as u32, "the threads' parts make up the tile");
     }
-    let (a_pitch, b_pitch) = (Tile::pitch::<T>(BM), Tile::pitch::<T>(BN));
+    let (a_pitch, b_pitch) = (Tile::pitch(BM), Tile::pitch(BN));
     let stage_len = BK * (a_pitch + b_pitch);
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
@@ -173,7 +175,7 @@ pub(super) fn tiled<
 /// The number of the block's product, and the first row and column of its tile.
 #[device]
 #[inline(always)]
-fn block_place<const BM: u32, const BN: u32>(product: &Product) -> (u32, u32, u32) {
+pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> (u32, u32, u32) {
     let block = opaque(block_idx_x());
     let (down, across) = (product.m.div_ceil(BM), product.n.div_ceil(BN));
     let number = block / (down * across);
@@ -203,7 +205,7 @@ fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>
 /// Writes the results that belong to `sums`, of which `left` are C's.
 #[device]
 #[inline(always)]
-fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], left: u32, vectors: bool, alpha: T, beta: T) {
+pub(super) fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], left: u32, vectors: bool, alpha: T, beta: T) {
     if vectors && left >= V as u32 {
         let old = if beta == T::ZERO { [T::ZERO; V] } else { c.read_vec::<V>(0) };
         c.write_vec::<V>(0, core::array::from_fn(|j| combine(alpha, sums[j], beta, || old[j])));
