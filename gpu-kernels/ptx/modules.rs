@@ -2420,3 +2420,16 @@ pub static LINALG_GEMM_TENSOR_F64: ::gpu_std::launch::Module = ::gpu_std::launch
         },
     ],
 };
+
+/// Module `linalg_elementwise`: `linalg_elementwise_f32`, `linalg_elementwise_f64`, `linalg_swap_f32`, `linalg_swap_f64`.
+pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_elementwise",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_elementwise.sm_75.ptx"),
+        },
+    ],
+};

@@ -1,5 +1,7 @@
 //! What can go wrong.
 
+use crate::matrix::Order;
+
 /// An error of an operation on vectors and matrices. Its output is as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -66,6 +68,22 @@ pub enum Error {
         b: (usize, usize),
         /// Rows and columns of the output.
         c: (usize, usize),
+    },
+    /// The shapes of matrices that should have the same.
+    #[error("the matrices are {} × {} and {} × {}", expected.0, expected.1, actual.0, actual.1)]
+    Shapes {
+        /// Rows and columns of the first.
+        expected: (usize, usize),
+        /// Rows and columns of the other.
+        actual: (usize, usize),
+    },
+    /// Row-major and column-major matrices in one element-wise operation: transpose one first.
+    #[error("one matrix is {expected:?}, another {actual:?}")]
+    Orders {
+        /// The order of the first.
+        expected: Order,
+        /// The order of the other.
+        actual: Order,
     },
     /// The lengths of the vectors do not fit the matrix.
     #[error("a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}")]

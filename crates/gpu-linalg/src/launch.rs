@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::linalg::{Scalar, gemm, gemv};
+use gpu_kernels::linalg::{Scalar, elementwise, gemm, gemv};
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -37,6 +37,34 @@ mod sealed {
             product: gemm::Product,
             alpha: Self,
             beta: Self,
+        ) -> Result<(), gpu_core::Error>;
+
+        /// Enqueues an element-wise operation.
+        ///
+        /// # Safety
+        /// Until the kernel has ended the accessors must hold the `lines`; the output is shared with nothing but, line by
+        /// line, an input. `config` must be that of the plan.
+        unsafe fn elementwise(
+            stream: &Stream,
+            config: LaunchConfig,
+            x: Global<Self>,
+            y: Global<Self>,
+            output: GlobalMut<Self>,
+            lines: elementwise::Lines,
+            alpha: Self,
+        ) -> Result<(), gpu_core::Error>;
+
+        /// Enqueues an exchange.
+        ///
+        /// # Safety
+        /// Until the kernel has ended the accessors must hold the `lines`, shared with nothing. `config` must be that of the
+        /// plan.
+        unsafe fn swap(
+            stream: &Stream,
+            config: LaunchConfig,
+            x: GlobalMut<Self>,
+            y: GlobalMut<Self>,
+            lines: elementwise::Lines,
         ) -> Result<(), gpu_core::Error>;
     }
 
@@ -79,7 +107,7 @@ mod sealed {
 }
 
 macro_rules! real_elements {
-    ($($T:ty: $($kernel:ident => $name:ident),*;)*) => { $(
+    ($($T:ty, $elementwise:ident, $swap:ident: $($kernel:ident => $name:ident),*;)*) => { $(
         impl RealElement for $T {}
 
         impl sealed::MatrixKernels for $T {
@@ -103,15 +131,39 @@ macro_rules! real_elements {
                     )*
                 }
             }
+
+            unsafe fn elementwise(
+                stream: &Stream,
+                config: LaunchConfig,
+                x: Global<Self>,
+                y: Global<Self>,
+                output: GlobalMut<Self>,
+                lines: elementwise::Lines,
+                alpha: Self,
+            ) -> Result<(), gpu_core::Error> {
+                // SAFETY: the caller's promise.
+                unsafe { elementwise::$elementwise::launch(stream, config, x, y, output, lines, alpha) }
+            }
+
+            unsafe fn swap(
+                stream: &Stream,
+                config: LaunchConfig,
+                x: GlobalMut<Self>,
+                y: GlobalMut<Self>,
+                lines: elementwise::Lines,
+            ) -> Result<(), gpu_core::Error> {
+                // SAFETY: the caller's promise.
+                unsafe { elementwise::$swap::launch(stream, config, x, y, lines) }
+            }
         }
     )* };
 }
 
 // A plan never has a kernel that its type does not: those stand for the one they would be.
 real_elements! {
-    f32: Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
+    f32, linalg_elementwise_f32, linalg_swap_f32: Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
         TensorLarge => linalg_gemm_f32, TensorSmall => linalg_gemm_small_f32;
-    f64: Large => linalg_gemm_f64, Small => linalg_gemm_f64,
+    f64, linalg_elementwise_f64, linalg_swap_f64: Large => linalg_gemm_f64, Small => linalg_gemm_f64,
         TensorLarge => linalg_gemm_tensor_f64, TensorSmall => linalg_gemm_tensor_small_f64;
 }
 
@@ -202,5 +254,34 @@ pub(crate) fn gemv<T: Element>(
         // SAFETY: as above.
         unsafe { T::finish(stream, finish, partials.as_global(), y, plan.shape, alpha, beta)? };
     }
+    Ok(())
+}
+
+/// Enqueues the element-wise operation of `plan`, whose matrices start at `x`, `y` and `output`.
+pub(crate) fn elementwise<T: RealElement>(
+    stream: &Stream,
+    plan: &plan::elementwise::Plan,
+    alpha: T,
+    x: Global<T>,
+    y: Global<T>,
+    output: GlobalMut<T>,
+) -> Result<(), Error> {
+    // SAFETY: the caller took the accessors from views that hold the matrices of the plan's layouts. The output is exclusive,
+    // or it is an input with the same layout, of which each thread reads what it writes; everything is freed only after the
+    // work enqueued before.
+    unsafe { T::elementwise(stream, plan.launch, x, y, output, plan.lines, alpha)? };
+    Ok(())
+}
+
+/// Enqueues the exchange of `plan`, whose matrices start at `x` and `y`.
+pub(crate) fn swap<T: RealElement>(
+    stream: &Stream,
+    plan: &plan::elementwise::Plan,
+    x: GlobalMut<T>,
+    y: GlobalMut<T>,
+) -> Result<(), Error> {
+    // SAFETY: the caller took the accessors from exclusive views that hold the matrices of the plan's layouts, and everything
+    // is freed only after the work enqueued before.
+    unsafe { T::swap(stream, plan.launch, x, y, plan.lines)? };
     Ok(())
 }

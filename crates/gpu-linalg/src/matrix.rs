@@ -1,6 +1,6 @@
 //! Matrices in memory: their layout, views of them, and batches.
 
-use gpu_core::{Element, View, ViewMut};
+use gpu_core::{Buffer, Element, View, ViewMut};
 
 use crate::error::Error;
 
@@ -57,6 +57,11 @@ impl Layout {
     /// [`Error::LeadingDimension`] where it is less than the contiguous axis has elements, [`Error::SizeOverflow`].
     pub fn with_leading_dimension(self, leading_dimension: usize) -> Result<Self, Error> {
         Self { leading_dimension, ..self }.checked()
+    }
+
+    /// One row: its length is that of memory that is there, so it cannot overflow.
+    const fn vector(length: usize) -> Self {
+        Self { rows: 1, columns: length, order: Order::RowMajor, leading_dimension: length }
     }
 
     fn checked(self) -> Result<Self, Error> {
@@ -306,5 +311,32 @@ impl<'a, T: Element> From<Matrix<'a, T>> for Batch<'a, T> {
 impl<'a, T: Element> From<MatrixMut<'a, T>> for BatchMut<'a, T> {
     fn from(matrix: MatrixMut<'a, T>) -> Self {
         Self { data: matrix.data, layout: BatchLayout { matrix: matrix.layout, count: 1, stride: 0 } }
+    }
+}
+
+/// A vector is a matrix of one row.
+impl<'a, T: Element> From<View<'a, T>> for Matrix<'a, T> {
+    fn from(data: View<'a, T>) -> Self {
+        Self { data, layout: Layout::vector(data.len()) }
+    }
+}
+
+impl<'a, T: Element> From<&'a Buffer<T>> for Matrix<'a, T> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        buffer.view().into()
+    }
+}
+
+/// A vector is a matrix of one row.
+impl<'a, T: Element> From<ViewMut<'a, T>> for MatrixMut<'a, T> {
+    fn from(data: ViewMut<'a, T>) -> Self {
+        let layout = Layout::vector(data.len());
+        Self { data, layout }
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Buffer<T>> for MatrixMut<'a, T> {
+    fn from(buffer: &'a mut Buffer<T>) -> Self {
+        buffer.view_mut().into()
     }
 }

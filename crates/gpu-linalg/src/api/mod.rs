@@ -1,8 +1,10 @@
 //! Validate, plan, launch.
 
+mod elementwise;
 mod gemm;
 mod gemv;
 
+pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use gemm::{gemm, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 

@@ -1,5 +1,6 @@
 //! What is launched, from shapes and the alignment of addresses alone: pure, tested without a GPU.
 
+pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
 

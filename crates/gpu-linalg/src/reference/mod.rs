@@ -1,8 +1,10 @@
 //! The same results on the CPU, in rayon: simple, and bit for bit what the kernels compute.
 
+mod elementwise;
 mod gemm;
 mod gemv;
 
+pub use elementwise::{elementwise, map, swap, update};
 pub use gemm::gemm;
 pub use gemv::gemv;
 
