@@ -2433,3 +2433,16 @@ pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Mo
         },
     ],
 };
+
+/// Module `linalg_variants`: `linalg_gemm_naive`, `linalg_gemm_shared`, `linalg_gemv_column`, `linalg_gemv_row`, `linalg_gemv_rows`.
+pub static LINALG_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_variants.sm_75.ptx"),
+        },
+    ],
+};

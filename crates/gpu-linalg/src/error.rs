@@ -131,6 +131,14 @@ pub enum Error {
         /// The largest.
         limit: usize,
     },
+    /// A launch whose size is the caller's has too few threads.
+    #[error("{expected} threads are needed, the launch has {actual}")]
+    TooFewThreads {
+        /// Threads needed.
+        expected: u64,
+        /// Threads of the launch.
+        actual: u64,
+    },
     /// A launch cannot hold as many blocks as are needed.
     #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
     TooManyBlocks {

@@ -6,6 +6,7 @@ mod launch;
 mod matrix;
 pub mod plan;
 pub mod reference;
+pub mod variants;
 
 pub use api::*;
 pub use error::Error;

@@ -7,5 +7,6 @@ pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
 mod scalar;
+pub mod variants;
 
 pub use scalar::Scalar;

@@ -12,7 +12,7 @@ pub const MAX_BLOCKS: u32 = i32::MAX as u32;
 pub const MAX_EXTENT: usize = 1 << 30;
 
 /// An extent as the kernels take it.
-fn extent(what: &'static str, actual: usize) -> Result<u32, Error> {
+pub(crate) fn extent(what: &'static str, actual: usize) -> Result<u32, Error> {
     if actual > MAX_EXTENT {
         return Err(Error::ExtentTooLarge { what, actual, limit: MAX_EXTENT });
     }
