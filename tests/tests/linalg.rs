@@ -1,6 +1,6 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
-use gpu_kernels::linalg::gemm::{GEMM_F32, GEMM_SMALL_F32, GEMM_TENSOR_SMALL_F64, Tile};
+use gpu_kernels::linalg::gemm::{GEMM_F32, GEMM_SMALL_F32, GEMM_TENSOR_SMALL_F64, Tile, linalg_gemm_f64};
 use gpu_linalg::plan::gemm::{Kernel, Plan};
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, matmul};
 use gpu_tests::backends::{cases, for_each};
@@ -171,7 +171,8 @@ fn large_tiles_f32() {
             (5, 129, 3, [Order::ColumnMajor, Order::ColumnMajor, Order::ColumnMajor], 1),
         ] {
             let batch = |matrix: Layout| BatchLayout { matrix, count, stride: matrix.span() + gap };
-            let layouts = [layout(m, k, orders[0], gap), layout(k, n, orders[1], gap), layout(m, n, orders[2], gap)];
+            let layouts =
+                [layout(m, k, orders[0], gap), layout(k, n, orders[1], gap), layout(m, n, orders[2], gap)];
             let [a, b, c] = layouts.map(batch);
             let plan = Plan::new(4, true, [a, b, c], [0; 3], true).unwrap();
             assert_eq!(plan.kernel, Kernel::Large);
@@ -192,11 +193,58 @@ fn large_tiles_f64() {
     for_each("large_tiles_f64", |device| {
         let count = 100;
         let batch = |matrix: Layout| BatchLayout { matrix, count, stride: matrix.span() };
-        for (m, n, k, order) in [(129, 2, 17, Order::RowMajor), (3, 130, 5, Order::ColumnMajor), (100, 128, 9, Order::RowMajor)] {
+        for (m, n, k, order) in
+            [(129, 2, 17, Order::RowMajor), (3, 130, 5, Order::ColumnMajor), (100, 128, 9, Order::RowMajor)]
+        {
             let layouts = [layout(m, k, order, 0), layout(k, n, order, 0), layout(m, n, order, 0)].map(batch);
             let plan = Plan::new(8, true, layouts, [0; 3], true).unwrap();
             assert_eq!(plan.kernel, Kernel::TensorLarge);
             check::<f64>(device, layouts, (1.0, 0.5), 0, 7);
+        }
+    });
+}
+
+/// The kernel for doubles on devices without tensor cores for them, which others never choose.
+#[test]
+fn doubles_without_tensor_cores() {
+    for_each("doubles_without_tensor_cores", |device| {
+        if device.kind() == gpu_core::Kind::Cpu {
+            return;
+        }
+        for (m, n, k) in [(1, 1, 1), (64, 64, 16), (65, 67, 33), (130, 62, 7)] {
+            for order in ORDERS {
+                let layouts =
+                    [layout(m, k, order, 1), layout(k, n, order, 0), layout(m, n, Order::RowMajor, 0)];
+                let [a, b, c] = layouts.map(one);
+                let (a_values, b_values) = (values(1, a.matrix.span()), values(2, b.matrix.span()));
+                let mut expected = vec![0.0; m * n];
+                naive(1.5, (&a_values, a), (&b_values, b), 0.0, (&mut expected, c));
+                let (a_device, b_device) =
+                    (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
+                let mut c_device = device.upload(&vec![f64::NAN; m * n]).unwrap();
+                let (a_global, b_global) = (a_device.view().as_global(), b_device.view().as_global());
+                let c_global = c_device.view_mut().as_global_mut();
+                let addresses = [a_global.address(), b_global.address(), c_global.address()];
+                let plan = Plan::new(8, false, [a, b, c], addresses, true).unwrap();
+                assert_eq!(plan.kernel, Kernel::Large);
+                let stream = device.default_stream();
+                // SAFETY: the buffers hold the plan's matrices, and are read only after the kernel has ended.
+                unsafe {
+                    linalg_gemm_f64::launch(
+                        &stream,
+                        plan.launch,
+                        a_global,
+                        b_global,
+                        c_global,
+                        plan.product,
+                        1.5,
+                        0.0,
+                    )
+                }
+                .unwrap();
+                let context = format!("{m} × {n} × {k}, {order:?} on {}", device.name());
+                assert_same_bits(&c_device.to_vec().unwrap(), &expected, &context);
+            }
         }
     });
 }
@@ -299,7 +347,11 @@ fn gaps_are_neither_read_nor_written() {
             let target = MatrixMut::new(&mut c, layouts[2]).unwrap();
             gemm(&device.default_stream(), 1.0, a, b, 1.0, target).unwrap();
             let expected = with_gaps(layouts[2], 2.0 * k as f32 + 1.0, UNTOUCHED);
-            assert_same_bits(&c.to_vec().unwrap(), &expected, &format!("{order:?} +{gap} on {}", device.name()));
+            assert_same_bits(
+                &c.to_vec().unwrap(),
+                &expected,
+                &format!("{order:?} +{gap} on {}", device.name()),
+            );
         }
     });
 }
@@ -381,7 +433,8 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let error = Matrix::new(&memory, Layout::row_major(8, 9).unwrap()).unwrap_err();
         assert!(matches!(error, Error::Length { expected: 72, actual: 64, .. }), "{error}");
         let error = Layout::row_major(3, 5).unwrap().with_leading_dimension(4).unwrap_err();
-        let expected = matches!(error, Error::LeadingDimension { rows: 3, columns: 5, expected: 5, actual: 4 });
+        let expected =
+            matches!(error, Error::LeadingDimension { rows: 3, columns: 5, expected: 5, actual: 4 });
         assert!(expected, "{error}");
         let error = Layout::column_major(usize::MAX / 2, 3).unwrap_err();
         assert!(matches!(error, Error::SizeOverflow { columns: 3, .. }), "{error}");

@@ -34,7 +34,9 @@ impl<T: RealElement + Bits> Subject<T> {
     fn new(device: &Device, layout: Layout, offset: usize, seed: u64, of: impl Fn(f32) -> T) -> Self {
         let mut values = floats(seed, offset + layout.span() + 3);
         let special = [f32::NAN, f32::INFINITY, -0.0, 0.0, f32::NEG_INFINITY, f32::MAX, f32::MIN_POSITIVE];
-        for (index, value) in values.iter_mut().enumerate().filter(|(index, _)| index % 5 == seed as usize % 5) {
+        for (index, value) in
+            values.iter_mut().enumerate().filter(|(index, _)| index % 5 == seed as usize % 5)
+        {
             *value = special[(index / 5 + seed as usize) % special.len()];
         }
         let expected: Vec<T> = values.into_iter().map(of).collect();

@@ -117,7 +117,13 @@ fn shapes_around_every_boundary() {
         for order in ORDERS {
             for rows in [1, 2, 7, 33, 129] {
                 for columns in [0, 1, 3, 8, 31, 63, 64, 65, 129, 517] {
-                    check_all(device, layout(rows, columns, order, 0), (1.0, 0.0), 0, (rows * columns) as u64);
+                    check_all(
+                        device,
+                        layout(rows, columns, order, 0),
+                        (1.0, 0.0),
+                        0,
+                        (rows * columns) as u64,
+                    );
                 }
             }
         }
@@ -204,8 +210,8 @@ fn the_error_is_within_the_componentwise_bound() {
             let gamma = columns as f64 * unit / (1.0 - columns as f64 * unit);
             let mut worst = 0.0f64;
             for (row, &y) in y.iter().enumerate() {
-                let products = (0..columns)
-                    .map(|column| f64::from(a[layout.index(row, column)]) * f64::from(x[column]));
+                let products =
+                    (0..columns).map(|column| f64::from(a[layout.index(row, column)]) * f64::from(x[column]));
                 let (exact, size) =
                     products.fold((0.0, 0.0), |(sum, size), product| (sum + product, size + product.abs()));
                 let error = (f64::from(y) - exact).abs() / (gamma * size);

@@ -65,10 +65,9 @@ fn products_with_a_vector_for_any_launch() {
                 let unit = f64::from(f32::EPSILON) / 2.0;
                 let gamma = (n + 1) as f64 * unit / (1.0 - (n + 1) as f64 * unit);
                 for (row, y) in y.to_vec().unwrap().into_iter().enumerate() {
-                    let products =
-                        (0..n).map(|k| f64::from(a_values[row * n + k]) * f64::from(x_values[k]));
-                    let (exact, size) =
-                        products.fold((0.0, 0.0), |(sum, size), product| (sum + product, size + product.abs()));
+                    let products = (0..n).map(|k| f64::from(a_values[row * n + k]) * f64::from(x_values[k]));
+                    let (exact, size) = products
+                        .fold((0.0, 0.0), |(sum, size), product| (sum + product, size + product.abs()));
                     assert!((f64::from(y) - exact).abs() <= gamma * size, "row {row}: {y} for {exact}");
                 }
             }

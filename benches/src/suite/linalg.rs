@@ -128,7 +128,8 @@ impl<T: Element + RealElement> Work for Gemv<'_, T> {
         let Self { inputs, outputs, matrix, x_host, .. } = self;
         outputs.check(launched, |input, output| {
             let a = &inputs.host[inputs.layout.range(input)];
-            reference::gemv(T::ONE, a, *matrix, x_host, T::ZERO, output).expect("the launch had the same plan");
+            reference::gemv(T::ONE, a, *matrix, x_host, T::ZERO, output)
+                .expect("the launch had the same plan");
         })
     }
 }

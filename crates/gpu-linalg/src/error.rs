@@ -21,7 +21,9 @@ pub enum Error {
         actual: usize,
     },
     /// A matrix's length is not a `usize`.
-    #[error("a {rows} × {columns} matrix with leading dimension {leading_dimension} is more than can be addressed")]
+    #[error(
+        "a {rows} × {columns} matrix with leading dimension {leading_dimension} is more than can be addressed"
+    )]
     SizeOverflow {
         /// Rows.
         rows: usize,
@@ -86,7 +88,9 @@ pub enum Error {
         actual: Order,
     },
     /// The lengths of the vectors do not fit the matrix.
-    #[error("a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}")]
+    #[error(
+        "a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}"
+    )]
     VectorLengths {
         /// Rows of the matrix.
         rows: usize,

@@ -64,7 +64,8 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
         reference::gemm(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
         return Ok(());
     }
-    let addresses = [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
+    let addresses =
+        [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
     let sums = alpha != T::ZERO;
     let layouts = [a.layout, b.layout, c.layout];
     let plan = |tensor| Plan::new(size_of::<T>(), tensor, layouts, addresses, sums);

@@ -91,8 +91,12 @@ mod tests {
 
     #[test]
     fn pieces_cover_the_sums_and_are_whole_rounds() {
-        for (rows, columns) in [(1, 1), (1, 1 << 24), (3, 100_000), (2000, 100_000), (100_000, 2000), (4096, 4096)] {
-            for layout in [Layout::row_major(rows, columns).unwrap(), Layout::column_major(rows, columns).unwrap()] {
+        for (rows, columns) in
+            [(1, 1), (1, 1 << 24), (3, 100_000), (2000, 100_000), (100_000, 2000), (4096, 4096)]
+        {
+            for layout in
+                [Layout::row_major(rows, columns).unwrap(), Layout::column_major(rows, columns).unwrap()]
+            {
                 let Shape { length, piece, pieces, .. } = plan::<f32>(layout).shape;
                 assert!(u64::from(piece) * u64::from(pieces) >= u64::from(length), "{layout:?}");
                 assert!(u64::from(piece) * u64::from(pieces - 1) < u64::from(length), "{layout:?}");

@@ -22,9 +22,7 @@ pub(super) fn gemm(
     match variant {
         // SAFETY: the kernel reads the factors' elements and writes C's, which the views hold, and C is exclusive; the memory
         // is freed only after the work enqueued before.
-        GemmVariant::Naive => unsafe {
-            kernels::linalg_gemm_naive::launch(stream, config, a, b, c, m, n, k)
-        },
+        GemmVariant::Naive => unsafe { kernels::linalg_gemm_naive::launch(stream, config, a, b, c, m, n, k) },
         // SAFETY: as above.
         GemmVariant::Shared => unsafe {
             kernels::linalg_gemm_shared::launch(stream, config, a, b, c, m, n, k)

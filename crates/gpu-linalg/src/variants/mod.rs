@@ -143,8 +143,7 @@ pub fn gemv<'a, 'x, 'y>(
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
     let (m, n) = (extent("the number of rows", rows)?, extent("the number of columns", columns)?);
-    let (expected, actual) =
-        (variant.threads(m, n), u64::from(config.grid[0]) * u64::from(config.block[0]));
+    let (expected, actual) = (variant.threads(m, n), u64::from(config.grid[0]) * u64::from(config.block[0]));
     if actual < expected {
         return Err(Error::TooFewThreads { expected, actual });
     }

@@ -106,7 +106,10 @@ pub fn match_any(mask: u32, value: u64) -> u32 {
 /// Brings `operands` (12 numbers at most) to a matrix operation of all 32 lanes, and gives what all lanes brought to `look`.
 /// A warp without 32 lanes is a fault. It orders no memory.
 #[track_caller]
-pub fn matrix<const N: usize, R>(operands: [f64; N], look: impl FnOnce(&dyn Fn(usize, usize) -> f64) -> R) -> R {
+pub fn matrix<const N: usize, R>(
+    operands: [f64; N],
+    look: impl FnOnce(&dyn Fn(usize, usize) -> f64) -> R,
+) -> R {
     const { assert!(N <= OPERANDS) };
     let caller = Location::caller();
     let mut all = [0.0; OPERANDS];

@@ -184,8 +184,12 @@ impl Engine {
         let warp = &mut self.blocks[slot].warps[number];
         if warp.lanes != u32::MAX {
             let value = warp.lanes.count_ones().into();
-            let kind =
-                FaultKind::InvalidOperand { operation: "mma", what: "lanes of the warp", value, allowed: "32" };
+            let kind = FaultKind::InvalidOperand {
+                operation: "mma",
+                what: "lanes of the warp",
+                value,
+                allowed: "32",
+            };
             self.raise(kind, caller);
         }
         if warp.operands.is_empty() {

@@ -142,7 +142,8 @@ pub(super) fn tiled<
         let (a_tile, b_tile) = (tiles.offset(row), tiles.offset(BK * a_pitch + column));
         unroll::<16>(|at| {
             if at < const { BK as usize } {
-                let a: [T; TM] = fragment::<T, TM, V>(a_tile.offset(at as u32 * a_pitch), LANE_ROWS * V as u32);
+                let a: [T; TM] =
+                    fragment::<T, TM, V>(a_tile.offset(at as u32 * a_pitch), LANE_ROWS * V as u32);
                 let b: [T; TN] =
                     fragment::<T, TN, V>(b_tile.offset(at as u32 * b_pitch), LANE_COLUMNS * V as u32);
                 unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
@@ -205,7 +206,14 @@ fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>
 /// Writes the results that belong to `sums`, of which `left` are C's.
 #[device]
 #[inline(always)]
-pub(super) fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], left: u32, vectors: bool, alpha: T, beta: T) {
+pub(super) fn write<T: Float, const V: usize>(
+    c: GlobalMut<T>,
+    sums: [T; V],
+    left: u32,
+    vectors: bool,
+    alpha: T,
+    beta: T,
+) {
     if vectors && left >= V as u32 {
         let old = if beta == T::ZERO { [T::ZERO; V] } else { c.read_vec::<V>(0) };
         c.write_vec::<V>(0, core::array::from_fn(|j| combine(alpha, sums[j], beta, || old[j])));

@@ -44,7 +44,8 @@ pub(super) fn across<T: Scalar, const V: usize>(
         // What is beyond the last result counts as zero, and is not read.
         chains(warp, length, |line| {
             let line_start = lines.offset(line as u64 * shape.leading + index as u64);
-            let read = |j: usize| if (j as u32) < left { line_start.read_only(j as u32) } else { T::default() };
+            let read =
+                |j: usize| if (j as u32) < left { line_start.read_only(j as u32) } else { T::default() };
             (core::array::from_fn(read), x.read_only(line).widen())
         })
     };

@@ -75,7 +75,8 @@ impl<T: Scalar> Part<T> {
         let mut vector = lane;
         while vector + (UNROLL - 1) * width < whole {
             let at = |step: usize| (vector + step as u32 * width) * V as u32;
-            let x: [[T; V]; UNROLL as usize] = core::array::from_fn(|step| read::<T, V, ALIGNED>(self.x, at(step)));
+            let x: [[T; V]; UNROLL as usize] =
+                core::array::from_fn(|step| read::<T, V, ALIGNED>(self.x, at(step)));
             let a: [[[T; V]; UNROLL as usize]; LINES as usize] = core::array::from_fn(|line| {
                 core::array::from_fn(|step| stream::<T, V, ALIGNED>(self.lines[line], at(step)))
             });

@@ -49,7 +49,8 @@ pub fn linalg_gemm_shared(a: Global<f32>, b: Global<f32>, c: GlobalMut<f32>, m: 
     let mut sum = 0.0;
     let mut first = 0;
     while first < k {
-        let of_a = if row < m && first + x < k { a.offset(row as u64 * k as u64).read(first + x) } else { 0.0 };
+        let of_a =
+            if row < m && first + x < k { a.offset(row as u64 * k as u64).read(first + x) } else { 0.0 };
         let of_b = if first + y < k && column < n {
             b.offset((first + y) as u64 * n as u64).read(column)
         } else {
