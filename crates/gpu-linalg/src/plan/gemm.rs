@@ -82,6 +82,24 @@ impl Plan {
     pub fn new(
         bytes: usize,
         tensor: bool,
+        layouts: [BatchLayout; 3],
+        addresses: [u64; 3],
+        sums: bool,
+    ) -> Result<Self, Error> {
+        let c = layouts[2];
+        let m = extent("the number of contiguous lines of C", c.matrix.lines())?;
+        let n = extent("the length of the contiguous lines of C", c.matrix.contiguous())?;
+        let kernel = Kernel::choose(bytes, tensor, m, n, c.count as u64);
+        Self::with_kernel(kernel, bytes, layouts, addresses, sums)
+    }
+
+    /// [`Plan::new`] for a kernel of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_kernel(
+        kernel: Kernel,
+        bytes: usize,
         [a, b, c]: [BatchLayout; 3],
         addresses: [u64; 3],
         sums: bool,
@@ -97,7 +115,6 @@ impl Plan {
         let n = extent("the number of columns of C", c.matrix.columns())?;
         let k = extent("the inner length of a product", a.matrix.columns())?;
 
-        let kernel = Kernel::choose(bytes, tensor, m, n, c.count as u64);
         let tile = kernel.tile(bytes);
         let aligned = |layout: BatchLayout, address: u64| {
             let strides = (layout.matrix.leading_dimension() | layout.stride) * bytes;

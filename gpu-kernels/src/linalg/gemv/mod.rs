@@ -1,8 +1,8 @@
 //! Products of a matrix and a vector: `y = alpha · A · x + beta · y`.
 //!
 //! To the kernels A is a set of *lines*, contiguous in memory. Where the results' sums run along the lines, as with the rows
-//! of a row-major A, it is the kernel of [`along`]; where they run across, as with the columns of a row-major A in
-//! `Aᵀ · x`, that of [`across`]. Both read every element of A once, 16 bytes a thread.
+//! of a row-major A, it is the kernel `along`; where they run across, as with the columns of a row-major A in
+//! `Aᵀ · x`, it is `across`. Both read every element of A once, 16 bytes a thread.
 //!
 //! # Order of operations
 //! The sums are cut into pieces, as many as [`Shape`] says. Of a piece:
