@@ -425,3 +425,49 @@ fn every_run_gives_the_same_bits() {
         }
     });
 }
+
+/// A number as Python's `float.hex` writes it: `-0x1.8p+3`.
+fn of_hex(text: &str) -> f64 {
+    let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+    let (digits, exponent) = text.strip_prefix("0x").and_then(|text| text.split_once('p')).unwrap();
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    // At most 53 bits, so each step is exact.
+    let mantissa = u64::from_str_radix(&format!("{whole}{fraction}"), 16).unwrap() as f64;
+    sign * mantissa * 2f64.powi(exponent.parse::<i32>().unwrap() - 4 * fraction.len() as i32)
+}
+
+/// NumPy's own results: `numpy_products.py` writes them. Both sides are within gamma_k · |A| · |B| of the exact product, so
+/// within twice that of each other; the bound itself is computed with a relative error that the third gamma_k covers many
+/// times over.
+#[test]
+fn products_are_those_of_numpy() {
+    assert_eq!([of_hex("0x1.8p+1"), of_hex("-0x1.0p-2")], [3.0, -0.25]);
+    let golden = include_str!("data/numpy_products.txt");
+    let lines: Vec<&str> = golden.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines.len(), 7);
+    for_each("products_are_those_of_numpy", |device| {
+        for line in &lines {
+            let mut parts = line.split(';').map(str::split_whitespace);
+            let shape: Vec<usize> = parts.next().unwrap().map(|word| word.parse().unwrap()).collect();
+            let [a, b, expected] =
+                core::array::from_fn(|_| parts.next().unwrap().map(of_hex).collect::<Vec<f64>>());
+            let (m, n, k) = (shape[0], shape[1], shape[2]);
+            let (a_device, b_device) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+            let actual = matmul(
+                Matrix::new(&a_device, Layout::row_major(m, k).unwrap()).unwrap(),
+                Matrix::new(&b_device, Layout::row_major(k, n).unwrap()).unwrap(),
+            );
+            let unit = f64::EPSILON / 2.0;
+            let gamma = k as f64 * unit / (1.0 - k as f64 * unit);
+            for (at, (actual, expected)) in
+                actual.unwrap().to_vec().unwrap().iter().zip(&expected).enumerate()
+            {
+                let size: f64 = (0..k).map(|i| (a[at / n * k + i] * b[i * n + at % n]).abs()).sum();
+                assert!(
+                    (actual - expected).abs() <= 3.0 * gamma * size,
+                    "{shape:?} [{at}]: {actual} for {expected}"
+                );
+            }
+        }
+    });
+}

@@ -189,12 +189,10 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         let mut item = 0;
         while item < items {
             let inside = if k < left { self.rows.saturating_sub(row) } else { 0 };
-            // Nothing is read where nothing is inside; but the address should be one of the matrix.
-            let from = if inside > 0 { source } else { self.source };
             if vectors {
-                copy_or_zero::<T, V>(target, 0, from, 0, inside);
+                copy_or_zero::<T, V>(target, 0, source, 0, inside);
             } else {
-                copy_or_zero::<T, 1>(target, 0, from, 0, inside);
+                copy_or_zero::<T, 1>(target, 0, source, 0, inside);
             }
             (row, k) = (row + operand.row_step, k + operand.k_step);
             source = source.offset(operand.step);
