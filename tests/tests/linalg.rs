@@ -471,3 +471,26 @@ fn products_are_those_of_numpy() {
         }
     });
 }
+
+/// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither the
+/// fragments that are read nor the copies, which transpose factors that are contiguous along k.
+#[test]
+fn inner_loops_have_no_bank_conflicts() {
+    let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
+    let device = gpu_core::Device::simulator_with(config);
+    let (m, n, k) = (64, 64, 64);
+    for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (ORDERS[a], ORDERS[b])) {
+        let layouts = [layout(m, k, a, 0), layout(k, n, b, 0), layout(m, n, Order::RowMajor, 0)].map(one);
+        let expect = |what: &str| {
+            let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
+            for accesses in [counts.shared_loads, counts.async_copies] {
+                assert!(accesses.requests > 0);
+                assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{what}, {a:?} by {b:?}: {accesses:?}");
+            }
+        };
+        check::<f32>(&device, layouts, (1.0, 0.0), 0, 1);
+        expect("f32");
+        check::<f64>(&device, layouts, (1.0, 0.0), 0, 1);
+        expect("f64");
+    }
+}
