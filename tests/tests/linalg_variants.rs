@@ -2,7 +2,7 @@
 
 use gpu_core::Kind;
 use gpu_linalg::Error;
-use gpu_linalg::variants::{GemmVariant, GemvVariant, gemm, gemv};
+use gpu_linalg::variants::{GemmVariant, GemvVariant, add, gemm, gemv};
 use gpu_std::launch::LaunchConfig;
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
@@ -75,6 +75,35 @@ fn products_with_a_vector_for_any_launch() {
     });
 }
 
+/// Grids that fit, that are far too large, and that fit no row.
+#[test]
+fn sums_for_any_grid_and_block() {
+    for_each("sums_for_any_grid_and_block", |device| {
+        if device.kind() == Kind::Cpu {
+            return;
+        }
+        let stream = device.default_stream();
+        for [rows, columns] in [[1, 1000], [40, 25], [33, 65], [1, 1], [3, 0]] {
+            let (x, y) = (floats(5, rows * columns), floats(6, rows * columns));
+            let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
+            let (x, y) = (device.upload(&x).unwrap(), device.upload(&y).unwrap());
+            for block in [[1, 1], [7, 3], [32, 1], [16, 16], [1024, 1]] {
+                for more in [0, 1, 5] {
+                    let grid = [columns as u32, rows as u32];
+                    let grid =
+                        [grid[0].div_ceil(block[0]).max(1) + more, grid[1].div_ceil(block[1]) + more, 1];
+                    let grid = if rows == 1 && more == 0 { [grid[0], 1, 1] } else { grid };
+                    let config = LaunchConfig { grid, block: [block[0], block[1], 1], shared_bytes: 0 };
+                    let mut z = device.upload(&vec![f32::NAN; rows * columns]).unwrap();
+                    add(&stream, config, &x, &y, &mut z, [rows, columns]).unwrap();
+                    let context = format!("{rows} × {columns}, {config:?} on {}", device.name());
+                    assert_same_bits(&z.to_vec().unwrap(), &expected, &context);
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn a_grid_too_small_and_short_memory_are_refused() {
     for_each("a_grid_too_small_and_short_memory_are_refused", |device| {
@@ -89,6 +118,16 @@ fn a_grid_too_small_and_short_memory_are_refused() {
         assert!(matches!(error, Error::Length { expected: 12, actual: 11, .. }), "{error}");
         let error = gemm(GemmVariant::Naive, &stream, &a, &x, &mut y, [3, 1, 5]).unwrap_err();
         assert!(matches!(error, Error::Length { expected: 15, actual: 12, .. }), "{error}");
+        let error = add(&stream, LaunchConfig::linear(1, 2), &x, &x, &mut y, [1, 3]).unwrap_err();
+        assert!(matches!(error, Error::TooFewThreads { expected: 3, actual: 2 }), "{error}");
+        let flat = LaunchConfig { grid: [1, 2, 1], block: [8, 1, 1], shared_bytes: 0 };
+        let error = gemv(GemvVariant::Row, &stream, flat, &a, &x, &mut y).unwrap_err();
+        assert!(matches!(error, Error::TooManyAxes { axes: 1, grid: [1, 2, 1], .. }), "{error}");
+        let deep = LaunchConfig { grid: [1, 1, 1], block: [8, 1, 2], shared_bytes: 0 };
+        let error = add(&stream, deep, &x, &x, &mut y, [1, 3]).unwrap_err();
+        assert!(matches!(error, Error::TooManyAxes { axes: 2, block: [8, 1, 2], .. }), "{error}");
+        let error = add(&stream, config, &x, &x, &mut y, [2, 2]).unwrap_err();
+        assert!(matches!(error, Error::Length { expected: 4, actual: 3, .. }), "{error}");
         assert_eq!(y.to_vec().unwrap(), [-7.0; 3]);
     });
 }

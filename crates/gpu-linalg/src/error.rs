@@ -143,6 +143,19 @@ pub enum Error {
         /// Threads of the launch.
         actual: u64,
     },
+    /// A launch whose size is the caller's has threads along an axis that the kernel does not count through: several would do
+    /// the same work at the same time.
+    #[error(
+        "the kernel counts through {axes} axes, the launch has a grid of {grid:?} and blocks of {block:?}"
+    )]
+    TooManyAxes {
+        /// The axes of the kernel.
+        axes: usize,
+        /// Blocks in x, y and z.
+        grid: [u32; 3],
+        /// Threads of a block in x, y and z.
+        block: [u32; 3],
+    },
     /// A launch cannot hold as many blocks as are needed.
     #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
     TooManyBlocks {

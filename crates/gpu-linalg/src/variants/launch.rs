@@ -71,3 +71,25 @@ pub(super) fn gemv(
     }?;
     Ok(())
 }
+
+/// Enqueues `z = x + y`, the views being long enough for `[rows, columns]` and on the stream's device.
+pub(super) fn add(
+    stream: &Stream,
+    config: LaunchConfig,
+    x: View<'_, f32>,
+    y: View<'_, f32>,
+    mut z: ViewMut<'_, f32>,
+    [rows, columns]: [u32; 2],
+) -> Result<(), Error> {
+    let (x, y, z) = (x.as_global(), y.as_global(), z.as_global_mut());
+    // The kernel for vectors counts through x alone.
+    if rows == 1 && config.grid[1] == 1 && config.block[1] == 1 {
+        // SAFETY: threads read the elements of x and y and write those of z, which the views hold, and z is exclusive; the
+        // memory is freed only after the work enqueued before.
+        unsafe { kernels::linalg_vector_add::launch(stream, config, x, y, z, columns)? };
+    } else {
+        // SAFETY: as above.
+        unsafe { kernels::linalg_matrix_add::launch(stream, config, x, y, z, rows, columns)? };
+    }
+    Ok(())
+}

@@ -1,4 +1,4 @@
-//! The textbook's products, to be measured beside the fast ones: what each lesson is worth. Of `f32`, row-major without gaps,
+//! The textbook's sums and products, to be measured beside the fast ones: what each lesson is worth. Of `f32`, row-major without gaps,
 //! on devices that run kernels.
 //!
 //! All but [`GemvVariant::Column`] add in ascending order and give the bits of a serial loop of fused multiply-adds. Grid and
@@ -115,7 +115,7 @@ pub fn gemm<'a, 'b, 'c>(
 ///
 /// # Errors
 /// [`Error::VectorLengths`], [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`]
-/// where `config` has fewer than [`GemvVariant::threads`]; [`Error::Device`] on the CPU, which runs no kernels. `y` is as it was
+/// where `config` has fewer than [`GemvVariant::threads`], [`Error::TooManyAxes`] where it has some in y or z; [`Error::Device`] on the CPU, which runs no kernels. `y` is as it was
 /// then.
 ///
 /// ```
@@ -147,6 +147,7 @@ pub fn gemv<'a, 'x, 'y>(
     if actual < expected {
         return Err(Error::TooFewThreads { expected, actual });
     }
+    expect_axes(config, 1)?;
     if m == 0 {
         return Ok(());
     }
@@ -157,6 +158,60 @@ pub fn gemv<'a, 'x, 'y>(
         }
     }
     launch::gemv(variant, stream, config, a, x, y, [m, n])
+}
+
+/// `z = x + y`, a thread an element, with grid and block of the caller's choice: one too large does no harm.
+///
+/// `shape` is that of row-major matrices without gaps, `[rows, columns]`; x counts through the columns and y through the rows.
+/// Vectors have one row.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where x or y has fewer
+/// threads than columns or rows, [`Error::TooManyAxes`] where there are some in z; [`Error::Device`] on the CPU, which runs no kernels. `z` is as it was then.
+///
+/// ```
+/// use gpu_std::launch::LaunchConfig;
+/// let device = gpu_core::Device::simulator();
+/// let (x, y) = (device.upload(&[1.0; 100])?, device.upload(&[2.0; 100])?);
+/// let mut z = device.alloc(100)?;
+/// gpu_linalg::variants::add(&device.default_stream(), LaunchConfig::linear(7, 16), &x, &y, &mut z, [1, 100])?;
+/// assert_eq!(z.to_vec()?, [3.0; 100]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn add<'x, 'y, 'z>(
+    stream: &Stream,
+    config: LaunchConfig,
+    x: impl Into<View<'x, f32>>,
+    y: impl Into<View<'y, f32>>,
+    z: impl Into<ViewMut<'z, f32>>,
+    shape: [usize; 2],
+) -> Result<(), Error> {
+    let (x, y, z) = (x.into(), y.into(), z.into());
+    let [rows, columns] = shape;
+    for len in [x.len(), y.len(), z.len()] {
+        expect_len(len, rows, columns)?;
+    }
+    stream.expect("first operand", x.device())?;
+    stream.expect("second operand", y.device())?;
+    stream.expect("output", z.device())?;
+    let rows = extent("the number of rows", rows)?;
+    let columns = extent("the number of columns", columns)?;
+    for (axis, expected) in [columns, rows].into_iter().enumerate() {
+        let (expected, actual) =
+            (u64::from(expected), u64::from(config.grid[axis]) * u64::from(config.block[axis]));
+        if actual < expected {
+            return Err(Error::TooFewThreads { expected, actual });
+        }
+    }
+    expect_axes(config, 2)?;
+    if rows == 0 || columns == 0 { Ok(()) } else { launch::add(stream, config, x, y, z, [rows, columns]) }
+}
+
+/// Refuses a launch with several threads along another axis than the first `axes`.
+fn expect_axes(config: LaunchConfig, axes: usize) -> Result<(), Error> {
+    let LaunchConfig { grid, block, .. } = config;
+    let alone = |axis: usize| grid[axis] <= 1 && block[axis] <= 1;
+    if (axes..3).all(alone) { Ok(()) } else { Err(Error::TooManyAxes { axes, grid, block }) }
 }
 
 fn expect_len(actual: usize, rows: usize, columns: usize) -> Result<(), Error> {
