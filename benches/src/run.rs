@@ -18,7 +18,7 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Case, Copy, Gemm, Gemv, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Gemm, Gemv, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -51,6 +51,7 @@ impl Outcome {
                 "transpose",
                 "permute",
                 "in_place",
+                "add",
                 "gemm",
                 "gemv",
                 "gemv_transposed",
@@ -155,6 +156,7 @@ impl Run {
             | Op::Columns
             | Op::Scan
             | Op::Transpose
+            | Op::Add
             | Op::Gemm
             | Op::Gemv
             | Op::GemvTransposed
@@ -234,7 +236,7 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         let timings = protocol::measure(&mut work, &session.stream, session.clock, &session.effort)?;
         return Ok((timings, work.inputs(), work.bytes()));
     }
-    if matches!(case.op, Op::Gemm | Op::Gemv | Op::GemvTransposed) {
+    if matches!(case.op, Op::Add | Op::Gemm | Op::Gemv | Op::GemvTransposed) {
         return match case.element {
             Type::F64 => measure_product::<f64>(session, case),
             _ => measure_product::<f32>(session, case),
@@ -283,7 +285,7 @@ fn measure_of<T: Element + gpu_reduce::Element + gpu_scan::Element>(
     Ok((timings, work.inputs(), work.bytes()))
 }
 
-/// Measures a product of matrices, or of a matrix and a vector.
+/// Measures a product of matrices, or of a matrix and a vector, or a sum of vectors.
 fn measure_product<T: Element + gpu_linalg::RealElement>(
     session: &mut Session,
     case: Case,
@@ -291,12 +293,13 @@ fn measure_product<T: Element + gpu_linalg::RealElement>(
     let layout = session.layout::<T>(case.elements());
     session.prepare::<T>(layout)?;
     let session = &*session;
-    let (Some(inputs), Shape::Matrix { rows, cols }) = (session.inputs::<T>(layout), case.shape) else {
-        unreachable!("they were prepared just now, and products have matrices")
-    };
-    let mut work: Box<dyn Work> = match case.op {
-        Op::Gemm => Box::new(Gemm::new(session, inputs, rows)?),
-        op => Box::new(Gemv::new(session, inputs, [rows, cols], op == Op::GemvTransposed)?),
+    let Some(inputs) = session.inputs::<T>(layout) else { unreachable!("they were prepared just now") };
+    let mut work: Box<dyn Work> = match (case.op, case.shape) {
+        (Op::Gemm, Shape::Matrix { rows, .. }) => Box::new(Gemm::new(session, inputs, rows)?),
+        (op, Shape::Matrix { rows, cols }) => {
+            Box::new(Gemv::new(session, inputs, [rows, cols], op == Op::GemvTransposed)?)
+        }
+        _ => Box::new(Add::new(session, inputs)?),
     };
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
     Ok((timings, work.inputs(), work.bytes()))

@@ -10,7 +10,7 @@ mod transpose;
 mod unordered;
 
 pub use copy::Copy;
-pub use linalg::{Gemm, Gemv};
+pub use linalg::{Add, Gemm, Gemv};
 pub use reduce::{Reduce, SumWithCopy};
 pub use scan::Scan;
 use segments::Lengths;
@@ -44,6 +44,8 @@ pub enum Op {
     Permute,
     /// The transposition of a square in place.
     InPlace,
+    /// The sum of two vectors.
+    Add,
     /// The product of two square matrices.
     Gemm,
     /// The product of a row-major matrix and a vector.
@@ -71,6 +73,7 @@ impl Op {
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
+            Self::Add => "add",
             Self::Gemm => "gemm",
             Self::Gemv => "gemv",
             Self::GemvTransposed => "gemv_transposed",
@@ -298,7 +301,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
     cases
 }
 
-/// Products of square matrices, and of matrices of any shape and a vector.
+/// Products of square matrices, and of matrices of any shape and a vector; the sum of two vectors.
 fn products(quick: bool) -> Vec<Case> {
     let (squares, shapes): (&[usize], &[(usize, usize)]) = if quick {
         (&[65], &[(64, 64), (3, 1000), (1000, 3)])
@@ -307,7 +310,8 @@ fn products(quick: bool) -> Vec<Case> {
         (&[512, 1024, 2048, 4096, 8192], shapes)
     };
     let case = |op, element, rows, cols| Case { op, element, shape: Shape::Matrix { rows, cols } };
-    let mut cases = Vec::new();
+    let sum = Shape::Vector(if quick { 1 << 10 } else { 1 << 28 });
+    let mut cases = vec![Case { op: Op::Add, element: Type::F32, shape: sum }];
     for element in [Type::F32, Type::F64] {
         cases.extend(squares.iter().map(|&n| case(Op::Gemm, element, n, n)));
     }
@@ -381,6 +385,7 @@ mod tests {
             "segments/f32/power_law",
             "columns/f32/16384x16384",
             "copy/f32/2^28",
+            "add/f32/2^28",
             "gemm/f32/4096x4096",
             "gemm/f64/512x512",
             "gemv/f32/100000x2000",

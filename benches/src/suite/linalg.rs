@@ -1,7 +1,7 @@
-//! Products of matrices, and of a matrix and a vector.
+//! Products of matrices, of a matrix and a vector, and sums of vectors.
 
 use gpu_core::{Buffer, Stream};
-use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemv, gemv_scratch_len, reference};
+use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, add, gemm, gemv, gemv_scratch_len, reference};
 
 use crate::data::{self, Element};
 use crate::error::Error;
@@ -27,12 +27,6 @@ impl<'a, T: Element> Gemm<'a, T> {
         let outputs = Outputs::new(session, inputs.layout)?;
         Ok(Self { inputs, outputs, matrix: Layout::row_major(n, n)? })
     }
-
-    /// Where the factors of the product numbered `input` lie.
-    fn factors(&self, input: usize) -> [core::ops::Range<usize>; 2] {
-        let layout = self.inputs.layout;
-        [layout.range(input), layout.range((input + 1) % layout.count)]
-    }
 }
 
 impl<T: Element + RealElement> Work for Gemm<'_, T> {
@@ -49,7 +43,7 @@ impl<T: Element + RealElement> Work for Gemm<'_, T> {
     }
 
     fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
-        let [a, b] = self.factors(input).map(|range| self.inputs.device.slice(range));
+        let [a, b] = operands(self.inputs.layout, input).map(|range| self.inputs.device.slice(range));
         let (a, b) = (Matrix::new(a, self.matrix)?, Matrix::new(b, self.matrix)?);
         let c = MatrixMut::new(self.outputs.of(input), self.matrix)?;
         Ok(gemm(stream, T::ONE, a, b, T::ZERO, c)?)
@@ -59,7 +53,7 @@ impl<T: Element + RealElement> Work for Gemm<'_, T> {
         let n = self.matrix.rows();
         for input in (0..launched.len()).filter(|&input| launched[input]) {
             let actual = self.outputs.read(input)?;
-            let [a, b] = self.factors(input).map(|range| &self.inputs.host[range]);
+            let [a, b] = operands(self.inputs.layout, input).map(|range| &self.inputs.host[range]);
             for sample in 0..CHECKED.min(n * n) {
                 let index = data::hash(sample) as usize % (n * n);
                 let (row, column) = (index / n, index % n);
@@ -130,6 +124,54 @@ impl<T: Element + RealElement> Work for Gemv<'_, T> {
             let a = &inputs.host[inputs.layout.range(input)];
             reference::gemv(T::ONE, a, *matrix, x_host, T::ZERO, output)
                 .expect("the launch had the same plan");
+        })
+    }
+}
+
+/// Sums of vectors: each input and the one after it.
+pub struct Add<'a, T: Element> {
+    inputs: Inputs<'a, T>,
+    outputs: Outputs<T>,
+}
+
+impl<'a, T: Element> Add<'a, T> {
+    /// Sums of `inputs`.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(session: &Session, inputs: Inputs<'a, T>) -> Result<Self, Error> {
+        Ok(Self { inputs, outputs: Outputs::new(session, inputs.layout)? })
+    }
+}
+
+/// Where the operands of the launch numbered `input` lie.
+fn operands(layout: data::Layout, input: usize) -> [core::ops::Range<usize>; 2] {
+    [layout.range(input), layout.range((input + 1) % layout.count)]
+}
+
+impl<T: Element + RealElement> Work for Add<'_, T> {
+    fn inputs(&self) -> usize {
+        self.inputs.layout.count
+    }
+
+    fn bytes(&self) -> u64 {
+        3 * (self.inputs.layout.elements * size_of::<T>()) as u64
+    }
+
+    fn poison(&mut self, stream: &Stream) -> Result<(), Error> {
+        self.outputs.poison(stream)
+    }
+
+    fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
+        let [x, y] = operands(self.inputs.layout, input).map(|range| self.inputs.device.slice(range));
+        Ok(add(stream, x, y, self.outputs.of(input))?)
+    }
+
+    fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
+        let inputs = self.inputs;
+        self.outputs.check(launched, |input, output| {
+            let [x, y] = operands(inputs.layout, input).map(|range| &inputs.host[range]);
+            output.iter_mut().zip(x).zip(y).for_each(|((sum, &x), &y)| *sum = x + y);
         })
     }
 }
