@@ -28,6 +28,10 @@ pub enum Error {
     #[error(transparent)]
     Transpose(#[from] gpu_transpose::Error),
 
+    /// The linear algebra.
+    #[error(transparent)]
+    Linalg(#[from] gpu_linalg::Error),
+
     /// A launch computed something else than the reference, or left its output as it was.
     #[error("wrong result: input {input}, element {index}: expected {expected}, got {actual}{}", if *.unwritten { ", never written" } else { "" })]
     Wrong {
@@ -104,6 +108,7 @@ impl Error {
             Self::Device(gpu_core::Error::OutOfMemory { .. })
                 | Self::Reduce(gpu_reduce::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Scan(gpu_scan::Error::Device(gpu_core::Error::OutOfMemory { .. }))
+                | Self::Linalg(gpu_linalg::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Transpose(gpu_transpose::Error::Device(gpu_core::Error::OutOfMemory { .. }))
         )
     }

@@ -17,7 +17,9 @@ use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::Session;
 use crate::suite::segments::Parts;
-use crate::suite::{self, Case, Copy, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type};
+use crate::suite::{
+    self, Add, Case, Copy, Gemm, Gemv, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type,
+};
 
 /// Processes started for one first result.
 const CHILDREN: usize = 5;
@@ -49,6 +51,10 @@ impl Outcome {
                 "transpose",
                 "permute",
                 "in_place",
+                "add",
+                "gemm",
+                "gemv",
+                "gemv_transposed",
             ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
@@ -150,6 +156,10 @@ impl Run {
             | Op::Columns
             | Op::Scan
             | Op::Transpose
+            | Op::Add
+            | Op::Gemm
+            | Op::Gemv
+            | Op::GemvTransposed
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
@@ -226,6 +236,12 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         let timings = protocol::measure(&mut work, &session.stream, session.clock, &session.effort)?;
         return Ok((timings, work.inputs(), work.bytes()));
     }
+    if matches!(case.op, Op::Add | Op::Gemm | Op::Gemv | Op::GemvTransposed) {
+        return match case.element {
+            Type::F64 => measure_product::<f64>(session, case),
+            _ => measure_product::<f32>(session, case),
+        };
+    }
     match case.element {
         Type::F32 => measure_of::<f32>(session, case),
         Type::F64 => measure_of::<f64>(session, case),
@@ -266,6 +282,26 @@ fn measure_of<T: Element + gpu_reduce::Element + gpu_scan::Element>(
         _ => Box::new(Reduce::<T, <T as gpu_reduce::Element>::Sum>::new(session, inputs)?),
     };
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &effort)?;
+    Ok((timings, work.inputs(), work.bytes()))
+}
+
+/// Measures a product of matrices, or of a matrix and a vector, or a sum of vectors.
+fn measure_product<T: Element + gpu_linalg::RealElement>(
+    session: &mut Session,
+    case: Case,
+) -> Result<(Vec<Timing>, usize, u64), Error> {
+    let layout = session.layout::<T>(case.elements());
+    session.prepare::<T>(layout)?;
+    let session = &*session;
+    let Some(inputs) = session.inputs::<T>(layout) else { unreachable!("they were prepared just now") };
+    let mut work: Box<dyn Work> = match (case.op, case.shape) {
+        (Op::Gemm, Shape::Matrix { rows, .. }) => Box::new(Gemm::new(session, inputs, rows)?),
+        (op, Shape::Matrix { rows, cols }) => {
+            Box::new(Gemv::new(session, inputs, [rows, cols], op == Op::GemvTransposed)?)
+        }
+        _ => Box::new(Add::new(session, inputs)?),
+    };
+    let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
     Ok((timings, work.inputs(), work.bytes()))
 }
 

@@ -1,6 +1,7 @@
 //! What is measured, at which sizes.
 
 mod copy;
+mod linalg;
 pub mod permute;
 mod reduce;
 mod scan;
@@ -9,6 +10,7 @@ mod transpose;
 mod unordered;
 
 pub use copy::Copy;
+pub use linalg::{Add, Gemm, Gemv};
 pub use reduce::{Reduce, SumWithCopy};
 pub use scan::Scan;
 use segments::Lengths;
@@ -42,6 +44,14 @@ pub enum Op {
     Permute,
     /// The transposition of a square in place.
     InPlace,
+    /// The sum of two vectors.
+    Add,
+    /// The product of two square matrices.
+    Gemm,
+    /// The product of a row-major matrix and a vector.
+    Gemv,
+    /// The product of the transposed matrix and a vector.
+    GemvTransposed,
     /// A copy from device memory to device memory, by the driver.
     Copy,
     /// The first result of a fresh process: a sum.
@@ -63,6 +73,10 @@ impl Op {
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
+            Self::Add => "add",
+            Self::Gemm => "gemm",
+            Self::Gemv => "gemv",
+            Self::GemvTransposed => "gemv_transposed",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",
         }
@@ -282,7 +296,28 @@ pub fn cases(quick: bool) -> Vec<Case> {
     copies.sort_unstable();
     copies.dedup();
     cases.extend(copies.into_iter().map(|len| vector(Op::Copy, Type::F32, len)));
+    cases.extend(products(quick));
     cases.extend(arrays(quick));
+    cases
+}
+
+/// Products of square matrices, and of matrices of any shape and a vector; the sum of two vectors.
+fn products(quick: bool) -> Vec<Case> {
+    let (squares, shapes): (&[usize], &[(usize, usize)]) = if quick {
+        (&[65], &[(64, 64), (3, 1000), (1000, 3)])
+    } else {
+        let shapes = &[(1024, 1024), (4096, 4096), (16384, 16384), (100_000, 2000), (2000, 100_000)];
+        (&[512, 1024, 2048, 4096, 8192], shapes)
+    };
+    let case = |op, element, rows, cols| Case { op, element, shape: Shape::Matrix { rows, cols } };
+    let sum = Shape::Vector(if quick { 1 << 10 } else { 1 << 28 });
+    let mut cases = vec![Case { op: Op::Add, element: Type::F32, shape: sum }];
+    for element in [Type::F32, Type::F64] {
+        cases.extend(squares.iter().map(|&n| case(Op::Gemm, element, n, n)));
+    }
+    for op in [Op::Gemv, Op::GemvTransposed] {
+        cases.extend(shapes.iter().map(|&(rows, cols)| case(op, Type::F32, rows, cols)));
+    }
     cases
 }
 
@@ -350,6 +385,11 @@ mod tests {
             "segments/f32/power_law",
             "columns/f32/16384x16384",
             "copy/f32/2^28",
+            "add/f32/2^28",
+            "gemm/f32/4096x4096",
+            "gemm/f64/512x512",
+            "gemv/f32/100000x2000",
+            "gemv_transposed/f32/16384x16384",
             "copy/f32/268042303",
         ] {
             assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{name} in {names:?}");

@@ -2317,3 +2317,132 @@ pub static SCAN_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
         },
     ],
 };
+
+/// Module `linalg_gemm_f32`: `linalg_gemm_f32`, `linalg_gemm_small_f32`.
+pub static LINALG_GEMM_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f32.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemm_f64`: `linalg_gemm_f64`.
+pub static LINALG_GEMM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_f32`: `linalg_gemv_across_f32`, `linalg_gemv_along_f32`, `linalg_gemv_finish_f32`.
+pub static LINALG_GEMV_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_f64`: `linalg_gemv_across_f64`, `linalg_gemv_along_f64`, `linalg_gemv_finish_f64`.
+pub static LINALG_GEMV_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_f16`: `linalg_gemv_across_f16`, `linalg_gemv_along_f16`, `linalg_gemv_finish_f16`.
+pub static LINALG_GEMV_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemv_bf16`: `linalg_gemv_across_bf16`, `linalg_gemv_along_bf16`, `linalg_gemv_finish_bf16`.
+pub static LINALG_GEMV_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemv_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemv_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_gemm_tensor_f64`: `linalg_gemm_tensor_f64`, `linalg_gemm_tensor_small_f64`.
+pub static LINALG_GEMM_TENSOR_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_tensor_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_tensor_f64.sm_80.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("linalg_gemm_tensor_f64.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_elementwise`: `linalg_elementwise_f32`, `linalg_elementwise_f64`, `linalg_swap_f32`, `linalg_swap_f64`.
+pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_elementwise",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_elementwise.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `linalg_variants`: `linalg_gemm_naive`, `linalg_gemm_shared`, `linalg_gemv_column`, `linalg_gemv_row`, `linalg_gemv_rows`, `linalg_matrix_add`, `linalg_vector_add`.
+pub static LINALG_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_variants.sm_75.ptx"),
+        },
+    ],
+};

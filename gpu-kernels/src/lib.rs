@@ -8,6 +8,7 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+pub mod linalg;
 pub mod reduce;
 pub mod scan;
 pub mod transpose;

@@ -38,6 +38,8 @@ pub enum Operation {
     Redux,
     /// `match_any`.
     Match,
+    /// Matrix operations of a warp (`mma`).
+    Matrix,
     /// Branches.
     Branch,
     /// Loop iterations.
@@ -53,7 +55,7 @@ impl Operation {
         )
     }
 
-    pub(crate) const COUNT: usize = 17;
+    pub(crate) const COUNT: usize = 18;
     pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::GlobalLoad,
         Self::ReadOnlyLoad,
@@ -70,6 +72,7 @@ impl Operation {
         Self::Vote,
         Self::Redux,
         Self::Match,
+        Self::Matrix,
         Self::Branch,
         Self::Loop,
     ];
@@ -137,6 +140,8 @@ pub struct Counts {
     pub reduxes: Count,
     /// `match_any`.
     pub matches: Count,
+    /// Matrix operations of a warp.
+    pub matrices: Count,
     /// Branches.
     pub branches: Count,
     /// Loop iterations.
@@ -162,6 +167,7 @@ impl Counts {
             Operation::Vote => &self.votes,
             Operation::Redux => &self.reduxes,
             Operation::Match => &self.matches,
+            Operation::Matrix => &self.matrices,
             Operation::Branch => &self.branches,
             Operation::Loop => &self.loops,
         }
@@ -191,6 +197,7 @@ impl Counts {
             Operation::Vote => &mut self.votes,
             Operation::Redux => &mut self.reduxes,
             Operation::Match => &mut self.matches,
+            Operation::Matrix => &mut self.matrices,
             Operation::Branch => &mut self.branches,
             Operation::Loop => &mut self.loops,
         }

@@ -240,6 +240,7 @@ fn bank_conflicts_barriers_and_collectives_are_counted() {
         vote(ALL, Vote::Any, true);
         redux(ALL, Redux::Or, 1);
         match_any(ALL, 1);
+        matrix([1.0], |of| of(0, 0));
         atomic_update::<u32>(Space::Shared, 0, Ordering::Relaxed, Scope::Block, |_| None);
         fence(Ordering::AcqRel, Scope::Block);
     });
@@ -253,6 +254,7 @@ fn bank_conflicts_barriers_and_collectives_are_counted() {
         Operation::Vote,
         Operation::Redux,
         Operation::Match,
+        Operation::Matrix,
         Operation::Fence,
         Operation::SharedAtomic,
     ] {
@@ -305,4 +307,33 @@ fn counts_do_not_depend_on_the_seed() {
     for seed in 1..20 {
         assert_eq!(run(seed), first, "seed {seed}");
     }
+}
+
+/// Each lane sees what every lane brought to this operation, not to the next one.
+#[test]
+fn a_matrix_operation_shows_what_all_lanes_brought() {
+    for seed in 0..100 {
+        let seen = warp(seed, |lane| {
+            let mut wrong = 0;
+            for turn in 0..3u32 {
+                let brought = [f64::from(lane), f64::from(turn)];
+                wrong += matrix(brought, |of| {
+                    (0..32).filter(|&l| (of(l, 0), of(l, 1)) != (l as f64, f64::from(turn))).count() as u32
+                });
+            }
+            wrong
+        });
+        assert_eq!(seen, [0; 32], "seed {seed}");
+    }
+}
+
+#[test]
+fn a_matrix_operation_needs_32_lanes() {
+    let simulator = Simulator::new(varied(1));
+    let fault = simulator
+        .launch(KERNEL, Geometry::linear(1, 16, 0), &|| {
+            matrix([1.0], |of| of(0, 0));
+        })
+        .unwrap_err();
+    assert!(fault.to_string().contains("mma"), "{fault}");
 }

@@ -7,7 +7,8 @@
 //! sync_threads();                  // … and every other thread's part of it too
 //! ```
 //!
-//! The GPU has the instruction from sm_80 on: kernels that use this module compile only in modules for sm_80 and later.
+//! The GPU has the instruction from sm_80 on; in modules for older ones a copy is a load and a store, which has ended when
+//! the thread goes on.
 
 use crate::backend::async_copy as backend;
 use crate::memory::{Element, Global, Shared, vector_bytes};

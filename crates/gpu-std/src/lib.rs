@@ -73,6 +73,7 @@ pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod memory;
+pub mod mma;
 mod opaque;
 pub mod parameter;
 pub mod shared;

@@ -369,3 +369,18 @@ fn asynchronous_copies() {
     let Some(ptx) = module(75, 74) else { return };
     assert!(!ptx.contains("cp.async"), "cp.async in a module for sm_75");
 }
+
+/// Before sm_90 by the smaller operation, each once and all before the branch that uses the result.
+#[test]
+fn products_of_a_warp() {
+    let Some(ptx) = module(80, 80) else { return };
+    let lines = entry(ptx, "mma_after_branch");
+    assert_eq!(count(&lines, "mma.sync.aligned.m8n8k4.row.col.f64"), 8, "{}", lines.join("\n"));
+    let places: Vec<usize> = (0..lines.len()).filter(|&i| lines[i].contains("mma.sync")).collect();
+    let (first, last) = (places[0], places[7]);
+    // The branch around the load has come to its end, and the one around the store has not begun.
+    let load = position(&lines, "ld.global");
+    assert!(lines[load..first].iter().any(|line| line.ends_with(':')), "{}", lines.join("\n"));
+    assert!(lines[first..last].iter().all(|line| !line.contains("bra")), "{}", lines.join("\n"));
+    assert!(lines[last..].iter().any(|line| line.contains("bra")), "{}", lines.join("\n"));
+}

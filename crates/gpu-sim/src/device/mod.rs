@@ -21,6 +21,6 @@ pub use global::{Load, Store, global_load, global_store};
 pub use index::{block_dim, block_idx, grid_dim, thread_idx};
 pub use shared::{shared_bytes, shared_load, shared_store};
 pub use sync::{BarrierOp, barrier, barrier_reduce, fence};
-pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, redux, shuffle, sync_warp, vote};
+pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, matrix, redux, shuffle, sync_warp, vote};
 
 pub use crate::fault::Space;

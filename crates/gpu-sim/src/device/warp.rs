@@ -4,7 +4,7 @@
 
 use std::panic::Location;
 
-use crate::engine::collective::Kind;
+use crate::engine::collective::{Kind, OPERANDS};
 use crate::engine::fiber::suspend;
 use crate::engine::{Caller, on_thread, with};
 use crate::fault::FaultKind;
@@ -101,6 +101,29 @@ pub fn redux(mask: u32, op: Redux, value: u32) -> u32 {
 #[track_caller]
 pub fn match_any(mask: u32, value: u64) -> u32 {
     meet(Kind::Match, mask, value, (0, 0), Location::caller()) as u32
+}
+
+/// Brings `operands` (12 numbers at most) to a matrix operation of all 32 lanes, and gives what all lanes brought to `look`.
+/// A warp without 32 lanes is a fault. It orders no memory.
+#[track_caller]
+pub fn matrix<const N: usize, R>(
+    operands: [f64; N],
+    look: impl FnOnce(&dyn Fn(usize, usize) -> f64) -> R,
+) -> R {
+    const { assert!(N <= OPERANDS) };
+    let caller = Location::caller();
+    let mut all = [0.0; OPERANDS];
+    all[..N].copy_from_slice(&operands);
+    if !on_thread(caller, |engine| {
+        engine.bring(all, caller);
+        engine.arrive_collective(Kind::Matrix, u32::MAX, 0, (0, 0), caller)
+    }) {
+        suspend();
+    }
+    with(|engine| {
+        let brought = engine.brought();
+        look(&|lane, operand| brought[lane][operand])
+    })
 }
 
 /// Lanes that are active together with this one. The simulator collects the lanes of the warp that reach this call

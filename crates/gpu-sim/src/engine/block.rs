@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use super::asynchronous::AsyncCopies;
-use super::collective::Collective;
+use super::collective::{Collective, Operands};
 use super::counts::Event;
 use crate::clock::View;
 use crate::geometry::WARP;
@@ -72,6 +72,8 @@ pub(crate) struct Warp {
     /// Whether it is in the scheduler's list.
     pub(crate) queued: bool,
     pub(crate) collectives: Vec<Collective>,
+    /// Of matrix operations: what lanes are bringing, and what they brought to the last one. Empty before the first.
+    pub(crate) operands: Vec<[Operands; WARP as usize]>,
 }
 
 /// The barrier of a block.

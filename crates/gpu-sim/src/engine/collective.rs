@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Vote(Vote),
     Redux(Redux),
     Match,
+    /// A matrix operation: every lane gets what all lanes brought.
+    Matrix,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Vote(_) => "vote",
             Self::Redux(_) => "redux",
             Self::Match => "match_any",
+            Self::Matrix => "mma",
         }
     }
 
@@ -36,9 +39,15 @@ impl Kind {
             Self::Vote(_) => Operation::Vote,
             Self::Redux(_) => Operation::Redux,
             Self::Match => Operation::Match,
+            Self::Matrix => Operation::Matrix,
         }
     }
 }
+
+/// The most numbers that a lane brings to a matrix operation.
+pub(crate) const OPERANDS: usize = 12;
+/// What a lane brings to a matrix operation.
+pub(crate) type Operands = [f64; OPERANDS];
 
 /// Lanes that have met, and what each brought.
 pub(crate) struct Collective {
@@ -62,7 +71,7 @@ impl Collective {
             lanes().filter(|&l| matches(self.values[l as usize])).fold(0u32, |mask, l| mask | 1 << l)
         };
         Ok(match self.kind {
-            Kind::Sync => 0,
+            Kind::Sync | Kind::Matrix => 0,
             Kind::Match => pick(&|value| value == own).into(),
             Kind::Vote(vote) => {
                 let ballot = pick(&|value| value != 0);
@@ -168,9 +177,41 @@ impl Engine {
         true
     }
 
+    /// Takes what the lane brings to a matrix operation.
+    pub(crate) fn bring(&mut self, operands: Operands, caller: Caller) {
+        let (number, lane) = (self.warp(), self.lane());
+        let slot = self.current.slot;
+        let warp = &mut self.blocks[slot].warps[number];
+        if warp.lanes != u32::MAX {
+            let value = warp.lanes.count_ones().into();
+            let kind = FaultKind::InvalidOperand {
+                operation: "mma",
+                what: "lanes of the warp",
+                value,
+                allowed: "32",
+            };
+            self.raise(kind, caller);
+        }
+        if warp.operands.is_empty() {
+            warp.operands = vec![[[0.0; OPERANDS]; WARP as usize]; 2];
+        }
+        warp.operands[0][lane as usize] = operands;
+    }
+
+    /// What all lanes brought to the matrix operation that this one has come back from.
+    pub(crate) fn brought(&mut self) -> &[Operands; WARP as usize] {
+        let (number, slot) = (self.warp(), self.current.slot);
+        &self.blocks[slot].warps[number].operands[1]
+    }
+
     fn complete_collective(&mut self, number: usize, open: usize, caller: Caller) {
         let (slot, running) = (self.current.slot, self.lane());
-        let collective = self.blocks[slot].warps[number].collectives.swap_remove(open);
+        let warp = &mut self.blocks[slot].warps[number];
+        let collective = warp.collectives.swap_remove(open);
+        if collective.kind == Kind::Matrix {
+            // Lanes may bring the next operands before others have looked at these: so those go elsewhere.
+            warp.operands.swap(0, 1);
+        }
         let first = number * WARP as usize;
         for lane in (0..WARP).filter(|lane| collective.needed >> lane & 1 == 1) {
             let tid = first + lane as usize;

@@ -11,6 +11,7 @@ pub mod constant;
 pub mod float;
 pub mod half;
 pub mod memory;
+pub mod mma;
 pub mod thread;
 pub mod warp;
 

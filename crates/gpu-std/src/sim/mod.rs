@@ -4,5 +4,6 @@ pub mod async_copy;
 pub mod atomic;
 pub mod constant;
 pub mod memory;
+pub mod mma;
 pub mod thread;
 pub mod warp;

@@ -303,3 +303,18 @@ fn asynchronous(x: Global<f32>, y: GlobalMut<f32>, n: u32) {
     thread::sync_threads();
     y.write(t + 128, tile.read((512 + t) ^ 5));
 }
+
+/// A product of the whole warp stays behind the branch in which only some lanes were, and before the one that uses it.
+#[cfg(target_feature = "sm_80")]
+#[kernel(module = cooperative)]
+fn mma_after_branch(x: GlobalMut<f64>, flag: u32) {
+    let i = thread::index_1d();
+    let mut value = 1.0;
+    if i < flag {
+        value = x.read(i);
+    }
+    let product = gpu_std::mma::m16n8k16_f64([value; 8], [value; 4], [0.0; 4]);
+    if i < flag {
+        x.write(i, product[0] + product[3]);
+    }
+}

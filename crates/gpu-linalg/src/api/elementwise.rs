@@ -1,0 +1,204 @@
+//! Element-wise operations on vectors and matrices.
+
+use gpu_core::Stream;
+use gpu_kernels::linalg::elementwise::{AXPY, COPY, PRODUCT, SCALE};
+
+use super::expect_apart;
+use crate::error::Error;
+use crate::launch::{self, RealElement};
+use crate::matrix::{Layout, Matrix, MatrixMut};
+use crate::plan::elementwise::Plan;
+use crate::reference;
+
+/// Refuses matrices of different shapes or orders.
+fn expect_alike(first: Layout, second: Layout) -> Result<(), Error> {
+    if first.shape() != second.shape() {
+        return Err(Error::Shapes { expected: first.shape(), actual: second.shape() });
+    }
+    if first.order() != second.order() {
+        return Err(Error::Orders { expected: first.order(), actual: second.order() });
+    }
+    Ok(())
+}
+
+/// `output = result(x, y)`, where `operation` says the same to the kernel.
+fn run<T: RealElement>(
+    stream: &Stream,
+    operation: u32,
+    alpha: T,
+    (x, y): (Matrix<'_, T>, Matrix<'_, T>),
+    mut output: MatrixMut<'_, T>,
+    result: impl Fn(T, T) -> T + Sync,
+) -> Result<(), Error> {
+    expect_alike(x.layout, y.layout)?;
+    expect_alike(x.layout, output.layout)?;
+    stream.expect("first operand", x.data.device())?;
+    stream.expect("second operand", y.data.device())?;
+    stream.expect("output", output.data.device())?;
+    expect_apart(&mut output.data, "x", &x.data)?;
+    expect_apart(&mut output.data, "y", &y.data)?;
+    if x.layout.is_empty() {
+        return Ok(());
+    }
+    let layouts = [x.layout, y.layout, output.layout];
+    if let (Some(x), Some(y), Some(output)) =
+        (x.data.as_slice(), y.data.as_slice(), output.data.as_mut_slice())
+    {
+        reference::elementwise(layouts, x, y, output, result);
+        return Ok(());
+    }
+    let (x, y, output) = (x.data.as_global(), y.data.as_global(), output.data.as_global_mut());
+    let plan = Plan::new(size_of::<T>(), operation, layouts, [x.address(), y.address(), output.address()])?;
+    launch::elementwise(stream, &plan, alpha, x, y, output)
+}
+
+/// `y = change(x, y)`, where `operation` says the same to the kernel.
+fn run_in_place<T: RealElement>(
+    stream: &Stream,
+    operation: u32,
+    alpha: T,
+    x: Option<Matrix<'_, T>>,
+    mut y: MatrixMut<'_, T>,
+    change: impl Fn(T, T) -> T + Sync,
+) -> Result<(), Error> {
+    stream.expect("output", y.data.device())?;
+    if let Some(x) = x {
+        expect_alike(x.layout, y.layout)?;
+        stream.expect("operand", x.data.device())?;
+        expect_apart(&mut y.data, "x", &x.data)?;
+    }
+    if y.layout.is_empty() {
+        return Ok(());
+    }
+    let x_layout = x.map_or(y.layout, |x| x.layout);
+    let y_layout = y.layout;
+    if let Some(y) = y.data.as_mut_slice() {
+        match x.and_then(|x| x.data.as_slice()) {
+            Some(x) => reference::update((x, x_layout), (y, y_layout), change),
+            None => reference::map((y, y_layout), |y| change(y, y)),
+        }
+        return Ok(());
+    }
+    let output = y.data.as_global_mut();
+    let x = x.map_or(output.as_global(), |x| x.data.as_global());
+    let addresses = [x.address(), output.address(), output.address()];
+    let plan = Plan::new(size_of::<T>(), operation, [x_layout, y_layout, y_layout], addresses)?;
+    launch::elementwise(stream, &plan, alpha, x, output.as_global(), output)
+}
+
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident: $operation:ident, $alpha:expr, $swapped:literal, $result:expr;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// On `stream`, for vectors and matrices of one shape and order with any leading dimensions. Neither allocates device
+        /// memory nor waits.
+        ///
+        /// # Errors
+        /// [`Error::Shapes`], [`Error::Orders`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory
+        /// is on another device than the stream or where the launch failed. The output is as it was then.
+        pub fn $name<'x, 'y, 'o, T: RealElement>(
+            stream: &Stream,
+            x: impl Into<Matrix<'x, T>>,
+            y: impl Into<Matrix<'y, T>>,
+            output: impl Into<MatrixMut<'o, T>>,
+        ) -> Result<(), Error> {
+            let (x, y) = (x.into(), y.into());
+            let operands = if $swapped { (y, x) } else { (x, y) };
+            run(stream, $operation, $alpha, operands, output.into(), $result)
+        }
+    )* };
+}
+
+binary! {
+    /// `output = x + y`.
+    ///
+    /// ```
+    /// let device = gpu_core::Device::best();
+    /// let (x, y) = (device.upload(&[1.0, 2.0])?, device.upload(&[10.0, 20.0])?);
+    /// let mut sums = device.alloc(2)?;
+    /// gpu_linalg::add(&device.default_stream(), &x, &y, &mut sums)?;
+    /// assert_eq!(sums.to_vec()?, [11.0, 22.0]);
+    /// # Ok::<(), gpu_linalg::Error>(())
+    /// ```
+    add: AXPY, T::ONE, false, |x, y| x + y;
+    /// `output = x - y`.
+    subtract: AXPY, -T::ONE, true, |y, x| x - y;
+    /// `output = x · y`, element by element (the Hadamard product).
+    hadamard: PRODUCT, T::ONE, false, |x, y| x * y;
+}
+
+/// `y = alpha · x + y` on `stream`, each element by one fused multiply-add, for vectors and matrices of one shape and order with
+/// any leading dimensions. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// As [`add`]; `y` is as it was then.
+///
+/// ```
+/// let device = gpu_core::Device::simulator();
+/// let x = device.upload(&[1.0, 2.0])?;
+/// let mut y = device.upload(&[10.0, 20.0])?;
+/// gpu_linalg::axpy(&device.default_stream(), 3.0, &x, &mut y)?;
+/// assert_eq!(y.to_vec()?, [13.0, 26.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn axpy<'x, 'y, T: RealElement>(
+    stream: &Stream,
+    alpha: T,
+    x: impl Into<Matrix<'x, T>>,
+    y: impl Into<MatrixMut<'y, T>>,
+) -> Result<(), Error> {
+    run_in_place(stream, AXPY, alpha, Some(x.into()), y.into(), move |x, y| alpha.mul_add(x, y))
+}
+
+/// `x = alpha · x` on `stream`. NaN stays, also where `alpha` is zero. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// As [`add`]; `x` is as it was then.
+pub fn scale<'x, T: RealElement>(
+    stream: &Stream,
+    alpha: T,
+    x: impl Into<MatrixMut<'x, T>>,
+) -> Result<(), Error> {
+    run_in_place(stream, SCALE, alpha, None, x.into(), move |x, _| alpha * x)
+}
+
+/// `y = x` on `stream`, bit by bit, for vectors and matrices of one shape and order with any leading dimensions. Neither
+/// allocates device memory nor waits.
+///
+/// # Errors
+/// As [`add`]; `y` is as it was then.
+pub fn copy<'x, 'y, T: RealElement>(
+    stream: &Stream,
+    x: impl Into<Matrix<'x, T>>,
+    y: impl Into<MatrixMut<'y, T>>,
+) -> Result<(), Error> {
+    run_in_place(stream, COPY, T::ONE, Some(x.into()), y.into(), |x, _| x)
+}
+
+/// Exchanges the elements of `x` and `y` on `stream`, bit by bit, for vectors and matrices of one shape and order with any
+/// leading dimensions. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// As [`add`]; both are as they were then.
+pub fn swap<'x, 'y, T: RealElement>(
+    stream: &Stream,
+    x: impl Into<MatrixMut<'x, T>>,
+    y: impl Into<MatrixMut<'y, T>>,
+) -> Result<(), Error> {
+    let (mut x, mut y) = (x.into(), y.into());
+    expect_alike(x.layout, y.layout)?;
+    stream.expect("first operand", x.data.device())?;
+    stream.expect("second operand", y.data.device())?;
+    expect_apart(&mut y.data, "x", &x.data.view())?;
+    if x.layout.is_empty() {
+        return Ok(());
+    }
+    if let (Some(x_data), Some(y_data)) = (x.data.as_mut_slice(), y.data.as_mut_slice()) {
+        reference::swap((x_data, x.layout), (y_data, y.layout));
+        return Ok(());
+    }
+    let (x_data, y_data) = (x.data.as_global_mut(), y.data.as_global_mut());
+    let addresses = [x_data.address(), y_data.address(), y_data.address()];
+    let plan = Plan::new(size_of::<T>(), COPY, [x.layout, y.layout, y.layout], addresses)?;
+    launch::swap(stream, &plan, x_data, y_data)
+}

@@ -1,0 +1,100 @@
+//! Products of matrices.
+
+use gpu_core::{Buffer, Stream};
+
+use super::expect_apart;
+use crate::error::Error;
+use crate::launch::{self, RealElement};
+use crate::matrix::{Batch, BatchMut, Layout, Matrix, MatrixMut};
+use crate::plan::gemm::Plan;
+use crate::reference;
+
+/// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
+///
+/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor is
+/// [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha` is zero A
+/// and B are not read. The order of operations is a function of k alone (see the [crate documentation](crate)): every device
+/// gives the same bits. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch failed.
+/// C is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm};
+/// let device = gpu_core::Device::best();
+/// let a = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let mut c = device.upload(&[f32::NAN; 4])?;
+/// let matrix = Matrix::new(&a, Layout::row_major(2, 3)?)?;
+/// let product = MatrixMut::new(&mut c, Layout::row_major(2, 2)?)?;
+/// gemm(&device.default_stream(), 2.0, matrix, matrix.transposed(), 0.0, product)?;
+/// assert_eq!(c.to_vec()?, [28.0, 64.0, 64.0, 154.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm<'a, 'b, 'c, T: RealElement>(
+    stream: &Stream,
+    alpha: T,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    beta: T,
+    c: impl Into<BatchMut<'c, T>>,
+) -> Result<(), Error> {
+    let (a, b, mut c) = (a.into(), b.into(), c.into());
+    let shapes = [a.layout.matrix.shape(), b.layout.matrix.shape(), c.layout.matrix.shape()];
+    let [(m, k), (inner, n), output] = shapes;
+    if inner != k || output != (m, n) {
+        return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
+    }
+    let counts = [a.layout.count, b.layout.count, c.layout.count];
+    if counts[0] != counts[2] || counts[1] != counts[2] {
+        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
+    }
+    stream.expect("first factor of a product", a.data.device())?;
+    stream.expect("second factor of a product", b.data.device())?;
+    stream.expect("output of a product", c.data.device())?;
+    expect_apart(&mut c.data, "A", &a.data)?;
+    expect_apart(&mut c.data, "B", &b.data)?;
+    if m == 0 || n == 0 || counts[2] == 0 {
+        return Ok(());
+    }
+    if let (Some(a_data), Some(b_data), Some(c_data)) =
+        (a.data.as_slice(), b.data.as_slice(), c.data.as_mut_slice())
+    {
+        reference::gemm(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
+        return Ok(());
+    }
+    let addresses =
+        [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
+    let sums = alpha != T::ZERO;
+    let layouts = [a.layout, b.layout, c.layout];
+    let plan = |tensor| Plan::new(size_of::<T>(), tensor, layouts, addresses, sums);
+    match launch::gemm(stream, &plan(true)?, alpha, a.data, b.data, beta, c.data.reborrow()) {
+        // Before 8.0 there are no tensor cores for doubles, and nothing was launched.
+        Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if plan(true)?.kernel.is_tensor() => {
+            launch::gemm(stream, &plan(false)?, alpha, a.data, b.data, beta, c.data)
+        }
+        other => other,
+    }
+}
+
+/// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own.
+///
+/// The work is enqueued on the device's default stream; reading the buffer waits for it.
+///
+/// # Errors
+/// As [`gemm`]; [`Error::Device`] where the device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, matmul};
+/// let a = Matrix::new(&[1.0, 2.0, 3.0, 4.0], Layout::row_major(2, 2)?)?;
+/// let b = Matrix::new(&[5.0, 6.0], Layout::column_major(2, 1)?)?;
+/// assert_eq!(matmul(a, b)?.to_vec()?, [17.0, 39.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn matmul<T: RealElement>(a: Matrix<'_, T>, b: Matrix<'_, T>) -> Result<Buffer<T>, Error> {
+    let layout = Layout::row_major(a.layout.rows(), b.layout.columns())?;
+    let mut c = a.data.device().alloc(layout.span())?;
+    gemm(&a.data.device().default_stream(), T::ONE, a, b, T::ZERO, MatrixMut::new(&mut c, layout)?)?;
+    Ok(c)
+}

@@ -1,0 +1,170 @@
+//! What can go wrong.
+
+use crate::matrix::Order;
+
+/// An error of an operation on vectors and matrices. Its output is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a column-major one.
+    #[error(
+        "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} elements"
+    )]
+    LeadingDimension {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// Elements of the contiguous axis.
+        expected: usize,
+        /// The leading dimension given.
+        actual: usize,
+    },
+    /// A matrix's length is not a `usize`.
+    #[error(
+        "a {rows} × {columns} matrix with leading dimension {leading_dimension} is more than can be addressed"
+    )]
+    SizeOverflow {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// The leading dimension.
+        leading_dimension: usize,
+    },
+    /// A batch's length is not a `usize`.
+    #[error("{count} matrices {stride} elements apart are more than can be addressed")]
+    BatchOverflow {
+        /// Matrices.
+        count: usize,
+        /// Elements from one to the next.
+        stride: usize,
+    },
+    /// Matrices of a batch that is written overlap.
+    #[error("the matrices of the output overlap: they are {actual} elements apart and span {expected}")]
+    Overlap {
+        /// Elements a matrix spans.
+        expected: usize,
+        /// Elements from one to the next.
+        actual: usize,
+    },
+    /// Memory is shorter than the matrix or the batch that it is to hold.
+    #[error("the memory holds {actual} elements, but {what} spans {expected}")]
+    Length {
+        /// "a matrix" or "a batch".
+        what: &'static str,
+        /// Elements it spans.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
+    /// The shapes of a product do not fit together.
+    #[error(
+        "a product of {} × {} and {} × {} matrices is {} × {}, if their inner lengths agree; the output is {} × {}",
+        a.0, a.1, b.0, b.1, a.0, b.1, c.0, c.1
+    )]
+    ProductShapes {
+        /// Rows and columns of the first factor.
+        a: (usize, usize),
+        /// Rows and columns of the second factor.
+        b: (usize, usize),
+        /// Rows and columns of the output.
+        c: (usize, usize),
+    },
+    /// The shapes of matrices that should have the same.
+    #[error("the matrices are {} × {} and {} × {}", expected.0, expected.1, actual.0, actual.1)]
+    Shapes {
+        /// Rows and columns of the first.
+        expected: (usize, usize),
+        /// Rows and columns of the other.
+        actual: (usize, usize),
+    },
+    /// Row-major and column-major matrices in one element-wise operation: transpose one first.
+    #[error("one matrix is {expected:?}, another {actual:?}")]
+    Orders {
+        /// The order of the first.
+        expected: Order,
+        /// The order of the other.
+        actual: Order,
+    },
+    /// The lengths of the vectors do not fit the matrix.
+    #[error(
+        "a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}"
+    )]
+    VectorLengths {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+        /// Elements of the vector that it is multiplied by.
+        x: usize,
+        /// Elements of the output.
+        y: usize,
+    },
+    /// Scratch memory is too small.
+    #[error("the scratch memory holds {actual} elements, but {expected} are needed")]
+    ScratchTooSmall {
+        /// Elements needed.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
+    /// Batches of different sizes.
+    #[error("the batches have {a}, {b} and {c} matrices")]
+    BatchCounts {
+        /// Matrices of the first factor.
+        a: usize,
+        /// Matrices of the second factor.
+        b: usize,
+        /// Matrices of the output.
+        c: usize,
+    },
+    /// The output shares memory with an input.
+    #[error("the output shares memory with input {input}")]
+    Aliasing {
+        /// Which input.
+        input: &'static str,
+    },
+    /// An extent is too large for the kernels.
+    #[error("{what} is {actual}, the limit is {limit}")]
+    ExtentTooLarge {
+        /// Which extent.
+        what: &'static str,
+        /// The extent.
+        actual: usize,
+        /// The largest.
+        limit: usize,
+    },
+    /// A launch whose size is the caller's has too few threads.
+    #[error("{expected} threads are needed, the launch has {actual}")]
+    TooFewThreads {
+        /// Threads needed.
+        expected: u64,
+        /// Threads of the launch.
+        actual: u64,
+    },
+    /// A launch whose size is the caller's has threads along an axis that the kernel does not count through: several would do
+    /// the same work at the same time.
+    #[error(
+        "the kernel counts through {axes} axes, the launch has a grid of {grid:?} and blocks of {block:?}"
+    )]
+    TooManyAxes {
+        /// The axes of the kernel.
+        axes: usize,
+        /// Blocks in x, y and z.
+        grid: [u32; 3],
+        /// Threads of a block in x, y and z.
+        block: [u32; 3],
+    },
+    /// A launch cannot hold as many blocks as are needed.
+    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
+    TooManyBlocks {
+        /// Blocks needed.
+        blocks: u128,
+        /// The most blocks of a launch.
+        limit: u32,
+    },
+    /// The device, its memory or the launch.
+    #[error(transparent)]
+    Device(#[from] gpu_core::Error),
+}

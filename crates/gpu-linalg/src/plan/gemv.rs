@@ -1,0 +1,121 @@
+//! Products of a matrix and a vector: along or across the lines, and into how many pieces the sums are cut.
+
+use gpu_kernels::linalg::gemv::{
+    LINES, Shape, THREADS, UNROLL, WARPS, lines_per_block, results_per_block, shared_bytes, vector,
+};
+use gpu_std::launch::LaunchConfig;
+
+use super::{blocks, extent};
+use crate::error::Error;
+use crate::launch::Element;
+use crate::matrix::{Layout, Order};
+
+/// Warps that shall be at work along lines: sums are cut into pieces where there are fewer.
+const ENOUGH_WARPS: u32 = 2048;
+/// Blocks that shall be at work across lines.
+const ENOUGH_BLOCKS: u32 = 1024;
+/// No piece is shorter than so many rounds of a block's, or a warp's, vectors.
+const LEAST_ROUNDS: u32 = 4;
+
+/// The launches of a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Whether the sums run along the contiguous lines, or across them.
+    pub along: bool,
+    /// Grid, block and shared memory.
+    pub launch: LaunchConfig,
+    /// The same of the launch that adds the pieces, if there are several.
+    pub finish: Option<LaunchConfig>,
+    /// Shape, strides and pieces.
+    pub shape: Shape,
+}
+
+impl Plan {
+    /// The plan for a matrix at address `a`, and a vector at address `x`. Without `sums` the product
+    /// counts as zero, and neither is read.
+    ///
+    /// # Errors
+    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    pub fn new<T: Element>(layout: Layout, a: u64, x: u64, sums: bool) -> Result<Self, Error> {
+        let results = extent("the number of rows", layout.rows())?;
+        let length = extent("the number of columns", layout.columns())?;
+        let length = if sums { length } else { 0 };
+        let along = layout.order() == Order::RowMajor;
+        let vector = vector::<T>();
+
+        let width = length.div_ceil(vector).div_ceil(UNROLL).next_power_of_two().min(32);
+        let (units, enough, round) = if along {
+            (results.div_ceil(LINES * (32 / width)), ENOUGH_WARPS, width * vector * UNROLL)
+        } else {
+            (results.div_ceil(results_per_block::<T>()), ENOUGH_BLOCKS, WARPS * UNROLL)
+        };
+        let most = length.div_ceil(LEAST_ROUNDS * round).max(1);
+        let piece = length.div_ceil(enough.div_ceil(units.max(1)).min(most)).next_multiple_of(round).max(1);
+        let pieces = length.div_ceil(piece).max(1);
+
+        let bytes = size_of::<T>();
+        let per_block = if along { lines_per_block(width) } else { results_per_block::<T>() };
+        let blocks = blocks(results.div_ceil(per_block) as u128 * pieces as u128)?;
+        let shared = if along { 0 } else { shared_bytes::<T>() };
+        let aligned = a.is_multiple_of(16) && (layout.leading_dimension() * bytes).is_multiple_of(16);
+        Ok(Self {
+            along,
+            launch: LaunchConfig::linear(blocks, THREADS).shared(shared),
+            finish: (pieces > 1).then(|| LaunchConfig::linear(results.div_ceil(THREADS), THREADS)),
+            shape: Shape {
+                leading: layout.leading_dimension() as u64,
+                results,
+                length,
+                piece,
+                pieces,
+                width,
+                vectors: (aligned || layout.lines() == 1 && a.is_multiple_of(16)) as u32,
+                x_vectors: x.is_multiple_of(16) as u32,
+            },
+        })
+    }
+
+    /// Elements of scratch memory: the sums of all pieces, if there are several.
+    pub fn scratch_len(&self) -> usize {
+        if self.finish.is_some() { self.shape.pieces as usize * self.shape.results as usize } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan<T: Element>(layout: Layout) -> Plan {
+        Plan::new::<T>(layout, 0, 0, true).unwrap()
+    }
+
+    #[test]
+    fn pieces_cover_the_sums_and_are_whole_rounds() {
+        for (rows, columns) in
+            [(1, 1), (1, 1 << 24), (3, 100_000), (2000, 100_000), (100_000, 2000), (4096, 4096)]
+        {
+            for layout in
+                [Layout::row_major(rows, columns).unwrap(), Layout::column_major(rows, columns).unwrap()]
+            {
+                let Shape { length, piece, pieces, .. } = plan::<f32>(layout).shape;
+                assert!(u64::from(piece) * u64::from(pieces) >= u64::from(length), "{layout:?}");
+                assert!(u64::from(piece) * u64::from(pieces - 1) < u64::from(length), "{layout:?}");
+                assert!(piece.is_multiple_of(16), "{layout:?}: pieces start at vectors");
+            }
+        }
+    }
+
+    #[test]
+    fn few_results_are_cut_and_many_are_not() {
+        assert_eq!(plan::<f32>(Layout::row_major(16384, 16384).unwrap()).scratch_len(), 0);
+        assert!(plan::<f32>(Layout::row_major(1, 1 << 24).unwrap()).shape.pieces > 1000);
+        let across = plan::<f32>(Layout::column_major(16384, 16384).unwrap());
+        assert_eq!((across.along, across.shape.pieces, across.scratch_len()), (false, 8, 8 * 16384));
+    }
+
+    #[test]
+    fn short_lines_share_a_warp() {
+        let width = |columns| plan::<f32>(Layout::row_major(1000, columns).unwrap()).shape.width;
+        assert_eq!([width(1), width(16), width(17), width(100), width(2000)], [1, 1, 2, 8, 32]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Products of matrices.
+
+use gpu_std::float::Float;
+use rayon::prelude::*;
+
+use super::finish;
+use crate::matrix::{BatchLayout, Order};
+
+/// [`crate::gemm`] of slices with their layouts.
+///
+/// # Panics
+/// Where shapes do not fit together, or a slice is shorter than its batch.
+///
+/// ```
+/// use gpu_linalg::{BatchLayout, Layout, reference};
+/// let layout = BatchLayout { matrix: Layout::row_major(2, 2)?, count: 1, stride: 0 };
+/// let (a, b, mut c) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0; 4]);
+/// reference::gemm(1.0, (&a, layout), (&b, layout), 0.0, (&mut c, layout));
+/// assert_eq!(c, [19.0, 22.0, 43.0, 50.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm<T: Float>(
+    alpha: T,
+    (a, a_layout): (&[T], BatchLayout),
+    (b, b_layout): (&[T], BatchLayout),
+    beta: T,
+    (c, c_layout): (&mut [T], BatchLayout),
+) {
+    if c_layout.matrix.order() == Order::ColumnMajor {
+        let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
+        return gemm(alpha, b, a, beta, (c, c_layout.transposed()));
+    }
+    let (m, n) = c_layout.matrix.shape();
+    let k = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
+    let (a_matrix, b_matrix) = (a_layout.matrix, b_layout.matrix);
+    if m == 0 || n == 0 {
+        return;
+    }
+    for number in 0..c_layout.count {
+        // Factors without elements may have any stride.
+        let (a, b) = (from(a, number * a_layout.stride), from(b, number * b_layout.stride));
+        let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
+        c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
+            // Of each element one chain over ascending k; the row's elements side by side.
+            let mut sums = vec![T::ZERO; n];
+            for k in 0..k {
+                let factor = a[a_matrix.index(row, k)];
+                for (column, sum) in sums.iter_mut().enumerate() {
+                    *sum = factor.mul_add(b[b_matrix.index(k, column)], *sum);
+                }
+            }
+            for (c, sum) in c.iter_mut().zip(sums) {
+                *c = finish(alpha, sum, beta, || *c);
+            }
+        });
+    }
+}
+
+fn from<T>(slice: &[T], start: usize) -> &[T] {
+    slice.get(start..).unwrap_or(&[])
+}

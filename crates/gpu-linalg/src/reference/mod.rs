@@ -1,0 +1,18 @@
+//! The same results on the CPU, in rayon: simple, and bit for bit what the kernels compute.
+
+mod elementwise;
+mod gemm;
+mod gemv;
+
+pub use elementwise::{elementwise, map, swap, update};
+pub use gemm::gemm;
+pub use gemv::gemv;
+
+use gpu_std::float::Float;
+
+/// `alpha · sum + beta · old`, as the kernels do it: `old` is asked for only where `beta` is not zero.
+fn finish<T: Float>(alpha: T, sum: T, beta: T, old: impl FnOnce() -> T) -> T {
+    // A sum that is -0 gives +0, as it does where a kernel goes on with zeros.
+    let sum = sum + T::ZERO;
+    if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * old()) }
+}

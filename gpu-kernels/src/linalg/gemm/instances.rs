@@ -1,0 +1,67 @@
+//! Which products the PTX modules hold.
+
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::operand::Product;
+use super::tensor::{self, tensor};
+use super::tiled::{self, Tile, tiled};
+
+macro_rules! tiled_products {
+    ($($name:ident, $module:ident, $constant:ident: $T:ty, $blocks:literal, $bm:literal x $bn:literal x $bk:literal,
+        $threads:literal threads of $tm:literal x $tn:literal, $v:literal;)*) => { $(
+        #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
+        pub const $constant: Tile = Tile {
+            rows: $bm,
+            columns: $bn,
+            depth: $bk,
+            threads: $threads,
+            stages: tiled::STAGES,
+            bytes: size_of::<$T>() as u32,
+        };
+
+        #[doc = concat!("Products of `", stringify!($T), "`, ", stringify!($bm), " × ", stringify!($bn), " elements of C a block.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
+        /// [`Tile::shared_bytes`].
+        #[kernel(module = $module, launch_bounds($threads, $blocks))]
+        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+            tiled::<$T, $bm, $bn, $bk, $threads, $tm, $tn, $v>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+tiled_products! {
+    linalg_gemm_f32, linalg_gemm_f32, GEMM_F32: f32, 2, 128 x 128 x 8, 256 threads of 8 x 8, 4;
+    linalg_gemm_small_f32, linalg_gemm_f32, GEMM_SMALL_F32: f32, 5, 32 x 64 x 16, 128 threads of 4 x 4, 4;
+    linalg_gemm_f64, linalg_gemm_f64, GEMM_F64: f64, 2, 64 x 64 x 8, 256 threads of 4 x 4, 2;
+}
+
+macro_rules! tensor_products {
+    ($($name:ident, $constant:ident: $blocks:literal, $bm:literal x $bn:literal,
+        $threads:literal threads of $tm:literal x $tn:literal;)*) => { $(
+        #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
+        pub const $constant: Tile = Tile {
+            rows: $bm,
+            columns: $bn,
+            depth: tensor::DEPTH,
+            threads: $threads,
+            stages: tensor::STAGES,
+            bytes: size_of::<f64>() as u32,
+        };
+
+        #[doc = concat!("Products of `f64` on the tensor cores, ", stringify!($bm), " × ", stringify!($bn), " elements of C a block.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
+        /// [`Tile::shared_bytes`].
+        #[kernel(module = linalg_gemm_tensor_f64, launch_bounds($threads, $blocks))]
+        pub fn $name(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+            tensor::<$bm, $bn, $threads, $tm, $tn>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+tensor_products! {
+    linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 2 x 4;
+    linalg_gemm_tensor_small_f64, GEMM_TENSOR_SMALL_F64: 3, 32 x 64, 128 threads of 1 x 2;
+}

@@ -1,0 +1,203 @@
+//! How a product's matrices lie in memory, and how a block's threads bring a tile of one into shared memory.
+
+use gpu_std::async_copy::{copy, copy_or_zero};
+use gpu_std::float::Float;
+use gpu_std::memory::{Global, Shared};
+use gpu_std::parameter::Parameter;
+use gpu_std::thread::thread_idx_x;
+use gpu_std::{device, opaque, unroll};
+
+use super::tiled::Tile;
+
+/// How A or B lies in memory, and which of its elements a thread copies. Its *rows* are the axis that is not summed over: rows
+/// of A, columns of B.
+///
+/// All of it is the same for every thread and every step, so it is computed once, by the host: as a parameter it takes no
+/// registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Operand {
+    /// Elements from one index to the next of the axis that is not contiguous.
+    pub leading: u64,
+    /// Elements from one matrix of the batch to the next.
+    pub batch: u64,
+    /// Elements from one tile to the next along `k`.
+    pub advance: u64,
+    /// Elements from one that a thread copies to the next that it copies of the same tile.
+    pub step: u64,
+    /// The same along the rows.
+    pub row_step: u32,
+    /// The same along `k`.
+    pub k_step: u32,
+    /// Whether `k` is the contiguous axis: 1 or 0.
+    pub along_k: u32,
+    /// Whether 16 bytes are copied at once, 1 or 0.
+    pub vectors: u32,
+}
+
+/// How many elements a thread copies at once, and how many threads copy the contiguous axis of a tile.
+const fn lanes(rows: u32, depth: u32, vector: u32, along_k: bool, vectors: bool) -> (u32, u32) {
+    match (along_k, vectors) {
+        (true, _) => (1, depth),
+        (false, true) => (vector, rows / vector),
+        (false, false) => (1, rows),
+    }
+}
+
+impl Operand {
+    /// The operand of a kernel with `tile`, of which a tile has `rows` rows: [`Tile::rows`] for A, [`Tile::columns`] for B.
+    ///
+    /// `aligned` says that the address, the leading dimension and the batch's stride are multiples of 16 bytes.
+    pub const fn new(tile: Tile, rows: u32, leading: u64, batch: u64, along_k: bool, aligned: bool) -> Self {
+        let vectors = aligned && !along_k;
+        let (_, across) = lanes(rows, tile.depth, 16 / tile.bytes, along_k, vectors);
+        let apart = tile.threads / across;
+        let (row_step, k_step, advance) =
+            if along_k { (apart, 0, tile.depth as u64) } else { (0, apart, tile.depth as u64 * leading) };
+        Self {
+            leading,
+            batch,
+            advance,
+            step: apart as u64 * leading,
+            row_step,
+            k_step,
+            along_k: along_k as u32,
+            vectors: vectors as u32,
+        }
+    }
+}
+
+/// A product, but for the addresses and the two factors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Product {
+    /// How A lies.
+    pub a: Operand,
+    /// How B lies.
+    pub b: Operand,
+    /// Elements from one row of C to the next.
+    pub c_leading: u64,
+    /// Elements from one C of the batch to the next.
+    pub c_batch: u64,
+    /// Whether 16 bytes of C may be accessed at once.
+    pub c_vectors: u32,
+    /// Rows of C.
+    pub m: u32,
+    /// Columns of C.
+    pub n: u32,
+    /// The length of the sums.
+    pub k: u32,
+}
+
+/// A thread's part in copying a `ROWS` × `BK` tile after the other, along `k`, to shared memory: there `k` is the slow axis,
+/// with [`Tile::pitch`] elements from one to the next.
+///
+/// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
+/// transposed on the way, element by element. What lies beyond the matrix becomes zero.
+pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize> {
+    /// The thread's first element of the next tile.
+    source: Global<T>,
+    /// Where it goes.
+    target: u32,
+    /// Rows of the matrix from the tile's first on.
+    rows: u32,
+}
+
+impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize>
+    Copier<T, ROWS, BK, THREADS, V>
+{
+    /// Elements that a thread copies of a tile.
+    const ITEMS: u32 = ROWS * BK / THREADS;
+    const PITCH: u32 = Tile::pitch(ROWS);
+
+    /// For the tiles of the rows from `first` on, of a matrix of `rows` rows that starts at `matrix`.
+    #[device]
+    #[inline(always)]
+    pub(super) fn new(matrix: Global<T>, operand: &Operand, first: u32, rows: u32) -> Self {
+        const {
+            assert!(V as u32 == Tile::vector::<T>());
+            assert!(THREADS.is_multiple_of(BK) && THREADS.is_multiple_of(ROWS));
+            assert!(BK.is_multiple_of(2 * V as u32) && THREADS.is_multiple_of(4 * BK));
+            assert!(Self::ITEMS.is_multiple_of(V as u32), "a thread copies whole vectors");
+        }
+        let (row, k) = Self::place(operand);
+        let (along, across) = if operand.along_k != 0 { (k, first + row) } else { (first + row, k) };
+        Self {
+            source: matrix.offset(across as u64 * operand.leading + along as u64),
+            target: k * Self::PITCH + row,
+            rows: rows - first,
+        }
+    }
+
+    /// The row and the `k` of the thread's first element of a tile.
+    #[device]
+    #[inline(always)]
+    fn place(operand: &Operand) -> (u32, u32) {
+        // Opaque: it is cheap, and needed again only at the matrix's edge.
+        let thread = opaque(thread_idx_x());
+        let along_k = operand.along_k != 0;
+        let (width, across) = lanes(ROWS, BK, V as u32, along_k, operand.vectors != 0);
+        if along_k {
+            // As many lanes as fill a sector along k, in four rows: what 128 bytes' worth of lanes store together then
+            // falls into different banks.
+            let sector = 2 * V as u32;
+            let (low, high) = (thread % (4 * sector), thread / (4 * sector));
+            let deep = const { BK / (2 * V as u32) };
+            (high / deep * 4 + low / sector, high % deep * sector + low % sector)
+        } else {
+            (thread % across * width, thread / across)
+        }
+    }
+
+    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on.
+    #[device]
+    #[inline(always)]
+    pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
+        let tile = tile.offset(self.target);
+        if self.rows >= ROWS && left >= BK {
+            let step = operand.k_step * Self::PITCH + operand.row_step;
+            let (mut source, mut target) = (self.source, tile);
+            if operand.vectors != 0 {
+                unroll::<16>(|item| {
+                    if item < const { Self::ITEMS as usize / V } {
+                        copy::<T, V>(target, 0, source, 0);
+                        (source, target) = (source.offset(operand.step), target.offset(step));
+                    }
+                });
+            } else {
+                unroll::<16>(|item| {
+                    if item < const { Self::ITEMS as usize } {
+                        copy::<T, 1>(target, 0, source, 0);
+                        (source, target) = (source.offset(operand.step), target.offset(step));
+                    }
+                });
+            }
+        } else {
+            self.edge(operand, tile, left);
+        }
+        self.source = self.source.offset(operand.advance);
+    }
+
+    /// [`Self::next`] of a tile that is not all inside the matrix: there are few, so it stays a loop.
+    #[device]
+    #[inline(always)]
+    fn edge(&self, operand: &Operand, tile: Shared<T>, left: u32) {
+        let vectors = operand.vectors != 0;
+        let items = opaque(if vectors { Self::ITEMS / V as u32 } else { Self::ITEMS });
+        let (mut row, mut k) = Self::place(operand);
+        let (mut source, mut target) = (self.source, tile);
+        let mut item = 0;
+        while item < items {
+            let inside = if k < left { self.rows.saturating_sub(row) } else { 0 };
+            if vectors {
+                copy_or_zero::<T, V>(target, 0, source, 0, inside);
+            } else {
+                copy_or_zero::<T, 1>(target, 0, source, 0, inside);
+            }
+            (row, k) = (row + operand.row_step, k + operand.k_step);
+            source = source.offset(operand.step);
+            target = target.offset(operand.k_step * Self::PITCH + operand.row_step);
+            item += 1;
+        }
+    }
+}

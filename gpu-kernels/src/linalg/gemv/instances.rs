@@ -1,0 +1,54 @@
+//! Which products of a matrix and a vector the PTX modules hold.
+
+use gpu_std::half::{bf16, f16};
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::Shape;
+pub use super::across::results_per_block;
+pub use super::along::lines_per_block;
+
+macro_rules! products {
+    ($($module:ident: $T:ty, $Sum:ty, $v:literal, $along:ident, $across:ident, $finish:ident;)*) => { $(
+        #[doc = concat!("Sums along lines of `", stringify!($T), "`: blocks of [`THREADS`](super::THREADS), each [`lines_per_block`], for each piece.")]
+        #[kernel(module = $module, launch_bounds(256, 3))]
+        pub fn $along(
+            a: Global<$T>,
+            x: Global<$T>,
+            y: GlobalMut<$T>,
+            partials: GlobalMut<$Sum>,
+            shape: Shape,
+            alpha: $Sum,
+            beta: $Sum,
+        ) {
+            super::along::along::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
+        }
+
+        #[doc = concat!("Sums across lines of `", stringify!($T), "`: blocks of [`THREADS`](super::THREADS), each [`results_per_block`], for each piece, with [`shared_bytes`](super::shared_bytes).")]
+        #[kernel(module = $module, launch_bounds(256, 4))]
+        pub fn $across(
+            a: Global<$T>,
+            x: Global<$T>,
+            y: GlobalMut<$T>,
+            partials: GlobalMut<$Sum>,
+            shape: Shape,
+            alpha: $Sum,
+            beta: $Sum,
+        ) {
+            super::across::across::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
+        }
+
+        #[doc = concat!("Adds the pieces of sums of `", stringify!($T), "`: a thread for each result, in blocks of [`THREADS`](super::THREADS).")]
+        #[kernel(module = $module, launch_bounds(256))]
+        pub fn $finish(partials: Global<$Sum>, y: GlobalMut<$T>, shape: Shape, alpha: $Sum, beta: $Sum) {
+            super::finish::finish::<$T>(partials, y, &shape, (alpha, beta));
+        }
+    )* };
+}
+
+products! {
+    linalg_gemv_f32: f32, f32, 4, linalg_gemv_along_f32, linalg_gemv_across_f32, linalg_gemv_finish_f32;
+    linalg_gemv_f64: f64, f64, 2, linalg_gemv_along_f64, linalg_gemv_across_f64, linalg_gemv_finish_f64;
+    linalg_gemv_f16: f16, f32, 8, linalg_gemv_along_f16, linalg_gemv_across_f16, linalg_gemv_finish_f16;
+    linalg_gemv_bf16: bf16, f32, 8, linalg_gemv_along_bf16, linalg_gemv_across_bf16, linalg_gemv_finish_bf16;
+}
