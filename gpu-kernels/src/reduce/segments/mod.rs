@@ -293,8 +293,8 @@ fn search<R: Reduction>(starts: Starts, place: u64) -> u32 {
 }
 
 /// The blocks that shall fit on a multiprocessor: three leave 80 registers (ptxas 13.0 for sm_90: nothing is spilled). For older
-/// ones it needs up to 20 more, and so do values that come with a place.
+/// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
 pub const fn segments_blocks<R: Reduction>() -> u32 {
     let most = if cfg!(target_feature = "sm_90") { 3 } else { 2 };
-    if publishes::<R>() > 2 { most - 1 } else { most }
+    if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }
 }
