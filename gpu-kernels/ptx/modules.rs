@@ -2317,3 +2317,68 @@ pub static SCAN_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
         },
     ],
 };
+
+/// Module `sort_b8`: `sort_count_b8`, `sort_keys_b8`, `sort_pairs_b8_b32`, `sort_pairs_b8_b64`.
+pub static SORT_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_b16`: `sort_count_b16`, `sort_keys_b16`, `sort_pairs_b16_b32`, `sort_pairs_b16_b64`.
+pub static SORT_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_b32`: `sort_count_b32`, `sort_keys_b32`, `sort_pairs_b32_b32`, `sort_pairs_b32_b64`.
+pub static SORT_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_b64`: `sort_count_b64`, `sort_keys_b64`, `sort_pairs_b64_b32`, `sort_pairs_b64_b64`.
+pub static SORT_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_gather`: `sort_gather_b128`, `sort_gather_b16`, `sort_gather_b8`.
+pub static SORT_GATHER: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_gather",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_gather.sm_75.ptx"),
+        },
+    ],
+};

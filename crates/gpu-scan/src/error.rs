@@ -29,6 +29,26 @@ pub enum Error {
     /// The scratch memory belongs to another stream, whose scans may be using it.
     #[error("scratch memory of one stream was given with another stream")]
     ScratchOfOtherStream,
+    /// Two inputs that go together have different lengths: keys and values, items and flags.
+    #[error("the inputs of a {scan} hold {first} and {second} elements")]
+    InputLengths {
+        /// What was asked for.
+        scan: &'static str,
+        /// Elements of the first input.
+        first: usize,
+        /// Elements of the second.
+        second: usize,
+    },
+    /// There are no such bits in a key.
+    #[error("a sort by bits {start} to {end} of keys that have {width}")]
+    Bits {
+        /// The lowest bit.
+        start: u32,
+        /// One past the highest.
+        end: u32,
+        /// Bits of a key.
+        width: u32,
+    },
     /// The input has more tiles than a launch can count.
     #[error("an input of {len} elements is longer than {most}")]
     TooLong {

@@ -8,6 +8,7 @@ mod options;
 mod plan;
 pub mod reference;
 mod scratch;
+mod sort;
 pub mod variants;
 
 pub use api::*;
@@ -18,6 +19,7 @@ pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
+pub use sort::*;
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {

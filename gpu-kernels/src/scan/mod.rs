@@ -30,6 +30,7 @@ mod look_back;
 mod memory;
 mod operator;
 mod packed;
+pub mod sort;
 mod tile;
 pub mod variants;
 mod whole;
