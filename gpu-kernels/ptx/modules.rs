@@ -2382,3 +2382,68 @@ pub static SORT_GATHER: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
         },
     ],
 };
+
+/// Module `histogram_u8`: `histogram_edges_u8`, `histogram_even_u8`.
+pub static HISTOGRAM_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_u16`: `histogram_edges_u16`, `histogram_even_u16`.
+pub static HISTOGRAM_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_u32`: `histogram_edges_u32`, `histogram_even_u32`.
+pub static HISTOGRAM_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_f32`: `histogram_edges_f32`, `histogram_even_f32`.
+pub static HISTOGRAM_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_f64`: `histogram_edges_f64`, `histogram_even_f64`.
+pub static HISTOGRAM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_f64.sm_75.ptx"),
+        },
+    ],
+};

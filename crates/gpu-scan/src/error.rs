@@ -49,6 +49,32 @@ pub enum Error {
         /// Bits of a key.
         width: u32,
     },
+    /// There is nothing between the bounds of a histogram, or more than its type can express.
+    #[error("a histogram from {lower} to {upper}")]
+    Bounds {
+        /// The lower bound.
+        lower: f64,
+        /// The upper bound.
+        upper: f64,
+    },
+    /// A histogram needs a bin at least, and can only have so many.
+    #[error("a histogram of {bins} bins, not 1 to {most}")]
+    Bins {
+        /// Bins asked for.
+        bins: usize,
+        /// The most there may be.
+        most: usize,
+    },
+    /// An edge of a histogram is less than the one before, or one of them is not a number.
+    #[error("edge {index} of a histogram is {after}, after {before}")]
+    Edges {
+        /// Which edge.
+        index: usize,
+        /// The edge before.
+        before: f64,
+        /// The edge.
+        after: f64,
+    },
     /// The input has more tiles than a launch can count.
     #[error("an input of {len} elements is longer than {most}")]
     TooLong {

@@ -3,6 +3,7 @@
 mod api;
 mod element;
 mod error;
+mod histogram;
 mod launch;
 mod options;
 mod plan;
@@ -15,6 +16,7 @@ pub use api::*;
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
+pub use histogram::*;
 pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
