@@ -2447,3 +2447,68 @@ pub static HISTOGRAM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
         },
     ],
 };
+
+/// Module `select_b8`: `select_flagged_b8`, `select_unique_b8`.
+pub static SELECT_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b16`: `select_flagged_b16`, `select_unique_b16`.
+pub static SELECT_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b32`: `select_flagged_b32`, `select_unique_b32`.
+pub static SELECT_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b64`: `select_flagged_b64`, `select_unique_b64`.
+pub static SELECT_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b128`: `select_flagged_b128`, `select_unique_b128`.
+pub static SELECT_B128: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b128",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b128.sm_75.ptx"),
+        },
+    ],
+};

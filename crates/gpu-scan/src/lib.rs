@@ -9,6 +9,7 @@ mod options;
 mod plan;
 pub mod reference;
 mod scratch;
+mod select;
 mod sort;
 pub mod variants;
 
@@ -21,6 +22,7 @@ pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
+pub use select::*;
 pub use sort::*;
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
