@@ -20,8 +20,8 @@ fn random(seed: u64, index: usize) -> u64 {
 /// A type of samples, with what the oracle needs: bins by another way than the kernels'.
 trait Sample: HistogramSample + Debug {
     fn sample(bits: u64) -> Self;
-    /// The bin of a sample that lies from `lower` on and below `upper`.
-    fn bin(self, lower: Self, upper: Self, bins: usize) -> usize;
+    /// The bin of a sample, if it lies from `lower` on and below `upper`.
+    fn bin(self, lower: Self::Bound, upper: Self::Bound, bins: usize) -> Option<usize>;
 }
 
 macro_rules! integers {
@@ -30,9 +30,9 @@ macro_rules! integers {
             fn sample(bits: u64) -> $t {
                 bits as $t
             }
-            fn bin(self, lower: $t, upper: $t, bins: usize) -> usize {
+            fn bin(self, lower: i64, upper: i64, bins: usize) -> Option<usize> {
                 let (offset, range) = (self as i128 - lower as i128, upper as i128 - lower as i128);
-                (offset * bins as i128 / range) as usize
+                (0..range).contains(&offset).then(|| (offset * bins as i128 / range) as usize)
             }
         }
     )* };
@@ -52,20 +52,21 @@ macro_rules! floats {
                 }
             }
             // The rule that the documentation states: rounded in the type.
-            fn bin(self, lower: $t, upper: $t, bins: usize) -> usize {
+            fn bin(self, lower: $t, upper: $t, bins: usize) -> Option<usize> {
                 let scale = bins as $t / (upper - lower);
-                (((self - lower) * scale).floor() as usize).min(bins - 1)
+                let is_in = self >= lower && self < upper;
+                is_in.then(|| (((self - lower) * scale).floor() as usize).min(bins - 1))
             }
         }
     )* };
 }
 floats!(f32 f64);
 
-fn even<T: Sample>(device: &Device, len: usize, from: usize, bins: usize, lower: T, upper: T) {
+fn even<T: Sample>(device: &Device, len: usize, from: usize, bins: usize, lower: T::Bound, upper: T::Bound) {
     let samples: Vec<T> = (0..len + from).map(|i| T::sample(random(bins as u64, i))).collect();
     let mut expected = vec![0u32; bins];
-    for sample in samples[from..].iter().filter(|sample| **sample >= lower && **sample < upper) {
-        expected[sample.bin(lower, upper, bins)] += 1;
+    for bin in samples[from..].iter().filter_map(|sample| sample.bin(lower, upper, bins)) {
+        expected[bin] += 1;
     }
     assert!(len < 100 || expected.iter().any(|count| *count > 0), "no sample of {len} is in a bin");
     let buffer = device.upload(&samples).unwrap();
@@ -83,25 +84,27 @@ fn even<T: Sample>(device: &Device, len: usize, from: usize, bins: usize, lower:
 }
 
 /// Lengths around vectors, starts that are not aligned, numbers of bins with 32 copies, fewer, one, and in global memory.
-fn evens<T: Sample>(device: &Device, lower: T, upper: T) {
+fn evens<T: Sample>(device: &Device, lower: T::Bound, upper: T::Bound) {
     for (len, from) in [(0, 0), (1, 0), (15, 1), (16, 0), (33, 3), (1000, 1)] {
-        even(device, len, from, 10, lower, upper);
+        even::<T>(device, len, from, 10, lower, upper);
     }
-    even(device, 20_000, 1, 1, lower, upper);
-    even(device, 3000, 0, 257, lower, upper);
-    even(device, 3000, 2, MAX_SHARED_BINS as usize, lower, upper);
-    even(device, 3000, 0, MAX_SHARED_BINS as usize + 1, lower, upper);
+    even::<T>(device, 20_000, 1, 1, lower, upper);
+    even::<T>(device, 3000, 0, 257, lower, upper);
+    even::<T>(device, 3000, 2, MAX_SHARED_BINS as usize, lower, upper);
+    even::<T>(device, 3000, 0, MAX_SHARED_BINS as usize + 1, lower, upper);
 }
 
 #[test]
 fn bins_of_the_same_width() {
     assert_eq!([10, 257, MAX_SHARED_BINS, MAX_SHARED_BINS + 1].map(copies), [32, 16, 1, 0]);
     for_each("bins_of_the_same_width", |device| {
-        evens::<u8>(device, 0, 255);
+        evens::<u8>(device, 0, 256);
         evens::<i8>(device, -100, 27);
         evens::<u16>(device, 1000, 60_001);
-        evens::<i16>(device, i16::MIN, i16::MAX);
-        evens::<u32>(device, 3, u32::MAX);
+        evens::<i16>(device, -32_768, 32_767);
+        evens::<u32>(device, 3, 1 << 32);
+        even::<u32>(device, 3000, 0, 1000, 0, 1 << 32);
+        even::<i8>(device, 3000, 0, 3, -128, 128);
         evens::<i32>(device, -2_000_000_000, 1_999_999_993);
         evens::<f32>(device, -900.0, 700.5);
         evens::<f64>(device, -900.0, 700.5);
@@ -164,6 +167,11 @@ fn a_histogram_checks_its_bins() {
         let bounds = |lower, upper| histogram_even::<f32, u32>(&samples, 3, lower, upper).unwrap_err();
         for (lower, upper) in [(1.0, 1.0), (2.0, 1.0), (f32::NAN, 1.0), (f32::MIN, f32::MAX), (0.0, f32::INFINITY)] {
             assert!(matches!(bounds(lower, upper), Error::Bounds { .. }), "{lower} {upper}");
+        }
+        let bytes = device.upload(&[1u8, 2]).unwrap();
+        for (lower, upper) in [(-1, 3), (0, 257), (5, 5), (6, 5)] {
+            let error = histogram_even::<u8, u32>(&bytes, 3, lower, upper).unwrap_err();
+            assert!(matches!(error, Error::Bounds { .. }), "{lower} {upper}");
         }
         assert_eq!(bounds(2.0, 1.5).to_string(), "a histogram from 2 to 1.5");
         let error = histogram_even::<f32, u32>(&samples, 0, 0.0, 1.0).unwrap_err();

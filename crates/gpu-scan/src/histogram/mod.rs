@@ -24,7 +24,8 @@ const MOST_BINS: usize = u32::MAX as usize - 1;
 /// Counts are `u32`, which wrap, or `u64`. The work is enqueued on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// [`Error::Bounds`] where `upper` is not larger than `lower`, or by something infinite; [`Error::Bins`] for none or 2^32 - 1 and more;
+/// [`Error::Bounds`] where `upper` is not larger than `lower`, where it is so by something infinite, or where bounds of whole numbers are
+/// beyond those of their type; [`Error::Bins`] for none or 2^32 - 1 and more;
 /// [`Error::Device`] where the device's memory does not suffice, or where it failed.
 ///
 /// ```
@@ -37,8 +38,8 @@ const MOST_BINS: usize = u32::MAX as usize - 1;
 pub fn histogram_even<'a, T: HistogramSample, C: HistogramCount>(
     samples: impl Into<View<'a, T>>,
     bins: usize,
-    lower: T,
-    upper: T,
+    lower: T::Bound,
+    upper: T::Bound,
 ) -> Result<Buffer<C>, Error> {
     let samples = samples.into();
     check_bins(bins)?;
@@ -60,23 +61,23 @@ pub fn histogram_even<'a, T: HistogramSample, C: HistogramCount>(
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let pixels = device.upload(&[0u8, 255, 128, 127, 64])?;
-/// let mut counts = device.zeroed::<u64>(2)?;
-/// gpu_scan::histogram_even_into(&stream, &pixels, 0, 128, &mut counts)?;
+/// let mut counts = device.zeroed::<u64>(4)?;
+/// gpu_scan::histogram_even_into(&stream, &pixels, 0, 256, &mut counts)?;
 /// stream.synchronize()?;
-/// assert_eq!(counts.to_vec()?, [1, 2]);
+/// assert_eq!(counts.to_vec()?, [1, 2, 1, 1]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
 pub fn histogram_even_into<'a, 'b, T: HistogramSample, C: HistogramCount>(
     stream: &Stream,
     samples: impl Into<View<'a, T>>,
-    lower: T,
-    upper: T,
+    lower: T::Bound,
+    upper: T::Bound,
     counts: impl Into<ViewMut<'b, C>>,
 ) -> Result<(), Error> {
     let (samples, mut counts) = (samples.into(), counts.into());
     let bins = check_bins(counts.len())?;
     let Some(even) = T::even(lower, upper, bins) else {
-        return Err(Error::Bounds { lower: lower.to_f64(), upper: upper.to_f64() });
+        return Err(Error::Bounds { lower: T::to_f64(lower), upper: T::to_f64(upper) });
     };
     stream.expect("samples of a histogram", samples.device())?;
     stream.expect("counts of a histogram", counts.device())?;
@@ -113,7 +114,7 @@ pub fn histogram_between<'a, T: HistogramSample, C: HistogramCount>(
     check_bins(bins)?;
     for (index, pair) in edges.windows(2).enumerate() {
         if pair[0].partial_cmp(&pair[1]).is_none_or(|order| order.is_gt()) {
-            let (before, after) = (pair[0].to_f64(), pair[1].to_f64());
+            let (before, after) = (T::to_f64(pair[0].to_bound()), T::to_f64(pair[1].to_bound()));
             return Err(Error::Edges { index: index + 1, before, after });
         }
     }

@@ -6,12 +6,18 @@ use super::launch::Launch;
 
 /// A type of samples: `i8` to `i32`, `u8` to `u32`, `f32`, `f64`.
 pub trait HistogramSample: Launch {
+    /// What the bounds of bins are given as: `i64` for whole numbers, of which there can be one more than the largest; the type itself for
+    /// floats.
+    type Bound: Copy;
     /// For messages.
     #[doc(hidden)]
-    fn to_f64(self) -> f64;
+    fn to_f64(bound: Self::Bound) -> f64;
+    /// As a bound.
+    #[doc(hidden)]
+    fn to_bound(self) -> Self::Bound;
     /// The bins from `lower` to `upper`, if there are any.
     #[doc(hidden)]
-    fn even(lower: Self, upper: Self, bins: u32) -> Option<Self::Even>;
+    fn even(lower: Self::Bound, upper: Self::Bound, bins: u32) -> Option<Self::Even>;
     /// The bin of a sample.
     #[doc(hidden)]
     fn even_bin(even: &Self::Even, sample: Self) -> u32;
@@ -20,12 +26,18 @@ pub trait HistogramSample: Launch {
 macro_rules! integers {
     ($($t:ty as $bits:ty;)*) => { $(
         impl HistogramSample for $t {
-            fn to_f64(self) -> f64 {
-                f64::from(self)
+            type Bound = i64;
+            fn to_f64(bound: i64) -> f64 {
+                bound as f64
             }
-            fn even(lower: $t, upper: $t, bins: u32) -> Option<EvenInteger> {
-                let range = u64::try_from(i64::from(upper) - i64::from(lower)).ok().filter(|range| *range > 0)?;
-                Some(EvenInteger::new(u32::from(lower as $bits), range, bins, Self::FLIP))
+            fn to_bound(self) -> i64 {
+                i64::from(self)
+            }
+            fn even(lower: i64, upper: i64, bins: u32) -> Option<EvenInteger> {
+                const LEAST: i64 = <$t>::MIN as i64;
+                let possible = LEAST <= lower && lower < upper && upper <= <$t>::MAX as i64 + 1;
+                // Samples are numbered from the least one of their type.
+                possible.then(|| EvenInteger::new((lower - LEAST) as u32, (upper - lower) as u64, bins, Self::FLIP))
             }
             fn even_bin(even: &EvenInteger, sample: $t) -> u32 {
                 even.bin(sample as $bits)
@@ -38,8 +50,12 @@ integers! { u8 as u8; i8 as u8; u16 as u16; i16 as u16; u32 as u32; i32 as u32; 
 macro_rules! floats {
     ($($t:ty as $even:ty;)*) => { $(
         impl HistogramSample for $t {
-            fn to_f64(self) -> f64 {
-                f64::from(self)
+            type Bound = $t;
+            fn to_f64(bound: $t) -> f64 {
+                f64::from(bound)
+            }
+            fn to_bound(self) -> $t {
+                self
             }
             fn even(lower: $t, upper: $t, bins: u32) -> Option<$even> {
                 let range = upper - lower;
