@@ -18,7 +18,8 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Case, Copy, Histogram, Op, Reduce, Scan, Select, Shape, Sort, SumUnordered, SumWithCopy, Transpose, Type,
+    self, Case, Copy, Histogram, Op, Reduce, Scan, Select, Shape, Sort, SumUnordered, SumWithCopy, Transpose,
+    Type,
 };
 
 /// Processes started for one first result.
@@ -243,11 +244,6 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         (Op::Histogram, Type::F32) => {
             return measure_with(session, case, |session, inputs| {
                 Ok(Box::new(Histogram::<f32>::new(session, inputs, (-0.5, 0.5))?))
-            });
-        }
-        (Op::Histogram, Type::I32) => {
-            return measure_with(session, case, |session, inputs| {
-                Ok(Box::new(Histogram::<i32>::new(session, inputs, (-(1 << 31), 1 << 31))?))
             });
         }
         (Op::Histogram, _) => {

@@ -71,7 +71,8 @@ fn even<T: Sample>(device: &Device, len: usize, from: usize, bins: usize, lower:
     assert!(len < 100 || expected.iter().any(|count| *count > 0), "no sample of {len} is in a bin");
     let buffer = device.upload(&samples).unwrap();
     let counts = histogram_even::<T, u32>(buffer.slice(from..), bins, lower, upper).unwrap();
-    let context = || format!("{len} from {from} in {bins} bins of {} on {device}", core::any::type_name::<T>());
+    let context =
+        || format!("{len} from {from} in {bins} bins of {} on {device}", core::any::type_name::<T>());
     assert_eq!(counts.to_vec().unwrap(), expected, "{}", context());
     // Of 64 bits, into a part of an array.
     let mut wide = device.upload(&vec![7u64; bins + 2]).unwrap();
@@ -134,7 +135,8 @@ fn between<T: Sample>(device: &Device, len: usize, edges: &[T]) {
         .collect();
     let buffer = device.upload(&samples).unwrap();
     let counts = histogram_between::<T, u64>(&buffer, edges).unwrap();
-    let context = || format!("{len} of {} between {} edges on {device}", core::any::type_name::<T>(), edges.len());
+    let context =
+        || format!("{len} of {} between {} edges on {device}", core::any::type_name::<T>(), edges.len());
     assert_eq!(counts.to_vec().unwrap(), expected, "{}", context());
     let mut narrow = device.zeroed::<u32>(edges.len() - 1).unwrap();
     let on_device = device.upload(edges).unwrap();
@@ -165,7 +167,9 @@ fn a_histogram_checks_its_bins() {
     for_each("a_histogram_checks_its_bins", |device| {
         let samples = device.upload(&[1.0f32, 2.0]).unwrap();
         let bounds = |lower, upper| histogram_even::<f32, u32>(&samples, 3, lower, upper).unwrap_err();
-        for (lower, upper) in [(1.0, 1.0), (2.0, 1.0), (f32::NAN, 1.0), (f32::MIN, f32::MAX), (0.0, f32::INFINITY)] {
+        for (lower, upper) in
+            [(1.0, 1.0), (2.0, 1.0), (f32::NAN, 1.0), (f32::MIN, f32::MAX), (0.0, f32::INFINITY)]
+        {
             assert!(matches!(bounds(lower, upper), Error::Bounds { .. }), "{lower} {upper}");
         }
         let bytes = device.upload(&[1u8, 2]).unwrap();

@@ -81,7 +81,17 @@ fn one<T: Element + Debug>(device: &Device, items: &[T], flags: &[u8], from: usi
 
 fn sizes<T>() -> Vec<(usize, usize)> {
     let tile = Shape::new(size_of::<T>() as u32).tile() as usize;
-    vec![(0, 0), (1, 0), (2, 1), (33, 0), (300, 3), (tile - 1, 0), (tile, 1), (tile + 1, 0), (3 * tile + 5, 1)]
+    vec![
+        (0, 0),
+        (1, 0),
+        (2, 1),
+        (33, 0),
+        (300, 3),
+        (tile - 1, 0),
+        (tile, 1),
+        (tile + 1, 0),
+        (3 * tile + 5, 1),
+    ]
 }
 
 fn all<T: Element + Debug>(device: &Device, item: impl Fn(u64) -> T) {
@@ -117,7 +127,11 @@ fn unique_floats_differ_in_bits() {
 fn any_lengths_and_flags() {
     println!("any_lengths_and_flags: ChaCha seed 5e × 32, {} cases a backend", cases() / 8);
     for_each("any_lengths_and_flags", |device| {
-        let config = proptest::test_runner::Config { cases: cases() / 8, failure_persistence: None, ..Config::default() };
+        let config = proptest::test_runner::Config {
+            cases: cases() / 8,
+            failure_persistence: None,
+            ..Config::default()
+        };
         let mut runner =
             TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[0x5e; 32]));
         runner
@@ -190,7 +204,8 @@ fn a_selection_checks_its_memory() {
         let error = select_flagged(&items, flags.slice(..2)).unwrap_err();
         assert!(matches!(error, Error::InputLengths { first: 3, second: 2, .. }), "{error}");
         let short = selected.slice_mut(..2);
-        let error = select_flagged_into(&stream, &items, &flags, short, &mut count, &mut scratch).unwrap_err();
+        let error =
+            select_flagged_into(&stream, &items, &flags, short, &mut count, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::OutputLength { expected: 3, actual: 2, .. }), "{error}");
         let mut foreign = SelectScratch::new::<u32>(&device.stream().unwrap(), 3).unwrap();
         let error = unique_into(&stream, &items, &mut selected, &mut count, &mut foreign).unwrap_err();

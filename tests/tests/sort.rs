@@ -262,7 +262,8 @@ fn sorts_on_a_stream_reuse_their_scratch() {
             let bits = if number % 2 == 0 { 0..8 } else { 0..17 };
             let keys = keys::<u64>(0, len);
             let on_device = device.upload(&keys).unwrap();
-            let (mut sorted, mut moved) = (device.zeroed(len + 2).unwrap(), device.zeroed::<u64>(len).unwrap());
+            let (mut sorted, mut moved) =
+                (device.zeroed(len + 2).unwrap(), device.zeroed::<u64>(len).unwrap());
             let mask = (1u64 << bits.end) - 1;
             let options = SortOptions::ascending().by_bits(bits);
             let target = sorted.slice_mut(1..=len);
@@ -273,7 +274,8 @@ fn sorts_on_a_stream_reuse_their_scratch() {
             expected.push(0);
             assert_eq!(sorted.to_vec().unwrap(), expected, "{len} on {device}");
             let target = sorted.slice_mut(1..=len);
-            sort_pairs_into(&stream, &on_device, &on_device, options, target, &mut moved, &mut scratch).unwrap();
+            sort_pairs_into(&stream, &on_device, &on_device, options, target, &mut moved, &mut scratch)
+                .unwrap();
             assert_eq!(moved.to_vec().unwrap(), expected[1..=len], "{len} pairs on {device}");
             assert_eq!(sorted.to_vec().unwrap(), expected, "{len} keys of pairs on {device}");
         }

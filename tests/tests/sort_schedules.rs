@@ -2,7 +2,9 @@
 //! relaxed loads that may be stale. Blocks of two warps and digits of five bits make many tiles affordable.
 
 use gpu_core::Device;
-use gpu_kernels::scan::sort::{HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep};
+use gpu_kernels::scan::sort::{
+    HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep,
+};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
@@ -66,7 +68,8 @@ fn sorted(device: &Device, keys: &[u16], bits: u32, sweep: u32) -> (Vec<u16>, Ve
     let mut from = input.view().as_global();
     let config = LaunchConfig::linear(3, SHAPE.threads()).shared(count_shared_bytes(passes, 5));
     // SAFETY: the simulator checks every access.
-    unsafe { small_count::launch(&stream, config, from, len, Order::UNSIGNED, 0, bits, starts, header) }.unwrap();
+    unsafe { small_count::launch(&stream, config, from, len, Order::UNSIGNED, 0, bits, starts, header) }
+        .unwrap();
     let mut from_values = values[1].view().as_global();
     for pass in 0..passes {
         let at = pass as usize % 2;
@@ -90,7 +93,17 @@ fn sorted(device: &Device, keys: &[u16], bits: u32, sweep: u32) -> (Vec<u16>, Ve
             // SAFETY: as above.
             unsafe {
                 small_sweep::launch(
-                    &stream, config, from, to, from_values, to_values, part, now, next, counts, header,
+                    &stream,
+                    config,
+                    from,
+                    to,
+                    from_values,
+                    to_values,
+                    part,
+                    now,
+                    next,
+                    counts,
+                    header,
                 )
             }
             .unwrap();

@@ -39,7 +39,7 @@ impl<T: Element + HistogramSample> Work for Histogram<'_, T> {
     }
 
     fn bytes(&self) -> u64 {
-        (self.inputs.layout.elements * size_of::<T>() + BINS * size_of::<u64>()) as u64
+        (self.inputs.layout.elements * size_of::<T>()) as u64
     }
 
     fn poison(&mut self, stream: &Stream) -> Result<(), Error> {

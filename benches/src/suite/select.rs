@@ -70,7 +70,8 @@ impl<T: Element> Work for Select<'_, T> {
         self.counts.check(launched, |_, count| count[0] = selected as u64)?;
         self.outputs.check(launched, |input, output| {
             let items = &inputs.host[inputs.layout.range(input)];
-            let mut kept = items.iter().enumerate().filter(|(index, _)| flag(*index) != 0).map(|(_, item)| *item);
+            let mut kept =
+                items.iter().enumerate().filter(|(index, _)| flag(*index) != 0).map(|(_, item)| *item);
             // What lies behind the selected items is not written.
             output.iter_mut().for_each(|place| *place = kept.next().unwrap_or(poison::<T>()));
         })

@@ -132,6 +132,8 @@ pub(super) fn between<T: HistogramSample, C: HistogramCount>(
     let (len, bins, wide) = (samples.len(), counts.len() as u32, u32::from(C::WIDE));
     let (samples, edges, counts) = (samples.as_global(), edges.as_global(), counts.as_global_mut().cast());
     // SAFETY: as in `even`, and there is an edge more than counts.
-    unsafe { T::launch_edges(stream, config::<T>(len, bins), samples, len as u64, edges, bins, counts, wide) }?;
+    unsafe {
+        T::launch_edges(stream, config::<T>(len, bins), samples, len as u64, edges, bins, counts, wide)
+    }?;
     Ok(())
 }

@@ -86,7 +86,10 @@ macro_rules! predicate {
     (unsafe $predicate:ty => $kernel:ident, $rows:literal) => {
         const _: () = {
             let bytes = ::core::mem::size_of::<<$predicate as $crate::kernels::select::Predicate>::Item>();
-            assert!($crate::kernels::select::Shape::new(bytes as u32).rows == $rows, "a kernel of another shape");
+            assert!(
+                $crate::kernels::select::Shape::new(bytes as u32).rows == $rows,
+                "a kernel of another shape"
+            );
         };
 
         impl $crate::PredicateInstance for $predicate {
@@ -102,7 +105,9 @@ macro_rules! predicate {
                 words: $crate::__private::GlobalMut<u64>,
             ) -> ::core::result::Result<(), $crate::__private::Error> {
                 // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
-                unsafe { $kernel::launch(stream, config, items, len, selected, rejected, partition, count, words) }
+                unsafe {
+                    $kernel::launch(stream, config, items, len, selected, rejected, partition, count, words)
+                }
             }
         }
     };
@@ -188,17 +193,7 @@ impl<P: PredicateInstance> LaunchRule<P::Item> for ByPredicate<P> {
     unsafe fn launch(&self, stream: &Stream, s: Selection<P::Item>) -> Result<(), gpu_core::Error> {
         // SAFETY: the caller promises what the kernel needs.
         unsafe {
-            P::launch(
-                stream,
-                s.config,
-                s.items,
-                s.len,
-                s.selected,
-                s.rejected,
-                s.partition,
-                s.count,
-                s.words,
-            )
+            P::launch(stream, s.config, s.items, s.len, s.selected, s.rejected, s.partition, s.count, s.words)
         }
     }
 }

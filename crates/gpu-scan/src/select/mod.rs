@@ -203,10 +203,7 @@ fn select<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Buffer<
     first(&stream, selected, count.to_vec()?[0] as usize)
 }
 
-fn partition<T: Element, R: Rule<T>>(
-    items: View<'_, T>,
-    rule: R,
-) -> Result<(Buffer<T>, Buffer<T>), Error> {
+fn partition<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<(Buffer<T>, Buffer<T>), Error> {
     let (device, len) = (items.device(), items.len());
     rule.check(len)?;
     let stream = device.default_stream();

@@ -16,10 +16,8 @@ pub(super) fn select<T: Copy + Send + Sync>(
 ) -> usize {
     let part = |number: usize| number * PART..((number + 1) * PART).min(items.len());
     let parts = items.len().div_ceil(PART);
-    let counts: Vec<usize> = (0..parts)
-        .into_par_iter()
-        .map(|number| part(number).filter(|index| keeps(*index)).count())
-        .collect();
+    let counts: Vec<usize> =
+        (0..parts).into_par_iter().map(|number| part(number).filter(|index| keeps(*index)).count()).collect();
     let is_partition = rejected.is_some();
     let mut rejected = rejected.unwrap_or_default();
     let mut outputs = Vec::with_capacity(parts);

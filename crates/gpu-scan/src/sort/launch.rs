@@ -165,7 +165,17 @@ pub(super) fn sort<K: SortKey, V: Element>(
     unsafe {
         let config = plan.count(passes);
         let (first_bit, bits) = (sorting.first_bit, sorting.bits);
-        K::launch_count(stream, config, keys.as_global(), len, sorting.order, first_bit, bits, starts, header)?;
+        K::launch_count(
+            stream,
+            config,
+            keys.as_global(),
+            len,
+            sorting.order,
+            first_bit,
+            bits,
+            starts,
+            header,
+        )?;
     }
     // The last pass writes to the output, the one before to the temporary memory, and so on in turn.
     let mut input = keys.as_global();
@@ -194,8 +204,12 @@ pub(super) fn sort<K: SortKey, V: Element>(
         let to = if is_last_or_even { output } else { temporary };
         moved = match moved {
             Moved::None => Moved::None,
-            Moved::Four(from, _) => Moved::Four(from, if is_last_or_even { four } else { moved_temporary.cast() }),
-            Moved::Eight(from, _) => Moved::Eight(from, if is_last_or_even { eight } else { moved_temporary }),
+            Moved::Four(from, _) => {
+                Moved::Four(from, if is_last_or_even { four } else { moved_temporary.cast() })
+            }
+            Moved::Eight(from, _) => {
+                Moved::Eight(from, if is_last_or_even { eight } else { moved_temporary })
+            }
         };
         let rows = starts.offset(2 * u64::from(pass) * u64::from(plan.shape.digits()));
         let launches = plan.sweeps(sorting, pass, are_indices && pass == 0);

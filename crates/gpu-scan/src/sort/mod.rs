@@ -40,10 +40,7 @@ const NAME: &str = "radix sort";
 /// assert_eq!(sorted.to_vec()?, [f32::NEG_INFINITY, -0.0, 0.0, 1e-30, 3.5]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
-pub fn sort<'a, K: SortKey>(
-    keys: impl Into<View<'a, K>>,
-    options: SortOptions,
-) -> Result<Buffer<K>, Error> {
+pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) -> Result<Buffer<K>, Error> {
     let keys = keys.into();
     options.checked::<K>()?;
     let stream = keys.device().default_stream();

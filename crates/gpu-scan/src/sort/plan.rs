@@ -41,7 +41,9 @@ impl SortPlan {
 
     /// Words of 64 bits of scratch memory for sorting by `passes` digits: the header, where digits start, and the tiles' counts.
     pub(crate) const fn words(&self, passes: u32) -> usize {
-        HEADER_WORDS / 2 + self.start_words(passes) + (self.tiles as usize) * (self.shape.digits() as usize) / 2
+        HEADER_WORDS / 2
+            + self.start_words(passes)
+            + (self.tiles as usize) * (self.shape.digits() as usize) / 2
     }
 
     /// Words of 64 bits that say where digits start.

@@ -134,7 +134,8 @@ mod tests {
             assert!(signed.word(a, 8) < signed.word(b, 8));
             assert!(signed.descending(8).word(a, 8) > signed.descending(8).word(b, 8));
         }
-        let floats = [-f32::NAN, f32::NEG_INFINITY, -1.5, -1e-45, -0.0, 0.0, 1e-45, 2.5, f32::INFINITY, f32::NAN];
+        let floats =
+            [-f32::NAN, f32::NEG_INFINITY, -1.5, -1e-45, -0.0, 0.0, 1e-45, 2.5, f32::INFINITY, f32::NAN];
         for pair in floats.windows(2) {
             let [a, b] = [pair[0], pair[1]].map(|key| u64::from(key.to_bits()));
             assert!(f32::total_cmp(&pair[0], &pair[1]).is_lt());
@@ -147,7 +148,11 @@ mod tests {
         for bits in [8, 16, 32, 64] {
             for order in [Order::UNSIGNED, Order::signed(bits), Order::float(bits)] {
                 for order in [order, order.descending(bits)] {
-                    assert_eq!(order.word(order.last(bits), bits), u64::MAX >> (64 - bits), "{order:?}, {bits}");
+                    assert_eq!(
+                        order.word(order.last(bits), bits),
+                        u64::MAX >> (64 - bits),
+                        "{order:?}, {bits}"
+                    );
                 }
             }
         }
