@@ -66,11 +66,11 @@ pub trait PredicateInstance: Predicate<Item: Element> {
 ///     words: GlobalMut<u64>,
 /// ) {
 ///     // `Shape::new(4).rows` items of 4 bytes a thread.
-///     select_if::<NotNegative, 14, WARPS>(items, len, selected, rejected, partition, count, words);
+///     select_if::<NotNegative, 12, WARPS>(items, len, selected, rejected, partition, count, words);
 /// }
 ///
 /// // SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
-/// gpu_scan::predicate!(unsafe NotNegative => not_negative, 14);
+/// gpu_scan::predicate!(unsafe NotNegative => not_negative, 12);
 ///
 /// let values = gpu_core::Device::simulator().upload(&[1.5f32, -2.0, 0.0, f32::NAN, 7.0])?;
 /// let (kept, others) = gpu_scan::partition_if::<NotNegative>(&values)?;

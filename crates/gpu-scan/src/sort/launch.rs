@@ -9,7 +9,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::key::{SortKey, Sorting};
 use super::plan::SortPlan;
 use super::scratch::SortScratch;
-use super::values::moved_bytes;
 use crate::error::Error;
 
 /// What the kernels of a pass need beside keys and values.
@@ -22,13 +21,13 @@ pub struct Words {
     header: GlobalMut<u32>,
 }
 
-/// Where values come from and go, by their bytes.
+/// What moves with the keys: words of so many bytes, or nothing.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
-pub enum Moved {
-    None,
-    Four(Global<u32>, GlobalMut<u32>),
-    Eight(Global<u64>, GlobalMut<u64>),
+pub struct Moved {
+    bytes: usize,
+    from: Global<u64>,
+    to: GlobalMut<u64>,
 }
 
 /// A type whose bits there are kernels for.
@@ -99,16 +98,23 @@ macro_rules! launches {
                 let Words { starts, next_starts, counts, header } = words;
                 // SAFETY: the caller promises what the kernels need.
                 unsafe {
-                    match moved {
-                        Moved::None => kernels::$keys::launch(
+                    match moved.bytes {
+                        0 => kernels::$keys::launch(
                             stream, config, input, output, pass, starts, next_starts, counts, header,
                         ),
-                        Moved::Four(from, to) => kernels::$four::launch(
-                            stream, config, input, output, from, to, pass, starts, next_starts, counts, header,
-                        ),
-                        Moved::Eight(from, to) => kernels::$eight::launch(
-                            stream, config, input, output, from, to, pass, starts, next_starts, counts, header,
-                        ),
+                        4 => {
+                            let (from, to) = (moved.from.cast(), moved.to.cast());
+                            kernels::$four::launch(
+                                stream, config, input, output, from, to, pass, starts, next_starts, counts, header,
+                            )
+                        }
+                        8 => {
+                            let (from, to) = (moved.from, moved.to);
+                            kernels::$eight::launch(
+                                stream, config, input, output, from, to, pass, starts, next_starts, counts, header,
+                            )
+                        }
+                        bytes => unreachable!("values of {bytes} bytes are gathered"),
                     }
                 }
             }
@@ -177,40 +183,22 @@ pub(super) fn sort<K: SortKey, V: Element>(
             header,
         )?;
     }
-    // The last pass writes to the output, the one before to the temporary memory, and so on in turn.
-    let mut input = keys.as_global();
-    // What moves: from where in the first pass, and where to in the end.
-    let mut moved = match &mut values {
-        Values::None => Moved::None,
-        Values::Indices(output) => Moved::Four(index.as_global(), output.as_global_mut()),
+    // What moves with the keys, from where in the first pass, and to where in the last one.
+    let index_words = index.cast::<u64>();
+    let (bytes, mut from, last, are_indices) = match &mut values {
+        Values::None => (0, moved_temporary.as_global(), moved_temporary, false),
+        Values::Indices(output) => (4, index_words.as_global(), output.as_global_mut().cast(), true),
         Values::Of(input, output) => match size_of::<V>() {
-            4 => Moved::Four(input.as_global().cast(), output.as_global_mut().cast()),
-            8 => Moved::Eight(input.as_global().cast(), output.as_global_mut().cast()),
-            _ => Moved::Four(index.as_global(), index),
+            bytes @ (4 | 8) => (bytes, input.as_global().cast(), output.as_global_mut().cast(), false),
+            _ => (4, index_words.as_global(), index_words, true),
         },
     };
-    let are_indices = match &values {
-        Values::None => false,
-        Values::Indices(_) => true,
-        Values::Of(..) => moved_bytes(size_of::<V>()) != size_of::<V>(),
-    };
-    let (four, eight) = match moved {
-        Moved::None => (index, moved_temporary),
-        Moved::Four(_, to) => (to, moved_temporary),
-        Moved::Eight(_, to) => (index, to),
-    };
+    let mut input = keys.as_global();
     for pass in 0..passes {
-        let is_last_or_even = (passes - 1 - pass) % 2 == 0;
-        let to = if is_last_or_even { output } else { temporary };
-        moved = match moved {
-            Moved::None => Moved::None,
-            Moved::Four(from, _) => {
-                Moved::Four(from, if is_last_or_even { four } else { moved_temporary.cast() })
-            }
-            Moved::Eight(from, _) => {
-                Moved::Eight(from, if is_last_or_even { eight } else { moved_temporary })
-            }
-        };
+        // The last pass writes to the output, the one before to the temporary memory, and so on in turn.
+        let (to, moved_to) =
+            if (passes - 1 - pass) % 2 == 0 { (output, last) } else { (temporary, moved_temporary) };
+        let moved = Moved { bytes, from, to: moved_to };
         let rows = starts.offset(2 * u64::from(pass) * u64::from(plan.shape.digits()));
         let launches = plan.sweeps(sorting, pass, are_indices && pass == 0);
         for (number, (config, pass)) in launches.enumerate() {
@@ -221,12 +209,7 @@ pub(super) fn sort<K: SortKey, V: Element>(
             // the launches before left.
             unsafe { K::launch_sweep(stream, config, input, to, moved, pass, words)? };
         }
-        input = to.as_global();
-        moved = match moved {
-            Moved::None => Moved::None,
-            Moved::Four(_, to) => Moved::Four(to.as_global(), to),
-            Moved::Eight(_, to) => Moved::Eight(to.as_global(), to),
-        };
+        (input, from) = (to.as_global(), moved_to.as_global());
     }
     if let (Values::Of(input, output), true) = (&mut values, are_indices) {
         gather(stream, &plan, *input, index.as_global(), output.reborrow())?;

@@ -32,8 +32,8 @@ macro_rules! kernels {
 }
 kernels! {
     histogram_u8 of u8, 16, 2: histogram_even_u8 by EvenInteger, histogram_edges_u8;
-    histogram_u16 of u16, 8, 3: histogram_even_u16 by EvenInteger, histogram_edges_u16;
+    histogram_u16 of u16, 8, 2: histogram_even_u16 by EvenInteger, histogram_edges_u16;
     histogram_u32 of u32, 4, 3: histogram_even_u32 by EvenInteger, histogram_edges_u32;
     histogram_f32 of f32, 4, 3: histogram_even_f32 by EvenF32, histogram_edges_f32;
-    histogram_f64 of f64, 2, 2: histogram_even_f64 by EvenF64, histogram_edges_f64;
+    histogram_f64 of f64, 2, 3: histogram_even_f64 by EvenF64, histogram_edges_f64;
 }

@@ -30,7 +30,7 @@ pub const VECTOR_BYTES: u32 = 16;
 /// Words of a vector.
 const WORDS: usize = VECTOR_BYTES as usize / 4;
 /// Vectors that it asks for before the first is used.
-pub const AT_ONCE: usize = 4;
+pub const AT_ONCE: usize = 2;
 /// Counters of a block, of all copies together, wherever bins are few: 32 KiB, so that four blocks fit on a multiprocessor.
 pub const COUNTERS: u32 = 8192;
 /// The most bins that are counted in shared memory: 48 KiB need no leave of the driver.

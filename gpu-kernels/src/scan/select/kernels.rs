@@ -60,9 +60,9 @@ macro_rules! kernels {
 }
 // Items of a thread; blocks that fit on a multiprocessor.
 kernels! {
-    select_b8 of u8, 14, 3: select_flagged_b8, select_unique_b8;
-    select_b16 of u16, 14, 4: select_flagged_b16, select_unique_b16;
-    select_b32 of u32, 14, 4: select_flagged_b32, select_unique_b32;
-    select_b64 of u64, 8, 5: select_flagged_b64, select_unique_b64;
-    select_b128 of u128, 8, 4: select_flagged_b128, select_unique_b128;
+    select_b8 of u8, 12, 3: select_flagged_b8, select_unique_b8;
+    select_b16 of u16, 12, 4: select_flagged_b16, select_unique_b16;
+    select_b32 of u32, 12, 4: select_flagged_b32, select_unique_b32;
+    select_b64 of u64, 8, 3: select_flagged_b64, select_unique_b64;
+    select_b128 of u128, 6, 3: select_flagged_b128, select_unique_b128;
 }

@@ -47,12 +47,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in the PTX modules: as many items a thread as registers allow, with four or five blocks on a
+    /// That of the kernels in the PTX modules: as many items a thread as registers allow, with three or four blocks on a
     /// multiprocessor.
     pub const fn new(item_bytes: u32) -> Self {
         let rows = match item_bytes {
-            1..=4 => 14,
-            _ => 8,
+            1..=4 => 12,
+            8 => 8,
+            _ => 6,
         };
         Self { warps: WARPS as u32, rows, item_bytes }
     }

@@ -9,7 +9,7 @@ macro_rules! kernels {
     ($($module:ident of $key:ty {
         $count:ident;
         $keys:ident: $rows:expr;
-        $($pairs:ident of $value:ty: $pair_rows:expr;)*
+        $($pairs:ident of $value:ty: $pair_rows:expr, $blocks:literal;)*
     })*) => { $(
         /// Counts digits of keys, as [`count`] says, in blocks of [`COUNT_WARPS`].
         #[kernel(module = $module, launch_bounds(512, 2))]
@@ -43,7 +43,7 @@ macro_rules! kernels {
 
         $(
             /// Moves keys and values to their places by one digit, as [`sweep`] says.
-            #[kernel(module = $module, launch_bounds(384, 2))]
+            #[kernel(module = $module, launch_bounds(384, $blocks))]
             pub fn $pairs(
                 input: Global<$key>,
                 output: GlobalMut<$key>,
@@ -67,26 +67,26 @@ kernels! {
     sort_b8 of u8 {
         sort_count_b8;
         sort_keys_b8: ROWS;
-        sort_pairs_b8_b32 of u32: ROWS;
-        sort_pairs_b8_b64 of u64: WIDE_ROWS;
+        sort_pairs_b8_b32 of u32: ROWS, 2;
+        sort_pairs_b8_b64 of u64: WIDE_PAIR_ROWS, 3;
     }
     sort_b16 of u16 {
         sort_count_b16;
         sort_keys_b16: ROWS;
-        sort_pairs_b16_b32 of u32: ROWS;
-        sort_pairs_b16_b64 of u64: WIDE_ROWS;
+        sort_pairs_b16_b32 of u32: ROWS, 2;
+        sort_pairs_b16_b64 of u64: WIDE_PAIR_ROWS, 3;
     }
     sort_b32 of u32 {
         sort_count_b32;
         sort_keys_b32: ROWS;
-        sort_pairs_b32_b32 of u32: ROWS;
-        sort_pairs_b32_b64 of u64: WIDE_ROWS;
+        sort_pairs_b32_b32 of u32: ROWS, 2;
+        sort_pairs_b32_b64 of u64: WIDE_PAIR_ROWS, 3;
     }
     sort_b64 of u64 {
         sort_count_b64;
         sort_keys_b64: WIDE_ROWS;
-        sort_pairs_b64_b32 of u32: WIDE_ROWS;
-        sort_pairs_b64_b64 of u64: WIDE_ROWS;
+        sort_pairs_b64_b32 of u32: WIDE_PAIR_ROWS, 3;
+        sort_pairs_b64_b64 of u64: WIDEST_ROWS, 2;
     }
 }
 

@@ -20,6 +20,7 @@ mod gather;
 mod kernels;
 mod look_back;
 mod order;
+mod packed;
 mod payload;
 mod rank;
 mod sweep;
@@ -28,6 +29,7 @@ pub use count::count;
 pub use gather::gather;
 pub use kernels::*;
 pub use order::{Digit, Key, Order};
+pub use packed::Packed;
 pub use payload::{Pairs, Payload, Value};
 pub use sweep::{Pass, sweep};
 
@@ -71,9 +73,15 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in the PTX modules. A tile fills some 30 KiB of shared memory.
+    /// That of the kernels in the PTX modules: as many keys a thread as registers allow, without spilling (ptxas 13.0) for three blocks on a
+    /// multiprocessor or, of pairs of equal widths, two. A tile fills some 30 KiB of shared memory.
     pub const fn new(key_bytes: u32, value_bytes: u32) -> Self {
-        let rows = if key_bytes == 8 || value_bytes == 8 { WIDE_ROWS } else { ROWS };
+        let rows = match (key_bytes, value_bytes) {
+            (8, 0) => WIDE_ROWS,
+            (8, 8) => WIDEST_ROWS,
+            (8, _) | (_, 8) => WIDE_PAIR_ROWS,
+            _ => ROWS,
+        };
         Self {
             warps: SWEEP_WARPS as u32,
             rows: rows as u32,
@@ -116,10 +124,14 @@ impl Shape {
     }
 }
 
-/// Keys of a thread, where neither keys nor values have 8 bytes.
+/// Keys of a thread.
 pub const ROWS: usize = 20;
-/// Keys of a thread, where keys or values have 8 bytes.
+/// Keys of a thread where they have 8 bytes.
 pub const WIDE_ROWS: usize = 10;
+/// Pairs of a thread where either keys or values have 8 bytes.
+pub const WIDE_PAIR_ROWS: usize = 9;
+/// Pairs of a thread where keys and values have 8 bytes.
+pub const WIDEST_ROWS: usize = 8;
 
 /// Bytes of dynamic shared memory of a block that counts `passes` digits of `digit_bits` bits.
 pub const fn count_shared_bytes(passes: u32, digit_bits: u32) -> u32 {

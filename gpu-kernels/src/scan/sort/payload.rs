@@ -4,16 +4,20 @@ use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::thread::sync_threads;
 use gpu_std::{device, unroll};
 
+use super::packed::Packed;
 use super::sweep::Tile;
 
 /// What moves with the keys of a tile.
 pub trait Payload: Copy {
-    /// Moves it. `places[l]` is the place of the thread's key of row `l` among those of the tile, sorted by this digit; `to(l)`
+    /// Whether there is anything.
+    const MOVES: bool;
+
+    /// Moves it. `places.get(l)` is the place of the thread's key of row `l` among those of the tile, sorted by this digit; `to(l)`
     /// that, in the output, of the key at place `threads * l + thread`. `exchange` has room for the tile. Uses barriers.
     fn carry<const L: usize>(
         self,
         tile: &Tile,
-        places: &[u32; L],
+        places: Packed<16, L>,
         to: impl Fn(usize) -> u64,
         exchange: Shared<u8>,
     );
@@ -21,8 +25,10 @@ pub trait Payload: Copy {
 
 /// Nothing.
 impl Payload for () {
+    const MOVES: bool = false;
+
     #[inline(always)]
-    fn carry<const L: usize>(self, _: &Tile, _: &[u32; L], _: impl Fn(usize) -> u64, _: Shared<u8>) {}
+    fn carry<const L: usize>(self, _: &Tile, _: Packed<16, L>, _: impl Fn(usize) -> u64, _: Shared<u8>) {}
 }
 
 /// The bits of a value, which may be an index: `u32` or `u64`.
@@ -57,12 +63,14 @@ pub struct Pairs<V: Value> {
 }
 
 impl<V: Value> Payload for Pairs<V> {
+    const MOVES: bool = true;
+
     #[device]
     #[inline(always)]
     fn carry<const L: usize>(
         self,
         tile: &Tile,
-        places: &[u32; L],
+        places: Packed<16, L>,
         to: impl Fn(usize) -> u64,
         exchange: Shared<u8>,
     ) {
@@ -80,7 +88,7 @@ impl<V: Value> Payload for Pairs<V> {
         }
         // The keys have been read from there.
         sync_threads();
-        unroll::<L>(|row| exchange.write(places[row], values[row]));
+        unroll::<L>(|row| exchange.write(places.get(row), values[row]));
         sync_threads();
         if tile.left == tile.len {
             unroll::<L>(|row| self.output.offset(to(row)).write(0, exchange.read(tile.sorted(row))));

@@ -19,6 +19,7 @@ use gpu_std::{device, shared, unroll};
 
 use super::look_back::Counts;
 use super::order::{Digit, Key};
+use super::packed::Packed;
 use super::payload::Payload;
 use super::rank::{lanes_up_to, place};
 
@@ -162,6 +163,7 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
         places[row] = place::<B>(pass.digit.of(loaded[row]), own);
         sorted.write(places[row], loaded[row]);
     });
+    let places = if P::MOVES { Packed::new(places) } else { Packed::ZEROS };
 
     // ---- To memory
     if thread < digits {
@@ -174,15 +176,16 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
         }
     }
     sync_threads();
-    let mut of_sorted = [0; L];
     let target = |digit: u32, row: usize| targets.read(digit).wrapping_add(tile.sorted(row) as u64);
+    let mut of_sorted = [0; L];
     // Complete tiles on a way of their own: without conditions all keys are asked for before the first is needed.
-    if tile.left == tile.len {
+    let of_sorted = if tile.left == tile.len {
         unroll::<L>(|row| {
             let key = sorted.read(tile.sorted(row));
             of_sorted[row] = pass.digit.of(key);
             output.offset(target(of_sorted[row], row)).write(0, key);
         });
+        if P::MOVES { Packed::<B, L>::new(of_sorted) } else { Packed::ZEROS }
     } else {
         unroll::<L>(|row| {
             let key = sorted.read(tile.sorted(row));
@@ -191,6 +194,7 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
                 output.offset(target(of_sorted[row], row)).write(0, key);
             }
         });
-    }
-    payload.carry::<L>(&tile, &places, |row| target(of_sorted[row], row), exchange);
+        if P::MOVES { Packed::<B, L>::new(of_sorted) } else { Packed::ZEROS }
+    };
+    payload.carry::<L>(&tile, places, |row| target(of_sorted.get(row), row), exchange);
 }
