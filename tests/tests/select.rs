@@ -33,7 +33,7 @@ fn runs<T>(seed: u64, len: usize, item: impl Fn(u64) -> T) -> Vec<T> {
     let mut run = 0;
     (0..len)
         .map(|i| {
-            run += u64::from(random(seed, i) % 3 == 0);
+            run += u64::from(random(seed, i).is_multiple_of(3));
             item(random(seed + 1, run as usize))
         })
         .collect()
@@ -151,7 +151,7 @@ impl Predicate for Threes {
     type Item = u64;
     const NAME: &'static str = "multiples of three";
     fn keep(item: u64) -> bool {
-        item % 3 == 0
+        item.is_multiple_of(3)
     }
 }
 
@@ -181,11 +181,11 @@ fn by_a_predicate() {
             Err(Error::Device(gpu_core::Error::NoSuchKernel { .. })) if device.kind() == Kind::Cuda => return,
             other => other.unwrap(),
         };
-        let expected = kept(&items, |i| items[i] % 3 == 0);
+        let expected = kept(&items, |i| items[i].is_multiple_of(3));
         assert_eq!(selected.to_vec().unwrap(), expected, "{device}");
         let (first, second) = partition_if::<Threes>(&on_device).unwrap();
         assert_eq!(first.to_vec().unwrap(), expected, "{device}");
-        assert_eq!(second.to_vec().unwrap(), kept(&items, |i| items[i] % 3 != 0), "{device}");
+        assert_eq!(second.to_vec().unwrap(), kept(&items, |i| !items[i].is_multiple_of(3)), "{device}");
         let stream = device.default_stream();
         let mut scratch = SelectScratch::new::<u64>(&stream, 5000).unwrap();
         let (mut output, mut count) = (device.zeroed(5000).unwrap(), device.zeroed(1).unwrap());

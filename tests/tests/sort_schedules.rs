@@ -26,7 +26,6 @@ pub fn small_count(
 
 /// Sorts by a digit of five bits, in tiles of 128.
 #[kernel(launch_bounds(64))]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn small_sweep(
     input: Global<u16>,
     output: GlobalMut<u16>,
@@ -125,7 +124,7 @@ fn check(seed: u64, keys: &[u16], bits: u32, sweep: u32) {
 }
 
 fn keys(seed: u64, len: usize) -> Vec<u16> {
-    let few = seed % 3 == 0;
+    let few = seed.is_multiple_of(3);
     let bits = gpu_tests::data::floats(seed, len).into_iter().map(f32::to_bits);
     bits.map(|bits| (bits >> 3) as u16 & if few { 0x0842 } else { 0xffff }).collect()
 }

@@ -15,6 +15,9 @@ use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 use crate::error::Error;
 use rule::{ByFlags, ByPredicate, Rule, Unlike};
 
+/// The items that were selected, and the others.
+pub type Partition<T> = (Buffer<T>, Buffer<T>);
+
 /// The items whose flag is not zero, in their order, computed where they live.
 ///
 /// Waits for how many there are, and allocates memory for all of them and scratch memory on the way. [`select_flagged_into`] does
@@ -86,7 +89,7 @@ pub fn select_flagged_into<'a, 'b, 'c, 'd, T: Element>(
 pub fn partition_flagged<'a, 'b, T: Element>(
     items: impl Into<View<'a, T>>,
     flags: impl Into<View<'b, u8>>,
-) -> Result<(Buffer<T>, Buffer<T>), Error> {
+) -> Result<Partition<T>, Error> {
     partition(items.into(), ByFlags(flags.into()))
 }
 
@@ -95,7 +98,6 @@ pub fn partition_flagged<'a, 'b, T: Element>(
 ///
 /// # Errors
 /// As [`select_flagged_into`].
-#[expect(clippy::too_many_arguments, reason = "three outputs")]
 pub fn partition_flagged_into<'a, 'b, 'c, 'd, 'e, T: Element>(
     stream: &Stream,
     items: impl Into<View<'a, T>>,
@@ -140,7 +142,7 @@ pub fn select_if_into<'a, 'b, 'c, P: PredicateInstance>(
 /// As [`select_flagged`].
 pub fn partition_if<'a, P: PredicateInstance>(
     items: impl Into<View<'a, P::Item>>,
-) -> Result<(Buffer<P::Item>, Buffer<P::Item>), Error> {
+) -> Result<Partition<P::Item>, Error> {
     partition(items.into(), ByPredicate::<P>::new())
 }
 
@@ -203,7 +205,7 @@ fn select<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Buffer<
     first(&stream, selected, count.to_vec()?[0] as usize)
 }
 
-fn partition<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<(Buffer<T>, Buffer<T>), Error> {
+fn partition<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Partition<T>, Error> {
     let (device, len) = (items.device(), items.len());
     rule.check(len)?;
     let stream = device.default_stream();

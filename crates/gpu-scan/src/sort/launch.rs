@@ -197,7 +197,7 @@ pub(super) fn sort<K: SortKey, V: Element>(
     for pass in 0..passes {
         // The last pass writes to the output, the one before to the temporary memory, and so on in turn.
         let (to, moved_to) =
-            if (passes - 1 - pass) % 2 == 0 { (output, last) } else { (temporary, moved_temporary) };
+            if (passes - 1 - pass).is_multiple_of(2) { (output, last) } else { (temporary, moved_temporary) };
         let moved = Moved { bytes, from, to: moved_to };
         let rows = starts.offset(2 * u64::from(pass) * u64::from(plan.shape.digits()));
         let launches = plan.sweeps(sorting, pass, are_indices && pass == 0);

@@ -11,7 +11,6 @@ use super::*;
 /// `partition` is 1 where the items that are not kept go to `rejected`, else 0. How to launch it is said at [`select`].
 #[device]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn select_if<P: Predicate, const L: usize, const W: usize>(
     items: Global<P::Item>,
     len: u64,

@@ -15,7 +15,6 @@ use super::{COUNT_AT_ONCE, COUNTED};
 /// `starts` and `header` were zero. Any number of blocks, of `W` warps.
 #[device]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn count<K: Key, const B: usize, const W: usize>(
     keys: Global<K>,
     len: u64,

@@ -140,5 +140,5 @@ pub const fn count_shared_bytes(passes: u32, digit_bits: u32) -> u32 {
 
 /// Words of 64 bits that say where digits of `digit_bits` bits start, in all passes: a pass reads one row and writes another.
 pub const fn start_words(passes: u32, digit_bits: u32) -> u32 {
-    2 * passes << digit_bits
+    (2 * passes) << digit_bits
 }
