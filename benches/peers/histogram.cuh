@@ -12,7 +12,7 @@ constexpr int kBins = 256;
 template <class T> struct Bounds;
 template <> struct Bounds<float> {
     static constexpr float lower = -0.5f, upper = 0.5f;
-    __device__ static int bin(float value) { return min(int((value - lower) * float(kBins)), kBins - 1); }
+    __device__ static int bin(float value) { return min(int((value + 0.5f) * 256.0f), 255); }
 };
 template <> struct Bounds<uint8_t> {
     static constexpr int lower = 0, upper = 256;

@@ -9,7 +9,7 @@ use gpu_kernels::scan::sort::Shape;
 use gpu_scan::{
     SortKey, SortOptions, SortScratch, bf16, f16, sort, sort_indices, sort_into, sort_pairs, sort_pairs_into,
 };
-use gpu_tests::backends::{cases, for_each};
+use gpu_tests::backends::{cases, cuda, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -284,4 +284,30 @@ fn sorts_on_a_stream_reuse_their_scratch() {
             assert_eq!(sorted.to_vec().unwrap(), expected, "{len} keys of pairs on {device}");
         }
     });
+}
+
+/// More keys than one launch sweeps, 2^30 - 1: on a GPU only, where they are a second's work.
+#[test]
+fn more_keys_than_a_launch_sweeps() {
+    let Some(device) = cuda("more_keys_than_a_launch_sweeps") else { return };
+    let part: Vec<u8> = (0..1 << 20).map(|i| random(7, i) as u8).collect();
+    let keys = part.repeat((1 << 10) + 3);
+    let sorted = sort(&device.upload(&keys).unwrap(), SortOptions::descending()).unwrap().to_vec().unwrap();
+    let mut counts = [0; 256];
+    part.iter().for_each(|key| counts[usize::from(*key)] += keys.len() / part.len());
+    let mut rest = sorted.as_slice();
+    for key in (0..=255u8).rev() {
+        let (run, others) = rest.split_at(counts[usize::from(key)]);
+        assert!(run == vec![key; run.len()], "the run of {key}");
+        rest = others;
+    }
+    assert!(rest.is_empty());
+    let indices = sort_indices(&device.upload(&keys).unwrap(), SortOptions::ascending()).unwrap().1;
+    let (mut first, mut last) = ([0; 1], [0; 1]);
+    indices.slice(..1).copy_to(&mut first).unwrap();
+    indices.slice(keys.len() - 1..).copy_to(&mut last).unwrap();
+    // Stable: the first of the smallest keys, and the last of the largest.
+    let place = |key: u8| part.iter().position(|other| *other == key).unwrap();
+    let from_end = part.iter().rev().position(|key| *key == 255).unwrap();
+    assert_eq!((first[0] as usize, last[0] as usize), (place(0), keys.len() - 1 - from_end));
 }

@@ -1,6 +1,6 @@
 //! Small numbers, several to a register: a thread with values keeps two for each of its pairs.
 
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{opaque, unroll};
 
 use super::ROWS;
 
@@ -15,7 +15,6 @@ impl<const BITS: usize, const L: usize> Packed<BITS, L> {
     pub(super) const ZEROS: Self = Self([0; ROWS]);
 
     /// Those numbers.
-    #[device]
     #[inline(always)]
     pub(super) fn new(numbers: [u32; L]) -> Self {
         const { assert!(L <= ROWS && 0 < BITS && BITS < 32) };
