@@ -3,7 +3,7 @@
 //! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{GROUP, Number, Reduction, SLAB, Sum, THREADS, WARPS, accumulators, per_load};
+use gpu_kernels::reduce::{GROUP, Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load, slab};
 use rayon::prelude::*;
 
 use crate::by_key::RunKey;
@@ -190,12 +190,12 @@ fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     first: usize,
     count: usize,
 ) -> Vec<R::Accumulator> {
-    const EACH: usize = SLAB as usize;
     let rows = array.len() / inner;
+    let each = slab(rows as u64) as usize;
     let of_slab = |slab: usize| {
-        let begin = slab * EACH;
+        let begin = slab * each;
         let mut locals = vec![R::start(0); count];
-        for row in begin..rows.min(begin + EACH) {
+        for row in begin..rows.min(begin + each) {
             let items = array.part(row * inner + first..row * inner + first + count);
             for (at, local) in locals.iter_mut().enumerate() {
                 *local = R::take(*local, items.get(at), (row - begin) as u32);
@@ -203,7 +203,7 @@ fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         }
         locals.into_iter().map(|local| R::widen(local, begin as u64)).collect()
     };
-    let mut level: Vec<Vec<R::Accumulator>> = (0..rows.div_ceil(EACH)).into_par_iter().map(of_slab).collect();
+    let mut level: Vec<Vec<R::Accumulator>> = (0..rows.div_ceil(each)).into_par_iter().map(of_slab).collect();
     while level.len() > 1 {
         let combined = |group: &[Vec<R::Accumulator>]| {
             let mut totals = vec![R::IDENTITY; count];

@@ -3,7 +3,7 @@
 //! The array is `outer × rows × inner`; element `(o, r, i)` belongs to line `o · inner + i`.
 //!
 //! # Order
-//! A function of the number of rows alone. They are cut into slabs of [`SLAB`], and a slab's elements are taken one after the
+//! A function of the number of rows alone. They are cut into slabs of [`slab`], and a slab's elements are taken one after the
 //! other. Of the slabs' results [`GROUP`] at a time are combined one after the other, of what comes out again as many, until
 //! there is one.
 //!
@@ -11,8 +11,7 @@
 //! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time; where rows do not start at multiples of
 //! 16 bytes it takes one line. A block has 256 threads' lines, or more slabs of fewer lines. Slabs' results go to
 //! scratch memory, and the block that completes a group of them combines it, and goes on with the group of groups that it may
-//! have completed by that. Nobody waits. Groups are small, as what the last block combines alone comes on top: it is 2 · 16
-//! results of each line and not 128 (H200, 16384² `f32`).
+//! have completed by that. Nobody waits. Groups are small, as what the last block combines alone comes on top.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::GlobalMut;
@@ -28,8 +27,19 @@ use super::quad::Quads;
 use super::whole::{publishes, write};
 use super::{MAX_WORDS, THREADS, per_load};
 
-/// Rows of a slab. 2^14 rows of 2^14 columns of `f32` are 2048 blocks.
-pub const SLAB: u32 = 128;
+/// Rows of a slab, of so many rows: a power of two, from 32 to 512, and some 32 slabs where that allows it. Long slabs keep a block on
+/// its way (H200, 16384² `f32`: 512 rows 251 µs, 128 rows 339), short ones keep all multiprocessors at work.
+pub const fn slab(rows: u64) -> u32 {
+    let aimed = rows / 32;
+    if aimed <= 32 {
+        32
+    } else if aimed >= 512 {
+        512
+    } else {
+        (aimed as u32).next_power_of_two()
+    }
+}
+
 /// Partial results that are combined at a time.
 pub const GROUP: u32 = 16;
 /// Rows that a thread asks for before it uses the first.
@@ -51,7 +61,7 @@ pub struct Lines {
 impl Lines {
     /// Slabs of a line.
     pub const fn slabs(self) -> u32 {
-        let slabs = self.rows.div_ceil(SLAB as u64) as u32;
+        let slabs = self.rows.div_ceil(slab(self.rows) as u64) as u32;
         if slabs == 0 { 1 } else { slabs }
     }
 
@@ -60,11 +70,14 @@ impl Lines {
         if self.is_vector == 0 { 1 } else { per_load::<I>() }
     }
 
-    /// Threads side by side: a power of two, at least two.
+    /// Threads side by side: a power of two, at least two. A warp for each of eight slabs, where there are so many: each then goes
+    /// its own way (H200, 16384² `f32`: 251 µs, and 266 where a slab is the block's).
     pub const fn side_by_side<I: Item>(self) -> u32 {
         let needed = self.lines.div_ceil(self.width::<I>());
-        if needed > THREADS / 2 {
-            THREADS
+        let slabs = self.slabs();
+        let most = if slabs >= THREADS / 32 { 32 } else { THREADS / slabs.next_power_of_two() };
+        if needed > most / 2 {
+            most
         } else if needed < 2 {
             2
         } else {
@@ -137,13 +150,16 @@ pub fn columns<R: Reduction, const V: usize>(
     let slab = first_slab + thread_idx_x() / side_by_side;
     let line = (tile * side_by_side + in_tile) * lines.width::<R::Item>();
     if slab < slabs && line < lines.lines {
-        let begin = slab as u64 * SLAB as u64;
-        let rows = if lines.rows - begin < SLAB as u64 { (lines.rows - begin) as u32 } else { SLAB };
+        let most = self::slab(lines.rows);
+        let begin = slab as u64 * most as u64;
+        let rows = if lines.rows - begin < most as u64 { (lines.rows - begin) as u32 } else { most };
         let (outer, inner) = (line / lines.inner, line % lines.inner);
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
         let mut locals = [R::start(0); V];
         if lines.is_vector != 0 {
-            take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, |source| source.quad());
+            take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, |source| {
+                source.streamed()
+            });
         } else {
             let mut one = [locals[0]];
             take_rows::<R, 1>(&mut one, source.offset(first), lines.inner, rows, |source| {

@@ -28,7 +28,7 @@ mod unordered;
 pub mod variants;
 mod whole;
 
-pub use columns::{COLUMNS_SHARED_BYTES, GROUP, Lines, SLAB, columns, columns_blocks};
+pub use columns::{COLUMNS_SHARED_BYTES, GROUP, Lines, columns, columns_blocks, slab};
 pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };

@@ -25,6 +25,9 @@ pub trait Quads: Source {
     /// The first 16 bytes, which are aligned.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn quad(self) -> Self::Quad;
+    /// The same, of which no other load will want a part: past the L1.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn streamed(self) -> Self::Quad;
     /// Whether the first `wanted` elements, or as many of them as 16 bytes hold, reach beyond the next multiple of 16 bytes,
     /// in either array.
     fn is_split(self, wanted: u32) -> bool;
@@ -53,6 +56,11 @@ macro_rules! quads {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn quad(self) -> Words {
                 self.cast::<u32>().read_only_vec(0)
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn streamed(self) -> Words {
+                self.cast::<u32>().read_streaming_vec(0)
             }
             #[inline(always)]
             fn is_split(self, wanted: u32) -> bool {
@@ -89,6 +97,11 @@ macro_rules! quads {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn quad(self) -> Self::Quad {
                 (self.0.quad(), self.1.quad())
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn streamed(self) -> Self::Quad {
+                (self.0.streamed(), self.1.streamed())
             }
             #[inline(always)]
             fn is_split(self, wanted: u32) -> bool {

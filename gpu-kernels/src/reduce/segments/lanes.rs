@@ -200,19 +200,25 @@ impl<R: Reduction> Near<R> {
         let source = self.source.offset(place as u64);
         // Where 16 bytes from the segment's elements on can be read as one or two aligned 16 bytes.
         if begin >= V as u32 && end + 2 * V as u32 <= self.elements {
-            let floor = source.floor();
-            unroll::<ROWS>(|row| {
-                if wanted[row] > 0 {
-                    quads[row] = floor.offset(next(row) as u64).quad();
-                }
-            });
             if source.is_split(V as u32) {
+                let floor = source.floor();
+                unroll::<ROWS>(|row| {
+                    if wanted[row] > 0 {
+                        quads[row] = floor.offset(next(row) as u64).quad();
+                    }
+                });
                 unroll::<ROWS>(|row| {
                     let mut second = nothing;
                     if source.is_split(wanted[row]) {
                         second = floor.offset(next(row) as u64 + V as u64).quad();
                     }
                     quads[row] = source.joined(quads[row], second);
+                });
+            } else {
+                unroll::<ROWS>(|row| {
+                    if wanted[row] > 0 {
+                        quads[row] = source.offset(next(row) as u64).streamed();
+                    }
                 });
             }
         } else {
