@@ -108,10 +108,12 @@ fn run(action: Action) -> Result<ExitCode, Error> {
                 print_json(&value);
                 return Ok(ExitCode::SUCCESS);
             }
-            for name in &built.outdated {
-                eprintln!(
-                    "WARNING: module `{name}` is older than the sources; run gpu-builder build for all modules"
-                );
+            if let Some((first, others)) = built.outdated.split_first() {
+                let modules = match others.len() {
+                    0 => format!("module `{first}` is"),
+                    others => format!("module `{first}` and {others} more are"),
+                };
+                eprintln!("WARNING: {modules} older than the sources; run gpu-builder build for all modules");
             }
             let changed = match built.changed.as_slice() {
                 [] => "nothing changed".to_string(),
