@@ -2421,6 +2421,19 @@ pub static LINALG_GEMM_TENSOR_F64: ::gpu_std::launch::Module = ::gpu_std::launch
     ],
 };
 
+/// Module `linalg_level2`: `linalg_ger_f32`, `linalg_ger_f64`, `linalg_triangle_f32`, `linalg_triangle_f64`.
+pub static LINALG_LEVEL2: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_level2",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_level2.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `linalg_elementwise`: `linalg_elementwise_f32`, `linalg_elementwise_f64`, `linalg_swap_f32`, `linalg_swap_f64`.
 pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "linalg_elementwise",
