@@ -2447,7 +2447,7 @@ pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Mo
     ],
 };
 
-/// Module `linalg_variants`: `linalg_gemm_naive`, `linalg_gemm_shared`, `linalg_gemv_column`, `linalg_gemv_row`, `linalg_gemv_rows`, `linalg_matrix_add`, `linalg_vector_add`.
+/// Module `linalg_variants`: `linalg_gemm_naive`, `linalg_gemm_shared`, `linalg_gemv_column_f32`, `linalg_gemv_column_f64`, `linalg_gemv_column_i32`, `linalg_gemv_row_f32`, `linalg_gemv_row_f64`, `linalg_gemv_row_i32`, `linalg_gemv_rows_f32`, `linalg_gemv_rows_f64`, `linalg_gemv_rows_i32`, `linalg_matrix_add`, `linalg_vector_add`.
 pub static LINALG_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "linalg_variants",
     images: &[
