@@ -15,7 +15,7 @@ use gpu_examples::exit_code;
 use gpu_examples::table::Table;
 use gpu_linalg::variants::add;
 use gpu_sim::metrics::{Architecture, Metrics, Occupancy};
-use gpu_sim::{BlockOrder, Config, Record};
+use gpu_sim::{BlockOrder, Config, Geometry, Record};
 use serde::Serialize;
 
 /// Time the sum of two matrices with 12 grids and blocks, and the copies around it
@@ -60,7 +60,9 @@ struct Counted {
     control_approximate: u64,
     gld_efficiency: f64,
     gst_efficiency: f64,
+    /// Of the whole test.
     theoretical_occupancy: f64,
+    /// Of the whole test, as if all blocks took as long.
     achieved_occupancy: f64,
 }
 
@@ -91,7 +93,12 @@ fn count(configuration: Configuration) -> Result<Counted, Box<dyn Error>> {
     let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
     let first = reports.first().ok_or("nothing was launched")?;
     let metrics = Metrics::of_all(&reports);
-    let occupancy = Occupancy::of(&Architecture::H200, &first.geometry, None);
+    // Of the whole test, which is too large to be simulated, but whose grid is known.
+    let whole =
+        MATRICES.iter().find(|test| test.test == configuration.test).ok_or("the test is one of them")?;
+    let [x, y] = whole.grid;
+    let geometry = Geometry { grid: [x, y, 1], ..first.geometry };
+    let occupancy = Occupancy::of(&Architecture::H200, &geometry, None);
     let accessed = metrics.global_loads.requested + metrics.global_stores.requested;
     Ok(Counted {
         configuration,

@@ -9,7 +9,7 @@ use core::ops::Range;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
-use super::vectors;
+use super::launch;
 use crate::matrix::{BatchLayout, Layout, Order};
 use crate::reference::finish;
 
@@ -32,7 +32,7 @@ pub fn gemm<T: Float>(
     beta: T,
     c: (&mut [T], BatchLayout),
 ) {
-    gemm_with(vectors::compute, alpha, a, b, beta, c);
+    gemm_with(launch::compute, alpha, a, b, beta, c);
 }
 
 /// How a panel is computed.

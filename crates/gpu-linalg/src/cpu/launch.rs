@@ -1,4 +1,4 @@
-//! The widest vectors that the machine has, found out at run time.
+//! Launches panels with the widest vectors that the machine has, found out at run time: the only unsafe code here.
 
 use gpu_std::float::Float;
 
