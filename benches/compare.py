@@ -42,6 +42,13 @@ FIGURES += [
     ({"op": "scan", "type": "f32", "n": 1 << 10}, "batch", None, "ms", 0.0045),
 ]
 FIGURES += [
+    ({"op": "sort", "type": "i32", "n": 1 << 27}, "batch", "cub", "speed", 0.8),
+    ({"op": "sort_pairs", "type": "i32", "n": 1 << 27}, "batch", "cub", "speed", 0.8),
+    ({"op": "histogram", "type": "f32", "n": 1 << 28}, "batch", "cub", "speed", 0.9),
+    ({"op": "histogram", "type": "u8", "n": 1 << 28}, "batch", "cub", "speed", 0.9),
+    ({"op": "select", "type": "i32", "n": 1 << 28}, "batch", "cub", "speed", 0.9),
+]
+FIGURES += [
     ({"op": "segments_2^3"}, "batch", None, "gbs", 2500.0),
     ({"op": "segments_2^5"}, "batch", None, "gbs", 2500.0),
     ({"op": "segments_2^8"}, "batch", None, "gbs", 2500.0),

@@ -6,6 +6,9 @@
 //   floors.cuh        an empty kernel, and one that only loads
 //   reduce.cuh        CUB's sum, max and argmax; Thrust's sum
 //   scan.cuh          CUB's and Thrust's inclusive sums
+//   sort.cuh          CUB's radix sort
+//   histogram.cuh     CUB's histograms
+//   select.cuh        CUB's compaction
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
 //   transpose.cuh     cuBLAS's transposition
 //   linalg.cuh        cuBLAS's products and sums
@@ -13,10 +16,13 @@
 
 #include "first_result.cuh"
 #include "floors.cuh"
+#include "histogram.cuh"
 #include "linalg.cuh"
 #include "reduce.cuh"
 #include "scan.cuh"
 #include "segments.cuh"
+#include "select.cuh"
+#include "sort.cuh"
 #include "transpose.cuh"
 
 const char* const kUsage =
@@ -76,12 +82,14 @@ int main(int argc, char** argv) {
         uint64_t rows, cols;
     };
     std::vector<uint64_t> logs = {10, 16, 20, 24, 28};
+    std::vector<uint64_t> sorted = {16, 20, 24, 27};
     std::vector<Shape> shapes = {{1024, 1024}, {4096, 4096}, {16384, 16384}, {16381, 16363}};
     std::vector<uint64_t> literature = {500000, 1000000, 5000000, 10000000, 30000000, 60000000, 100000000};
     std::vector<uint64_t> squares = {512, 1024, 2048, 4096, 8192};
     std::vector<Shape> factors = {{1024, 1024}, {4096, 4096}, {16384, 16384}, {100000, 2000}, {2000, 100000}};
     std::vector<uint64_t> lengths = {8, 32, 256, 4096, 1048576, 0};
     if (options.quick) logs = {10, 16}, shapes = {{64, 64}, {256, 256}, {61, 67}}, literature = {1000};
+    if (options.quick) sorted = {10, 12};
     if (options.quick) squares = {65}, factors = {{64, 64}, {3, 1000}, {1000, 3}};
     const uint64_t first = options.quick ? 10 : 20;
     const uint64_t segment_elements = options.quick ? kQuickSegmentElements : kSegmentElements;
@@ -99,6 +107,16 @@ int main(int argc, char** argv) {
     measure_scans<double>(session, logs);
     measure_scans<int32_t>(session, logs);
     measure_scans<uint8_t>(session, logs);
+    for (bool pairs : {false, true})
+        for (uint64_t log : sorted)
+            if (session.selects((pairs ? "sort_pairs/i32/" : "sort/i32/") + size_name(1ull << log)))
+                measure_sort(session, 1ull << log, pairs);
+    for (uint64_t log : logs)
+        if (session.selects("histogram/f32/" + size_name(1ull << log))) measure_histogram<float>(session, 1ull << log);
+    for (uint64_t log : logs)
+        if (session.selects("histogram/u8/" + size_name(1ull << log))) measure_histogram<uint8_t>(session, 1ull << log);
+    for (uint64_t log : logs)
+        if (session.selects("select/i32/" + size_name(1ull << log))) measure_select(session, 1ull << log);
     for (uint64_t log : logs)
         if (session.selects("sum/f32/" + size_name(1ull << log))) measure_read(session, 1ull << log);
     for (uint64_t n : literature)

@@ -15,10 +15,11 @@ use crate::first_result::{self, Setup};
 use crate::protocol::{self, Work};
 use crate::provenance;
 use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
-use crate::session::Session;
+use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Add, Case, Copy, Gemm, Gemv, Op, Reduce, Scan, Shape, SumUnordered, SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Scan, Select, Shape, Sort, SumUnordered,
+    SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -155,6 +156,10 @@ impl Run {
             | Op::Segments
             | Op::Columns
             | Op::Scan
+            | Op::Sort
+            | Op::SortPairs
+            | Op::Histogram
+            | Op::Select
             | Op::Transpose
             | Op::Add
             | Op::Gemm
@@ -227,14 +232,34 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
         return Ok((timings, work.inputs(), work.bytes()));
     }
-    if case.op == Op::SumUnordered {
-        let layout = session.layout::<f32>(case.elements());
-        session.prepare::<f32>(layout)?;
-        let session = &*session;
-        let Some(inputs) = session.inputs::<f32>(layout) else { unreachable!("they were prepared just now") };
-        let mut work = SumUnordered::new(session, inputs)?;
-        let timings = protocol::measure(&mut work, &session.stream, session.clock, &session.effort)?;
-        return Ok((timings, work.inputs(), work.bytes()));
+    match (case.op, case.element) {
+        (Op::SumUnordered, _) => {
+            return measure_with(session, case, |session, inputs| {
+                Ok(Box::new(SumUnordered::new(session, inputs)?))
+            });
+        }
+        (Op::Sort | Op::SortPairs, _) => {
+            return measure_with(session, case, |session, inputs| {
+                Ok(Box::new(Sort::<i32>::new(session, inputs, case.op == Op::SortPairs)?))
+            });
+        }
+        (Op::Select, _) => {
+            return measure_with(session, case, |session, inputs| {
+                Ok(Box::new(Select::<i32>::new(session, inputs)?))
+            });
+        }
+        // All inputs lie between the bounds.
+        (Op::Histogram, Type::F32) => {
+            return measure_with(session, case, |session, inputs| {
+                Ok(Box::new(Histogram::<f32>::new(session, inputs, (-0.5, 0.5))?))
+            });
+        }
+        (Op::Histogram, _) => {
+            return measure_with(session, case, |session, inputs| {
+                Ok(Box::new(Histogram::<u8>::new(session, inputs, (0, 256))?))
+            });
+        }
+        _ => {}
     }
     if matches!(case.op, Op::Add | Op::Gemm | Op::Gemv | Op::GemvTransposed) {
         return match case.element {
@@ -249,6 +274,21 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         Type::U8 => measure_of::<u8>(session, case),
         Type::U16 | Type::U128 => unreachable!("{} is an array", case.name()),
     }
+}
+
+/// Measures a case of one type of elements only.
+fn measure_with<T: Element>(
+    session: &mut Session,
+    case: Case,
+    work: impl for<'a> FnOnce(&'a Session, Inputs<'a, T>) -> Result<Box<dyn Work + 'a>, Error>,
+) -> Result<(Vec<Timing>, usize, u64), Error> {
+    let layout = session.layout::<T>(case.elements());
+    session.prepare::<T>(layout)?;
+    let session = &*session;
+    let Some(inputs) = session.inputs::<T>(layout) else { unreachable!("they were prepared just now") };
+    let mut work = work(session, inputs)?;
+    let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
+    Ok((timings, work.inputs(), work.bytes()))
 }
 
 /// Measures a case whose inputs are shared with others.

@@ -1,19 +1,25 @@
 //! What is measured, at which sizes.
 
 mod copy;
+pub mod histogram;
 mod linalg;
 pub mod permute;
 mod reduce;
 mod scan;
 pub mod segments;
+mod select;
+mod sort;
 mod transpose;
 mod unordered;
 
 pub use copy::Copy;
+pub use histogram::Histogram;
 pub use linalg::{Add, Gemm, Gemv};
 pub use reduce::{Reduce, SumWithCopy};
 pub use scan::Scan;
 use segments::Lengths;
+pub use select::Select;
+pub use sort::Sort;
 pub use transpose::Transpose;
 pub use unordered::SumUnordered;
 
@@ -38,6 +44,14 @@ pub enum Op {
     Columns,
     /// The inclusive sums of an array.
     Scan,
+    /// The keys of an array in order.
+    Sort,
+    /// Keys in order, and values in that of their keys.
+    SortPairs,
+    /// How many elements fall into each of 256 bins.
+    Histogram,
+    /// The elements that have a flag.
+    Select,
     /// The transposition of a matrix.
     Transpose,
     /// The transposition of a matrix of another element type, or a permutation of axes.
@@ -70,6 +84,10 @@ impl Op {
             Self::Segments => "segments",
             Self::Columns => "columns",
             Self::Scan => "scan",
+            Self::Sort => "sort",
+            Self::SortPairs => "sort_pairs",
+            Self::Histogram => "histogram",
+            Self::Select => "select",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
@@ -268,6 +286,14 @@ pub fn cases(quick: bool) -> Vec<Case> {
             cases.extend(lengths.iter().map(|&len| vector(op, element, len)));
         }
     }
+    let sorted: &[usize] = if quick { &[1 << 10, 1 << 12] } else { &[1 << 16, 1 << 20, 1 << 24, 1 << 27] };
+    for op in [Op::Sort, Op::SortPairs] {
+        cases.extend(sorted.iter().map(|&len| vector(op, Type::I32, len)));
+    }
+    for element in [Type::F32, Type::U8] {
+        cases.extend(lengths.iter().map(|&len| vector(Op::Histogram, element, len)));
+    }
+    cases.extend(lengths.iter().map(|&len| vector(Op::Select, Type::I32, len)));
     // One size: that of the figure.
     cases.push(vector(Op::SumUnordered, Type::F32, lengths[lengths.len() - 1]));
     for op in [Op::Sum, Op::SumWithCopy] {
@@ -374,6 +400,11 @@ mod tests {
             "sum/i32/2^20",
             "scan/f32/2^28",
             "scan/u8/2^10",
+            "sort/i32/2^27",
+            "sort_pairs/i32/2^27",
+            "histogram/f32/2^28",
+            "histogram/u8/2^28",
+            "select/i32/2^28",
             "sum/f64/100000000",
             "sum_with_copy/f64/500000",
             "transpose/f32/1024x1024",

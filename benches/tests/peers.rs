@@ -67,6 +67,16 @@ fn the_sizes_are_the_same() {
             assert_eq!(lengths(quick, Op::Sum, element), all);
         }
         assert_eq!(lengths(quick, Op::SumWithCopy, Type::F64), literature);
+        for element in [Type::F32, Type::U8] {
+            assert_eq!(lengths(quick, Op::Histogram, element), logs);
+        }
+        assert_eq!(lengths(quick, Op::Select, Type::I32), logs);
+        let sorted =
+            list(if quick { "if (options.quick) sorted = {" } else { "std::vector<uint64_t> sorted = {" });
+        let sorted: Vec<usize> = sorted.into_iter().map(|log| 1 << log).collect();
+        for op in [Op::Sort, Op::SortPairs] {
+            assert_eq!(lengths(quick, op, Type::I32), sorted);
+        }
         let shapes: Vec<String> = suite::cases(quick)
             .into_iter()
             .filter_map(|case| match case.shape {

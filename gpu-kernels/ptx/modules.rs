@@ -2459,3 +2459,198 @@ pub static LINALG_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
         },
     ],
 };
+
+/// Module `sort_b8`: `sort_count_b8`, `sort_keys_b8`, `sort_pairs_b8_b32`, `sort_pairs_b8_b64`.
+pub static SORT_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_b16`: `sort_count_b16`, `sort_keys_b16`, `sort_pairs_b16_b32`, `sort_pairs_b16_b64`.
+pub static SORT_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_b32`: `sort_count_b32`, `sort_keys_b32`, `sort_pairs_b32_b32`, `sort_pairs_b32_b64`.
+pub static SORT_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_b64`: `sort_count_b64`, `sort_keys_b64`, `sort_pairs_b64_b32`, `sort_pairs_b64_b64`.
+pub static SORT_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_b64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_b64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `sort_gather`: `sort_gather_b128`, `sort_gather_b16`, `sort_gather_b8`.
+pub static SORT_GATHER: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "sort_gather",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("sort_gather.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_u8`: `histogram_edges_u8`, `histogram_even_u8`.
+pub static HISTOGRAM_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_u16`: `histogram_edges_u16`, `histogram_even_u16`.
+pub static HISTOGRAM_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_u32`: `histogram_edges_u32`, `histogram_even_u32`.
+pub static HISTOGRAM_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_f32`: `histogram_edges_f32`, `histogram_even_f32`.
+pub static HISTOGRAM_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `histogram_f64`: `histogram_edges_f64`, `histogram_even_f64`.
+pub static HISTOGRAM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "histogram_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("histogram_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b8`: `select_flagged_b8`, `select_unique_b8`.
+pub static SELECT_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b16`: `select_flagged_b16`, `select_unique_b16`.
+pub static SELECT_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b32`: `select_flagged_b32`, `select_unique_b32`.
+pub static SELECT_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b64`: `select_flagged_b64`, `select_unique_b64`.
+pub static SELECT_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `select_b128`: `select_flagged_b128`, `select_unique_b128`.
+pub static SELECT_B128: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "select_b128",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("select_b128.sm_75.ptx"),
+        },
+    ],
+};

@@ -93,7 +93,7 @@ fn a_scan_checks_its_output_and_scratch() {
         }
         let target = output.slice_mut(..60_000);
         let error = inclusive_sum_into(&stream, &input, target, &mut small).unwrap_err();
-        let expected = matches!(error, Scan::ScratchTooSmall { len: 60_000, expected: 14, actual: 12, .. });
+        let expected = matches!(error, Scan::ScratchTooSmall { len: 60_000, expected: 19, actual: 14, .. });
         assert!(expected, "{error}");
         let options = Options::exclusive();
         let error = scan_in_place::<Sum<f32>>(&stream, &mut output, options, &mut foreign).unwrap_err();
@@ -111,6 +111,52 @@ fn a_scan_checks_its_output_and_scratch() {
 }
 
 #[test]
+fn a_sort_checks_bits_lengths_and_scratch() {
+    for_each("a_sort_checks_bits_lengths_and_scratch", |device| {
+        use gpu_scan::{SortOptions, SortScratch, sort, sort_into, sort_pairs, sort_pairs_into};
+        let stream = device.stream().unwrap();
+        let other = device.stream().unwrap();
+        let keys = device.upload(&[3u32, 1, 2]).unwrap();
+        let mut output = device.upload(&[9u32; 4]).unwrap();
+        let ascending = SortOptions::ascending;
+        for (start, end) in [(0, 33), (5, 4)] {
+            let error = sort(&keys, ascending().by_bits(start..end)).unwrap_err();
+            let expected =
+                matches!(error, Scan::Bits { start: s, end: e, width: 32 } if (s, e) == (start, end));
+            assert!(expected, "{error}");
+        }
+        let error = sort_pairs(&keys, &output, ascending()).unwrap_err();
+        assert!(matches!(error, Scan::InputLengths { first: 3, second: 4, .. }), "{error}");
+        let mut scratch = SortScratch::for_keys::<u32>(&stream, 3).unwrap();
+        for len in [2, 4] {
+            let target = output.slice_mut(..len);
+            let error = sort_into(&stream, &keys, ascending(), target, &mut scratch).unwrap_err();
+            let expected = matches!(error, Scan::OutputLength { expected: 3, actual, .. } if actual == len);
+            assert!(expected, "{error}");
+        }
+        // Made for fewer keys, for narrower ones, for keys without values, for another stream.
+        let mut few = SortScratch::for_keys::<u32>(&stream, 1).unwrap();
+        let mut narrow = SortScratch::for_keys::<u8>(&stream, 3).unwrap();
+        for small in [&mut few, &mut narrow] {
+            let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), small).unwrap_err();
+            assert!(matches!(error, Scan::ScratchTooSmall { len: 3, .. }), "{error}");
+        }
+        let (first, second) = output.view_mut().try_split_at(2).unwrap();
+        let two = keys.slice(..2);
+        let error = sort_pairs_into(&stream, two, two, ascending(), first, second, &mut scratch).unwrap_err();
+        assert!(matches!(error, Scan::ScratchTooSmall { len: 2, expected: 1, actual: 0, .. }), "{error}");
+        let mut foreign = SortScratch::for_keys::<u32>(&other, 3).unwrap();
+        let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), &mut foreign).unwrap_err();
+        assert!(matches!(error, Scan::ScratchOfOtherStream), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [9; 4]);
+
+        // The same arguments without a mistake go through.
+        sort_into(&stream, &keys, ascending(), output.slice_mut(..3), &mut scratch).unwrap();
+        assert_eq!(output.to_vec().unwrap(), [1, 2, 3, 9]);
+    });
+}
+
+#[test]
 fn memory_of_another_device_is_refused() {
     let here = Device::simulator();
     for_each("memory_of_another_device_is_refused", |there| {
@@ -124,6 +170,20 @@ fn memory_of_another_device_is_refused() {
         let error =
             gpu_scan::inclusive_sum_into(&stream, input.slice(..1), &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
+        let mut scratch = gpu_scan::SortScratch::for_keys::<f32>(&stream, 1).unwrap();
+        let options = gpu_scan::SortOptions::ascending();
+        let error =
+            gpu_scan::sort_into(&stream, input.slice(..1), options, &mut output, &mut scratch).unwrap_err();
+        assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
+        let mut scratch = gpu_scan::SelectScratch::new::<f32>(&stream, 1).unwrap();
+        let mut count = here.upload(&[9u64]).unwrap();
+        let error = gpu_scan::unique_into(&stream, input.slice(..1), &mut output, &mut count, &mut scratch)
+            .unwrap_err();
+        assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
+        let mut counts = here.upload(&[9u32]).unwrap();
+        let error = gpu_scan::histogram_even_into(&stream, &input, 0.0, 1.0, &mut counts).unwrap_err();
+        assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
+        assert_eq!((count.to_vec().unwrap(), counts.to_vec().unwrap()), (vec![9], vec![9]));
         let error = transpose_into(&stream, &input, Matrix::new(1, 1).unwrap(), &mut output, 1).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD]);

@@ -167,7 +167,7 @@ pub trait Segmented: Instance {
     /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease and do
     /// not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`] elements a segment and
     /// `scratch` for [`kernels::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config`
-    /// and `stretch` must be those of the plan.
+    /// and `share` must be those of the plan.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_segments(
         stream: &Stream,
@@ -175,7 +175,7 @@ pub trait Segmented: Instance {
         source: <Self::Item as kernels::Item>::Source,
         len: u64,
         starts: Starts,
-        stretch: u64,
+        share: u64,
         scratch: GlobalMut<u64>,
         output: GlobalMut<Self::Output>,
     ) -> Result<(), gpu_core::Error>;
@@ -261,7 +261,7 @@ macro_rules! segmented {
                 source: <Self::Item as kernels::Item>::Source,
                 len: u64,
                 starts: Starts,
-                stretch: u64,
+                share: u64,
                 scratch: GlobalMut<u64>,
                 output: GlobalMut<Self::Output>,
             ) -> Result<(), gpu_core::Error> {
@@ -269,7 +269,7 @@ macro_rules! segmented {
                 // SAFETY: the caller promises what the kernel needs.
                 unsafe {
                     kernels::segment_kernels::$name::launch(
-                        stream, config, source, len, offsets, form, length, count, stretch, scratch, output,
+                        stream, config, source, len, offsets, form, length, count, share, scratch, output,
                     )
                 }
             }
@@ -420,7 +420,7 @@ pub(crate) fn reduce_segments<R: Segmented>(
             R::Item::source(input),
             len as u64,
             starts,
-            plan.stretch,
+            plan.share,
             places,
             output.as_global_mut(),
         )

@@ -65,35 +65,28 @@ impl Plan {
 pub struct SegmentsPlan {
     /// How many there are.
     pub segments: u32,
-    /// The stretch of the path of segments and elements that a block takes (see `gpu_kernels::reduce::segments`).
-    pub stretch: u64,
+    /// What a block takes of the path of segments and elements (see `gpu_kernels::reduce::segments`).
+    pub share: u64,
     /// Blocks.
     pub blocks: u32,
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
 }
 
-/// Blocks that a long path is cut into, at least: ten for each multiprocessor that there may be.
-const STRETCHES: u64 = 2048;
+/// Shares that a long path is cut into: one for each block that 132 multiprocessors have room for (H200: four times as many, 5 % slower).
+const SHARES: u64 = 3 * 132;
 
 impl SegmentsPlan {
     /// The plan for so many segments, the last of which ends at `end`. The order of combination does not depend on it.
     pub const fn new<R: Reduction>(end: usize, segments: usize) -> Self {
         let (tile, weight) = (reduce::tile::<R::Item>() as u64, reduce::weight::<R::Item>() as u64);
         let path = end as u64 + segments as u64 * weight;
-        let most = reduce::MAX_STRETCH_TILES as u64 * tile;
-        let even = path / STRETCHES;
-        let stretch = if even < tile {
-            tile
-        } else if even > most {
-            most
-        } else {
-            even
-        };
+        let even = path.div_ceil(SHARES);
+        let share = if even < tile { tile } else { even };
         Self {
             segments: segments as u32,
-            stretch,
-            blocks: path.div_ceil(stretch) as u32,
+            share,
+            blocks: path.div_ceil(share) as u32,
             shared_bytes: reduce::segments_shared_bytes::<R>(),
         }
     }

@@ -3,7 +3,7 @@
 //! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{Number, Reduction, SLAB, Sum, THREADS, WARPS, accumulators, per_load};
+use gpu_kernels::reduce::{GROUP, Number, Reduction, SLAB, Sum, THREADS, WARPS, accumulators, per_load};
 use rayon::prelude::*;
 
 use crate::by_key::RunKey;
@@ -215,7 +215,7 @@ fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
             }
             totals
         };
-        level = level.par_chunks(EACH).map(combined).collect();
+        level = level.par_chunks(GROUP as usize).map(combined).collect();
     }
     level.swap_remove(0)
 }

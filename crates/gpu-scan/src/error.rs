@@ -29,6 +29,52 @@ pub enum Error {
     /// The scratch memory belongs to another stream, whose scans may be using it.
     #[error("scratch memory of one stream was given with another stream")]
     ScratchOfOtherStream,
+    /// Two inputs that go together have different lengths: keys and values, items and flags.
+    #[error("the inputs of a {scan} hold {first} and {second} elements")]
+    InputLengths {
+        /// What was asked for.
+        scan: &'static str,
+        /// Elements of the first input.
+        first: usize,
+        /// Elements of the second.
+        second: usize,
+    },
+    /// There are no such bits in a key.
+    #[error("a sort by bits {start} to {end} of keys that have {width}")]
+    Bits {
+        /// The lowest bit.
+        start: u32,
+        /// One past the highest.
+        end: u32,
+        /// Bits of a key.
+        width: u32,
+    },
+    /// There is nothing between the bounds of a histogram, or more than its type can express.
+    #[error("a histogram from {lower} to {upper}")]
+    Bounds {
+        /// The lower bound.
+        lower: f64,
+        /// The upper bound.
+        upper: f64,
+    },
+    /// A histogram needs a bin at least, and can only have so many.
+    #[error("a histogram of {bins} bins, not 1 to {most}")]
+    Bins {
+        /// Bins asked for.
+        bins: usize,
+        /// The most there may be.
+        most: usize,
+    },
+    /// An edge of a histogram is less than the one before, or one of them is not a number.
+    #[error("edge {index} of a histogram is {after}, after {before}")]
+    Edges {
+        /// Which edge.
+        index: usize,
+        /// The edge before.
+        before: f64,
+        /// The edge.
+        after: f64,
+    },
     /// The input has more tiles than a launch can count.
     #[error("an input of {len} elements is longer than {most}")]
     TooLong {

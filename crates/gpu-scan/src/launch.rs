@@ -82,11 +82,11 @@ pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 ///     capacity: u64,
 /// ) {
 ///     // Elements of a vector, words of one of the input and of the output; `Shape::of::<Last>().rows`, warps.
-///     whole::<Last, 4, 4, 4, 5, WARPS>(input, output, len, initial, mode, words, capacity);
+///     whole::<Last, 4, 4, 4, 4, WARPS>(input, output, len, initial, mode, words, capacity);
 /// }
 ///
 /// // SAFETY: the kernel is `whole` of this operator, with the rows of its shape.
-/// gpu_scan::instance!(unsafe Last => last, 4 by 5);
+/// gpu_scan::instance!(unsafe Last => last, 4 by 4);
 ///
 /// let values = gpu_core::Device::simulator().upload(&[0, 5, 0, 0, 7u32])?;
 /// assert_eq!(gpu_scan::scan::<Last>(&values, Options::inclusive())?.to_vec()?, [0, 5, 5, 5, 7]);

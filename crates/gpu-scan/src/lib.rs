@@ -3,21 +3,27 @@
 mod api;
 mod element;
 mod error;
+mod histogram;
 mod launch;
 mod options;
 mod plan;
 pub mod reference;
 mod scratch;
+mod select;
+mod sort;
 pub mod variants;
 
 pub use api::*;
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
+pub use histogram::*;
 pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
+pub use select::*;
+pub use sort::*;
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {

@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_scanned_exactly() {
-        for len in [0usize, 1, 2, 31, 5119, 5120, 5121, 100_003, 5120 * 700 + 5] {
+        for len in [0usize, 1, 2, 31, 4095, 4096, 4097, 100_003, 4096 * 700 + 5] {
             let values: Vec<f32> = (0..len).map(|i| if i % 3 == 0 { 1.0 } else { 0.0 }).collect();
             let mut sums = vec![-1.0; len];
             scan::<Sum<f32>>(&values, &Options::inclusive(), &mut sums).unwrap();

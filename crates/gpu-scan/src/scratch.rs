@@ -19,11 +19,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes of device memory that any scan of up to `len` elements takes: 1 in 1,500 of those of an array of `f64`.
+    /// Bytes of device memory that any scan of up to `len` elements takes: 1 in 1,200 of those of an array of `f64`.
     ///
     /// ```
     /// assert_eq!(gpu_scan::Scratch::bytes(1000), 8 * 2);
-    /// assert_eq!(gpu_scan::Scratch::bytes(3 << 20), 8 * (2 + 2 * (1024 + 32 + 1)));
+    /// assert_eq!(gpu_scan::Scratch::bytes(5 << 19), 8 * (2 + 2 * (1024 + 32 + 1) + 32 + 1));
     /// ```
     pub const fn bytes(len: usize) -> usize {
         (HEADER + most_scratch_words(len)) * size_of::<u64>()

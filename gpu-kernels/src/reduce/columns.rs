@@ -4,14 +4,15 @@
 //!
 //! # Order
 //! A function of the number of rows alone. They are cut into slabs of [`SLAB`], and a slab's elements are taken one after the
-//! other. Of the slabs' results [`SLAB`] at a time are combined one after the other, of what comes out again as many, until
+//! other. Of the slabs' results [`GROUP`] at a time are combined one after the other, of what comes out again as many, until
 //! there is one.
 //!
 //! # Who takes what
 //! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time; where rows do not start at multiples of
 //! 16 bytes it takes one line. A block has 256 threads' lines, or more slabs of fewer lines. Slabs' results go to
 //! scratch memory, and the block that completes a group of them combines it, and goes on with the group of groups that it may
-//! have completed by that. Nobody waits.
+//! have completed by that. Nobody waits. Groups are small, as what the last block combines alone comes on top: it is 2 · 16
+//! results of each line and not 128 (H200, 16384² `f32`).
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::GlobalMut;
@@ -27,8 +28,10 @@ use super::quad::Quads;
 use super::whole::{publishes, write};
 use super::{MAX_WORDS, THREADS, per_load};
 
-/// Rows of a slab, and partial results that are combined at a time. 2^14 rows of 2^14 columns of `f32` are 2048 blocks.
+/// Rows of a slab. 2^14 rows of 2^14 columns of `f32` are 2048 blocks.
 pub const SLAB: u32 = 128;
+/// Partial results that are combined at a time.
+pub const GROUP: u32 = 16;
 /// Rows that a thread asks for before it uses the first.
 const IN_FLIGHT: usize = 4;
 
@@ -74,7 +77,7 @@ impl Lines {
         self.lines.div_ceil(self.width::<I>()).div_ceil(self.side_by_side::<I>())
     }
 
-    /// Slabs of a block: a power of two, at most [`SLAB`].
+    /// Slabs of a block: a power of two, at most 128.
     pub const fn slabs_of_block<I: Item>(self) -> u32 {
         THREADS / self.side_by_side::<I>()
     }
@@ -89,7 +92,7 @@ impl Lines {
         let (mut words, mut slabs) = (0, self.slabs());
         while slabs > 1 {
             words += slabs as u64 * self.lines as u64 * publishes::<R>() as u64;
-            slabs = slabs.div_ceil(SLAB);
+            slabs = slabs.div_ceil(GROUP);
             words += slabs as u64 * self.tiles::<R::Item>() as u64;
         }
         words
@@ -164,47 +167,56 @@ pub fn columns<R: Reduction, const V: usize>(
 
     // ---- Groups of them, groups of groups, … ----------------------------------------------------------------------
     let mut partials = scratch;
-    let mut done = if slabs - first_slab < slabs_of_block { slabs - first_slab } else { slabs_of_block };
-    let mut group = first_slab / SLAB;
+    let (mut first, mut done) = (first_slab, (slabs - first_slab).min(slabs_of_block));
     while slabs > 1 {
         let counts = partials.offset(slabs as u64 * lines.lines as u64 * publishes::<R>() as u64);
-        let groups = slabs.div_ceil(SLAB);
-        let members = if slabs - group * SLAB < SLAB { slabs - group * SLAB } else { SLAB };
-        sync_threads();
-        if thread_idx_x() == 0 {
-            let count = counts.offset(group as u64 * tiles as u64 + tile as u64).atomic(0);
-            let before = count.fetch_add(done, Ordering::AcqRel, Scope::Device);
-            if before + done == members {
-                count.store(0, Ordering::Relaxed, Scope::Device);
-            }
-            is_last.write(0, (before + done == members) as u32);
-        }
-        sync_threads();
-        if is_last.read(0) == 0 {
-            return;
-        }
+        let groups = slabs.div_ceil(GROUP);
         let next = counts.offset(groups as u64 * tiles as u64);
-        let width = side_by_side * lines.width::<R::Item>();
-        let mut line = tile * width + thread_idx_x();
-        while line < lines.lines && line < (tile + 1) * width {
-            let place = Place { partials, lines: lines.lines };
-            let mut total = R::IDENTITY;
-            let mut member = 0;
-            while member < members {
-                total = place.take::<R>(total, group * SLAB + member, members - member, line);
-                member += at_once::<R>() as u32;
+        let group = first / GROUP;
+        // A block has a part of a group, or several whole ones: they begin where its slabs do.
+        let whole_groups = done.div_ceil(GROUP);
+        sync_threads();
+        if whole_groups == 1 {
+            let members = (slabs - group * GROUP).min(GROUP);
+            if thread_idx_x() == 0 {
+                let count = counts.offset(group as u64 * tiles as u64 + tile as u64).atomic(0);
+                let before = count.fetch_add(done, Ordering::AcqRel, Scope::Device);
+                if before + done == members {
+                    count.store(0, Ordering::Relaxed, Scope::Device);
+                }
+                is_last.write(0, (before + done == members) as u32);
             }
-            if groups == 1 {
-                write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
-            } else {
-                Place { partials: next, lines: lines.lines }.store(group, line, total);
+            sync_threads();
+            if is_last.read(0) == 0 {
+                return;
             }
-            line += THREADS;
         }
+        let width = side_by_side * lines.width::<R::Item>();
+        let (begin, end) = (tile * width, lines.lines.min((tile + 1) * width));
+        let mut group_of_block = group;
+        while group_of_block < group + whole_groups {
+            let members = (slabs - group_of_block * GROUP).min(GROUP);
+            let mut line = begin + thread_idx_x();
+            while line < end {
+                let place = Place { partials, lines: lines.lines };
+                let mut total = R::IDENTITY;
+                let mut member = 0;
+                while member < members {
+                    total = place.take::<R>(total, group_of_block * GROUP + member, members - member, line);
+                    member += at_once::<R>() as u32;
+                }
+                if groups == 1 {
+                    write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
+                } else {
+                    Place { partials: next, lines: lines.lines }.store(group_of_block, line, total);
+                }
+                line += THREADS;
+            }
+            group_of_block += 1;
+        }
+        (first, done) = (group, whole_groups);
         partials = next;
         slabs = groups;
-        group /= SLAB;
-        done = 1;
     }
 }
 
@@ -305,8 +317,7 @@ impl Place {
 /// The most partial results that a thread asks for at once.
 const AT_ONCE: usize = 6;
 
-/// Partial results that a thread asks for at once: 0.7 µs is the way to memory and back (H200), and one after the other the 128 of
-/// 2^14 rows would take a third of the kernel's time.
+/// Partial results that a thread asks for at once: 0.7 µs is the way to memory and back (H200).
 const fn at_once<R: Reduction>() -> usize {
     AT_ONCE / publishes::<R>() as usize
 }

@@ -28,7 +28,7 @@ mod unordered;
 pub mod variants;
 mod whole;
 
-pub use columns::{COLUMNS_SHARED_BYTES, Lines, SLAB, columns, columns_blocks};
+pub use columns::{COLUMNS_SHARED_BYTES, GROUP, Lines, SLAB, columns, columns_blocks};
 pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };
@@ -43,8 +43,8 @@ pub use operators::{
 pub use quad::{Quads, Words};
 pub use runs::*;
 pub use segments::{
-    COUNTED, MAX_STRETCH_TILES, OFFSETS, ONE_LENGTH, SEGMENTS_BLOCKS, Starts, scratch_words, segments,
-    segments_shared_bytes, weight,
+    COUNTED, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks, segments_shared_bytes,
+    weight,
 };
 pub use unordered::*;
 pub use whole::{publishes, whole};

@@ -13,7 +13,7 @@ macro_rules! kernels {
         $($name:ident: $reduction:ty;)*) => {
         $(
             /// Reduces each segment of `input`, which has `len` elements. How to launch it is said at [`segments`].
-            #[kernel(module = $module, launch_bounds(256, SEGMENTS_BLOCKS), programmatic)]
+            #[kernel(module = $module, launch_bounds(256, segments_blocks::<$reduction>()), programmatic)]
             pub fn $name(
                 input: Global<$t>,
                 len: u64,
@@ -21,12 +21,12 @@ macro_rules! kernels {
                 form: u32,
                 length: u64,
                 count: u32,
-                stretch: u64,
+                share: u64,
                 scratch: GlobalMut<u64>,
                 output: GlobalMut<<$reduction as Reduction>::Output>,
             ) {
                 let starts = Starts { offsets, form, length, count };
-                segments::<$reduction, $v, $a>(input, len, starts, stretch, scratch, output);
+                segments::<$reduction, $v, $a>(input, len, starts, share, scratch, output);
             }
         )*
     };

@@ -15,29 +15,29 @@ use super::*;
 macro_rules! scan_instances {
     ($with:ident) => {
         $with! { scan_f32, 5;
-            scan_sum_f32: Sum<f32>, 4, 4, 4, 5;
+            scan_sum_f32: Sum<f32>, 4, 4, 4, 4;
         }
-        $with! { scan_wide_f32, 2;
-            scan_wide_sum_f32: WideSum<f32>, 2, 2, 4, 6;
+        $with! { scan_wide_f32, 4;
+            scan_wide_sum_f32: WideSum<f32>, 2, 2, 4, 5;
         }
         $with! { scan_more_f32, 4;
-            scan_product_f32: Product<f32>, 4, 4, 4, 5;
-            scan_min_f32: Min<f32>, 4, 4, 4, 5;
-            scan_max_f32: Max<f32>, 4, 4, 4, 5;
+            scan_product_f32: Product<f32>, 4, 4, 4, 4;
+            scan_min_f32: Min<f32>, 4, 4, 4, 4;
+            scan_max_f32: Max<f32>, 4, 4, 4, 4;
         }
-        $with! { scan_f64, 3;
-            scan_sum_f64: Sum<f64>, 2, 4, 4, 6;
+        $with! { scan_f64, 4;
+            scan_sum_f64: Sum<f64>, 2, 4, 4, 5;
         }
         $with! { scan_more_f64, 3;
-            scan_product_f64: Product<f64>, 2, 4, 4, 6;
-            scan_min_f64: Min<f64>, 2, 4, 4, 6;
-            scan_max_f64: Max<f64>, 2, 4, 4, 6;
+            scan_product_f64: Product<f64>, 2, 4, 4, 5;
+            scan_min_f64: Min<f64>, 2, 4, 4, 5;
+            scan_max_f64: Max<f64>, 2, 4, 4, 5;
         }
         $with! { scan_f16, 4;
             scan_sum_f16: Sum<f16>, 8, 4, 4, 4;
         }
         $with! { scan_wide_f16, 4;
-            scan_wide_sum_f16: WideSum<f16>, 4, 2, 4, 5;
+            scan_wide_sum_f16: WideSum<f16>, 4, 2, 4, 4;
         }
         $with! { scan_more_f16, 4;
             scan_product_f16: Product<f16>, 8, 4, 4, 4;
@@ -48,19 +48,19 @@ macro_rules! scan_instances {
             scan_sum_bf16: Sum<bf16>, 8, 4, 4, 4;
         }
         $with! { scan_wide_bf16, 4;
-            scan_wide_sum_bf16: WideSum<bf16>, 4, 2, 4, 5;
+            scan_wide_sum_bf16: WideSum<bf16>, 4, 2, 4, 4;
         }
         $with! { scan_more_bf16, 4;
             scan_product_bf16: Product<bf16>, 8, 4, 4, 4;
             scan_min_bf16: Min<bf16>, 8, 4, 4, 4;
             scan_max_bf16: Max<bf16>, 8, 4, 4, 4;
         }
-        $with! { scan_u8, 5;
+        $with! { scan_u8, 4;
             scan_sum_u8: Sum<u8>, 16, 4, 4, 4, Sum<i8>;
         }
         $with! { scan_wide_u8, 4;
-            scan_wide_sum_u8: WideSum<u8>, 4, 1, 4, 5;
-            scan_wide_sum_i8: WideSum<i8>, 4, 1, 4, 5;
+            scan_wide_sum_u8: WideSum<u8>, 4, 1, 4, 4;
+            scan_wide_sum_i8: WideSum<i8>, 4, 1, 4, 4;
         }
         $with! { scan_more_u8, 4;
             scan_product_u8: Product<u8>, 16, 4, 4, 4, Product<i8>;
@@ -76,8 +76,8 @@ macro_rules! scan_instances {
             scan_sum_u16: Sum<u16>, 8, 4, 4, 4, Sum<i16>;
         }
         $with! { scan_wide_u16, 4;
-            scan_wide_sum_u16: WideSum<u16>, 4, 2, 4, 5;
-            scan_wide_sum_i16: WideSum<i16>, 4, 2, 4, 5;
+            scan_wide_sum_u16: WideSum<u16>, 4, 2, 4, 4;
+            scan_wide_sum_i16: WideSum<i16>, 4, 2, 4, 4;
         }
         $with! { scan_more_u16, 4;
             scan_product_u16: Product<u16>, 8, 4, 4, 4, Product<i16>;
@@ -90,34 +90,34 @@ macro_rules! scan_instances {
             scan_xor_u16: Xor<u16>, 8, 4, 4, 4, Xor<i16>;
         }
         $with! { scan_u32, 5;
-            scan_sum_u32: Sum<u32>, 4, 4, 4, 5, Sum<i32>;
+            scan_sum_u32: Sum<u32>, 4, 4, 4, 4, Sum<i32>;
         }
-        $with! { scan_wide_u32, 3;
-            scan_wide_sum_u32: WideSum<u32>, 2, 2, 4, 6;
-            scan_wide_sum_i32: WideSum<i32>, 2, 2, 4, 6;
+        $with! { scan_wide_u32, 4;
+            scan_wide_sum_u32: WideSum<u32>, 2, 2, 4, 5;
+            scan_wide_sum_i32: WideSum<i32>, 2, 2, 4, 5;
         }
         $with! { scan_more_u32, 4;
-            scan_product_u32: Product<u32>, 4, 4, 4, 5, Product<i32>;
-            scan_min_u32: Min<u32>, 4, 4, 4, 5;
-            scan_min_i32: Min<i32>, 4, 4, 4, 5;
-            scan_max_u32: Max<u32>, 4, 4, 4, 5;
-            scan_max_i32: Max<i32>, 4, 4, 4, 5;
-            scan_and_u32: And<u32>, 4, 4, 4, 5, And<i32>;
-            scan_or_u32: Or<u32>, 4, 4, 4, 5, Or<i32>;
-            scan_xor_u32: Xor<u32>, 4, 4, 4, 5, Xor<i32>;
+            scan_product_u32: Product<u32>, 4, 4, 4, 4, Product<i32>;
+            scan_min_u32: Min<u32>, 4, 4, 4, 4;
+            scan_min_i32: Min<i32>, 4, 4, 4, 4;
+            scan_max_u32: Max<u32>, 4, 4, 4, 4;
+            scan_max_i32: Max<i32>, 4, 4, 4, 4;
+            scan_and_u32: And<u32>, 4, 4, 4, 4, And<i32>;
+            scan_or_u32: Or<u32>, 4, 4, 4, 4, Or<i32>;
+            scan_xor_u32: Xor<u32>, 4, 4, 4, 4, Xor<i32>;
         }
-        $with! { scan_u64, 3;
-            scan_sum_u64: Sum<u64>, 2, 4, 4, 6, Sum<i64>;
+        $with! { scan_u64, 4;
+            scan_sum_u64: Sum<u64>, 2, 4, 4, 5, Sum<i64>;
         }
-        $with! { scan_more_u64, 2;
-            scan_product_u64: Product<u64>, 2, 4, 4, 6, Product<i64>;
-            scan_min_u64: Min<u64>, 2, 4, 4, 6;
-            scan_min_i64: Min<i64>, 2, 4, 4, 6;
-            scan_max_u64: Max<u64>, 2, 4, 4, 6;
-            scan_max_i64: Max<i64>, 2, 4, 4, 6;
-            scan_and_u64: And<u64>, 2, 4, 4, 6, And<i64>;
-            scan_or_u64: Or<u64>, 2, 4, 4, 6, Or<i64>;
-            scan_xor_u64: Xor<u64>, 2, 4, 4, 6, Xor<i64>;
+        $with! { scan_more_u64, 3;
+            scan_product_u64: Product<u64>, 2, 4, 4, 5, Product<i64>;
+            scan_min_u64: Min<u64>, 2, 4, 4, 5;
+            scan_min_i64: Min<i64>, 2, 4, 4, 5;
+            scan_max_u64: Max<u64>, 2, 4, 4, 5;
+            scan_max_i64: Max<i64>, 2, 4, 4, 5;
+            scan_and_u64: And<u64>, 2, 4, 4, 5, And<i64>;
+            scan_or_u64: Or<u64>, 2, 4, 4, 5, Or<i64>;
+            scan_xor_u64: Xor<u64>, 2, 4, 4, 5, Xor<i64>;
         }
     };
 }

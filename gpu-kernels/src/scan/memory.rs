@@ -1,7 +1,7 @@
 //! A tile's way between global memory and registers.
 //!
-//! Where everything is aligned and the tile is complete, a thread moves whole vectors. Elsewhere a warp moves its rows element
-//! by element, neighbouring lanes neighbouring elements, and exchanges them through shared memory.
+//! Where the array is aligned, a thread moves whole vectors, but for the row in which the array ends. That row, and all rows of
+//! other arrays, a warp moves element by element, neighbouring lanes neighbouring elements, and exchanges them through shared memory.
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::warp::{self, sync_warp};
@@ -36,16 +36,41 @@ impl Places {
         }
     }
 
+    /// The first element of its vector in row `row`.
     #[inline(always)]
     fn vector(self, row: u32) -> u32 {
         self.first.wrapping_add(self.step.wrapping_mul(row))
+    }
+
+    /// The first element of row `row`.
+    #[inline(always)]
+    fn start(self, row: u32, vector: u32) -> u32 {
+        self.vector(row) - self.before * vector
+    }
+}
+
+/// How much of a tile there is, and how it lies in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// Its elements.
+    pub(super) left: u32,
+    /// Whether that is all a tile can have.
+    pub(super) is_complete: bool,
+    /// Whether its vectors are aligned.
+    pub(super) is_aligned: bool,
+}
+
+impl Extent {
+    #[inline(always)]
+    fn has_row(self, start: u32, vector: u32) -> bool {
+        start + 32 * vector <= self.left
     }
 }
 
 /// Elements that are asked for before the first is waited for, where they are read one by one.
 const AT_ONCE: usize = 4;
 
-/// The thread's vectors of `V` elements in `N` words each. The tile has `left` elements; beyond them is `fill`.
+/// The thread's vectors of `V` elements in `N` words each. Beyond the tile's elements is `fill`.
 ///
 /// `exchange` is room for a row of the warp.
 #[device]
@@ -53,29 +78,42 @@ const AT_ONCE: usize = 4;
 pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     tile: Global<T>,
     places: Places,
-    left: u32,
-    whole: bool,
+    extent: Extent,
     fill: T,
     exchange: Shared<u32>,
 ) -> [[u32; N]; L] {
+    let words = tile.cast::<u32>();
+    let vector = |row: u32| words.read_vec::<N>(places.vector(row) / V as u32 * N as u32);
     let mut vectors = [[0; N]; L];
-    if whole {
-        let words = tile.cast::<u32>();
-        unroll::<L>(|row| {
-            vectors[row] = words.read_vec::<N>(places.vector(row as u32) / V as u32 * N as u32)
-        });
+    if extent.is_aligned && extent.is_complete {
+        unroll::<L>(|row| vectors[row] = vector(row as u32));
     } else {
-        // A loop over rows, so that its code stands there once; each row then finds its registers by selection.
+        // The rows that are moved element by element: all, or that in which the array ends.
+        let (mut row, mut rows) = (0, L as u32);
+        if extent.is_aligned {
+            (row, rows) = (L as u32, 0);
+            unroll::<L>(|i| {
+                let start = places.start(i as u32, V as u32);
+                if extent.has_row(start, V as u32) {
+                    vectors[i] = vector(i as u32);
+                } else {
+                    unroll::<V>(|j| fill.pack(&mut vectors[i], j));
+                    if start < extent.left {
+                        (row, rows) = (i as u32, i as u32 + 1);
+                    }
+                }
+            });
+        }
+        // A loop, so that its code stands there once; each row then finds its registers by selection.
         let elements = exchange.cast::<T>();
         let lane = warp::lane_id();
-        let mut row = 0;
-        while row < L as u32 {
-            let start = places.vector(row) - places.before * V as u32;
+        while row < rows {
+            let start = places.start(row, V as u32);
             let mut at = lane;
             while at < 32 * V as u32 {
                 let loaded: [T; AT_ONCE] = core::array::from_fn(|i| {
                     let (at, among) = (at + 32 * i as u32, i < V);
-                    if among && start + at < left { tile.read(start + at) } else { fill }
+                    if among && start + at < extent.left { tile.read(start + at) } else { fill }
                 });
                 unroll::<AT_ONCE>(|i| {
                     if i < V {
@@ -110,26 +148,25 @@ pub(super) fn store<T: Packed, const V: usize, const M: usize>(
     places: Places,
     row: u32,
     vector: [u32; M],
-    left: u32,
-    whole: bool,
+    extent: Extent,
     exchange: Shared<u32>,
 ) {
     let vector = if places.reverse { T::reverse(vector) } else { vector };
-    if whole {
+    let start = places.start(row, V as u32);
+    if extent.is_aligned && extent.has_row(start, V as u32) {
         let index = places.vector(row) / V as u32 * M as u32;
         tile.cast::<u32>().write_streaming_vec(index, vector);
-        return;
-    }
-    let elements = exchange.cast::<T>();
-    exchange.write_vec(places.before * M as u32, vector);
-    sync_warp(warp::FULL);
-    let start = places.vector(row) - places.before * V as u32;
-    let mut at = warp::lane_id();
-    while at < 32 * V as u32 {
-        if start + at < left {
-            tile.write_streaming(start + at, elements.read(at));
+    } else if start < extent.left {
+        let elements = exchange.cast::<T>();
+        exchange.write_vec(places.before * M as u32, vector);
+        sync_warp(warp::FULL);
+        let mut at = warp::lane_id();
+        while at < 32 * V as u32 {
+            if start + at < extent.left {
+                tile.write_streaming(start + at, elements.read(at));
+            }
+            at += 32;
         }
-        at += 32;
+        sync_warp(warp::FULL);
     }
-    sync_warp(warp::FULL);
 }

@@ -25,11 +25,14 @@
 //!
 //! Nothing in it depends on the device, so a CPU that follows the same order gets the same bits (`gpu_scan::reference`).
 
+pub mod histogram;
 mod instances;
 mod look_back;
 mod memory;
 mod operator;
 mod packed;
+pub mod select;
+pub mod sort;
 mod tile;
 pub mod variants;
 mod whole;
@@ -83,19 +86,14 @@ pub struct Shape {
 impl Shape {
     /// That of the kernels in the PTX modules.
     ///
-    /// A tile takes far longer than its way from memory, as it waits for others. So what counts is how many bytes of all tiles
-    /// are under way: five or six vectors of a thread, which then wait in shared memory, and as many blocks as registers allow. Of
-    /// elements of 1 or 2 bytes four vectors: their code is unrolled element by element.
+    /// What counts is how many bytes of all tiles are under way: a block reads a tile while the one before waits in shared memory, so a
+    /// tile must be small enough for five blocks of a multiprocessor, four where elements have 8 bytes and need more registers. (H200,
+    /// 2^28 `f32`: five rows in five blocks 3,850 GB/s but more registers than there are in scans that look ahead; four rows
+    /// 3,680, three 3,450; six rows in four blocks 2,450.)
     pub const fn of<S: Scan>() -> Self {
         let (input, output) = (S::Item::BYTES, S::Output::BYTES);
         let wider = if input > output { input } else { output };
-        let rows = if wider < 4 {
-            4
-        } else if wider == 4 {
-            5
-        } else {
-            6
-        };
+        let rows = if wider <= 4 { 4 } else { 5 };
         Self {
             warps: WARPS as u32,
             vector: VECTOR_BYTES / wider,
@@ -121,10 +119,10 @@ impl Shape {
     }
 
     /// Words of 64 bits of scratch memory that a scan of so many tiles needs after the header: those of each section's
-    /// start, of each group and of each tile.
+    /// start, of each group and of each tile, and the counters of groups and sections.
     pub const fn scratch_words(self, tiles: u64) -> u64 {
-        let slots = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64) + tiles;
-        if tiles <= 1 { 0 } else { slots * self.words as u64 }
+        let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
+        if tiles <= 1 { 0 } else { (counters + tiles) * self.words as u64 + counters }
     }
 
     /// Bytes of dynamic shared memory of a block.
@@ -133,8 +131,17 @@ impl Shape {
             .array::<u32>(self.warps * self.words)
             .array::<u32>(2 * self.words)
             .array::<u64>(1)
-            .array::<u32>(self.threads() * self.rows * self.input_words)
+            .array::<u32>(
+                2 * waiting_words(self.threads(), self.rows, self.vector, self.input_words, self.words),
+            )
             .array::<u32>(self.warps * 32 * VECTOR_BYTES / 4)
             .bytes()
     }
+}
+
+/// Words of shared memory in which a tile waits: its vectors of `input_words` words, and where an accumulator of `words` words
+/// is larger than an element, those at the vectors' ends.
+const fn waiting_words(threads: u32, rows: u32, vector: u32, input_words: u32, words: u32) -> u32 {
+    let ends = if input_words == vector * words { 0 } else { words };
+    threads * rows * (input_words + ends)
 }

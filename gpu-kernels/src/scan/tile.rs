@@ -11,11 +11,10 @@ use crate::reduce::Accumulator;
 /// The most words of what is exchanged.
 pub const MAX_WORDS: usize = 2;
 
-/// What a thread knows of its tile.
-pub(super) struct Ends<R, const L: usize> {
-    /// The result at the end of each of its vectors, from the start of the warp's part on.
-    pub(super) rows: [R; L],
-    /// The result of the warps before.
+/// What a thread knows of the warps of its tile.
+#[derive(Clone, Copy)]
+pub(super) struct Warps<R> {
+    /// The result of the warps before its own.
     pub(super) before: R,
     /// The result of the tile.
     pub(super) total: R,
@@ -83,15 +82,13 @@ pub(super) fn write<A: Accumulator>(array: Shared<u32>, len: u32, index: u32, va
     });
 }
 
-/// Scans the totals of all vectors of the tile; `totals[l]` is that of the thread's vector in row `l`. One barrier.
-///
-/// `warp_totals` has room for `W` accumulators. They are read until the next barrier.
+/// Scans the totals of the warp's vectors, `totals[l]` being that of the thread's vector in row `l`: the results at the ends of
+/// the thread's vectors, from the start of the warp's part on, and that of the whole part.
 #[device]
 #[inline(always)]
-pub(super) fn ends<S: Scan, const L: usize, const W: usize>(
+pub(super) fn scan_rows<S: Scan, const L: usize>(
     totals: [S::Register; L],
-    warp_totals: Shared<u32>,
-) -> Ends<S::Register, L> {
+) -> ([S::Register; L], S::Register) {
     let mut rows = totals;
     unroll::<L>(|row| rows[row] = warp_scan::<S>(rows[row]));
     // All shuffles are under way before the first row waits for its carry.
@@ -101,9 +98,21 @@ pub(super) fn ends<S: Scan, const L: usize, const W: usize>(
         rows[row] = S::combine(carry, rows[row]);
         carry = S::combine(carry, row_totals[row]);
     });
+    (rows, carry)
+}
+
+/// Scans the results of the warps' parts. One barrier.
+///
+/// `warp_totals` has room for `W` accumulators. They are read until the next barrier.
+#[device]
+#[inline(always)]
+pub(super) fn scan_warps<S: Scan, const W: usize>(
+    own: S::Register,
+    warp_totals: Shared<u32>,
+) -> Warps<S::Register> {
     let own_warp = thread_idx_x() / 32;
     if warp::lane_id() == 0 {
-        write(warp_totals, W as u32, own_warp, carry);
+        write(warp_totals, W as u32, own_warp, own);
     }
     sync_threads();
     let (mut total, mut before) = (identity::<S>(), identity::<S>());
@@ -113,5 +122,5 @@ pub(super) fn ends<S: Scan, const L: usize, const W: usize>(
         }
         total = S::combine(total, read(warp_totals, W as u32, warp as u32));
     });
-    Ends { rows, before, total }
+    Warps { before, total }
 }

@@ -16,12 +16,12 @@ use gpu_std::thread::{
 };
 use gpu_std::{device, opaque, shared, unroll, warp};
 
-use super::look_back::{Prefix, Published, gather, prefix};
-use super::memory::{Places, load, store};
+use super::look_back::{Prefix, Published, arrive, gather, prefix};
+use super::memory::{Extent, Places, load, store};
 use super::operator::Scan;
 use super::packed::Packed;
-use super::tile::{ends, of_lane, vector_total};
-use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, VECTOR_BYTES};
+use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total};
+use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, VECTOR_BYTES, waiting_words};
 use crate::reduce::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory.
@@ -47,8 +47,8 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
     let block_ticket = memory.array::<u64>(1);
-    // Where vectors wait for what comes before the tile: registers would let fewer blocks run.
-    let waiting = memory.array::<u32>(32 * (W * L * N) as u32);
+    // Where two tiles wait for what comes before them: registers would let fewer blocks run.
+    let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
     let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
     let tile_len = 32 * (W * L * V) as u32;
     let tiles = len.div_ceil(tile_len as u64) as u32;
@@ -63,57 +63,152 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
         }
         sync_threads();
     }
-    let mut ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
+    let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
+    let published = Published {
+        words: words.offset(HEADER_WORDS as u64),
+        tiles,
+        mark: mark(ticket),
+        several: tiles > grid_dim_x() || tiles > SECTION,
+    };
+    // The tile that was read last: what comes before it is asked for when the next one has been read.
+    let mut held = Held { tile: NONE, before: initial };
+    let mut room = 0;
+    let mut tile = ticket as u32;
     loop {
-        let tile = ticket as u32;
-        if tile >= tiles {
-            break;
+        let (mut read, mut total) = (held, initial);
+        if tile < tiles {
+            let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
+            let totals = core::array::from_fn(|row| {
+                vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
+            });
+            let (ends, own) = scan_rows::<S, L>(totals);
+            Waiting::<S, V, N, L, W>::at(rooms.offset(room)).write(vectors, ends);
+            let warps = scan_warps::<S, W>(own, warp_totals);
+            total = warps.total;
+            read = Held { tile, before: warps.before };
+            if thread_idx_x() == 0 && tiles > 1 && !published.several {
+                published.publish_total(tile, total);
+            }
+            // Not the warp that waits: both are on their way at once.
+            if thread_idx_x() / 32 == 1 && published.several {
+                arrive::<S>(published, tile, total, initial);
+            }
         }
-        let published = Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket) };
-        let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
-        let totals = core::array::from_fn(|row| {
-            vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
-        });
-        // A thread reads only what it wrote, so no barrier is needed.
-        let waiting = waiting.offset(opaque(thread_idx_x()) * N as u32);
-        unroll::<L>(|row| waiting.write_vec(row as u32 * 32 * (W * N) as u32, vectors[row]));
-        let mut ends = ends::<S, L, W>(totals, warp_totals);
+        room = Waiting::<S, V, N, L, W>::WORDS - room;
 
-        let Prefix { before, with } = if tiles > 1 {
-            if thread_idx_x() == 0 {
-                published.publish_total(tile, ends.total);
-            }
-            if thread_idx_x() < 32 {
-                gather::<S>(published, tile, ends.total, initial, nodes);
-            }
+        // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
+        let asking = if published.several { held.tile } else { tile };
+        if thread_idx_x() < 32 && asking < tiles {
+            gather::<S>(published, asking, total, initial, nodes);
+        }
+        let is_held = held.tile != NONE;
+        let mut around = Prefix { before: initial, with: initial };
+        if is_held {
             sync_threads();
-            prefix::<S>(nodes)
-        } else {
-            Prefix { before: initial, with: S::combine(initial, ends.total) }
-        };
+            around = prefix::<S>(nodes);
+        }
 
         // Drawn behind all waiting, so that tiles start in their order: a block that held a ticket while it still waits would
         // make all later tiles wait for it (H200, 2^28 `f32`: 1,844 against 2,692 GB/s). The ticket's way is hidden behind the
         // stores.
-        let next = if thread_idx_x() == 0 && tiles > 1 { tickets.draw() } else { 1 };
+        let draws = tile < tiles && published.several;
+        let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
-        let first = S::combine(before, ends.before);
-        unroll::<L>(|row| {
-            ends.rows[row] = S::combine(before, S::combine(ends.before, ends.rows[row]));
-        });
-        if thread_idx_x() == 32 * W as u32 - 1 {
-            ends.rows[L - 1] = with;
+        if is_held {
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
+            Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode).store(
+                output,
+                waiting,
+                around,
+                held.before,
+                exchange,
+            );
         }
-        Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode)
-            .store(output, waiting, first, &ends.rows, exchange);
-        if thread_idx_x() == 0 {
-            block_ticket.write(0, next);
+        if tile >= tiles {
+            break;
         }
-        sync_threads();
-        ticket = block_ticket.read(0);
+        held = read;
+        if draws {
+            if thread_idx_x() == 0 {
+                block_ticket.write(0, next);
+            }
+            sync_threads();
+            tile = block_ticket.read(0) as u32;
+        } else {
+            tile += tiles;
+        }
     }
     if tiles > 1 {
-        tickets.finish(ticket, block_ticket);
+        tickets.finish(tile, published.mark, block_ticket);
+    }
+}
+
+/// No tile.
+const NONE: u32 = u32::MAX;
+
+/// A tile that has been read, but for what comes before it.
+#[derive(Clone, Copy)]
+struct Held<R> {
+    tile: u32,
+    /// The result of the warps before the thread's own.
+    before: R,
+}
+
+/// Where the vectors of a tile wait, and the results at their ends from the start of the warp's part on. A thread reads only what
+/// it wrote, so no barrier is needed.
+struct Waiting<S, const V: usize, const N: usize, const L: usize, const W: usize> {
+    vectors: Shared<u32>,
+    ends: Shared<u32>,
+    scan: PhantomData<fn() -> S>,
+}
+
+impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Waiting<S, V, N, L, W> {
+    const END: usize = <S::Register as Accumulator>::WORDS as usize;
+    /// Words of all vectors.
+    const VECTORS: u32 = 32 * (W * L * N) as u32;
+    /// Whether an end takes the place of the vector's last element, which nobody needs when the end is known.
+    const IN_PLACE: bool = N == V * Self::END;
+    const WORDS: u32 = waiting_words(32 * W as u32, L as u32, V as u32, N as u32, Self::END as u32);
+
+    #[inline(always)]
+    fn at(room: Shared<u32>) -> Self {
+        let thread = opaque(thread_idx_x());
+        Self {
+            vectors: room.offset(thread * N as u32),
+            ends: room.offset(Self::VECTORS + thread),
+            scan: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn write(&self, mut vectors: [[u32; N]; L], ends: [S::Register; L]) {
+        unroll::<L>(|row| {
+            unroll::<MAX_WORDS>(|word| {
+                if word < Self::END {
+                    let bits = ends[row].word(word as u32);
+                    if Self::IN_PLACE {
+                        vectors[row][N - Self::END + word] = bits;
+                    } else {
+                        self.ends.write(32 * (W * (row * Self::END + word)) as u32, bits);
+                    }
+                }
+            });
+            self.vectors.write_vec(32 * (row * W * N) as u32, vectors[row]);
+        });
+    }
+
+    /// The thread's vector in row `row`, but for its last element, and the result at its end.
+    #[inline(always)]
+    fn read(&self, row: usize) -> ([u32; N], S::Register) {
+        let vector: [u32; N] = self.vectors.read_vec(32 * (row * W * N) as u32);
+        let end = Accumulator::from_words(&mut |word| {
+            if Self::IN_PLACE {
+                vector[N - Self::END + word as usize]
+            } else {
+                self.ends.read(32 * (W * (row * Self::END + word as usize)) as u32)
+            }
+        });
+        (vector, end)
     }
 }
 
@@ -152,54 +247,64 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         }
     }
 
-    /// Whether a thread can move whole vectors, of `words` words, from or to `address`.
+    /// The tile in an array at `address`, whose vectors have `words` words.
     #[inline(always)]
-    fn is_whole(&self, address: u64, words: usize) -> bool {
-        self.left == Self::LEN && address.is_multiple_of(4 * words as u64)
+    fn extent(&self, address: u64, words: usize) -> Extent {
+        let is_aligned = address.is_multiple_of(4 * words as u64);
+        Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
     }
 
     #[inline(always)]
     fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
-        let whole = self.is_whole(input.address(), N);
+        let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        load::<S::Item, V, N, L>(tile, self.places, self.left, whole, S::IDENTITY, exchange)
+        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
     }
 
-    /// Writes the results of the thread's vectors in `waiting`. `ends[l]` is that at the end of the thread's vector in row `l`, `first` that before the warp's
-    /// first.
+    /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the result of the
+    /// warps before the thread's own.
     #[inline(always)]
     fn store(
         &self,
         output: GlobalMut<S::Output>,
-        waiting: Shared<u32>,
-        first: S::Register,
-        ends: &[S::Register; L],
+        waiting: Waiting<S, V, N, L, W>,
+        around: Prefix<S::Register>,
+        of_warps: S::Register,
         exchange: Shared<u32>,
     ) {
         let lane = warp::lane_id();
-        let whole = self.is_whole(output.address(), M);
+        let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
-        let mut before_row = first;
+        let mut before_row = S::combine(around.before, of_warps);
+        let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
         unroll::<L>(|row| {
+            let (elements, end) = waiting.read(row);
+            let mut end = S::combine(around.before, S::combine(of_warps, end));
+            if row == L - 1 && is_last {
+                end = around.with;
+            }
             // The result before a vector is that at the end of the one before: in the lane below, or in the last lane
             // of the row above.
-            let below = of_lane(ends[row], (lane + 31) % 32);
+            let below = of_lane(end, (lane + 31) % 32);
             let before = if lane == 0 { before_row } else { below };
             before_row = below;
 
-            let elements: [u32; N] = waiting.read_vec(row as u32 * 32 * (W * N) as u32);
             let mut packed = [0; M];
             let mut previous = before;
             let mut vector = S::extend(S::Item::unpack(&elements, 0));
             unroll::<V>(|j| {
-                if j > 0 {
-                    vector = S::combine(vector, S::extend(S::Item::unpack(&elements, j)));
-                }
-                let result = if j + 1 < V { S::combine(before, vector) } else { ends[row] };
+                let result = if j + 1 < V {
+                    if j > 0 {
+                        vector = S::combine(vector, S::extend(S::Item::unpack(&elements, j)));
+                    }
+                    S::combine(before, vector)
+                } else {
+                    end
+                };
                 S::output(if self.exclusive { previous } else { result }).pack(&mut packed, j);
                 previous = result;
             });
-            store::<S::Output, V, M>(tile, self.places, row as u32, packed, self.left, whole, exchange);
+            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
         });
     }
 }
@@ -226,15 +331,15 @@ impl Tickets {
         self.words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
     }
 
-    /// Prepares the next launch. `ticket` is the block's last: one beyond the tiles.
+    /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles.
     #[inline(always)]
-    fn finish(&self, ticket: u64, shared: Shared<u64>) {
+    fn finish(&self, last: u32, mark: u32, shared: Shared<u64>) {
         let blocks = grid_dim_x();
         let thread = thread_idx_x();
-        let is_last = ticket as u32 == self.tiles + blocks - 1;
-        if mark(ticket) != u32::MAX {
+        let is_last = last == self.tiles + blocks - 1;
+        if mark != u32::MAX {
             if thread == 0 && is_last {
-                self.words.atomic(0).store(((ticket >> 32) + 1) << 32, Ordering::Relaxed, Scope::Device);
+                self.words.atomic(0).store((mark as u64) << 32, Ordering::Relaxed, Scope::Device);
             }
             return;
         }

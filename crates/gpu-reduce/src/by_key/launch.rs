@@ -116,7 +116,7 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
             R::Item::source(values),
             len as u64,
             starts,
-            plan.stretch,
+            plan.share,
             GlobalMut::from_raw(places),
             results.as_global_mut(),
         )

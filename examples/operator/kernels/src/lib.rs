@@ -34,7 +34,7 @@ mod launch {
     // SAFETY: `heating_degrees` is `whole` of this reduction.
     gpu_reduce::instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees);
     // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 5 a thread.
-    gpu_scan::instance!(unsafe LastKnown => last_known, 4 by 5);
+    gpu_scan::instance!(unsafe LastKnown => last_known, 4 by 4);
 }
 
 // Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take that many.
@@ -84,5 +84,5 @@ pub fn last_known(
     capacity: u64,
 ) {
     // Vectors of four elements, which are four words; five of them a thread.
-    scan::whole::<LastKnown, 4, 4, 4, 5, { scan::WARPS }>(input, output, len, initial, mode, words, capacity);
+    scan::whole::<LastKnown, 4, 4, 4, 4, { scan::WARPS }>(input, output, len, initial, mode, words, capacity);
 }

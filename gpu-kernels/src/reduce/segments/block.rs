@@ -1,4 +1,4 @@
-//! Longer segments, and parts of long ones: by the block.
+//! Segments of more than a tile: their parts, by the block.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
@@ -79,22 +79,16 @@ impl<R: Reduction> Block<R> {
         segment: u32,
         starts: Starts,
         stretch_begin: u64,
-        stretch: u64,
+        stretch_end: u64,
         turn: &mut u32,
     ) -> bool {
         let (begin, end) = (starts.at(segment), starts.at(segment + 1));
         // The stretch in elements: behind so many segments.
         let behind = segment as u64 * weight::<R::Item>() as u64;
         let low = stretch_begin.saturating_sub(behind);
-        let high = stretch_begin + stretch - behind;
+        let high = stretch_end - behind;
         if end - begin <= tile::<R::Item>() as u64 {
-            // One part, here or in the stretch before.
-            if begin >= low {
-                let result = self.part::<V, A>(begin, end, 0, turn);
-                if thread_idx_x() == 0 {
-                    write::<R>(self.output_of(segment), result, 1);
-                }
-            }
+            // Lanes did it, here or in the stretch before.
             return false;
         }
         let division = Division::of::<R>(end - begin);
@@ -148,6 +142,18 @@ impl<R: Reduction> Block<R> {
                 let passed = first + load * THREADS * V as u32;
                 if passed < length { length - passed } else { 0 }
             };
+            if left >= 2 * tile::<R::Item>() as u64 && source.is_aligned() {
+                // Twice as many loads in flight.
+                take_tile::<R, V, A, { 2 * ROWS }>(
+                    &mut locals,
+                    source.offset((first as u64).wrapping_neg()),
+                    offset - first,
+                );
+                source = source.offset(2 * length as u64);
+                offset += 2 * length;
+                left -= 2 * length as u64;
+                continue;
+            }
             if length == tile::<R::Item>() && source.is_aligned() {
                 // As an array on its own: most of a long segment, where it starts at a multiple of 16 bytes.
                 take_tile::<R, V, A, ROWS>(

@@ -1,33 +1,85 @@
-//! Segments of up to 256 loads: by the lanes of a warp.
+//! Segments of up to a tile: by the lanes of a warp, which does the work of a block's eight warps one after the other.
+//!
+//! A segment of `n` loads of 16 bytes has class `⌈log2 n⌉`. A lane takes [`ROWS`] of them at a time, [`Plan::stride`] loads apart, so
+//! that what its segment is, where that lies and how far it is from a multiple of 16 bytes is found out once for all of them.
+//! Alone the segment would be a block's: load `i` would be thread `i mod 256`'s, whose results are combined over lanes of a
+//! warp by halving distances, and then over warps in the same way. Here
+//!
+//! * up to 32 loads: lane `j` of `q = max(1, 2^c / 4)` has the loads `j, j + q, j + 2q, j + 3q`. The first two of the halving distances
+//!   are within the lane.
+//! * 64 loads: 16 lanes; two loads of a lane are of one warp, and their first distance is within the lane.
+//! * more: 32 lanes, four warps' values at a time. Four values are reduced over lanes together: at the first two distances each half
+//!   of the lanes goes on with half of the values.
 
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::{device, unroll, warp};
+use gpu_std::{device, opaque, unroll, warp};
 
-use super::load::{get, set, take_quad};
-use super::{CLASSES, ROWS, WARP_CLASS};
-use crate::reduce::WARPS;
+use super::load::take_quad;
+use super::{ONE_LOAD_CLASS, ROWS, WARP_CLASS};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
-use crate::reduce::whole::{of_thread, warp_result, write};
-
-/// Whether 16 bytes from element `place` on can be read as one or two aligned 16 bytes of an array of `elements`.
-#[inline(always)]
-fn is_inner<const V: usize>(place: u32, elements: u32) -> bool {
-    place >= V as u32 && place + 2 * V as u32 <= elements
-}
+use crate::reduce::whole::{of_thread, write};
+use crate::reduce::{THREADS, WARPS};
 
 /// The segments of a stretch that lanes take.
 pub(super) struct Near<R: Reduction> {
     /// From the origin on.
     pub(super) source: <R::Item as Item>::Source,
-    /// How many elements there are from there on, or [`FAR`].
+    /// How many elements there are from there on, or [`FAR`](super::FAR).
     pub(super) elements: u32,
     pub(super) begins: Shared<u32>,
     pub(super) sorted: Shared<u16>,
-    /// From the stretch's first segment on.
     pub(super) output: GlobalMut<R::Output>,
+    /// The stretch's first segment.
+    pub(super) first: u32,
+}
+
+/// How the segments of a class are taken.
+#[derive(Clone, Copy)]
+struct Plan {
+    class: u32,
+    /// The binary logarithm of the lanes of a segment.
+    width: u32,
+    /// Loads from one of a lane's to the next.
+    stride: u32,
+    /// Loads from one step to the next.
+    step: u32,
+    steps: u32,
+}
+
+impl Plan {
+    #[inline(always)]
+    fn of(class: u32) -> Self {
+        let width = if class <= 2 {
+            0
+        } else if class < WARP_CLASS + 2 {
+            class - 2
+        } else {
+            WARP_CLASS
+        };
+        let several = class > ONE_LOAD_CLASS;
+        Self {
+            class,
+            width,
+            stride: if several { THREADS } else { 1 << width },
+            step: if several { 32 } else { 32 * ROWS as u32 },
+            steps: if several {
+                WARPS
+            } else if class == ONE_LOAD_CLASS {
+                WARPS / ROWS as u32
+            } else {
+                1
+            },
+        }
+    }
+
+    /// Whether a thread of a block would take several loads: then a step is one warp's.
+    #[inline(always)]
+    fn has_several(self) -> bool {
+        self.class > ONE_LOAD_CLASS
+    }
 }
 
 impl<R: Reduction> Near<R> {
@@ -42,128 +94,184 @@ impl<R: Reduction> Near<R> {
         members: u32,
         batch: &mut u32,
     ) {
-        let is_small = class <= WARP_CLASS;
-        let width = if is_small { class } else { WARP_CLASS };
+        let plan = Plan::of(class);
         let lane = warp::lane_id();
-        let (group, in_group) = (lane >> width, lane & ((1 << width) - 1));
-        let side_by_side = 32 >> width;
-        // Small segments: as many as fit in the rows. Others, in powers of two of rows each: of two rows two at a time, else one,
-        // its rows in one step or two.
-        const ALL: u32 = ROWS.trailing_zeros();
-        let rows_each = if class == WARP_CLASS + 1 { 1 } else { ALL };
-        let per_batch = if is_small { side_by_side << ALL } else { 1 << (ALL - rows_each) };
-        let steps = if class == CLASSES - 1 { WARPS / ROWS as u32 } else { 1 };
-        let batches = members.div_ceil(per_batch);
+        let in_group = lane & ((1 << plan.width) - 1);
+        let side_by_side = 32 >> plan.width;
+        let batches = members.div_ceil(side_by_side);
         while *batch < batches {
-            let mut of_rows = R::IDENTITY;
-            let mut step = 0;
-            while step < steps {
-                let member_of = |row: u32| {
-                    if is_small {
-                        (*batch * ROWS as u32 + row) << (WARP_CLASS - width) | group
-                    } else {
-                        *batch * per_batch + (row >> rows_each)
-                    }
-                };
-                // The load's first element in its segment.
-                let offset_of = |row: u32| {
-                    let load = if is_small {
-                        in_group
-                    } else {
-                        lane + 32 * (step * ROWS as u32 + row % (1 << rows_each))
-                    };
-                    load * V as u32
-                };
-                // The same from the origin on, and how many elements the segment has from there on.
-                let mut places = [0u32; ROWS];
-                let mut wanted = [0u32; ROWS];
-                let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; ROWS];
-                let mut edges = 0u32;
-                unroll::<ROWS>(|row| {
-                    let member = member_of(row as u32);
-                    if member < members {
-                        let segment = self.sorted.read(before + member) as u32;
-                        let end = self.begins.read(segment + 1);
-                        places[row] = self.begins.read(segment) + offset_of(row as u32);
-                        wanted[row] = end.saturating_sub(places[row]);
-                    }
-                    if wanted[row] > 0 {
-                        if is_inner::<V>(places[row], self.elements) {
-                            quads[row] = self.source.offset(places[row] as u64).floor().quad();
-                        } else {
-                            edges |= 1 << row;
-                        }
-                    }
-                });
-                while edges > 0 {
-                    let row = edges.trailing_zeros();
-                    let source = self.source.offset(get(&places, row) as u64);
-                    set(&mut quads, row, source.one_by_one(get(&wanted, row)));
-                    edges &= edges - 1;
-                }
-                let mut results = [R::IDENTITY; ROWS];
-                unroll::<ROWS>(|row| {
-                    let offset = offset_of(row as u32);
-                    let mut locals: [R::Local; A] =
-                        core::array::from_fn(|lane| R::start(offset + lane as u32));
-                    let source = self.source.offset(places[row] as u64);
-                    if wanted[row] > 0
-                        && source.is_split(V as u32)
-                        && is_inner::<V>(places[row], self.elements)
-                    {
-                        let second = if source.is_split(wanted[row]) {
-                            source.floor().offset(V as u64).quad()
-                        } else {
-                            <<R::Item as Item>::Source as Quads>::NOTHING
-                        };
-                        quads[row] = source.joined(quads[row], second);
-                    }
-                    take_quad::<R, V, A>(&mut locals, quads[row], wanted[row], offset);
-                    results[row] = of_thread::<R, A>(&locals, 0);
-                });
-                let mut distance = (1 << width) / 2;
-                while distance > 0 {
-                    unroll::<ROWS>(|row| {
-                        let own = results[row];
-                        let other = Accumulator::from_words(&mut |word| {
-                            warp::shuffle_down(warp::FULL, own.word(word), distance)
-                        });
-                        results[row] = R::combine(own, other);
-                    });
-                    distance /= 2;
-                }
-                unroll::<ROWS>(|row| {
-                    if is_small {
-                        if wanted[row] > 0 && in_group == 0 {
-                            let segment = self.sorted.read(before + member_of(row as u32)) as u32;
-                            let output = self.output.offset((segment * R::OUTPUTS) as u64);
-                            write::<R>(output, results[row], 1);
-                        }
-                    } else {
-                        // Lane i gets what warp i of a block would have, for a second segment lane 8 + i: word by word, or LLVM
-                        // makes one store to memory of this and of the outputs.
-                        let row = row as u32;
-                        let is_mine =
-                            lane == (row >> rows_each) * WARPS + step * ROWS as u32 + row % (1 << rows_each);
-                        let kept = of_rows;
-                        of_rows = Accumulator::from_words(&mut |word| {
-                            let of_row = warp::shuffle_idx(warp::FULL, results[row as usize].word(word), 0);
-                            if is_mine { of_row } else { kept.word(word) }
-                        });
-                    }
-                });
-                step += 1;
+            let member = *batch * side_by_side + (lane >> plan.width);
+            let is_member = member < members;
+            // No segment: empty, where loads would be aligned ones.
+            let (mut segment, mut begin, mut end) = (0, V as u32, V as u32);
+            if is_member {
+                segment = self.sorted.read(before + member) as u32;
+                begin = self.begins.read(segment);
+                end = self.begins.read(segment + 1);
             }
-            if !is_small {
-                let total = warp_result::<R>(of_rows, WARPS);
-                let member = *batch * per_batch + lane / WARPS;
-                if lane.is_multiple_of(WARPS) && lane / WARPS < per_batch && member < members {
-                    let segment = self.sorted.read(before + member) as u32;
-                    write::<R>(self.output.offset((segment * R::OUTPUTS) as u64), total, 1);
-                }
+            let result = self.segment::<V, A>(plan, begin, end, in_group);
+            if is_member && in_group == 0 {
+                let place = (self.first + segment) as u64 * R::OUTPUTS as u64;
+                write::<R>(self.output.offset(place), result, 1);
             }
             *batch += WARPS;
         }
         *batch -= batches;
     }
+
+    /// The result of the elements from `begin` to `end`, in the first lane of its group; `in_group` is the lane's place there.
+    #[device]
+    #[inline(always)]
+    fn segment<const V: usize, const A: usize>(
+        &self,
+        plan: Plan,
+        begin: u32,
+        end: u32,
+        in_group: u32,
+    ) -> R::Accumulator {
+        let mut total = R::IDENTITY;
+        let mut values = [R::IDENTITY; ROWS];
+        let mut step = 0;
+        while step < plan.steps {
+            let offset = (in_group + step * plan.step) * V as u32;
+            let offset_of = |row: u32| offset + row * plan.stride * V as u32;
+            let quads = self.load::<V>(begin, end, offset, plan.stride);
+            // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
+            let end = opaque(end);
+            let wanted = |row: u32| end.saturating_sub(begin + offset_of(row));
+            let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
+            let mut results = [R::IDENTITY; ROWS];
+            unroll::<ROWS>(|row| {
+                let offset = offset_of(row as u32);
+                // A lane of the smallest segments has fewer loads.
+                if row as u32 >> plan.class == 0 {
+                    if !plan.has_several() {
+                        locals = core::array::from_fn(|lane| R::start(offset + lane as u32));
+                    }
+                    take_quad::<R, V, A>(&mut locals, quads[row], wanted(row as u32), offset);
+                    results[row] = of_thread::<R, A>(&locals, 0);
+                }
+            });
+            unroll::<ROWS>(|row| {
+                if !plan.has_several() {
+                    values[row] = results[row];
+                } else if row as u32 == step % ROWS as u32 {
+                    values[row] = results[ROWS - 1];
+                }
+            });
+            step += 1;
+            if plan.class > WARP_CLASS + 1 && (!plan.has_several() || step.is_multiple_of(ROWS as u32)) {
+                // Of eight warps the first four with the last four.
+                total = R::combine(total, over_lanes::<R>(values));
+            }
+        }
+        if plan.class <= WARP_CLASS {
+            total = R::combine(R::combine(values[0], values[2]), R::combine(values[1], values[3]));
+            halve::<R>(total, (1 << plan.width) / 2)
+        } else {
+            if plan.class == WARP_CLASS + 1 {
+                let warps = [R::combine(values[0], values[1]), R::combine(values[2], values[3])];
+                total = halve::<R>(exchange::<R>(warps, 8), 4);
+            }
+            // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
+            total = R::combine(total, down::<R>(total, 8));
+            if plan.class > WARP_CLASS + 1 {
+                total = R::combine(total, down::<R>(total, 16));
+            }
+            total
+        }
+    }
+
+    /// [`ROWS`] loads of the segment from `begin` to `end`, `stride` loads apart, the first from element `offset` of the segment on.
+    #[device]
+    #[inline(always)]
+    fn load<const V: usize>(
+        &self,
+        begin: u32,
+        end: u32,
+        offset: u32,
+        stride: u32,
+    ) -> [<<R::Item as Item>::Source as Quads>::Quad; ROWS] {
+        let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
+        let place = begin + offset;
+        let next = |row: usize| row as u32 * stride * V as u32;
+        let wanted: [u32; ROWS] = core::array::from_fn(|row| end.saturating_sub(place + next(row)));
+        let mut quads = [nothing; ROWS];
+        let source = self.source.offset(place as u64);
+        // Where 16 bytes from the segment's elements on can be read as one or two aligned 16 bytes.
+        if begin >= V as u32 && end + 2 * V as u32 <= self.elements {
+            let floor = source.floor();
+            unroll::<ROWS>(|row| {
+                if wanted[row] > 0 {
+                    quads[row] = floor.offset(next(row) as u64).quad();
+                }
+            });
+            if source.is_split(V as u32) {
+                unroll::<ROWS>(|row| {
+                    let mut second = nothing;
+                    if source.is_split(wanted[row]) {
+                        second = floor.offset(next(row) as u64 + V as u64).quad();
+                    }
+                    quads[row] = source.joined(quads[row], second);
+                });
+            }
+        } else {
+            let mut row = 0;
+            while row < ROWS as u32 && place + row * stride * V as u32 <= end {
+                let at = row * stride * V as u32;
+                let quad = source.offset(at as u64).one_by_one(end.saturating_sub(place + at));
+                unroll::<ROWS>(|other| {
+                    if other as u32 == row {
+                        quads[other] = quad;
+                    }
+                });
+                row += 1;
+            }
+        }
+        quads
+    }
+}
+
+/// The value of the lane `distance` on.
+#[inline(always)]
+fn down<R: Reduction>(value: R::Accumulator, distance: u32) -> R::Accumulator {
+    Accumulator::from_words(&mut |word| warp::shuffle_down(warp::FULL, value.word(word), distance))
+}
+
+/// Lane `i` takes lane `i + distance`, and so on by half the distance; none for 0.
+#[device]
+#[inline(always)]
+fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32) -> R::Accumulator {
+    while distance > 0 {
+        value = R::combine(value, down::<R>(value, distance));
+        distance /= 2;
+    }
+    value
+}
+
+/// One distance for two values: lanes without the bit `distance` combine the first one with that of the lane `distance` on, the
+/// others the second one.
+#[device]
+#[inline(always)]
+fn exchange<R: Reduction>(values: [R::Accumulator; 2], distance: u32) -> R::Accumulator {
+    let is_upper = warp::lane_id() & distance != 0;
+    let [first, second] = values;
+    let own: R::Accumulator =
+        Accumulator::from_words(&mut |word| if is_upper { second.word(word) } else { first.word(word) });
+    let other: R::Accumulator = Accumulator::from_words(&mut |word| {
+        let sent = if is_upper { first.word(word) } else { second.word(word) };
+        warp::shuffle_xor(warp::FULL, sent, distance)
+    });
+    let low = Accumulator::from_words(&mut |word| if is_upper { other.word(word) } else { own.word(word) });
+    let high = Accumulator::from_words(&mut |word| if is_upper { own.word(word) } else { other.word(word) });
+    R::combine(low, high)
+}
+
+/// Four values over the lanes of a warp: their results are in the lanes 0, 16, 8 and 24.
+#[device]
+#[inline(always)]
+fn over_lanes<R: Reduction>(values: [R::Accumulator; ROWS]) -> R::Accumulator {
+    let first = exchange::<R>([values[0], values[1]], 16);
+    let second = exchange::<R>([values[2], values[3]], 16);
+    halve::<R>(exchange::<R>([first, second], 8), 4)
 }

@@ -32,15 +32,6 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
     });
 }
 
-/// `array[index]`, without memory that an index could be used in.
-#[device]
-#[inline(always)]
-pub(super) fn get(array: &[u32; ROWS], index: u32) -> u32 {
-    let mut value = 0;
-    unroll::<ROWS>(|i| value = if i as u32 == index { array[i] } else { value });
-    value
-}
-
 /// `array[index] = value`, without memory that an index could be used in.
 #[device]
 #[inline(always)]

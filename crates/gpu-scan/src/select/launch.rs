@@ -1,0 +1,231 @@
+//! The launches of selections.
+
+use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_kernels::scan::select::{self as kernels, Predicate};
+use gpu_std::launch::LaunchConfig;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::plan::SelectPlan;
+use super::rule::{ByFlags, ByPredicate, Rule, Unlike};
+use super::scratch::SelectScratch;
+use crate::error::Error;
+
+/// A predicate that a PTX module has a kernel for: see [`predicate!`](crate::predicate).
+pub trait PredicateInstance: Predicate<Item: Element> {
+    /// Enqueues the kernel.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    ///
+    /// # Safety
+    /// Until the kernel has ended, `items` must have `len` elements, which nothing writes, `selected` and, where `partition` is 1,
+    /// `rejected` room for as many, `count` for one, all apart, which nothing else reads or writes; `words` must be the scratch memory
+    /// that [`kernels::select`] asks for. `config` must be that of the plan for `len`, which is not zero.
+    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+    unsafe fn launch(
+        stream: &Stream,
+        config: LaunchConfig,
+        items: Global<Self::Item>,
+        len: u64,
+        selected: GlobalMut<Self::Item>,
+        rejected: GlobalMut<Self::Item>,
+        partition: u32,
+        count: GlobalMut<u64>,
+        words: GlobalMut<u64>,
+    ) -> Result<(), gpu_core::Error>;
+}
+
+/// Makes a predicate of yours a [`PredicateInstance`], given the kernel that you made of it.
+///
+/// `unsafe` is your promise that the kernel is [`select_if`](crate::kernels::select::select_if) of this very predicate, with the
+/// parameters below in this order, and that gpu-builder compiled it.
+///
+/// ```
+/// use gpu_scan::kernels::select::{Predicate, WARPS, select_if};
+/// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
+/// /// Numbers that are not negative.
+/// pub struct NotNegative;
+///
+/// impl Predicate for NotNegative {
+///     type Item = f32;
+///     const NAME: &'static str = "not negative";
+///     fn keep(item: f32) -> bool {
+///         item >= 0.0
+///     }
+/// }
+///
+/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4))]`.
+/// #[kernel(launch_bounds(256, 4))]
+/// pub fn not_negative(
+///     items: Global<f32>,
+///     len: u64,
+///     selected: GlobalMut<f32>,
+///     rejected: GlobalMut<f32>,
+///     partition: u32,
+///     count: GlobalMut<u64>,
+///     words: GlobalMut<u64>,
+/// ) {
+///     // `Shape::new(4).rows` items of 4 bytes a thread.
+///     select_if::<NotNegative, 12, WARPS>(items, len, selected, rejected, partition, count, words);
+/// }
+///
+/// // SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
+/// gpu_scan::predicate!(unsafe NotNegative => not_negative, 12);
+///
+/// let values = gpu_core::Device::simulator().upload(&[1.5f32, -2.0, 0.0, f32::NAN, 7.0])?;
+/// let (kept, others) = gpu_scan::partition_if::<NotNegative>(&values)?;
+/// assert_eq!(kept.to_vec()?, [1.5, 0.0, 7.0]);
+/// assert_eq!(others.to_vec()?[0], -2.0);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+///
+/// The number is that of the items of a thread that the kernel was made with: another than
+/// [`Shape::new`](crate::kernels::select::Shape::new) gives does not compile.
+#[macro_export]
+macro_rules! predicate {
+    (unsafe $predicate:ty => $kernel:ident, $rows:literal) => {
+        const _: () = {
+            let bytes = ::core::mem::size_of::<<$predicate as $crate::kernels::select::Predicate>::Item>();
+            assert!(
+                $crate::kernels::select::Shape::new(bytes as u32).rows == $rows,
+                "a kernel of another shape"
+            );
+        };
+
+        impl $crate::PredicateInstance for $predicate {
+            unsafe fn launch(
+                stream: &$crate::__private::Stream,
+                config: $crate::__private::LaunchConfig,
+                items: $crate::__private::Global<Self::Item>,
+                len: u64,
+                selected: $crate::__private::GlobalMut<Self::Item>,
+                rejected: $crate::__private::GlobalMut<Self::Item>,
+                partition: u32,
+                count: $crate::__private::GlobalMut<u64>,
+                words: $crate::__private::GlobalMut<u64>,
+            ) -> ::core::result::Result<(), $crate::__private::Error> {
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                unsafe {
+                    $kernel::launch(stream, config, items, len, selected, rejected, partition, count, words)
+                }
+            }
+        }
+    };
+}
+
+/// What a kernel that selects takes beside its rule.
+#[doc(hidden)]
+pub struct Selection<T: Element> {
+    config: LaunchConfig,
+    items: Global<T>,
+    len: u64,
+    selected: GlobalMut<T>,
+    rejected: GlobalMut<T>,
+    partition: u32,
+    count: GlobalMut<u64>,
+    words: GlobalMut<u64>,
+}
+
+/// A rule that there are kernels for.
+#[doc(hidden)]
+pub trait LaunchRule<T: Element> {
+    /// # Safety
+    /// As for [`PredicateInstance::launch`].
+    unsafe fn launch(&self, stream: &Stream, selection: Selection<T>) -> Result<(), gpu_core::Error>;
+}
+
+/// Launches the kernel of the items' width.
+macro_rules! by_width {
+    ($T:ty, $of_rule:tt: $($bytes:literal as $bits:ty: $kernel:ident;)*) => {
+        match size_of::<$T>() {
+            $( $bytes => by_width!(@ $of_rule $bits, $kernel), )*
+            bytes => unreachable!("no element has {bytes} bytes"),
+        }
+    };
+    (@ ($stream:ident, $selection:ident, $($flags:expr)?) $bits:ty, $kernel:ident) => {
+        by_width!(# $stream, $selection, $bits, $kernel $(, $flags)?)
+    };
+    (# $stream:ident, $s:ident, $bits:ty, $kernel:ident, $flags:expr) => {
+        kernels::$kernel::launch(
+            $stream, $s.config, $s.items.cast::<$bits>(), $s.len, $flags, $s.selected.cast(), $s.rejected.cast(),
+            $s.partition, $s.count, $s.words,
+        )
+    };
+    (# $stream:ident, $s:ident, $bits:ty, $kernel:ident) => {
+        kernels::$kernel::launch(
+            $stream, $s.config, $s.items.cast::<$bits>(), $s.len, $s.selected.cast(), $s.count, $s.words,
+        )
+    };
+}
+
+impl<T: Element> LaunchRule<T> for ByFlags<'_> {
+    unsafe fn launch(&self, stream: &Stream, s: Selection<T>) -> Result<(), gpu_core::Error> {
+        let flags = self.0.as_global();
+        // SAFETY: the caller promises what the kernel needs; there are as many flags as items.
+        unsafe {
+            by_width! { T, (stream, s, flags):
+                1 as u8: select_flagged_b8;
+                2 as u16: select_flagged_b16;
+                4 as u32: select_flagged_b32;
+                8 as u64: select_flagged_b64;
+                16 as u128: select_flagged_b128;
+            }
+        }
+    }
+}
+
+impl<T: Element> LaunchRule<T> for Unlike {
+    unsafe fn launch(&self, stream: &Stream, s: Selection<T>) -> Result<(), gpu_core::Error> {
+        // SAFETY: the caller promises what the kernel needs.
+        unsafe {
+            by_width! { T, (stream, s,):
+                1 as u8: select_unique_b8;
+                2 as u16: select_unique_b16;
+                4 as u32: select_unique_b32;
+                8 as u64: select_unique_b64;
+                16 as u128: select_unique_b128;
+            }
+        }
+    }
+}
+
+impl<P: PredicateInstance> LaunchRule<P::Item> for ByPredicate<P> {
+    unsafe fn launch(&self, stream: &Stream, s: Selection<P::Item>) -> Result<(), gpu_core::Error> {
+        // SAFETY: the caller promises what the kernel needs.
+        unsafe {
+            P::launch(stream, s.config, s.items, s.len, s.selected, s.rejected, s.partition, s.count, s.words)
+        }
+    }
+}
+
+/// Enqueues a selection from at least one item. Everything has been checked: same device, same lengths, enough scratch.
+#[expect(clippy::too_many_arguments, reason = "three outputs")]
+pub(super) fn select<T: Element, R: Rule<T>>(
+    stream: &Stream,
+    items: View<'_, T>,
+    rule: R,
+    mut selected: ViewMut<'_, T>,
+    rejected: Option<ViewMut<'_, T>>,
+    mut count: ViewMut<'_, u64>,
+    plan: SelectPlan,
+    scratch: &mut SelectScratch,
+) -> Result<(), Error> {
+    stream.memset(scratch.words.slice_mut(..plan.scratch_words()), 0)?;
+    let selected = selected.as_global_mut();
+    let partition = u32::from(rejected.is_some());
+    let selection = Selection {
+        config: plan.launch(),
+        items: items.as_global(),
+        len: items.len() as u64,
+        selected,
+        rejected: rejected.map_or(selected, |mut rejected| rejected.as_global_mut()),
+        partition,
+        count: count.as_global_mut(),
+        words: scratch.words.view_mut().as_global_mut(),
+    };
+    // SAFETY: the kernel reads the items and what the rule borrows, writes outputs that have room for all items and are borrowed
+    // exclusively, and uses scratch memory of the plan's size that was just cleared, on this stream only. Buffers are freed only after
+    // the work enqueued before.
+    unsafe { rule.launch(stream, selection) }?;
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! Sorting: validate, plan, launch.
+
+mod key;
+mod launch;
+mod plan;
+mod reference;
+mod scratch;
+mod values;
+
+pub use key::{SortKey, SortOptions};
+pub use plan::SortPlan;
+pub use scratch::SortScratch;
+
+use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+
+use crate::error::Error;
+use launch::Values;
+use values::moved_bytes;
+
+/// Its name in messages.
+const NAME: &str = "radix sort";
+
+/// The keys in order, computed where they live, in a buffer of its own.
+///
+/// Stable, and in a total order: of floats that of IEEE 754 (2019, 5.10), in which -0 comes before +0, NaNs with a sign before all
+/// other numbers and NaNs without one behind them, NaNs by their payloads; bits are never changed. [`SortOptions`] gives the direction
+/// and, where wanted, the bits to sort by: a pass over the keys for each 8 of them.
+///
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch memory, as much
+/// as the keys take, and waits before freeing it. [`sort_into`] does neither.
+///
+/// # Errors
+/// [`Error::Bits`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_scan::{SortOptions, sort};
+/// let device = gpu_core::Device::best();
+/// let keys = device.upload(&[3.5f32, -0.0, 0.0, f32::NEG_INFINITY, 1e-30])?;
+/// let sorted = sort(&keys, SortOptions::ascending())?;
+/// assert_eq!(sorted.to_vec()?, [f32::NEG_INFINITY, -0.0, 0.0, 1e-30, 3.5]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) -> Result<Buffer<K>, Error> {
+    let keys = keys.into();
+    options.checked::<K>()?;
+    let stream = keys.device().default_stream();
+    let mut output = keys.device().alloc(keys.len())?;
+    let mut scratch = SortScratch::for_keys::<K>(&stream, keys.len())?;
+    sort_into(&stream, keys, options, &mut output, &mut scratch)?;
+    Ok(output)
+}
+
+/// Writes the keys in order to `output`, on `stream`; see [`sort`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is
+/// done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have to be ordered by events.
+///
+/// # Errors
+/// [`Error::Bits`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
+/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is written then, but where
+/// a launch failed.
+///
+/// ```
+/// use gpu_scan::{SortOptions, SortScratch, sort_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let keys = device.upload(&[5i16, -7, 0])?;
+/// let mut output = device.zeroed(3)?;
+/// let mut scratch = SortScratch::for_keys::<i16>(&stream, 3)?;
+/// sort_into(&stream, &keys, SortOptions::descending(), &mut output, &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(output.to_vec()?, [5, 0, -7]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn sort_into<'a, 'b, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    options: SortOptions,
+    output: impl Into<ViewMut<'b, K>>,
+    scratch: &mut SortScratch,
+) -> Result<(), Error> {
+    let (keys, mut output) = (keys.into(), output.into());
+    let sorting = options.checked::<K>()?;
+    expect_output(keys.len(), output.len())?;
+    let plan = SortPlan::new(keys.len(), size_of::<K>(), 0)?;
+    scratch.check(stream, &plan, sorting.passes(), false)?;
+    stream.expect("keys of a sort", keys.device())?;
+    stream.expect("output of a sort", output.device())?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
+        reference::sort(keys, sorting, output);
+        return Ok(());
+    }
+    launch::sort::<K, u32>(stream, keys, output, Values::None, sorting, plan, scratch)
+}
+
+/// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of equal keys stay in
+/// their order.
+///
+/// Values of 4 and 8 bytes move with their keys. In the place of others an index is sorted, and they are gathered by it at the end.
+///
+/// # Errors
+/// Those of [`sort`], [`Error::InputLengths`] where there are not as many values as keys. Where an index takes the place of the values
+/// there may be less than 2^32 of them: [`Error::TooLong`].
+///
+/// ```
+/// use gpu_scan::{SortOptions, sort_pairs};
+/// let device = gpu_core::Device::best();
+/// let keys = device.upload(&[2u8, 1, 2, 0])?;
+/// let values = device.upload(&[20.0f32, 10.0, 21.0, 0.0])?;
+/// let (keys, values) = sort_pairs(&keys, &values, SortOptions::ascending())?;
+/// assert_eq!(keys.to_vec()?, [0, 1, 2, 2]);
+/// assert_eq!(values.to_vec()?, [0.0, 10.0, 20.0, 21.0]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
+    keys: impl Into<View<'a, K>>,
+    values: impl Into<View<'b, V>>,
+    options: SortOptions,
+) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let (keys, values) = (keys.into(), values.into());
+    options.checked::<K>()?;
+    expect_values(keys.len(), values.len())?;
+    let (device, len) = (keys.device(), keys.len());
+    let stream = device.default_stream();
+    let (mut keys_output, mut values_output) = (device.alloc(len)?, device.alloc(len)?);
+    let mut scratch = SortScratch::for_pairs::<K, V>(&stream, len)?;
+    sort_pairs_into(&stream, keys, values, options, &mut keys_output, &mut values_output, &mut scratch)?;
+    Ok((keys_output, values_output))
+}
+
+/// Writes the keys in order to `keys_output` and the values in the order of their keys to `values_output`, on `stream`; see
+/// [`sort_pairs`]. As [`sort_into`] otherwise.
+///
+/// # Errors
+/// Those of [`sort_into`] and of [`sort_pairs`].
+pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    values: impl Into<View<'b, V>>,
+    options: SortOptions,
+    keys_output: impl Into<ViewMut<'c, K>>,
+    values_output: impl Into<ViewMut<'d, V>>,
+    scratch: &mut SortScratch,
+) -> Result<(), Error> {
+    let (keys, values) = (keys.into(), values.into());
+    let (mut keys_output, mut values_output) = (keys_output.into(), values_output.into());
+    let sorting = options.checked::<K>()?;
+    expect_values(keys.len(), values.len())?;
+    expect_output(keys.len(), keys_output.len())?;
+    expect_output(keys.len(), values_output.len())?;
+    let moved = moved_bytes(size_of::<V>());
+    let plan = SortPlan::new(keys.len(), size_of::<K>(), moved)?;
+    let indexed = moved != size_of::<V>();
+    if indexed {
+        expect_indexable(keys.len())?;
+    }
+    scratch.check(stream, &plan, sorting.passes(), indexed)?;
+    stream.expect("keys of a sort", keys.device())?;
+    stream.expect("values of a sort", values.device())?;
+    stream.expect("keys' output of a sort", keys_output.device())?;
+    stream.expect("values' output of a sort", values_output.device())?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    if let (Some(keys), Some(values), Some(keys_output), Some(values_output)) =
+        (keys.as_slice(), values.as_slice(), keys_output.as_mut_slice(), values_output.as_mut_slice())
+    {
+        reference::sort_pairs(keys, |index| values[index], sorting, keys_output, values_output);
+        return Ok(());
+    }
+    launch::sort(stream, keys, keys_output, Values::Of(values, values_output), sorting, plan, scratch)
+}
+
+/// The keys in order and where each of them was, computed where they live; see [`sort`]. Indices of equal keys increase.
+///
+/// # Errors
+/// Those of [`sort`]; [`Error::TooLong`] for 2^32 keys or more.
+///
+/// ```
+/// use gpu_scan::{SortOptions, sort_indices};
+/// let (keys, indices) = sort_indices(&[3u64, 9, 3], SortOptions::descending())?;
+/// assert_eq!((keys.to_vec()?, indices.to_vec()?), (vec![9, 3, 3], vec![1, 0, 2]));
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn sort_indices<'a, K: SortKey>(
+    keys: impl Into<View<'a, K>>,
+    options: SortOptions,
+) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let keys = keys.into();
+    options.checked::<K>()?;
+    let (device, len) = (keys.device(), keys.len());
+    expect_indexable(len)?;
+    let stream = device.default_stream();
+    let (mut keys_output, mut indices) = (device.alloc(len)?, device.alloc(len)?);
+    let mut scratch = SortScratch::for_pairs::<K, u32>(&stream, len)?;
+    sort_indices_into(&stream, keys, options, &mut keys_output, &mut indices, &mut scratch)?;
+    Ok((keys_output, indices))
+}
+
+/// Writes the keys in order to `keys_output` and where each of them was to `indices`, on `stream`, with scratch memory for pairs of
+/// keys and `u32`; see [`sort_indices`]. As [`sort_into`] otherwise.
+///
+/// # Errors
+/// Those of [`sort_into`] and of [`sort_indices`].
+pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    options: SortOptions,
+    keys_output: impl Into<ViewMut<'b, K>>,
+    indices: impl Into<ViewMut<'c, u32>>,
+    scratch: &mut SortScratch,
+) -> Result<(), Error> {
+    let (keys, mut keys_output, mut indices) = (keys.into(), keys_output.into(), indices.into());
+    let sorting = options.checked::<K>()?;
+    expect_output(keys.len(), keys_output.len())?;
+    expect_output(keys.len(), indices.len())?;
+    expect_indexable(keys.len())?;
+    let plan = SortPlan::new(keys.len(), size_of::<K>(), size_of::<u32>())?;
+    scratch.check(stream, &plan, sorting.passes(), false)?;
+    stream.expect("keys of a sort", keys.device())?;
+    stream.expect("keys' output of a sort", keys_output.device())?;
+    stream.expect("indices of a sort", indices.device())?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    if let (Some(keys), Some(keys_output), Some(indices)) =
+        (keys.as_slice(), keys_output.as_mut_slice(), indices.as_mut_slice())
+    {
+        reference::sort_pairs(keys, |index| index as u32, sorting, keys_output, indices);
+        return Ok(());
+    }
+    launch::sort::<K, u32>(stream, keys, keys_output, Values::Indices(indices), sorting, plan, scratch)
+}
+
+fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {
+    if actual == expected { Ok(()) } else { Err(Error::OutputLength { scan: NAME, expected, actual }) }
+}
+
+fn expect_values(keys: usize, values: usize) -> Result<(), Error> {
+    if keys == values { Ok(()) } else { Err(Error::InputLengths { scan: NAME, first: keys, second: values }) }
+}
+
+fn expect_indexable(len: usize) -> Result<(), Error> {
+    const MOST: usize = u32::MAX as usize;
+    if len <= MOST { Ok(()) } else { Err(Error::TooLong { len, most: MOST }) }
+}

@@ -1,0 +1,67 @@
+//! The kernels of the PTX modules, and the body of a user's.
+
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::{device, kernel};
+
+use super::selector::By;
+use super::*;
+
+/// Selects with a predicate: the body of a kernel of yours. `L` and `W` are [`Shape::rows`] and [`WARPS`].
+///
+/// `partition` is 1 where the items that are not kept go to `rejected`, else 0. How to launch it is said at [`select`].
+#[device]
+#[inline(always)]
+pub fn select_if<P: Predicate, const L: usize, const W: usize>(
+    items: Global<P::Item>,
+    len: u64,
+    selected: GlobalMut<P::Item>,
+    rejected: GlobalMut<P::Item>,
+    partition: u32,
+    count: GlobalMut<u64>,
+    words: GlobalMut<u64>,
+) {
+    let kept = Kept { selected, rejected, partition: partition == 1, count };
+    select::<P::Item, By<P>, L, W>(items, len, By::new(), kept, words);
+}
+
+macro_rules! kernels {
+    ($($module:ident of $t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident;)*) => { $(
+        /// Selects items by flags, as [`select`] says.
+        #[kernel(module = $module, launch_bounds(256, $blocks))]
+        pub fn $flagged(
+            items: Global<$t>,
+            len: u64,
+            flags: Global<u8>,
+            selected: GlobalMut<$t>,
+            rejected: GlobalMut<$t>,
+            partition: u32,
+            count: GlobalMut<u64>,
+            words: GlobalMut<u64>,
+        ) {
+            const { assert!($l == Shape::new(size_of::<$t>() as u32).rows) };
+            let kept = Kept { selected, rejected, partition: partition == 1, count };
+            select::<$t, Flags, $l, WARPS>(items, len, Flags(flags), kept, words);
+        }
+
+        /// Selects items that differ from the one before, as [`select`] says.
+        #[kernel(module = $module, launch_bounds(256, $blocks))]
+        pub fn $unique(
+            items: Global<$t>,
+            len: u64,
+            selected: GlobalMut<$t>,
+            count: GlobalMut<u64>,
+            words: GlobalMut<u64>,
+        ) {
+            let kept = Kept { selected, rejected: selected, partition: false, count };
+            select::<$t, Unique, $l, WARPS>(items, len, Unique, kept, words);
+        }
+    )* };
+}
+// Items of a thread; blocks that fit on a multiprocessor.
+kernels! {
+    select_b8 of u8, 12, 3: select_flagged_b8, select_unique_b8;
+    select_b16 of u16, 12, 4: select_flagged_b16, select_unique_b16;
+    select_b32 of u32, 12, 4: select_flagged_b32, select_unique_b32;
+    select_b64 of u64, 8, 3: select_flagged_b64, select_unique_b64;
+    select_b128 of u128, 6, 3: select_flagged_b128, select_unique_b128;
+}

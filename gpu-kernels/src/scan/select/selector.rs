@@ -1,0 +1,88 @@
+//! What is kept, and where it goes.
+
+use core::marker::PhantomData;
+
+use gpu_std::memory::{Element, Global, GlobalMut};
+
+/// Where items go.
+#[derive(Clone, Copy)]
+pub struct Kept<T: Element> {
+    /// Those that are kept.
+    pub selected: GlobalMut<T>,
+    /// Those that are not, if they are wanted.
+    pub rejected: GlobalMut<T>,
+    /// Whether they are.
+    pub partition: bool,
+    /// How many are kept.
+    pub count: GlobalMut<u64>,
+}
+
+/// A rule that says which items are kept.
+pub trait Selector<T: Element>: Copy {
+    /// Whether `item` is, which is `part[at]` and the array's number `base + at`.
+    fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool;
+}
+
+/// Items whose flag is not zero.
+#[derive(Clone, Copy)]
+pub struct Flags(
+    /// One an item.
+    pub Global<u8>,
+);
+
+impl<T: Element> Selector<T> for Flags {
+    #[inline(always)]
+    fn keep(self, _: Global<T>, base: u64, at: u32, _: T) -> bool {
+        self.0.offset(base).read(at) != 0
+    }
+}
+
+/// The first item, and those that differ from the one before.
+#[derive(Clone, Copy)]
+pub struct Unique;
+
+impl<T: Element> Selector<T> for Unique {
+    #[inline(always)]
+    fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool {
+        // Of the first item the one before is itself.
+        let is_first = base + at as u64 == 0;
+        let before = part.offset((at as u64).wrapping_sub(!is_first as u64)).read(0);
+        is_first || before != item
+    }
+}
+
+/// A rule about items alone.
+///
+/// It runs on the GPU, in the simulator and on the CPU; it is pure.
+pub trait Predicate: 'static {
+    /// An item.
+    type Item: Element;
+    /// Its name in messages.
+    const NAME: &'static str;
+    /// Whether the item is kept.
+    fn keep(item: Self::Item) -> bool;
+}
+
+/// A predicate as a selector.
+pub(super) struct By<P>(PhantomData<fn() -> P>);
+
+impl<P> By<P> {
+    pub(super) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<P> Clone for By<P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for By<P> {}
+
+impl<P: Predicate> Selector<P::Item> for By<P> {
+    #[inline(always)]
+    fn keep(self, _: Global<P::Item>, _: u64, _: u32, item: P::Item) -> bool {
+        P::keep(item)
+    }
+}

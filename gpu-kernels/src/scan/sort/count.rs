@@ -1,0 +1,113 @@
+//! How many keys have each digit, for all digits in one pass over the keys, and from that where the keys of each digit start.
+
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::{device, shared, unroll, warp};
+
+use super::order::{Key, Order};
+use super::rank::lanes_up_to;
+use super::{COUNT_AT_ONCE, COUNTED};
+
+/// Writes to `starts` where the first key of each digit goes: `2^B` words for the lowest digit, as many of which nothing is said, and
+/// so on for each digit of the `bits` bits of the keys' words from `first_bit` on.
+///
+/// `starts` and `header` were zero. Any number of blocks, of `W` warps.
+#[device]
+#[inline(always)]
+pub fn count<K: Key, const B: usize, const W: usize>(
+    keys: Global<K>,
+    len: u64,
+    order: Order,
+    first_bit: u32,
+    bits: u32,
+    starts: GlobalMut<u64>,
+    header: GlobalMut<u32>,
+) {
+    let digits = 1 << B;
+    let (thread, threads) = (thread_idx_x(), 32 * W as u32);
+    let passes = bits.div_ceil(B as u32);
+    let mut memory = shared::dynamic();
+    let counts = memory.array::<u32>(passes * digits);
+    let is_last = memory.array::<u32>(1);
+    let (set, clear) = (K::narrow(order.set), K::narrow(order.clear));
+
+    let mut word = thread;
+    while word < passes * digits {
+        counts.write(word, 0);
+        word += threads;
+    }
+    sync_threads();
+
+    // ---- The block's part of the keys
+    let each = threads * COUNT_AT_ONCE as u32;
+    let mut base = block_idx_x() as u64 * each as u64;
+    while base < len {
+        let part = keys.offset(base);
+        let left = (len - base).min(each as u64) as u32;
+        let mut words = [K::default(); COUNT_AT_ONCE];
+        unroll::<COUNT_AT_ONCE>(|row| {
+            let at = row as u32 * threads + thread;
+            if at < left {
+                words[row] = part.read(at).word(set, clear);
+            }
+        });
+        let mut pass = 0;
+        while pass < passes {
+            let shift = pass * B as u32;
+            let mask = (1 << (bits - shift).min(B as u32)) - 1;
+            let of_pass = counts.offset(pass * digits);
+            unroll::<COUNT_AT_ONCE>(|row| {
+                if row as u32 * threads + thread < left {
+                    let digit = words[row].shifted(first_bit + shift) & mask;
+                    of_pass.atomic(digit).fetch_add(1, Ordering::Relaxed, Scope::Block);
+                }
+            });
+            pass += 1;
+        }
+        base += grid_dim_x() as u64 * each as u64;
+    }
+    sync_threads();
+
+    // ---- All blocks' counts
+    let mut word = thread;
+    while word < passes * digits {
+        let count = counts.read(word);
+        if count > 0 {
+            // Every other row is that of the next launch.
+            let (pass, digit) = (word / digits, word % digits);
+            let place = starts.atomic(2 * pass * digits + digit);
+            place.fetch_add(count as u64, Ordering::Relaxed, Scope::Device);
+        }
+        word += threads;
+    }
+    sync_threads();
+    if thread == 0 {
+        let counted = header.atomic(COUNTED).fetch_add(1, Ordering::AcqRel, Scope::Device);
+        is_last.write(0, (counted == grid_dim_x() - 1) as u32);
+    }
+    sync_threads();
+
+    // ---- Where digits start: a warp for each pass, in the last block
+    let mut pass = thread / 32;
+    while is_last.read(0) == 1 && pass < passes {
+        let starts = starts.offset((2 * pass * digits) as u64);
+        let each = digits / 32;
+        let first = warp::lane_id() * each;
+        let mut count = 0;
+        let mut digit = 0;
+        while digit < each {
+            count += starts.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
+            digit += 1;
+        }
+        let mut start = lanes_up_to(count) - count;
+        let mut digit = 0;
+        while digit < each {
+            let count = starts.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
+            starts.write(first + digit, start);
+            start += count;
+            digit += 1;
+        }
+        pass += W as u32;
+    }
+}

@@ -1,0 +1,157 @@
+//! The one-sweep sort under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order,
+//! relaxed loads that may be stale. Blocks of two warps and digits of five bits make many tiles affordable.
+
+use gpu_core::Device;
+use gpu_kernels::scan::sort::{
+    HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep,
+};
+use gpu_sim::{Config, Record};
+use gpu_std::kernel;
+use gpu_std::launch::LaunchConfig;
+use gpu_std::memory::{Global, GlobalMut};
+
+/// Counts digits of five bits.
+#[kernel(launch_bounds(64))]
+pub fn small_count(
+    keys: Global<u16>,
+    len: u64,
+    order: Order,
+    first_bit: u32,
+    bits: u32,
+    starts: GlobalMut<u64>,
+    header: GlobalMut<u32>,
+) {
+    count::<u16, 5, 2>(keys, len, order, first_bit, bits, starts, header);
+}
+
+/// Sorts by a digit of five bits, in tiles of 128.
+#[kernel(launch_bounds(64))]
+pub fn small_sweep(
+    input: Global<u16>,
+    output: GlobalMut<u16>,
+    values: Global<u32>,
+    values_output: GlobalMut<u32>,
+    pass: Pass,
+    starts: Global<u64>,
+    next_starts: GlobalMut<u64>,
+    counts: GlobalMut<u32>,
+    header: GlobalMut<u32>,
+) {
+    let payload = Pairs { input: values, output: values_output, indices: pass.indices == 1 };
+    sweep::<u16, Pairs<u32>, 5, 2, 2>(input, output, payload, pass, starts, next_starts, counts, header);
+}
+
+const SHAPE: Shape = Shape { warps: 2, rows: 2, digit_bits: 5, key_bytes: 2, value_bytes: 4 };
+const DIGITS: u64 = 32;
+
+/// A simulator of seed `seed` with more blocks in flight the larger it is, all accesses watched.
+fn simulator(seed: u64) -> Device {
+    let resident_blocks = 2 + (seed % 7) as usize;
+    Device::simulator_with(Config { resident_blocks, record: Record::Races, ..Config::with_seed(seed) })
+}
+
+/// Sorts keys of `bits` bits and their indices, with at most `sweep` tiles a launch.
+fn sorted(device: &Device, keys: &[u16], bits: u32, sweep: u32) -> (Vec<u16>, Vec<u32>) {
+    let stream = device.stream().unwrap();
+    let (len, passes) = (keys.len() as u64, bits.div_ceil(5));
+    let tiles = SHAPE.tiles(len) as u32;
+    let words = HEADER_WORDS / 2 + start_words(passes, 5) as usize + tiles as usize * DIGITS as usize / 2;
+    let mut words = device.zeroed::<u64>(words).unwrap();
+    let header = words.view_mut().as_global_mut();
+    let starts = header.offset(HEADER_WORDS as u64 / 2);
+    let counts = starts.offset(start_words(passes, 5).into()).cast::<u32>();
+    let header = header.cast::<u32>();
+    let input = device.upload(keys).unwrap();
+    let mut buffers = [device.alloc::<u16>(keys.len()).unwrap(), device.alloc(keys.len()).unwrap()];
+    let mut values = [device.alloc::<u32>(keys.len()).unwrap(), device.alloc(keys.len()).unwrap()];
+    let mut from = input.view().as_global();
+    let config = LaunchConfig::linear(3, SHAPE.threads()).shared(count_shared_bytes(passes, 5));
+    // SAFETY: the simulator checks every access.
+    unsafe { small_count::launch(&stream, config, from, len, Order::UNSIGNED, 0, bits, starts, header) }
+        .unwrap();
+    let mut from_values = values[1].view().as_global();
+    for pass in 0..passes {
+        let at = pass as usize % 2;
+        let (to, to_values) = (buffers[at].view_mut().as_global_mut(), values[at].view_mut().as_global_mut());
+        for (number, first_tile) in (0..tiles).step_by(sweep as usize).enumerate() {
+            let of_launch = sweep.min(tiles - first_tile);
+            let config = LaunchConfig::linear(of_launch, SHAPE.threads()).shared(SHAPE.shared_bytes());
+            let digit = Order::UNSIGNED.digit(5 * pass, 5.min(bits - 5 * pass));
+            let part = Pass {
+                len,
+                last: Order::UNSIGNED.last(16),
+                digit,
+                first_tile,
+                tiles: of_launch,
+                tickets: pass * tiles + first_tile,
+                phase: pass % 2,
+                indices: u32::from(pass == 0),
+            };
+            let row = |number: usize| starts.offset((2 * u64::from(pass) + number as u64 % 2) * DIGITS);
+            let (now, next) = (row(number).as_global(), row(number + 1));
+            // SAFETY: as above.
+            unsafe {
+                small_sweep::launch(
+                    &stream,
+                    config,
+                    from,
+                    to,
+                    from_values,
+                    to_values,
+                    part,
+                    now,
+                    next,
+                    counts,
+                    header,
+                )
+            }
+            .unwrap();
+        }
+        from = to.as_global();
+        from_values = to_values.as_global();
+    }
+    let last = (passes as usize - 1) % 2;
+    (buffers[last].to_vec().unwrap(), values[last].to_vec().unwrap())
+}
+
+fn check(seed: u64, keys: &[u16], bits: u32, sweep: u32) {
+    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+    order.sort_by_key(|&index| keys[index as usize] & ((1u32 << bits) - 1) as u16);
+    let (sorted, indices) = sorted(&simulator(seed), keys, bits, sweep);
+    assert_eq!(indices, order, "indices, seed {seed}");
+    let expected: Vec<u16> = order.iter().map(|&index| keys[index as usize]).collect();
+    assert_eq!(sorted, expected, "keys, seed {seed}");
+}
+
+fn keys(seed: u64, len: usize) -> Vec<u16> {
+    let few = seed.is_multiple_of(3);
+    let bits = gpu_tests::data::floats(seed, len).into_iter().map(f32::to_bits);
+    bits.map(|bits| (bits >> 3) as u16 & if few { 0x0842 } else { 0xffff }).collect()
+}
+
+/// One digit, all tiles in one launch.
+#[test]
+fn a_thousand_schedules_of_a_pass() {
+    println!("a_thousand_schedules_of_a_pass: seeds 0 to 999");
+    for seed in 0..1000 {
+        check(seed, &keys(seed, 6 * 128 + 77), 5, 7);
+    }
+}
+
+/// Several digits, so that counts are left by a pass for the next one; and several launches a pass, as for more than 2^30 keys.
+#[test]
+fn many_schedules_of_several_passes_and_launches() {
+    println!("many_schedules_of_several_passes_and_launches: seeds 1000 to 1099");
+    for seed in 1000..1100 {
+        check(seed, &keys(seed, 10 * 128 + 3), 13, 3 + (seed % 9) as u32);
+    }
+}
+
+/// Many more tiles than blocks in flight.
+#[test]
+fn schedules_of_many_tiles() {
+    println!("schedules_of_many_tiles: seeds 2000 to 2004");
+    for seed in 2000..2005 {
+        check(seed, &keys(seed, 200 * 128 + 1), 10, 201);
+    }
+}
