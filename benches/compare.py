@@ -72,6 +72,14 @@ for element in ["u8", "u16", "f32", "f64", "u128"]:
         FIGURES.append(({"op": "in_place", "type": element, "rows": side, "cols": side}, "batch", None, "copy", 0.9))
 # All 24 orders of the axes of an array of 2-byte elements: permute_0123 and so on.
 FIGURES.append(({"op": "permute_*", "type": "u16", "n": 1 << 32}, "batch", None, "copy", 0.8))
+for element, side, bound in [("f32", 512, 1.0), ("f32", 4096, 0.9), ("f32", 8192, 0.9), ("f64", 4096, 0.8)]:
+    FIGURES.append(({"op": "gemm", "type": element, "rows": side, "cols": side}, "batch", "cublas", "speed", bound))
+for op, rows, cols, bound in [
+    ("gemv", 4096, 4096, 1.1), ("gemv", 16384, 16384, 0.97), ("gemv", 100000, 2000, 1.1),
+    ("gemv_transposed", 4096, 4096, 1.1), ("gemv_transposed", 16384, 16384, 0.97),
+]:
+    FIGURES.append(({"op": op, "type": "f32", "rows": rows, "cols": cols}, "batch", "cublas", "speed", bound))
+FIGURES.append(({"op": "add", "type": "f32", "n": 1 << 28}, "batch", None, "copy", 0.97))
 
 OURS = "ours"
 
@@ -87,6 +95,21 @@ def size(record):
     if rows is not None:
         return f"{rows}×{cols}"
     return f"2^{n.bit_length() - 1}" if n and n & (n - 1) == 0 else str(n)
+
+
+def operations(record):
+    """Floating-point operations of one launch, None where they are not what counts. As Subject::operations."""
+    if record["op"] == "gemm":
+        return 2 * record["rows"] ** 3
+    if record["op"] in ("gemv", "gemv_transposed"):
+        return 2 * record["n"]
+    return None
+
+
+def speed(record, milliseconds):
+    """10^12 operations a second as text."""
+    count = operations(record)
+    return f"{count / milliseconds / 1e9:.2f}" if count else "–"
 
 
 class Results:
@@ -153,6 +176,7 @@ def ratio_rows(results):
             record["op"], record["type"], size(record), record["mode"], peer,
             f"{time(ours) * 1e3:.2f}", f"{time(theirs) * 1e3:.2f}", f"{time(theirs) / time(ours):.3f}",
             f"{min(rounds):.3f}–{max(rounds):.3f}" if rounds else "–",
+            speed(record, time(ours)),
         ])
     return rows
 
@@ -284,7 +308,7 @@ def main():
     print(f"{first['device']}, driver {first['driver']}, commit {first['commit']}, {first['date']}, {rounds} round(s)\n")
     rows = ratio_rows(results)
     if rows:
-        header = ["op", "type", "size", "mode", "peer", "ours µs", "peer µs", "peer/ours", "by round"]
+        header = ["op", "type", "size", "mode", "peer", "ours µs", "peer µs", "peer/ours", "by round", "TFLOP/s"]
         print("Times, and how fast ours is beside the peer (peer/ours: more is better)\n")
         print(table(header, rows) + "\n")
     judged, unmeasured, missed = judge(results)

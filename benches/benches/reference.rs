@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gpu_benches::data;
+use gpu_linalg::{BatchLayout, Layout, MatrixMut};
 use gpu_transpose::Matrix;
 use rayon::prelude::*;
 
@@ -13,6 +14,10 @@ use rayon::prelude::*;
 const LENGTHS: [usize; 3] = [1 << 16, 1 << 20, 1 << 26];
 /// The same as matrices, one of them with rows that start on odd addresses.
 const MATRICES: [(usize, usize); 4] = [(256, 256), (1024, 1024), (8192, 8192), (8191, 8179)];
+
+/// Rows and columns of square factors; the reference takes seconds for larger ones.
+const SIDES: [usize; 3] = [256, 1024, 2048];
+const MOST_BY_REFERENCE: usize = 256;
 
 /// Elements that one task of a parallel loop takes.
 const CHUNK: usize = 1 << 16;
@@ -86,6 +91,36 @@ fn serial(input: &[f32], cols: usize, output: &mut [f32], rows: usize) {
     }
 }
 
+/// Products of square matrices: the simple loops that say what is right, and what the CPU device runs.
+fn gemm(criterion: &mut Criterion) {
+    let device = gpu_core::Device::cpu();
+    let stream = device.default_stream();
+    let mut group = criterion.benchmark_group("gemm/f32");
+    for side in SIDES {
+        let values = data::values::<f32>(side * side);
+        let mut output = vec![0.0; side * side];
+        let layout = Layout::row_major(side, side).expect("it fits");
+        group.throughput(Throughput::Elements(2 * (side as u64).pow(3)));
+        if side <= MOST_BY_REFERENCE {
+            let one = BatchLayout { matrix: layout, count: 1, stride: 0 };
+            group.bench_function(BenchmarkId::new("reference", side), |b| {
+                b.iter(|| {
+                    let factor = (black_box(&values[..]), one);
+                    gpu_linalg::reference::gemm(1.0, factor, factor, 0.0, (black_box(&mut output), one));
+                });
+            });
+        }
+        group.bench_function(BenchmarkId::new("device", side), |b| {
+            b.iter(|| {
+                let factor = gpu_linalg::Matrix::new(black_box(&values), layout).expect("it fits");
+                let product = MatrixMut::new(black_box(&mut output[..]), layout).expect("it fits");
+                gpu_linalg::gemm(&stream, 1.0, factor, factor, 0.0, product).expect("the shapes agree");
+            });
+        });
+    }
+    group.finish();
+}
+
 /// What the host does before each launch.
 fn plan(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("plan");
@@ -107,6 +142,6 @@ criterion_group! {
         .sample_size(20)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2));
-    targets = plan, sum, transpose
+    targets = plan, sum, transpose, gemm
 }
 criterion_main!(benches);

@@ -11,11 +11,13 @@
 //   select.cuh        CUB's compaction
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
 //   transpose.cuh     cuBLAS's transposition
+//   linalg.cuh        cuBLAS's products and sums
 //   first_result.cuh  the first result of a fresh process
 
 #include "first_result.cuh"
 #include "floors.cuh"
 #include "histogram.cuh"
+#include "linalg.cuh"
 #include "reduce.cuh"
 #include "scan.cuh"
 #include "segments.cuh"
@@ -72,6 +74,8 @@ int main(int argc, char** argv) {
     cublasHandle_t cublas = nullptr;
     CHECK_CUBLAS(cublasCreate(&cublas));
     CHECK_CUBLAS(cublasSetStream(cublas, session.stream));
+    // Floats are multiplied as floats: no tf32.
+    CHECK_CUBLAS(cublasSetMathMode(cublas, CUBLAS_DEFAULT_MATH));
 
     // The sizes of ../src/suite.rs.
     struct Shape {
@@ -81,11 +85,15 @@ int main(int argc, char** argv) {
     std::vector<uint64_t> sorted = {16, 20, 24, 27};
     std::vector<Shape> shapes = {{1024, 1024}, {4096, 4096}, {16384, 16384}, {16381, 16363}};
     std::vector<uint64_t> literature = {500000, 1000000, 5000000, 10000000, 30000000, 60000000, 100000000};
+    std::vector<uint64_t> squares = {512, 1024, 2048, 4096, 8192};
+    std::vector<Shape> factors = {{1024, 1024}, {4096, 4096}, {16384, 16384}, {100000, 2000}, {2000, 100000}};
     std::vector<uint64_t> lengths = {8, 32, 256, 4096, 1048576, 0};
     if (options.quick) logs = {10, 16}, shapes = {{64, 64}, {256, 256}, {61, 67}}, literature = {1000};
     if (options.quick) sorted = {10, 12};
+    if (options.quick) squares = {65}, factors = {{64, 64}, {3, 1000}, {1000, 3}};
     const uint64_t first = options.quick ? 10 : 20;
     const uint64_t segment_elements = options.quick ? kQuickSegmentElements : kSegmentElements;
+    const uint64_t added = options.quick ? 1ull << 10 : 1ull << 28;
     const Shape columns = options.quick ? Shape{256, 256} : Shape{16384, 16384};
     auto matrix = [](Shape s) { return "/f32/" + std::to_string(s.rows) + "x" + std::to_string(s.cols); };
 
@@ -121,6 +129,16 @@ int main(int argc, char** argv) {
     if (session.selects("columns" + matrix(columns))) measure_columns(session, cublas, columns.rows, columns.cols);
     for (Shape s : shapes)
         if (session.selects("transpose" + matrix(s))) measure_transpose(session, cublas, s.rows, s.cols);
+    for (uint64_t n : squares)
+        if (session.selects("gemm" + matrix({n, n}))) measure_gemm<float>(session, cublas, n);
+    for (uint64_t n : squares)
+        if (session.selects("gemm/f64/" + std::to_string(n) + "x" + std::to_string(n)))
+            measure_gemm<double>(session, cublas, n);
+    for (bool transposed : {false, true})
+        for (Shape s : factors)
+            if (session.selects((transposed ? "gemv_transposed" : "gemv") + matrix(s)))
+                measure_gemv(session, cublas, s.rows, s.cols, transposed);
+    if (session.selects("add/f32/" + size_name(added))) measure_add(session, cublas, added);
     for (uint64_t log : logs)
         if (session.selects("copy/f32/" + size_name(1ull << log))) session.copy(1ull << log);
     for (Shape s : shapes)

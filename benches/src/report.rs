@@ -86,6 +86,16 @@ impl Subject {
             _ => self.n.to_string(),
         }
     }
+
+    /// Floating-point operations of one launch, where they are what counts: products of square matrices, and of a matrix and a
+    /// vector.
+    pub fn operations(&self) -> Option<u64> {
+        match self.op.as_str() {
+            "gemm" => self.rows.map(|rows| 2 * rows.pow(3)),
+            "gemv" | "gemv_transposed" => Some(2 * self.n),
+            _ => None,
+        }
+    }
 }
 
 /// One result.
@@ -194,6 +204,7 @@ pub fn table(records: &[Record]) -> String {
         ("MB", Right),
         ("GB/s", Right),
         ("of copy", Right),
+        ("TFLOP/s", Right),
     ]);
     for record in records {
         let microseconds = |ms: f64| format!("{:.2}", ms * 1e3);
@@ -209,6 +220,9 @@ pub fn table(records: &[Record]) -> String {
             known(format!("{:.3}", record.bytes as f64 / 1e6)),
             known(format!("{:.1}", record.gbs)),
             record.copy_fraction.map_or("–".to_owned(), |fraction| format!("{:.1} %", fraction * 100.0)),
+            record.subject.operations().map_or("–".to_owned(), |operations| {
+                format!("{:.2}", operations as f64 / record.ms_median / 1e9)
+            }),
         ]);
     }
     table.to_string()
@@ -323,12 +337,15 @@ mod tests {
         let text = table(&[
             record("sum", None, 1 << 28, 0.24),
             record("transpose", Some((16381, 16363)), 16381 * 16363, 12.5),
+            // 2 · 1000³ operations in 0.1 ms.
+            record("gemm", Some((1000, 1000)), 1_000_000, 0.1),
         ]);
         let expected = "\
-op         type         size  mode    median µs   min µs  ± µs        MB    GB/s  of copy
----------  ----  -----------  ------  ---------  -------  ----  --------  ------  -------
-sum        f32          2^28  single     240.00   120.00  0.12  1073.742  4473.9   83.3 %
-transpose  f32   16381×16363  single   12500.00  6250.00  0.12  1072.169    85.8    1.6 %
+op         type         size  mode    median µs   min µs  ± µs        MB    GB/s  of copy  TFLOP/s
+---------  ----  -----------  ------  ---------  -------  ----  --------  ------  -------  -------
+sum        f32          2^28  single     240.00   120.00  0.12  1073.742  4473.9   83.3 %        –
+transpose  f32   16381×16363  single   12500.00  6250.00  0.12  1072.169    85.8    1.6 %        –
+gemm       f32         1000²  single     100.00    50.00  0.12     4.000    40.0  200.0 %    20.00
 ";
         assert_eq!(text, expected, "\n{text}");
     }

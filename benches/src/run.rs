@@ -168,9 +168,9 @@ impl Run {
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
-                // A copy within the device says nothing of one from the host.
+                // A copy within the device says nothing of one from the host, nor of products of matrices.
                 let copies = match case.op {
-                    Op::SumWithCopy => Vec::new(),
+                    Op::SumWithCopy | Op::Gemm => Vec::new(),
                     _ => self.copy(session, Case::copy_of(bytes))?,
                 };
                 for timing in timings {

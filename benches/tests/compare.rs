@@ -116,12 +116,12 @@ fn it_runs_both_in_turn_and_judges_the_figures() {
     assert_eq!(line(&text, "first_result f32 2^20").last(), Some(&"PASS"), "{text}");
     assert!(text.contains("Not measured: sum f32 2^28 single, sum f32 2^20 batch, "), "{text}");
     // 3 operations × 4 types × 4 lengths × 2 modes, an unordered sum, 7 scans, 7 of segments and columns, 22 transpositions, a
-    // first result.
-    assert!(text.contains("4 of 139 figures measured, 1 missed"), "{text}");
+    // first result, 2 sorts, 2 histograms, a compaction, 4 products of matrices, 5 of a matrix and a vector, a sum of vectors.
+    assert!(text.contains("4 of 149 figures measured, 1 missed"), "{text}");
     // The table of everything that both have.
     assert_eq!(
         line(&text, "sum f32 2^20 single cub"),
-        ["sum", "f32", "2^20", "single", "cub", "5.00", "10.00", "2.000", "2.000–2.000"]
+        ["sum", "f32", "2^20", "single", "cub", "5.00", "10.00", "2.000", "2.000–2.000", "–"]
     );
     assert!(!text.contains("empty") && !text.contains("copy"), "{text}");
 
@@ -148,7 +148,10 @@ fn the_median_over_the_rounds_counts() {
     let output = python.arg(script()).arg("--from").arg(&file).output().expect("python3 starts");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert_eq!(line(&text, "sum f32 2^28 single cub")[5..], ["100.00", "100.00", "1.000", "0.056–1.000"]);
+    assert_eq!(
+        line(&text, "sum f32 2^28 single cub")[5..],
+        ["100.00", "100.00", "1.000", "0.056–1.000", "–"]
+    );
 }
 
 #[test]
@@ -185,7 +188,30 @@ fn figures_of_bytes_and_of_the_copy_and_the_slowest_of_several() {
         line(&text, "permute u16 2^32 batch")[4..],
         ["≥", "0.80", "of", "the", "copy", "0.790", "MISS"]
     );
-    assert!(text.contains("4 of 139 figures measured, 2 missed"), "{text}");
+    assert!(text.contains("4 of 149 figures measured, 2 missed"), "{text}");
+}
+
+#[test]
+fn products_have_operations() {
+    let Some(mut python) = python() else { return };
+    let folder = folder("products");
+    // 2 · 4096³ operations in 2.5 ms are 54.98 · 10^12 a second; 2 · 4096² in 0.02 ms 1.68 · 10^12.
+    let records = [
+        record("ours", "gemm", 1 << 24, Some(4096), "batch", 2.5),
+        record("cublas", "gemm", 1 << 24, Some(4096), "batch", 2.0),
+        record("ours", "gemv", 1 << 24, Some(4096), "batch", 0.02),
+        record("cublas", "gemv", 1 << 24, Some(4096), "batch", 0.03),
+    ]
+    .map(|record| record.replacen('{', "{\"round\":1,", 1));
+    let file = folder.join("kept.jsonl");
+    fs::write(&file, records.join("\n")).expect("a file");
+    let output = python.arg(script()).arg("--from").arg(&file).output().expect("python3 starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert_eq!(line(&text, "gemm f32 4096×4096 batch cublas").last(), Some(&"54.98"), "{text}");
+    assert_eq!(line(&text, "gemv f32 4096×4096 batch cublas").last(), Some(&"1.68"), "{text}");
+    assert_eq!(line(&text, "gemm f32 4096×4096 batch ≥")[9..], ["0.800", "MISS"], "{text}");
+    assert_eq!(line(&text, "gemv f32 4096×4096 batch ≥")[9..], ["1.500", "PASS"], "{text}");
 }
 
 #[test]

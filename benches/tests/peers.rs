@@ -94,6 +94,39 @@ fn the_sizes_are_the_same() {
     );
 }
 
+#[test]
+fn the_products_are_the_same() {
+    for (quick, squares, factors, added) in [
+        (false, "squares = {", "factors = {", "1ull << 28"),
+        (true, "if (options.quick) squares = {", "factors = {", "1ull << 10"),
+    ] {
+        let of = |op, element| {
+            let cases = suite::cases(quick).into_iter();
+            cases.filter(move |case| case.op == op && case.element == element)
+        };
+        let shapes = |op| -> Vec<String> {
+            let shape = |case: Case| match case.shape {
+                suite::Shape::Matrix { rows, cols } => format!("{{{rows}, {cols}}}"),
+                other => panic!("{other:?} is no matrix"),
+            };
+            of(op, Type::F32).map(shape).collect()
+        };
+        for element in [Type::F32, Type::F64] {
+            let sides: Vec<usize> = of(Op::Gemm, element).map(|case| case.elements().isqrt()).collect();
+            assert_eq!(list(squares), sides);
+        }
+        for op in [Op::Gemv, Op::GemvTransposed] {
+            let wanted = format!("{factors}{}}}", shapes(op).join(", "));
+            assert!(PEERS.contains(&wanted), "{wanted}");
+        }
+        let [sum] = of(Op::Add, Type::F32).map(Case::elements).collect::<Vec<_>>()[..] else {
+            panic!("one sum of vectors")
+        };
+        assert_eq!(format!("1ull << {}", sum.ilog2()), added);
+    }
+    assert!(PEERS.contains("added = options.quick ? 1ull << 10 : 1ull << 28;"));
+}
+
 /// Values that the C++ side printed.
 #[test]
 fn the_inputs_are_the_same() {

@@ -1,5 +1,6 @@
 //! What the examples share.
 
+pub mod additions;
 pub mod chart;
 pub mod device;
 pub mod reductions;

@@ -2421,6 +2421,19 @@ pub static LINALG_GEMM_TENSOR_F64: ::gpu_std::launch::Module = ::gpu_std::launch
     ],
 };
 
+/// Module `linalg_level2`: `linalg_ger_f32`, `linalg_ger_f64`, `linalg_triangle_f32`, `linalg_triangle_f64`.
+pub static LINALG_LEVEL2: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_level2",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_level2.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `linalg_elementwise`: `linalg_elementwise_f32`, `linalg_elementwise_f64`, `linalg_swap_f32`, `linalg_swap_f64`.
 pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "linalg_elementwise",
@@ -2434,7 +2447,7 @@ pub static LINALG_ELEMENTWISE: ::gpu_std::launch::Module = ::gpu_std::launch::Mo
     ],
 };
 
-/// Module `linalg_variants`: `linalg_gemm_naive`, `linalg_gemm_shared`, `linalg_gemv_column`, `linalg_gemv_row`, `linalg_gemv_rows`, `linalg_matrix_add`, `linalg_vector_add`.
+/// Module `linalg_variants`: `linalg_gemm_naive`, `linalg_gemm_shared`, `linalg_gemv_column_f32`, `linalg_gemv_column_f64`, `linalg_gemv_column_i32`, `linalg_gemv_row_f32`, `linalg_gemv_row_f64`, `linalg_gemv_row_i32`, `linalg_gemv_rows_f32`, `linalg_gemv_rows_f64`, `linalg_gemv_rows_i32`, `linalg_matrix_add`, `linalg_vector_add`.
 pub static LINALG_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "linalg_variants",
     images: &[

@@ -75,6 +75,47 @@ fn products_with_a_vector_for_any_launch() {
     });
 }
 
+/// Doubles, and integers, whose sums wrap and are exact in any order.
+#[test]
+fn products_with_a_vector_of_doubles_and_integers() {
+    for_each("products_with_a_vector_of_doubles_and_integers", |device| {
+        if device.kind() == Kind::Cpu {
+            return;
+        }
+        let stream = device.default_stream();
+        let (m, n) = (70, 50);
+        let config = LaunchConfig::linear(3, 32);
+        let doubles: Vec<f64> = floats(7, m * n + n).into_iter().map(f64::from).collect();
+        let integers: Vec<i32> =
+            floats(8, m * n + n).into_iter().map(|value| value.to_bits() as i32).collect();
+        for variant in [GemvVariant::Row, GemvVariant::Rows(3), GemvVariant::Column] {
+            let (a, x) = (device.upload(&integers[n..]).unwrap(), device.upload(&integers[..n]).unwrap());
+            let mut y = device.upload(&vec![-1; m]).unwrap();
+            gemv(variant, &stream, config, &a, &x, &mut y).unwrap();
+            let row = |row: &[i32]| {
+                let products = row.iter().zip(&integers[..n]).map(|(a, x)| a.wrapping_mul(*x));
+                products.fold(0i32, i32::wrapping_add)
+            };
+            let expected: Vec<i32> = integers[n..].chunks(n).map(row).collect();
+            assert_eq!(y.to_vec().unwrap(), expected, "{variant:?} on {}", device.name());
+
+            let (a, x) = (device.upload(&doubles[n..]).unwrap(), device.upload(&doubles[..n]).unwrap());
+            let mut y = device.upload(&vec![f64::NAN; m]).unwrap();
+            gemv(variant, &stream, config, &a, &x, &mut y).unwrap();
+            for (row, y) in y.to_vec().unwrap().into_iter().enumerate() {
+                let products = || doubles[n + row * n..][..n].iter().zip(&doubles[..n]);
+                let chain = products().fold(0.0, |sum: f64, (a, x)| a.mul_add(*x, sum)) + 0.0;
+                // Two orders differ by at most twice the bound of either.
+                let unit = f64::EPSILON / 2.0;
+                let gamma = (n + 1) as f64 * unit / (1.0 - (n + 1) as f64 * unit);
+                let size: f64 = products().map(|(a, x)| (a * x).abs()).sum();
+                let bound = if variant == GemvVariant::Column { 2.0 * gamma * size } else { 0.0 };
+                assert!((y - chain).abs() <= bound, "{variant:?}, row {row}: {y} for {chain}");
+            }
+        }
+    });
+}
+
 /// Grids that fit, that are far too large, and that fit no row.
 #[test]
 fn sums_for_any_grid_and_block() {

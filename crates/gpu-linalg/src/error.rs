@@ -79,6 +79,14 @@ pub enum Error {
         /// Rows and columns of the other.
         actual: (usize, usize),
     },
+    /// A symmetric or triangular matrix that is not square.
+    #[error("a symmetric or triangular matrix has as many rows as columns, not {rows} × {columns}")]
+    NotSquare {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
     /// Row-major and column-major matrices in one element-wise operation: transpose one first.
     #[error("one matrix is {expected:?}, another {actual:?}")]
     Orders {

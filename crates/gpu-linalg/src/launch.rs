@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::linalg::{Scalar, elementwise, gemm, gemv};
+use gpu_kernels::linalg::{Scalar, elementwise, gemm, gemv, ger, triangle};
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -66,6 +66,35 @@ mod sealed {
             y: GlobalMut<Self>,
             lines: elementwise::Lines,
         ) -> Result<(), gpu_core::Error>;
+
+        /// Enqueues an outer product.
+        ///
+        /// # Safety
+        /// Until the kernel has ended the accessors must hold the `lines` and a factor for each line and each place; `a` is
+        /// shared with nothing. `config` must be that of the plan.
+        unsafe fn ger(
+            stream: &Stream,
+            config: LaunchConfig,
+            of_lines: Global<Self>,
+            of_places: Global<Self>,
+            a: GlobalMut<Self>,
+            lines: elementwise::Lines,
+            alpha: Self,
+        ) -> Result<(), gpu_core::Error>;
+
+        /// Enqueues the pieces of a product with a triangle.
+        ///
+        /// # Safety
+        /// Until the kernel has ended the accessors must hold the triangle and the vector that `shape` describes, and
+        /// `partials` all pieces, shared with nothing. `config` must be that of the plan.
+        unsafe fn triangle(
+            stream: &Stream,
+            config: LaunchConfig,
+            a: Global<Self>,
+            x: Global<Self>,
+            partials: GlobalMut<Self>,
+            shape: triangle::Shape,
+        ) -> Result<(), gpu_core::Error>;
     }
 
     /// The kernels for products of a matrix and a vector.
@@ -107,7 +136,7 @@ mod sealed {
 }
 
 macro_rules! real_elements {
-    ($($T:ty, $elementwise:ident, $swap:ident: $($kernel:ident => $name:ident),*;)*) => { $(
+    ($($T:ty, $elementwise:ident, $swap:ident, $ger:ident, $triangle:ident: $($kernel:ident => $name:ident),*;)*) => { $(
         impl RealElement for $T {}
 
         impl sealed::MatrixKernels for $T {
@@ -155,15 +184,40 @@ macro_rules! real_elements {
                 // SAFETY: the caller's promise.
                 unsafe { elementwise::$swap::launch(stream, config, x, y, lines) }
             }
+
+            unsafe fn ger(
+                stream: &Stream,
+                config: LaunchConfig,
+                of_lines: Global<Self>,
+                of_places: Global<Self>,
+                a: GlobalMut<Self>,
+                lines: elementwise::Lines,
+                alpha: Self,
+            ) -> Result<(), gpu_core::Error> {
+                // SAFETY: the caller's promise.
+                unsafe { ger::$ger::launch(stream, config, of_lines, of_places, a, lines, alpha) }
+            }
+
+            unsafe fn triangle(
+                stream: &Stream,
+                config: LaunchConfig,
+                a: Global<Self>,
+                x: Global<Self>,
+                partials: GlobalMut<Self>,
+                shape: triangle::Shape,
+            ) -> Result<(), gpu_core::Error> {
+                // SAFETY: the caller's promise.
+                unsafe { triangle::$triangle::launch(stream, config, a, x, partials, shape) }
+            }
         }
     )* };
 }
 
 // A plan never has a kernel that its type does not: those stand for the one they would be.
 real_elements! {
-    f32, linalg_elementwise_f32, linalg_swap_f32: Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
+    f32, linalg_elementwise_f32, linalg_swap_f32, linalg_ger_f32, linalg_triangle_f32: Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
         TensorLarge => linalg_gemm_f32, TensorSmall => linalg_gemm_small_f32;
-    f64, linalg_elementwise_f64, linalg_swap_f64: Large => linalg_gemm_f64, Small => linalg_gemm_f64,
+    f64, linalg_elementwise_f64, linalg_swap_f64, linalg_ger_f64, linalg_triangle_f64: Large => linalg_gemm_f64, Small => linalg_gemm_f64,
         TensorLarge => linalg_gemm_tensor_f64, TensorSmall => linalg_gemm_tensor_small_f64;
 }
 
@@ -283,5 +337,45 @@ pub(crate) fn swap<T: RealElement>(
     // SAFETY: the caller took the accessors from exclusive views that hold the matrices of the plan's layouts, and everything
     // is freed only after the work enqueued before.
     unsafe { T::swap(stream, plan.launch, x, y, plan.lines)? };
+    Ok(())
+}
+
+/// Enqueues the outer product of `plan`, added to `a`.
+pub(crate) fn ger<T: RealElement>(
+    stream: &Stream,
+    plan: &plan::elementwise::Plan,
+    alpha: T,
+    of_lines: View<'_, T>,
+    of_places: View<'_, T>,
+    mut a: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let (of_lines, of_places, a) = (of_lines.as_global(), of_places.as_global(), a.as_global_mut());
+    // SAFETY: the views hold the matrix of the plan's layout and a factor for each of its rows and columns (checked by the
+    // caller), and `a` is exclusive; everything is freed only after the work enqueued before.
+    unsafe { T::ger(stream, plan.launch, of_lines, of_places, a, plan.lines, alpha)? };
+    Ok(())
+}
+
+/// Enqueues `y = alpha · A · x + beta · y`, of A the triangle of `plan`. `x` may be `y`, as it is read before `y` is written.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub(crate) fn triangle<T: RealElement>(
+    stream: &Stream,
+    plan: &plan::triangle::Plan,
+    alpha: T,
+    a: View<'_, T>,
+    x: Global<T>,
+    beta: T,
+    y: GlobalMut<T>,
+    mut scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let partials = scratch.as_global_mut();
+    // SAFETY: the caller took the accessors of the vectors from views that hold them, `y` from an exclusive one; the other
+    // views hold the triangle and the pieces of the plan's shape (checked by the caller), and the pieces are exclusive. The
+    // second launch, which writes `y`, begins after the first, which reads `x`. Everything is freed only after the work
+    // enqueued before.
+    unsafe {
+        T::triangle(stream, plan.launch, a.as_global(), x, partials, plan.shape)?;
+        T::finish(stream, plan.finish, partials.as_global(), y, plan.pieces, alpha, beta)?;
+    }
     Ok(())
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod cpu;
 mod error;
 mod launch;
 mod matrix;

@@ -6,7 +6,9 @@
 pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
+pub mod ger;
 mod scalar;
+pub mod triangle;
 pub mod variants;
 
 pub use scalar::Scalar;

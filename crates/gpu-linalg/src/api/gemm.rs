@@ -3,11 +3,11 @@
 use gpu_core::{Buffer, Stream};
 
 use super::expect_apart;
+use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchMut, Layout, Matrix, MatrixMut};
 use crate::plan::gemm::Plan;
-use crate::reference;
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
@@ -61,7 +61,7 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
     if let (Some(a_data), Some(b_data), Some(c_data)) =
         (a.data.as_slice(), b.data.as_slice(), c.data.as_mut_slice())
     {
-        reference::gemm(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
+        cpu::gemm(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
         return Ok(());
     }
     let addresses =

@@ -3,10 +3,14 @@
 mod elementwise;
 mod gemm;
 mod gemv;
+mod ger;
+mod triangle;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use gemm::{gemm, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
+pub use ger::ger;
+pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
 
 use gpu_core::{View, ViewMut};
 

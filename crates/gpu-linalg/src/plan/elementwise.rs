@@ -1,6 +1,6 @@
 //! Element-wise operations: matrices as lines, and threads to a line.
 
-use gpu_kernels::linalg::elementwise::{Lines, THREADS, UNROLL};
+use gpu_kernels::linalg::elementwise::{AXPY, Lines, THREADS, UNROLL};
 use gpu_std::launch::LaunchConfig;
 
 use super::blocks;
@@ -33,10 +33,33 @@ impl Plan {
         let dense = layouts.iter().all(|layout| layout.span() == layout.rows() * layout.columns());
         let (length, count) =
             if dense { (x.span() as u64, 1) } else { (x.contiguous() as u64, x.lines() as u64) };
-        let leading = |layout: Layout| if dense { 0 } else { layout.leading_dimension() };
-        let strides = leading(x) | leading(y) | leading(output);
+        let leading = [x, y, output].map(|layout| if dense { 0 } else { layout.leading_dimension() });
+        Self::of_lines(bytes, operation, (length, count), leading, addresses)
+    }
+
+    /// The plan for the outer product that is added to a matrix, not empty; `addresses` are those of the vector along the lines
+    /// and of the matrix.
+    ///
+    /// # Errors
+    /// [`Error::TooManyBlocks`].
+    pub fn outer(bytes: usize, layout: Layout, addresses: [u64; 2]) -> Result<Self, Error> {
+        let lines = (layout.contiguous() as u64, layout.lines() as u64);
+        // The vector is the same for all lines.
+        let leading = [0, layout.leading_dimension(), layout.leading_dimension()];
+        let [vector, matrix] = addresses;
+        Self::of_lines(bytes, AXPY, lines, leading, [vector, matrix, matrix])
+    }
+
+    /// The plan for lines, and the leading dimensions and addresses of `x`, `y` and the output.
+    fn of_lines(
+        bytes: usize,
+        operation: u32,
+        (length, count): (u64, u64),
+        leading: [usize; 3],
+        addresses: [u64; 3],
+    ) -> Result<Self, Error> {
         let aligned = addresses.iter().all(|address| address.is_multiple_of(16))
-            && (strides * bytes).is_multiple_of(16);
+            && leading.iter().all(|leading| (leading * bytes).is_multiple_of(16));
 
         let each = u64::from(UNROLL) * 16 / bytes as u64;
         let width = length.div_ceil(each).next_power_of_two().min(u64::from(THREADS)) as u32;
@@ -45,9 +68,9 @@ impl Plan {
         let launch = LaunchConfig::linear(blocks(u128::from(across) * u128::from(down))?, THREADS);
         let lines = Lines {
             length,
-            x_leading: leading(x) as u64,
-            y_leading: leading(y) as u64,
-            output_leading: leading(output) as u64,
+            x_leading: leading[0] as u64,
+            y_leading: leading[1] as u64,
+            output_leading: leading[2] as u64,
             count,
             width,
             // No more than the blocks of the launch.

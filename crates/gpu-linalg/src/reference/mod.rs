@@ -3,15 +3,20 @@
 mod elementwise;
 mod gemm;
 mod gemv;
+mod ger;
+mod triangle;
 
 pub use elementwise::{elementwise, map, swap, update};
 pub use gemm::gemm;
 pub use gemv::gemv;
+pub use ger::ger;
+pub use triangle::{symv, trmv};
 
 use gpu_std::float::Float;
 
 /// `alpha · sum + beta · old`, as the kernels do it: `old` is asked for only where `beta` is not zero.
-fn finish<T: Float>(alpha: T, sum: T, beta: T, old: impl FnOnce() -> T) -> T {
+#[inline(always)]
+pub(crate) fn finish<T: Float>(alpha: T, sum: T, beta: T, old: impl FnOnce() -> T) -> T {
     // A sum that is -0 gives +0, as it does where a kernel goes on with zeros.
     let sum = sum + T::ZERO;
     if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * old()) }

@@ -4,6 +4,7 @@ use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::linalg::gemm::{GEMM_F32, Operand, Product, linalg_gemm_f32};
 use gpu_kernels::linalg::variants as kernels;
 use gpu_std::launch::LaunchConfig;
+use gpu_std::memory::{Global, GlobalMut};
 
 use super::{GemmVariant, GemvVariant};
 use crate::error::Error;
@@ -47,28 +48,79 @@ pub(super) fn gemm(
     Ok(())
 }
 
-/// Enqueues `y = A · x`, the views being long enough for `[m, n]` and on the stream's device.
-pub(super) fn gemv(
+/// A type of elements that the products with a vector come for: `f32`, `f64`, `i32`.
+pub trait VariantElement: gpu_core::Element + kernels::Number + sealed::GemvKernels {}
+
+mod sealed {
+    use super::*;
+
+    /// The kernels for products of a matrix and a vector.
+    pub trait GemvKernels: kernels::Number {
+        /// Enqueues a product.
+        ///
+        /// # Safety
+        /// Until the kernel has ended the accessors must hold a matrix of `[m, n]` elements, and vectors of n and m, of which `y`
+        /// is shared with nothing.
+        unsafe fn gemv(
+            variant: GemvVariant,
+            stream: &Stream,
+            config: LaunchConfig,
+            a: Global<Self>,
+            x: Global<Self>,
+            y: GlobalMut<Self>,
+            shape: [u32; 2],
+        ) -> Result<(), gpu_core::Error>;
+    }
+}
+
+macro_rules! elements {
+    ($($T:ty: $row:ident, $rows:ident, $column:ident;)*) => { $(
+        impl VariantElement for $T {}
+
+        impl sealed::GemvKernels for $T {
+            unsafe fn gemv(
+                variant: GemvVariant,
+                stream: &Stream,
+                config: LaunchConfig,
+                a: Global<Self>,
+                x: Global<Self>,
+                y: GlobalMut<Self>,
+                [m, n]: [u32; 2],
+            ) -> Result<(), gpu_core::Error> {
+                match variant {
+                    // SAFETY: the caller's promise.
+                    GemvVariant::Row => unsafe { kernels::$row::launch(stream, config, a, x, y, m, n) },
+                    // SAFETY: the caller's promise.
+                    GemvVariant::Rows(per_thread) => unsafe {
+                        kernels::$rows::launch(stream, config, a, x, y, m, n, per_thread.max(1))
+                    },
+                    // SAFETY: the caller's promise.
+                    GemvVariant::Column => unsafe { kernels::$column::launch(stream, config, a, x, y, m, n) },
+                }
+            }
+        }
+    )* };
+}
+elements! {
+    f32: linalg_gemv_row_f32, linalg_gemv_rows_f32, linalg_gemv_column_f32;
+    f64: linalg_gemv_row_f64, linalg_gemv_rows_f64, linalg_gemv_column_f64;
+    i32: linalg_gemv_row_i32, linalg_gemv_rows_i32, linalg_gemv_column_i32;
+}
+
+/// Enqueues `y = A · x`, the views being long enough for `shape`, `[m, n]`, and on the stream's device.
+pub(super) fn gemv<T: VariantElement>(
     variant: GemvVariant,
     stream: &Stream,
     config: LaunchConfig,
-    a: View<'_, f32>,
-    x: View<'_, f32>,
-    mut y: ViewMut<'_, f32>,
-    [m, n]: [u32; 2],
+    a: View<'_, T>,
+    x: View<'_, T>,
+    mut y: ViewMut<'_, T>,
+    shape: [u32; 2],
 ) -> Result<(), Error> {
     let (a, x, y) = (a.as_global(), x.as_global(), y.as_global_mut());
-    match variant {
-        // SAFETY: threads read the elements of A and x and write those of y, which the views hold, and y is exclusive; the
-        // memory is freed only after the work enqueued before.
-        GemvVariant::Row => unsafe { kernels::linalg_gemv_row::launch(stream, config, a, x, y, m, n) },
-        // SAFETY: as above.
-        GemvVariant::Rows(per_thread) => unsafe {
-            kernels::linalg_gemv_rows::launch(stream, config, a, x, y, m, n, per_thread.max(1))
-        },
-        // SAFETY: as above.
-        GemvVariant::Column => unsafe { kernels::linalg_gemv_column::launch(stream, config, a, x, y, m, n) },
-    }?;
+    // SAFETY: threads read the elements of A and x and write those of y, which the views hold, and y is exclusive; the memory is
+    // freed only after the work enqueued before.
+    unsafe { T::gemv(variant, stream, config, a, x, y, shape)? };
     Ok(())
 }
 

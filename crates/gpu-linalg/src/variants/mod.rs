@@ -1,10 +1,12 @@
-//! The textbook's sums and products, to be measured beside the fast ones: what each lesson is worth. Of `f32`, row-major without gaps,
-//! on devices that run kernels.
+//! The textbook's sums and products, to be measured beside the fast ones: what each lesson is worth. Of `f32`, products with a vector also of `f64` and
+//! `i32`, row-major without gaps, on devices that run kernels.
 //!
 //! All but [`GemvVariant::Column`] add in ascending order and give the bits of a serial loop of fused multiply-adds. Grid and
 //! block are the caller's, as the textbook's experiments vary them; a grid too small is refused.
 
 mod launch;
+
+pub use launch::VariantElement;
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::linalg::variants as kernels;
@@ -122,19 +124,19 @@ pub fn gemm<'a, 'b, 'c>(
 /// use gpu_linalg::variants::{GemvVariant, gemv};
 /// use gpu_std::launch::LaunchConfig;
 /// let device = gpu_core::Device::simulator();
-/// let (a, x) = (device.upload(&[1.0, 2.0, 3.0, 4.0])?, device.upload(&[1.0, 10.0])?);
+/// let (a, x) = (device.upload(&[1, 2, 3, 4])?, device.upload(&[1, 10])?);
 /// let mut y = device.alloc(2)?;
 /// gemv(GemvVariant::Row, &device.default_stream(), LaunchConfig::linear(1, 32), &a, &x, &mut y)?;
-/// assert_eq!(y.to_vec()?, [21.0, 43.0]);
+/// assert_eq!(y.to_vec()?, [21, 43]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemv<'a, 'x, 'y>(
+pub fn gemv<'a, 'x, 'y, T: VariantElement>(
     variant: GemvVariant,
     stream: &Stream,
     config: LaunchConfig,
-    a: impl Into<View<'a, f32>>,
-    x: impl Into<View<'x, f32>>,
-    y: impl Into<ViewMut<'y, f32>>,
+    a: impl Into<View<'a, T>>,
+    x: impl Into<View<'x, T>>,
+    y: impl Into<ViewMut<'y, T>>,
 ) -> Result<(), Error> {
     let (a, x, mut y) = (a.into(), x.into(), y.into());
     let (rows, columns) = (y.len(), x.len());

@@ -1,0 +1,63 @@
+//! Outer products.
+
+use gpu_core::{Stream, View};
+
+use super::expect_apart;
+use crate::error::Error;
+use crate::launch::{self, RealElement};
+use crate::matrix::{MatrixMut, Order};
+use crate::plan::elementwise::Plan;
+use crate::reference;
+
+/// `A = alpha · x · yᵀ + A` on `stream`.
+///
+/// A is m × n, row- or column-major with any leading dimension, `x` has m elements and `y` n. As in BLAS, `alpha` is multiplied with
+/// the vector that has one factor for each contiguous line, `x` where rows are contiguous and else `y`; the rest is one fused
+/// multiply-add an element. Where `alpha` is zero nothing is read and A stays. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device
+/// than the stream or where the launch failed. A is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, MatrixMut, ger};
+/// let device = gpu_core::Device::simulator();
+/// let (x, y) = (device.upload(&[1.0, 2.0])?, device.upload(&[1.0, 10.0, 100.0])?);
+/// let mut a = device.upload(&[0.5; 6])?;
+/// let matrix = MatrixMut::new(&mut a, Layout::row_major(2, 3)?)?;
+/// ger(&device.default_stream(), 3.0, &x, &y, matrix)?;
+/// assert_eq!(a.to_vec()?, [3.5, 30.5, 300.5, 6.5, 60.5, 600.5]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn ger<'x, 'y, T: RealElement>(
+    stream: &Stream,
+    alpha: T,
+    x: impl Into<View<'x, T>>,
+    y: impl Into<View<'y, T>>,
+    mut a: MatrixMut<'_, T>,
+) -> Result<(), Error> {
+    let (x, y) = (x.into(), y.into());
+    let (rows, columns) = a.layout.shape();
+    if x.len() != rows || y.len() != columns {
+        return Err(Error::VectorLengths { rows, columns, x: y.len(), y: x.len() });
+    }
+    stream.expect("first vector of an outer product", x.device())?;
+    stream.expect("second vector of an outer product", y.device())?;
+    stream.expect("matrix of an outer product", a.data.device())?;
+    expect_apart(&mut a.data, "x", &x)?;
+    expect_apart(&mut a.data, "y", &y)?;
+    if a.layout.is_empty() || alpha == T::ZERO {
+        return Ok(());
+    }
+    if let (Some(x), Some(y), Some(data)) = (x.as_slice(), y.as_slice(), a.data.as_mut_slice()) {
+        reference::ger(alpha, x, y, (data, a.layout));
+        return Ok(());
+    }
+    let (of_lines, of_places) = match a.layout.order() {
+        Order::RowMajor => (x, y),
+        Order::ColumnMajor => (y, x),
+    };
+    let addresses = [of_places.as_global().address(), a.data.as_global_mut().address()];
+    let plan = Plan::outer(size_of::<T>(), a.layout, addresses)?;
+    launch::ger(stream, &plan, alpha, of_lines, of_places, a.data)
+}

@@ -1,0 +1,198 @@
+//! Products of matrices in blocks that fit the caches and tiles that fit the registers (Goto and van de Geijn, *Anatomy of
+//! High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008).
+//!
+//! Vectors run along the columns of C, so an element's sum is still one chain of fused multiply-adds over ascending k: the
+//! bits are those of [`reference::gemm`](crate::reference::gemm). Between blocks of k the sums are kept as they are, in memory.
+
+use core::ops::Range;
+
+use gpu_std::float::Float;
+use rayon::prelude::*;
+
+use super::launch;
+use crate::matrix::{BatchLayout, Layout, Order};
+use crate::reference::finish;
+
+/// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
+const ROWS: usize = 384;
+/// Elements of the sums of a block.
+const DEPTH: usize = 192;
+/// Columns of C of which the sums are kept from one block of A to the next, so that A is packed once for all of them.
+const COLUMNS: usize = 2048;
+/// Columns of a block of B: with [`DEPTH`] another half of that cache.
+const BLOCK: usize = 256;
+/// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm).
+///
+/// # Panics
+/// Where shapes do not fit together, or a slice is shorter than its batch.
+pub fn gemm<T: Float>(
+    alpha: T,
+    a: (&[T], BatchLayout),
+    b: (&[T], BatchLayout),
+    beta: T,
+    c: (&mut [T], BatchLayout),
+) {
+    gemm_with(launch::compute, alpha, a, b, beta, c);
+}
+
+/// How a panel is computed.
+pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [T]);
+
+/// [`gemm`], its panels computed by `compute`.
+pub(super) fn gemm_with<T: Float>(
+    compute: Compute<T>,
+    alpha: T,
+    (a, a_layout): (&[T], BatchLayout),
+    (b, b_layout): (&[T], BatchLayout),
+    beta: T,
+    (c, c_layout): (&mut [T], BatchLayout),
+) {
+    if c_layout.matrix.order() == Order::ColumnMajor {
+        let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
+        return gemm_with(compute, alpha, b, a, beta, (c, c_layout.transposed()));
+    }
+    let (m, n) = c_layout.matrix.shape();
+    if m == 0 || n == 0 {
+        return;
+    }
+    let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
+    // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
+    let tasks = rayon::current_num_threads() * m.div_ceil(ROWS * rayon::current_num_threads());
+    let rows = m.div_ceil(tasks).next_multiple_of(12);
+    let leading = c_layout.matrix.leading_dimension();
+    for number in 0..c_layout.count {
+        // Factors without elements may have any stride.
+        let a = a.get(number * a_layout.stride..).unwrap_or(&[]);
+        let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
+        let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
+        c.par_chunks_mut(rows * leading).enumerate().for_each_init(Buffers::default, |buffers, (task, c)| {
+            let first = task * rows;
+            let panel = Panel {
+                a: (a, a_layout.matrix),
+                b: (b, b_layout.matrix),
+                rows: first..(first + rows).min(m),
+                columns: n,
+                depth,
+                leading,
+                factors: (alpha, beta),
+            };
+            compute(&panel, buffers, c);
+        });
+    }
+}
+
+/// Memory that a task leaves to the next.
+#[derive(Default)]
+pub(super) struct Buffers<T> {
+    a: Vec<T>,
+    b: Vec<T>,
+    sums: Vec<T>,
+}
+
+/// Some rows of a row-major C, and what they are made of.
+pub(super) struct Panel<'a, T> {
+    a: (&'a [T], Layout),
+    b: (&'a [T], Layout),
+    rows: Range<usize>,
+    columns: usize,
+    depth: usize,
+    leading: usize,
+    factors: (T, T),
+}
+
+impl<T: Float> Panel<'_, T> {
+    /// Computes the panel, `c` being its rows, in tiles of `M` × `N` elements.
+    #[inline(always)]
+    pub(super) fn compute<const M: usize, const N: usize>(&self, buffers: &mut Buffers<T>, c: &mut [T]) {
+        let row_tiles = self.rows.len().div_ceil(M);
+        for columns in blocks(0..self.columns, COLUMNS) {
+            buffers.sums.clear();
+            buffers.sums.resize(row_tiles * M * columns.len().next_multiple_of(N), T::ZERO);
+            for ks in blocks(0..self.depth, DEPTH) {
+                // A's rows are to it what B's columns are.
+                pack::<T, M>(&mut buffers.a, self.a.0, self.a.1.transposed(), ks.clone(), self.rows.clone());
+                let mut sums = buffers.sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>().0.iter_mut();
+                for columns in blocks(columns.clone(), BLOCK) {
+                    pack::<T, N>(&mut buffers.b, self.b.0, self.b.1, ks.clone(), columns);
+                    for b in buffers.b.chunks_exact(ks.len() * N) {
+                        for (a, sums) in buffers.a.chunks_exact(ks.len() * M).zip(&mut sums) {
+                            add_products(a, b, sums);
+                        }
+                    }
+                }
+            }
+            self.write::<M, N>(c, columns, &buffers.sums);
+        }
+    }
+
+    /// Writes the columns of C whose sums these are.
+    #[inline(always)]
+    fn write<const M: usize, const N: usize>(&self, c: &mut [T], columns: Range<usize>, sums: &[T]) {
+        let (alpha, beta) = self.factors;
+        let row_tiles = self.rows.len().div_ceil(M);
+        for (row, c) in c.chunks_mut(self.leading).enumerate() {
+            for (tile, c) in c[columns.clone()].chunks_mut(N).enumerate() {
+                let sums = &sums[((tile * row_tiles + row / M) * M + row % M) * N..][..N];
+                for (c, &sum) in c.iter_mut().zip(sums) {
+                    *c = finish(alpha, sum, beta, || *c);
+                }
+            }
+        }
+    }
+}
+
+/// `range` in pieces of `size`, the last one shorter.
+fn blocks(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(size).map(move |start| start..(start + size).min(end))
+}
+
+/// Copies the columns of a block of a matrix, `N` side by side and k after k; what is beyond the last column is zero.
+#[inline(always)]
+fn pack<T: Float, const N: usize>(
+    packed: &mut Vec<T>,
+    matrix: &[T],
+    layout: Layout,
+    ks: Range<usize>,
+    columns: Range<usize>,
+) {
+    packed.clear();
+    packed.resize(columns.len().next_multiple_of(N) * ks.len(), T::ZERO);
+    for (tile, packed) in packed.chunks_exact_mut(ks.len() * N).enumerate() {
+        let first = columns.start + tile * N;
+        let width = N.min(columns.end - first);
+        let (packed, _) = packed.as_chunks_mut::<N>();
+        if layout.order() == Order::RowMajor {
+            for (k, packed) in ks.clone().zip(packed) {
+                let line = &matrix[layout.index(k, first)..];
+                match line.first_chunk::<N>() {
+                    // Of a length that is known a copy is a few instructions.
+                    Some(line) if width == N => *packed = *line,
+                    _ => packed[..width].copy_from_slice(&line[..width]),
+                }
+            }
+        } else {
+            for column in 0..width {
+                let line = &matrix[layout.index(ks.start, first + column)..][..ks.len()];
+                for (packed, &value) in packed.iter_mut().zip(line) {
+                    packed[column] = value;
+                }
+            }
+        }
+    }
+}
+
+/// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
+#[inline(always)]
+fn add_products<T: Float, const M: usize, const N: usize>(a: &[T], b: &[T], sums: &mut [[T; N]; M]) {
+    // In registers meanwhile.
+    let mut tile = *sums;
+    for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<N>().0) {
+        for i in 0..M {
+            for j in 0..N {
+                tile[i][j] = a[i].mul_add(b[j], tile[i][j]);
+            }
+        }
+    }
+    *sums = tile;
+}

@@ -1,0 +1,109 @@
+//! Launches panels with the widest vectors that the machine has, found out at run time: the only unsafe code here.
+
+use gpu_std::float::Float;
+
+use super::gemm::{Buffers, Panel};
+
+/// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
+pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { avx512(panel, buffers, c) };
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { avx2(panel, buffers, c) };
+        }
+    }
+    portable(panel, buffers, c);
+}
+
+/// With what every machine has.
+fn portable<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+    by_size::<T, 6, 8, 4>(panel, buffers, c);
+}
+
+/// 24 of 32 registers of 64 bytes for sums.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn avx512<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+    by_size::<T, 12, 32, 16>(panel, buffers, c);
+}
+
+/// 12 of 16 registers of 32 bytes for sums.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+    by_size::<T, 6, 16, 8>(panel, buffers, c);
+}
+
+/// Tiles of `M` rows, and of `N4` columns of elements of 4 bytes, `N8` of others.
+#[inline(always)]
+fn by_size<T: Float, const M: usize, const N4: usize, const N8: usize>(
+    panel: &Panel<'_, T>,
+    buffers: &mut Buffers<T>,
+    c: &mut [T],
+) {
+    if size_of::<T>() == 4 { panel.compute::<M, N4>(buffers, c) } else { panel.compute::<M, N8>(buffers, c) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::gemm::{Compute, gemm_with};
+    use crate::matrix::{BatchLayout, Layout};
+    use crate::reference;
+
+    /// Every set of instructions that this machine has.
+    fn ways<T: Float>() -> Vec<(&'static str, Compute<T>)> {
+        let mut ways: Vec<(&str, Compute<T>)> = vec![("portable", portable), ("best", compute)];
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the machine has these instructions.
+            ways.push(("avx2", |panel, buffers, c| unsafe { avx2(panel, buffers, c) }));
+        } else {
+            eprintln!("SKIPPED: this machine has no avx2");
+        }
+        ways
+    }
+
+    /// Values of many magnitudes, so that another order of operations shows.
+    fn values<T: Float>(len: usize, of: fn(f64) -> T) -> Vec<T> {
+        (0..len as u64)
+            .map(|at| {
+                let hash = (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                of(((hash >> 40) as f64 - 8e6) * 2f64.powi((hash >> 20 & 15) as i32))
+            })
+            .collect()
+    }
+
+    fn check<T: Float + PartialEq>(of: fn(f64) -> T) {
+        // Around the ends of tiles, of blocks of rows, columns and k, and of what is packed at a time.
+        for (m, n, k) in [(1, 1, 0), (13, 33, 1), (5, 2051, 7), (770, 20, 3), (30, 257, 193), (25, 40, 400)] {
+            let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
+            let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
+            let (a, b, old) = (values(m * k, of), values(k * n, of), values(m * n, of));
+            let layouts = [row_major(m, k), row_major(k, n), row_major(m, n)];
+            let transposed =
+                [row_major(k, m).transposed(), row_major(n, k).transposed(), row_major(n, m).transposed()];
+            for [a_layout, b_layout, c_layout] in [layouts, transposed].map(|layouts| layouts.map(one)) {
+                let mut expected = old.clone();
+                let (a, b) = ((&a[..], a_layout), (&b[..], b_layout));
+                reference::gemm(of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
+                for (name, way) in ways::<T>() {
+                    let mut c = old.clone();
+                    gemm_with(way, of(0.5), a, b, of(-1.5), (&mut c, c_layout));
+                    assert!(c == expected, "{name}, {m} × {n} × {k}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_set_of_instructions_gives_the_references_bits() {
+        check::<f32>(|value| value as f32);
+        check::<f64>(|value| value);
+    }
+}
