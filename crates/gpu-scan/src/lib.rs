@@ -9,6 +9,7 @@ mod options;
 mod plan;
 pub mod reference;
 mod scratch;
+mod segmented;
 mod select;
 mod sort;
 pub mod variants;
@@ -22,6 +23,7 @@ pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
+pub use segmented::{Offsets, Segmented, Segments, scan_segments, scan_segments_into};
 pub use select::*;
 pub use sort::*;
 

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Stream};
 
 use crate::error::Error;
-use crate::plan::{HEADER, most_scratch_words};
+use crate::plan::{HEADER, Plan, most_scratch_words, most_segments_scratch_words};
 
 /// The totals of the tiles on their way from block to block, and the ticket by which blocks take tiles.
 ///
@@ -38,9 +38,36 @@ impl Scratch {
         Ok(Self { words, stream: stream.clone(), dirty: false })
     }
 
+    /// Scratch memory for scans of segments of up to `len` elements on `stream`, and for all other scans of as many.
+    ///
+    /// # Errors
+    /// Where the device's memory does not suffice.
+    pub fn for_segments(stream: &Stream, len: usize) -> Result<Self, Error> {
+        let words = stream.device().zeroed(HEADER + most_segments_scratch_words(len))?;
+        Ok(Self { words, stream: stream.clone(), dirty: false })
+    }
+
     /// Words that it has for tiles.
     pub fn capacity(&self) -> usize {
         self.words.len() - HEADER
+    }
+
+    /// Whether it is enough for the plan, and belongs to the stream.
+    pub(crate) fn check(
+        &self,
+        stream: &Stream,
+        plan: Plan,
+        scan: &'static str,
+        len: usize,
+    ) -> Result<(), Error> {
+        let (expected, actual) = (plan.scratch_words(), self.capacity());
+        if actual < expected {
+            return Err(Error::ScratchTooSmall { scan, len, expected, actual });
+        }
+        if self.stream != *stream {
+            return Err(Error::ScratchOfOtherStream);
+        }
+        Ok(())
     }
 
     /// Clears what a failed launch may have left.

@@ -31,6 +31,7 @@ mod look_back;
 mod memory;
 mod operator;
 mod packed;
+pub mod segmented;
 pub mod select;
 pub mod sort;
 mod tile;
