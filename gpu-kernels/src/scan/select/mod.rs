@@ -121,7 +121,9 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     let tile_len = 32 * (W * L) as u32;
     let tiles = len.div_ceil(tile_len as u64) as u32;
     let several = tiles > grid_dim_x() || tiles > SECTION;
-    let published = Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: MARK, several };
+    // Opaque: the compiler would keep what follows from the number of tiles.
+    let published =
+        || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark: MARK, several };
     let draw = || words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32;
 
     if thread == 0 {
@@ -129,7 +131,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     }
     sync_threads();
     let mut tile = block_ticket.read(0);
-    let (mut held, mut held_count) = (NONE, 0);
+    let mut held = NONE;
     let mut room = 0;
     loop {
         let mut total = 0;
@@ -137,11 +139,11 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
             let part = Part { tile, tile_len, len, partition: kept.partition };
             total = part.read::<T, S, L, W>(items, selector, rooms.offset(room), warp_counts);
             if thread == 0 && !several {
-                published.publish_total(tile, total as u64);
+                published().publish_total(tile, total as u64);
             }
             // Not the warp that waits: both are on their way at once.
             if thread / 32 == 1 && several {
-                arrive::<Counts>(published, tile, total as u64, 0);
+                arrive::<Counts>(published(), tile, total as u64, 0);
             }
         }
         room = tile_len - room;
@@ -149,7 +151,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
         // Of several tiles, what is kept before the one held; of a single one, before it at once.
         let asking = if several { held } else { tile };
         if thread < 32 && asking < tiles {
-            gather::<Counts>(published, asking, total as u64, 0, nodes);
+            gather::<Counts>(published(), asking, total as u64, 0, nodes);
         }
         let mut around = Prefix { before: 0, with: 0 };
         if held != NONE {
@@ -161,12 +163,12 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
         let next = if draws && thread == 0 { draw() } else { 0 };
         if held != NONE {
             let part = Part { tile: held, tile_len, len, partition: kept.partition };
-            part.write::<T, S, W>(selector, rooms.offset(room), held_count, around, kept);
+            part.write::<T, S, W>(selector, rooms.offset(room), around, kept);
         }
         if tile >= tiles {
             break;
         }
-        (held, held_count) = (tile, total);
+        held = tile;
         if draws {
             if thread == 0 {
                 block_ticket.write(0, next);
@@ -222,11 +224,11 @@ impl Part {
             unroll::<L>(|row| keeps[row] = selector.keep(part, base, first + 32 * row as u32, loaded[row]));
         } else {
             // Behind the end the last item once more: a condition would keep the loads apart.
-            let place = |row: usize| (first + 32 * row as u32).min(left - 1);
-            unroll::<L>(|row| loaded[row] = part.read(place(row)));
             unroll::<L>(|row| {
-                let is_item = first + 32 * (row as u32) < left;
-                keeps[row] = selector.keep(part, base, place(row), loaded[row]) && is_item;
+                let at = first + 32 * row as u32;
+                let place = at.min(left - 1);
+                loaded[row] = part.read(place);
+                keeps[row] = selector.keep(part, base, place, loaded[row]) && at < left;
             });
         }
         let mut votes = [0; L];
@@ -235,22 +237,25 @@ impl Part {
             votes[row] = warp_vote_ballot(FULL, keeps[row]);
             count += votes[row].count_ones();
         });
+        let own_warp = thread / 32;
         if lane == 0 {
-            warp_counts.write(thread / 32, count);
+            warp_counts.write(own_warp, count);
         }
         sync_threads();
         let (mut before, mut total) = (0, 0);
         unroll::<W>(|warp| {
             let of_warp = warp_counts.read(warp as u32);
-            before += if (warp as u32) < thread / 32 { of_warp } else { 0 };
+            before += if (warp as u32) < own_warp { of_warp } else { 0 };
             total += of_warp;
         });
+        // The others that go to memory: none, if they are not wanted.
+        let others = if self.partition { left } else { 0 };
         unroll::<L>(|row| {
             let at = first + 32 * row as u32;
             let rank = before + (votes[row] & ((1 << lane) - 1)).count_ones();
             let is_kept = votes[row] >> lane & 1 == 1;
             let to = if is_kept { rank } else { total + at - rank };
-            if is_kept || (self.partition && at < left) {
+            if is_kept || at < others {
                 room.write(to, selector.take(at, loaded[row]));
             }
             before += votes[row].count_ones();
@@ -265,12 +270,12 @@ impl Part {
         self,
         selector: S,
         room: Shared<S::Taken>,
-        total: u32,
         around: Prefix<u64>,
         kept: Kept<S::Output>,
     ) {
         let thread = thread_idx_x();
         let base = self.base();
+        let total = (around.with - around.before) as u32;
         if base + self.left() as u64 == self.len && thread == 0 {
             kept.count.write(0, around.with);
         }
