@@ -5,6 +5,7 @@ pub mod histogram;
 pub mod permute;
 mod reduce;
 mod scan;
+mod scan_segments;
 pub mod segments;
 mod select;
 mod sort;
@@ -15,6 +16,7 @@ pub use copy::Copy;
 pub use histogram::Histogram;
 pub use reduce::{Reduce, SumWithCopy};
 pub use scan::Scan;
+pub use scan_segments::ScanSegments;
 use segments::Lengths;
 pub use select::Select;
 pub use sort::Sort;
@@ -42,6 +44,8 @@ pub enum Op {
     Columns,
     /// The inclusive sums of an array.
     Scan,
+    /// The inclusive sums of each segment of an array.
+    ScanSegments,
     /// The keys of an array in order.
     Sort,
     /// Keys in order, and values in that of their keys.
@@ -74,6 +78,7 @@ impl Op {
             Self::Segments => "segments",
             Self::Columns => "columns",
             Self::Scan => "scan",
+            Self::ScanSegments => "scan_segments",
             Self::Sort => "sort",
             Self::SortPairs => "sort_pairs",
             Self::Histogram => "histogram",
@@ -292,11 +297,17 @@ pub fn cases(quick: bool) -> Vec<Case> {
     }));
     let (segmented, columns) =
         if quick { (segments::QUICK_ELEMENTS, (256, 256)) } else { (segments::ELEMENTS, (16384, 16384)) };
-    cases.extend(Lengths::ALL.into_iter().map(|lengths| Case {
-        op: Op::Segments,
-        element: Type::F32,
-        shape: Shape::Segmented(segmented, lengths),
-    }));
+    for op in [Op::Segments, Op::ScanSegments] {
+        cases.extend(Lengths::ALL.into_iter().map(|lengths| Case {
+            op,
+            element: Type::F32,
+            shape: Shape::Segmented(segmented, lengths),
+        }));
+    }
+    // What the scan of segments is measured by.
+    if !quick {
+        cases.push(vector(Op::Scan, Type::F32, segmented));
+    }
     cases.push(Case {
         op: Op::Columns,
         element: Type::F32,
@@ -379,6 +390,9 @@ mod tests {
             "segments/f32/2^3",
             "segments/f32/2^20",
             "segments/f32/power_law",
+            "scan_segments/f32/2^3",
+            "scan_segments/f32/power_law",
+            "scan/f32/2^26",
             "columns/f32/16384x16384",
             "copy/f32/2^28",
             "copy/f32/268042303",
