@@ -2564,3 +2564,55 @@ pub static SCAN_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
         },
     ],
 };
+
+/// Module `scan_columns_f32`: `scan_columns_max_f32`, `scan_columns_min_f32`, `scan_columns_sum_f32`.
+pub static SCAN_COLUMNS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_f64`: `scan_columns_max_f64`, `scan_columns_min_f64`, `scan_columns_sum_f64`.
+pub static SCAN_COLUMNS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_u32`: `scan_columns_max_i32`, `scan_columns_max_u32`, `scan_columns_min_i32`, `scan_columns_min_u32`, `scan_columns_sum_u32`.
+pub static SCAN_COLUMNS_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_u64`: `scan_columns_max_i64`, `scan_columns_max_u64`, `scan_columns_min_i64`, `scan_columns_min_u64`, `scan_columns_sum_u64`.
+pub static SCAN_COLUMNS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_u64.sm_75.ptx"),
+        },
+    ],
+};

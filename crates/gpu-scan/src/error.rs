@@ -59,6 +59,22 @@ pub enum Error {
         /// Elements of the input.
         len: usize,
     },
+    /// The array has no such axis.
+    #[error("axis {axis} of an array that has {axes}")]
+    Axis {
+        /// The axis asked for.
+        axis: usize,
+        /// How many there are.
+        axes: usize,
+    },
+    /// The input does not have the elements of its shape.
+    #[error("an array whose shape has {expected} elements holds {actual}")]
+    ShapeLength {
+        /// Those of the shape.
+        expected: usize,
+        /// Those there are.
+        actual: usize,
+    },
     /// Segments have one element at least.
     #[error("segments of length 0")]
     SegmentLength,

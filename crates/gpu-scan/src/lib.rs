@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod axis;
 mod element;
 mod error;
 mod histogram;
@@ -15,6 +16,7 @@ mod sort;
 pub mod variants;
 
 pub use api::*;
+pub use axis::{AlongColumns, scan_axis, scan_axis_into};
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};

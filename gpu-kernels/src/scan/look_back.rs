@@ -58,7 +58,7 @@ impl Published {
 
     /// Publishes the accumulator in `slot`.
     #[inline(always)]
-    fn publish<A: Accumulator>(self, slot: u32, value: A) {
+    pub(super) fn publish<A: Accumulator>(self, slot: u32, value: A) {
         let place = self.words.offset(slot as u64 * A::WORDS as u64);
         unroll::<EXCHANGED>(|word| {
             if (word as u32) < A::WORDS {
@@ -81,7 +81,7 @@ impl Published {
 
     /// Waits for what is published in `slot`.
     #[inline(always)]
-    fn wait<A: Accumulator>(self, slot: u32) -> A {
+    pub(super) fn wait<A: Accumulator>(self, slot: u32) -> A {
         let mut words = self.ask::<A>(slot, true);
         while !self.is_there(words) {
             words = self.ask::<A>(slot, true);

@@ -25,6 +25,7 @@
 //!
 //! Nothing in it depends on the device, so a CPU that follows the same order gets the same bits (`gpu_scan::reference`).
 
+pub mod columns;
 pub mod histogram;
 mod instances;
 mod look_back;

@@ -84,7 +84,7 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
     }
     segments.check(stream, S::NAME, len)?;
     let plan = Plan::cut(shape::<S>(), len).if_countable(len)?;
-    scratch.check(stream, plan, S::NAME, len)?;
+    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
     stream.expect("input of a scan", input.device())?;
     stream.expect("output of a scan", output.device())?;
     if len == 0 {
