@@ -20,12 +20,16 @@ impl Along {
         if axis >= shape.len() {
             return Err(Error::Axis { axis, axes: shape.len() });
         }
-        let product =
-            |extents: &[usize]| extents.iter().try_fold(1usize, |all, &extent| all.checked_mul(extent));
         // Where another extent is 0, even a product that overflows is no element.
-        let expected = if shape.contains(&0) { Some(0) } else { product(shape) };
-        if expected != Some(elements) {
-            return Err(Error::ShapeLength { expected: expected.unwrap_or(usize::MAX), actual: elements });
+        let expected = if shape.contains(&0) {
+            0
+        } else {
+            let most = isize::MAX as usize;
+            let product = shape.iter().try_fold(1usize, |all, &extent| all.checked_mul(extent));
+            product.filter(|&product| product <= most).ok_or(Error::TooLong { len: usize::MAX, most })?
+        };
+        if expected != elements {
+            return Err(Error::ShapeLength { expected, actual: elements });
         }
         if elements == 0 {
             return Ok(Self { outer: 0, len: 0, inner: 0 });
@@ -38,7 +42,7 @@ impl Along {
     pub(crate) fn lines<S: Scan>(self) -> Result<Lines, Error> {
         let columns = self.outer * self.inner;
         let slabs = self.len.div_ceil((Shape::of::<S>().warps * Shape::of::<S>().rows) as usize);
-        let slots = slabs.checked_mul(columns).unwrap_or(usize::MAX);
+        let slots = slabs.saturating_mul(columns);
         if self.len > u32::MAX as usize / 2 || slots as u64 > MAX_TILES {
             return Err(Error::TooLong { len: slots.max(self.len), most: MAX_TILES as usize });
         }
@@ -78,6 +82,7 @@ mod tests {
         assert!(matches!(Along::new(&[2, 3], 2, 6), Err(Error::Axis { axis: 2, axes: 2 })));
         assert!(matches!(Along::new(&[2, 3], 0, 7), Err(Error::ShapeLength { expected: 6, actual: 7 })));
         assert!(Along::new(&[usize::MAX, 2, 0], 0, 0).is_ok());
+        assert!(matches!(Along::new(&[usize::MAX, 2], 0, usize::MAX), Err(Error::TooLong { .. })));
         let long = Along { outer: 1, len: 1 << 33, inner: 2 };
         assert!(matches!(long.lines::<Sum<f32>>(), Err(Error::TooLong { .. })));
     }
