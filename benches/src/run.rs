@@ -18,8 +18,8 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Scan, Select, Shape, Sort, SumUnordered,
-    SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Scan, ScanSegments, Select, Shape, Sort,
+    SumUnordered, SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -156,6 +156,7 @@ impl Run {
             | Op::Segments
             | Op::Columns
             | Op::Scan
+            | Op::ScanSegments
             | Op::Sort
             | Op::SortPairs
             | Op::Histogram
@@ -241,6 +242,12 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
         (Op::Sort | Op::SortPairs, _) => {
             return measure_with(session, case, |session, inputs| {
                 Ok(Box::new(Sort::<i32>::new(session, inputs, case.op == Op::SortPairs)?))
+            });
+        }
+        (Op::ScanSegments, _) => {
+            return measure_with(session, case, |session, inputs| {
+                let Shape::Segmented(_, lengths) = case.shape else { unreachable!("it has segments") };
+                Ok(Box::new(ScanSegments::<f32>::new(session, inputs, lengths)?))
             });
         }
         (Op::Select, _) => {

@@ -6,6 +6,7 @@ mod linalg;
 pub mod permute;
 mod reduce;
 mod scan;
+mod scan_segments;
 pub mod segments;
 mod select;
 mod sort;
@@ -17,6 +18,7 @@ pub use histogram::Histogram;
 pub use linalg::{Add, Gemm, Gemv};
 pub use reduce::{Reduce, SumWithCopy};
 pub use scan::Scan;
+pub use scan_segments::ScanSegments;
 use segments::Lengths;
 pub use select::Select;
 pub use sort::Sort;
@@ -44,6 +46,8 @@ pub enum Op {
     Columns,
     /// The inclusive sums of an array.
     Scan,
+    /// The inclusive sums of each segment of an array.
+    ScanSegments,
     /// The keys of an array in order.
     Sort,
     /// Keys in order, and values in that of their keys.
@@ -84,6 +88,7 @@ impl Op {
             Self::Segments => "segments",
             Self::Columns => "columns",
             Self::Scan => "scan",
+            Self::ScanSegments => "scan_segments",
             Self::Sort => "sort",
             Self::SortPairs => "sort_pairs",
             Self::Histogram => "histogram",
@@ -306,11 +311,17 @@ pub fn cases(quick: bool) -> Vec<Case> {
     }));
     let (segmented, columns) =
         if quick { (segments::QUICK_ELEMENTS, (256, 256)) } else { (segments::ELEMENTS, (16384, 16384)) };
-    cases.extend(Lengths::ALL.into_iter().map(|lengths| Case {
-        op: Op::Segments,
-        element: Type::F32,
-        shape: Shape::Segmented(segmented, lengths),
-    }));
+    for op in [Op::Segments, Op::ScanSegments] {
+        cases.extend(Lengths::ALL.into_iter().map(|lengths| Case {
+            op,
+            element: Type::F32,
+            shape: Shape::Segmented(segmented, lengths),
+        }));
+    }
+    // What the scan of segments is measured by.
+    if !quick {
+        cases.push(vector(Op::Scan, Type::F32, segmented));
+    }
     cases.push(Case {
         op: Op::Columns,
         element: Type::F32,
@@ -414,6 +425,9 @@ mod tests {
             "segments/f32/2^3",
             "segments/f32/2^20",
             "segments/f32/power_law",
+            "scan_segments/f32/2^3",
+            "scan_segments/f32/power_law",
+            "scan/f32/2^26",
             "columns/f32/16384x16384",
             "copy/f32/2^28",
             "add/f32/2^28",

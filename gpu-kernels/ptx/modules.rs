@@ -2590,7 +2590,7 @@ pub static HISTOGRAM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
     ],
 };
 
-/// Module `select_b8`: `select_flagged_b8`, `select_unique_b8`.
+/// Module `select_b8`: `describe_runs_b8`, `select_flagged_b8`, `select_starts_b8`, `select_unique_b8`.
 pub static SELECT_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "select_b8",
     images: &[
@@ -2603,7 +2603,7 @@ pub static SELECT_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
-/// Module `select_b16`: `select_flagged_b16`, `select_unique_b16`.
+/// Module `select_b16`: `describe_runs_b16`, `select_flagged_b16`, `select_starts_b16`, `select_unique_b16`.
 pub static SELECT_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "select_b16",
     images: &[
@@ -2616,7 +2616,7 @@ pub static SELECT_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
-/// Module `select_b32`: `select_flagged_b32`, `select_unique_b32`.
+/// Module `select_b32`: `describe_runs_b32`, `select_flagged_b32`, `select_starts_b32`, `select_unique_b32`.
 pub static SELECT_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "select_b32",
     images: &[
@@ -2629,7 +2629,7 @@ pub static SELECT_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
-/// Module `select_b64`: `select_flagged_b64`, `select_unique_b64`.
+/// Module `select_b64`: `describe_runs_b64`, `select_flagged_b64`, `select_starts_b64`, `select_unique_b64`.
 pub static SELECT_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "select_b64",
     images: &[
@@ -2642,7 +2642,7 @@ pub static SELECT_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
-/// Module `select_b128`: `select_flagged_b128`, `select_unique_b128`.
+/// Module `select_b128`: `describe_runs_b128`, `select_flagged_b128`, `select_starts_b128`, `select_unique_b128`.
 pub static SELECT_B128: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "select_b128",
     images: &[
@@ -2651,6 +2651,110 @@ pub static SELECT_B128: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
             exact: false,
             isa: 74,
             ptx: include_str!("select_b128.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_f32`: `scan_segments_max_f32`, `scan_segments_min_f32`, `scan_segments_sum_f32`.
+pub static SCAN_SEGMENTS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_f64`: `scan_segments_max_f64`, `scan_segments_min_f64`, `scan_segments_sum_f64`.
+pub static SCAN_SEGMENTS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_u32`: `scan_segments_max_i32`, `scan_segments_max_u32`, `scan_segments_min_i32`, `scan_segments_min_u32`, `scan_segments_sum_u32`.
+pub static SCAN_SEGMENTS_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_u64`: `scan_segments_max_i64`, `scan_segments_max_u64`, `scan_segments_min_i64`, `scan_segments_min_u64`, `scan_segments_sum_u64`.
+pub static SCAN_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_f32`: `scan_columns_max_f32`, `scan_columns_min_f32`, `scan_columns_sum_f32`.
+pub static SCAN_COLUMNS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_f64`: `scan_columns_max_f64`, `scan_columns_min_f64`, `scan_columns_sum_f64`.
+pub static SCAN_COLUMNS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_u32`: `scan_columns_max_i32`, `scan_columns_max_u32`, `scan_columns_min_i32`, `scan_columns_min_u32`, `scan_columns_sum_u32`.
+pub static SCAN_COLUMNS_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_u64`: `scan_columns_max_i64`, `scan_columns_max_u64`, `scan_columns_min_i64`, `scan_columns_min_u64`, `scan_columns_sum_u64`.
+pub static SCAN_COLUMNS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_u64.sm_75.ptx"),
         },
     ],
 };

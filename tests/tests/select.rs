@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use gpu_core::{Device, Element, Kind};
 use gpu_kernels::scan::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
 use gpu_scan::{
-    Error, SelectScratch, partition_flagged, partition_flagged_into, partition_if, select_flagged,
-    select_flagged_into, select_if, select_if_into, unique, unique_into,
+    Error, SelectScratch, partition_flagged, partition_flagged_into, partition_if, run_length_encode,
+    select_flagged, select_flagged_into, select_if, select_if_into, unique, unique_into,
 };
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
@@ -57,6 +57,15 @@ fn one<T: Element + Debug>(device: &Device, items: &[T], flags: &[u8], from: usi
     assert_eq!(second.to_vec().unwrap(), rejected, "the others, {context}");
     let heads = kept(part, |i| i == 0 || part[i] != part[i - 1]);
     assert_eq!(unique(input).unwrap().to_vec().unwrap(), heads, "unique, {context}");
+    let encoded = run_length_encode(input).unwrap();
+    assert_eq!(encoded.values.to_vec().unwrap(), heads, "items of runs, {context}");
+    let (starts, lengths) = (encoded.starts.to_vec().unwrap(), encoded.lengths.to_vec().unwrap());
+    let mut decoded = Vec::new();
+    for ((value, start), length) in heads.iter().zip(starts).zip(lengths) {
+        assert_eq!(start, decoded.len() as u64, "starts of runs, {context}");
+        decoded.extend(vec![*value; length as usize]);
+    }
+    assert_eq!(decoded, part, "runs decoded, {context}");
 
     // Into memory of one's own, in which nothing else is touched.
     let stream = device.default_stream();
@@ -170,6 +179,21 @@ fn threes(
 
 // SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
 gpu_scan::predicate!(unsafe Threes => threes, 8);
+
+/// More tiles than blocks, so that each takes several.
+#[test]
+fn more_tiles_than_blocks() {
+    for_each("more_tiles_than_blocks", |device| {
+        let tile = Shape::new(16).tile() as usize;
+        let len = gpu_kernels::scan::MAX_BLOCKS as usize * tile + 1234;
+        let items = runs(8, len, u128::from);
+        let flags = flags(8, len, 100);
+        let (on_device, of_items) = (device.upload(&items).unwrap(), device.upload(&flags).unwrap());
+        let (first, second) = partition_flagged(&on_device, &of_items).unwrap();
+        assert_eq!(first.to_vec().unwrap(), kept(&items, |i| flags[i] != 0), "{device}");
+        assert_eq!(second.to_vec().unwrap(), kept(&items, |i| flags[i] == 0), "{device}");
+    });
+}
 
 /// A predicate whose kernel is in no PTX module: on a GPU that is an error, and elsewhere it selects.
 #[test]

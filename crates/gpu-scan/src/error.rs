@@ -39,6 +39,45 @@ pub enum Error {
         /// Elements of the second.
         second: usize,
     },
+    /// An offset is smaller than the one before it.
+    #[error("offset {index} is {actual}, less than {before} before it")]
+    Decreasing {
+        /// Its number.
+        index: usize,
+        /// The offset before.
+        before: usize,
+        /// The offset.
+        actual: usize,
+    },
+    /// The last offset lies beyond the input.
+    #[error("the last offset of a {scan} of segments is {end}, but there are {len} elements")]
+    BeyondEnd {
+        /// What was asked for.
+        scan: &'static str,
+        /// The offset.
+        end: usize,
+        /// Elements of the input.
+        len: usize,
+    },
+    /// The array has no such axis.
+    #[error("axis {axis} of an array that has {axes}")]
+    Axis {
+        /// The axis asked for.
+        axis: usize,
+        /// How many there are.
+        axes: usize,
+    },
+    /// The input does not have the elements of its shape.
+    #[error("an array whose shape has {expected} elements holds {actual}")]
+    ShapeLength {
+        /// Those of the shape.
+        expected: usize,
+        /// Those there are.
+        actual: usize,
+    },
+    /// Segments have one element at least.
+    #[error("segments of length 0")]
+    SegmentLength,
     /// There are no such bits in a key.
     #[error("a sort by bits {start} to {end} of keys that have {width}")]
     Bits {

@@ -123,7 +123,7 @@ macro_rules! instance {
 }
 
 /// The accumulator with the same bits.
-fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
+pub(crate) fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
     B::from_words(&mut |word| value.word(word))
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
+mod axis;
 mod element;
 mod error;
 mod histogram;
@@ -9,11 +10,13 @@ mod options;
 mod plan;
 pub mod reference;
 mod scratch;
+mod segmented;
 mod select;
 mod sort;
 pub mod variants;
 
 pub use api::*;
+pub use axis::{AlongColumns, scan_axis, scan_axis_into};
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
@@ -22,6 +25,7 @@ pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
+pub use segmented::{Offsets, Segmented, Segments, scan_segments, scan_segments_into};
 pub use select::*;
 pub use sort::*;
 

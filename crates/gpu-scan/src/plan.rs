@@ -1,6 +1,6 @@
 //! What a scan launches, from its length and operator alone: pure, tested without a GPU.
 
-use gpu_kernels::scan::{self, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum};
+use gpu_kernels::scan::{self, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -21,7 +21,11 @@ impl Plan {
     pub const fn new<S: Scan>(len: usize) -> Self {
         // Words beyond would be dropped on their way between threads.
         const { assert!(Shape::of::<S>().words as usize <= scan::MAX_WORDS, "a register has 2 words at most") };
-        let shape = Shape::of::<S>();
+        Self::cut(Shape::of::<S>(), len)
+    }
+
+    /// The plan for `len` elements that are cut as `shape` says.
+    pub(crate) const fn cut(shape: Shape, len: usize) -> Self {
         let tiles = shape.tiles(len as u64);
         let blocks = if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS };
         Self { shape, tiles, blocks }
@@ -32,11 +36,15 @@ impl Plan {
     /// # Errors
     /// [`Error::TooLong`].
     pub(crate) fn checked<S: Scan>(len: usize) -> Result<Self, Error> {
-        let plan = Self::new::<S>(len);
-        if plan.tiles <= MAX_TILES {
-            return Ok(plan);
+        Self::new::<S>(len).if_countable(len)
+    }
+
+    /// This plan, if its tiles can be counted.
+    pub(crate) fn if_countable(self, len: usize) -> Result<Self, Error> {
+        if self.tiles <= MAX_TILES {
+            return Ok(self);
         }
-        let most = usize::try_from(MAX_TILES * plan.shape.tile() as u64).unwrap_or(usize::MAX);
+        let most = usize::try_from(MAX_TILES * self.shape.tile() as u64).unwrap_or(usize::MAX);
         Err(Error::TooLong { len, most })
     }
 
@@ -61,6 +69,12 @@ pub(crate) const fn most_scratch_words(len: usize) -> usize {
     shape.scratch_words(shape.tiles(len as u64)) as usize
 }
 
+/// The same for scans of segments, whose accumulators have a word more.
+pub(crate) const fn most_segments_scratch_words(len: usize) -> usize {
+    let shape = segmented::shape::<scan::Sum<f64>>();
+    shape.scratch_words(shape.tiles(len as u64)) as usize
+}
+
 const _: () = {
     const fn smaller<S: Scan>() -> bool {
         let (shape, widest) = (Shape::of::<S>(), Shape::of::<WideSum<f32>>());
@@ -82,6 +96,13 @@ mod tests {
         assert_eq!(Plan::new::<Sum<f32>>(0).shape.tile(), 4 << 10);
         assert_eq!(Plan::new::<WideSum<u8>>(0).shape.tile(), 4 << 10);
         assert_eq!(Plan::new::<Sum<f64>>(0).shape.tile(), 5 << 9);
+    }
+
+    #[test]
+    fn segments_take_48_kib_at_most() {
+        for shape in [segmented::shape::<Sum<f32>>(), segmented::shape::<Sum<u64>>()] {
+            assert!(segmented::shared_bytes(shape) <= 48 << 10, "{shape:?}");
+        }
     }
 
     #[test]
@@ -117,6 +138,10 @@ mod tests {
             assert!(Plan::new::<Sum<f64>>(len).scratch_words() <= most, "{len}");
             assert!(Plan::new::<Sum<f32>>(len).scratch_words() <= most, "{len}");
             assert!(Plan::new::<Sum<u8>>(len).scratch_words() <= most, "{len}");
+            let of_segments = most_segments_scratch_words(len);
+            assert!(most <= of_segments, "{len}");
+            let plan = Plan::cut(segmented::shape::<Sum<f32>>(), len);
+            assert!(plan.scratch_words() <= of_segments, "{len}");
         }
     }
 }

@@ -10,11 +10,12 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::options::Options;
+pub use crate::segmented::reference::scan_segments;
 
 /// Bytes of input that each core takes of a batch: they stay in its second-level cache until they are read again.
 const BATCH_BYTES: usize = 512 << 10;
 
-const LANES: usize = 32;
+pub(crate) const LANES: usize = 32;
 
 /// Writes the scan of `input` with the operator `S` to `output`, on all cores.
 ///
@@ -135,9 +136,7 @@ fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Option
     let groups =
         (BATCH_BYTES * rayon::current_num_threads()).div_ceil(tile * GROUP as usize * size_of::<S::Item>());
     let batch = groups * GROUP as usize;
-    // What comes before the section, the totals of its groups so far, and what comes before the group.
-    let mut start = options.initial::<S>();
-    let (mut nodes, mut before) = (Vec::with_capacity(LANES), start);
+    let mut walk = Walk::<S>::from(options.initial::<S>());
     while rest.len() > 0 {
         // Tiles are cut from the array's start; a reverse scan takes the last ones first.
         let tiles = rest.len().div_ceil(tile);
@@ -156,24 +155,46 @@ fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Option
         let reverse = options.reverse;
         let totals: Vec<S::Register> =
             parts.par_iter().map(|part| total::<S, P, V>(part, reverse, shape)).collect();
-        // Before each tile, and after the last.
-        let mut starts = vec![before];
-        for group in totals.chunks(GROUP as usize) {
-            let scanned = over_lanes::<S>(lanes::<S>(group));
-            starts.extend(scanned[..group.len()].iter().map(|&tiles| S::combine(before, tiles)));
-            if group.len() == LANES {
-                nodes.push(scanned[LANES - 1]);
-                before = S::combine(start, over_lanes::<S>(lanes::<S>(&nodes))[nodes.len() - 1]);
-                *starts.last_mut().expect("it has one before each tile") = before;
-                if nodes.len() == LANES {
-                    start = before;
-                    nodes.clear();
-                }
-            }
-        }
+        let starts = walk.over(&totals);
         parts.par_iter_mut().zip(starts.par_windows(2)).for_each(|(part, start)| {
             write::<S, P, V>(part, options, shape, start[0], start[1]);
         });
+    }
+}
+
+/// The walk over the tiles' totals.
+pub(crate) struct Walk<S: Scan> {
+    /// What comes before the section.
+    start: S::Register,
+    /// The totals of its groups so far.
+    groups: Vec<S::Register>,
+    /// What comes before the group.
+    before: S::Register,
+}
+
+impl<S: Scan> Walk<S> {
+    pub(crate) fn from(initial: S::Register) -> Self {
+        Self { start: initial, groups: Vec::with_capacity(LANES), before: initial }
+    }
+
+    /// What comes before each of the next tiles, given their totals, and after the last: whole groups, but where it is the last time.
+    pub(crate) fn over(&mut self, totals: &[S::Register]) -> Vec<S::Register> {
+        let mut starts = vec![self.before];
+        for group in totals.chunks(GROUP as usize) {
+            let scanned = over_lanes::<S>(lanes::<S>(group));
+            starts.extend(scanned[..group.len()].iter().map(|&tiles| S::combine(self.before, tiles)));
+            if group.len() == LANES {
+                self.groups.push(scanned[LANES - 1]);
+                let groups = over_lanes::<S>(lanes::<S>(&self.groups));
+                self.before = S::combine(self.start, groups[self.groups.len() - 1]);
+                *starts.last_mut().expect("it has one before each tile") = self.before;
+                if self.groups.len() == LANES {
+                    self.start = self.before;
+                    self.groups.clear();
+                }
+            }
+        }
+        starts
     }
 }
 
@@ -184,7 +205,7 @@ fn lanes<S: Scan>(values: &[S::Register]) -> [S::Register; LANES] {
     lanes
 }
 
-fn identity<S: Scan>() -> S::Register {
+pub(crate) fn identity<S: Scan>() -> S::Register {
     S::extend(S::IDENTITY)
 }
 
@@ -325,7 +346,7 @@ fn put<S: Scan, P: Part<S>, const V: usize>(
 
 /// The inclusive scan over lanes, by doubling distances.
 #[inline(always)]
-fn over_lanes<S: Scan>(lanes: [S::Register; LANES]) -> [S::Register; LANES] {
+pub(crate) fn over_lanes<S: Scan>(lanes: [S::Register; LANES]) -> [S::Register; LANES] {
     let lanes = step::<S, 2>(&step::<S, 1>(&lanes));
     step::<S, 16>(&step::<S, 8>(&step::<S, 4>(&lanes)))
 }

@@ -1,9 +1,11 @@
 //! Scratch memory of a scan.
 
 use gpu_core::{Buffer, Stream};
+use gpu_kernels::scan::Scan;
 
+use crate::axis::{Along, scratch_words};
 use crate::error::Error;
-use crate::plan::{HEADER, most_scratch_words};
+use crate::plan::{HEADER, most_scratch_words, most_segments_scratch_words};
 
 /// The totals of the tiles on their way from block to block, and the ticket by which blocks take tiles.
 ///
@@ -38,9 +40,50 @@ impl Scratch {
         Ok(Self { words, stream: stream.clone(), dirty: false })
     }
 
+    /// Scratch memory for scans of segments of up to `len` elements on `stream`, and for all other scans of as many.
+    ///
+    /// # Errors
+    /// Where the device's memory does not suffice.
+    pub fn for_segments(stream: &Stream, len: usize) -> Result<Self, Error> {
+        let words = stream.device().zeroed(HEADER + most_segments_scratch_words(len))?;
+        Ok(Self { words, stream: stream.clone(), dirty: false })
+    }
+
+    /// Scratch memory for scans with the operator `S` along `axis` of arrays of `shape` on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::Axis`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
+    pub fn for_axis<S: Scan>(stream: &Stream, shape: &[usize], axis: usize) -> Result<Self, Error> {
+        let elements = shape.iter().fold(1usize, |all, &extent| all.saturating_mul(extent));
+        let along = Along::new(shape, axis, elements)?;
+        if along.inner == 1 {
+            return Self::for_segments(stream, elements);
+        }
+        let words = stream.device().zeroed(HEADER + scratch_words::<S>(along.lines::<S>()?))?;
+        Ok(Self { words, stream: stream.clone(), dirty: false })
+    }
+
     /// Words that it has for tiles.
     pub fn capacity(&self) -> usize {
         self.words.len() - HEADER
+    }
+
+    /// Whether it has so many words for tiles, and belongs to the stream.
+    pub(crate) fn check(
+        &self,
+        stream: &Stream,
+        words: usize,
+        scan: &'static str,
+        len: usize,
+    ) -> Result<(), Error> {
+        let (expected, actual) = (words, self.capacity());
+        if actual < expected {
+            return Err(Error::ScratchTooSmall { scan, len, expected, actual });
+        }
+        if self.stream != *stream {
+            return Err(Error::ScratchOfOtherStream);
+        }
+        Ok(())
     }
 
     /// Clears what a failed launch may have left.

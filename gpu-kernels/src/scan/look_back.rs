@@ -22,7 +22,7 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, unroll, warp};
 
 use super::operator::Scan;
-use super::tile::{MAX_WORDS, identity, of_lane, read, warp_scan, write};
+use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan, write};
 use super::{GROUP, SECTION};
 use crate::reduce::Accumulator;
 
@@ -58,9 +58,9 @@ impl Published {
 
     /// Publishes the accumulator in `slot`.
     #[inline(always)]
-    fn publish<A: Accumulator>(self, slot: u32, value: A) {
+    pub(super) fn publish<A: Accumulator>(self, slot: u32, value: A) {
         let place = self.words.offset(slot as u64 * A::WORDS as u64);
-        unroll::<MAX_WORDS>(|word| {
+        unroll::<EXCHANGED>(|word| {
             if (word as u32) < A::WORDS {
                 let marked = (self.mark as u64) << 32 | value.word(word as u32) as u64;
                 place.atomic(word as u32).store(marked, Ordering::Relaxed, Scope::Device);
@@ -81,7 +81,7 @@ impl Published {
 
     /// Waits for what is published in `slot`.
     #[inline(always)]
-    fn wait<A: Accumulator>(self, slot: u32) -> A {
+    pub(super) fn wait<A: Accumulator>(self, slot: u32) -> A {
         let mut words = self.ask::<A>(slot, true);
         while !self.is_there(words) {
             words = self.ask::<A>(slot, true);
@@ -97,11 +97,11 @@ impl Published {
 
     /// Asks for what is published in `slot`; where `wanted` is not set, it is there.
     #[inline(always)]
-    fn ask<A: Accumulator>(self, slot: u32, wanted: bool) -> [u64; MAX_WORDS] {
-        let mut words = [(self.mark as u64) << 32; MAX_WORDS];
+    fn ask<A: Accumulator>(self, slot: u32, wanted: bool) -> [u64; EXCHANGED] {
+        let mut words = [(self.mark as u64) << 32; EXCHANGED];
         if wanted {
             let place = self.words.offset(slot as u64 * A::WORDS as u64);
-            unroll::<MAX_WORDS>(|word| {
+            unroll::<EXCHANGED>(|word| {
                 if (word as u32) < A::WORDS {
                     words[word] = place.atomic(word as u32).load(Ordering::Relaxed, Scope::Device);
                 }
@@ -111,15 +111,15 @@ impl Published {
     }
 
     #[inline(always)]
-    fn is_there(self, words: [u64; MAX_WORDS]) -> bool {
+    fn is_there(self, words: [u64; EXCHANGED]) -> bool {
         let mut all = true;
-        unroll::<MAX_WORDS>(|word| all &= (words[word] >> 32) as u32 == self.mark);
+        unroll::<EXCHANGED>(|word| all &= (words[word] >> 32) as u32 == self.mark);
         all
     }
 }
 
 #[inline(always)]
-fn value<A: Accumulator>(words: [u64; MAX_WORDS]) -> A {
+fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
     A::from_words(&mut |word| words[word as usize] as u32)
 }
 

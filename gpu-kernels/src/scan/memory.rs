@@ -38,7 +38,7 @@ impl Places {
 
     /// The first element of its vector in row `row`.
     #[inline(always)]
-    fn vector(self, row: u32) -> u32 {
+    pub(super) fn vector(self, row: u32) -> u32 {
         self.first.wrapping_add(self.step.wrapping_mul(row))
     }
 

@@ -25,12 +25,14 @@
 //!
 //! Nothing in it depends on the device, so a CPU that follows the same order gets the same bits (`gpu_scan::reference`).
 
+pub mod columns;
 pub mod histogram;
 mod instances;
 mod look_back;
 mod memory;
 mod operator;
 mod packed;
+pub mod segmented;
 pub mod select;
 pub mod sort;
 mod tile;

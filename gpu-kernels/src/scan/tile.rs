@@ -8,8 +8,11 @@ use gpu_std::{device, unroll};
 use super::operator::Scan;
 use crate::reduce::Accumulator;
 
-/// The most words of what is exchanged.
+/// The most words of what a scan computes with.
 pub const MAX_WORDS: usize = 2;
+
+/// The most words of what is exchanged: in scans of segments one more says whether a segment starts.
+pub(super) const EXCHANGED: usize = MAX_WORDS + 1;
 
 /// What a thread knows of the warps of its tile.
 #[derive(Clone, Copy)]
@@ -75,7 +78,7 @@ pub(super) fn read<A: Accumulator>(array: Shared<u32>, len: u32, index: u32) -> 
 #[device]
 #[inline(always)]
 pub(super) fn write<A: Accumulator>(array: Shared<u32>, len: u32, index: u32, value: A) {
-    unroll::<MAX_WORDS>(|word| {
+    unroll::<EXCHANGED>(|word| {
         if (word as u32) < A::WORDS {
             array.write(word as u32 * len + index, value.word(word as u32));
         }

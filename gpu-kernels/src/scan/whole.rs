@@ -144,7 +144,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
 }
 
 /// No tile.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A tile that has been read, but for what comes before it.
 #[derive(Clone, Copy)]
@@ -156,7 +156,7 @@ struct Held<R> {
 
 /// Where the vectors of a tile wait, and the results at their ends from the start of the warp's part on. A thread reads only what
 /// it wrote, so no barrier is needed.
-struct Waiting<S, const V: usize, const N: usize, const L: usize, const W: usize> {
+pub(super) struct Waiting<S, const V: usize, const N: usize, const L: usize, const W: usize> {
     vectors: Shared<u32>,
     ends: Shared<u32>,
     scan: PhantomData<fn() -> S>,
@@ -168,10 +168,11 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Wa
     const VECTORS: u32 = 32 * (W * L * N) as u32;
     /// Whether an end takes the place of the vector's last element, which nobody needs when the end is known.
     const IN_PLACE: bool = N == V * Self::END;
-    const WORDS: u32 = waiting_words(32 * W as u32, L as u32, V as u32, N as u32, Self::END as u32);
+    pub(super) const WORDS: u32 =
+        waiting_words(32 * W as u32, L as u32, V as u32, N as u32, Self::END as u32);
 
     #[inline(always)]
-    fn at(room: Shared<u32>) -> Self {
+    pub(super) fn at(room: Shared<u32>) -> Self {
         let thread = opaque(thread_idx_x());
         Self {
             vectors: room.offset(thread * N as u32),
@@ -181,7 +182,7 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Wa
     }
 
     #[inline(always)]
-    fn write(&self, mut vectors: [[u32; N]; L], ends: [S::Register; L]) {
+    pub(super) fn write(&self, mut vectors: [[u32; N]; L], ends: [S::Register; L]) {
         unroll::<L>(|row| {
             unroll::<MAX_WORDS>(|word| {
                 if word < Self::END {
@@ -199,7 +200,7 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Wa
 
     /// The thread's vector in row `row`, but for its last element, and the result at its end.
     #[inline(always)]
-    fn read(&self, row: usize) -> ([u32; N], S::Register) {
+    pub(super) fn read(&self, row: usize) -> ([u32; N], S::Register) {
         let vector: [u32; N] = self.vectors.read_vec(32 * (row * W * N) as u32);
         let end = Accumulator::from_words(&mut |word| {
             if Self::IN_PLACE {
@@ -310,30 +311,30 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
 }
 
 /// Words of a row of vectors.
-const ROW_WORDS: u32 = 32 * VECTOR_BYTES / 4;
+pub(super) const ROW_WORDS: u32 = 32 * VECTOR_BYTES / 4;
 
 /// The counter that blocks draw tickets from: how many were drawn below, how many launches there were above.
-struct Tickets {
+pub(super) struct Tickets {
     /// The counter, that of blocks that have ended, and all other words.
-    words: GlobalMut<u64>,
-    tiles: u32,
-    capacity: u64,
+    pub(super) words: GlobalMut<u64>,
+    pub(super) tiles: u32,
+    pub(super) capacity: u64,
 }
 
 /// What tells the words of a launch from all others that may still be there; never zero.
-const fn mark(ticket: u64) -> u32 {
+pub(super) const fn mark(ticket: u64) -> u32 {
     (ticket >> 32) as u32 + 1
 }
 
 impl Tickets {
     #[inline(always)]
-    fn draw(&self) -> u64 {
+    pub(super) fn draw(&self) -> u64 {
         self.words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
     }
 
     /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles.
     #[inline(always)]
-    fn finish(&self, last: u32, mark: u32, shared: Shared<u64>) {
+    pub(super) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>) {
         let blocks = grid_dim_x();
         let thread = thread_idx_x();
         let is_last = last == self.tiles + blocks - 1;

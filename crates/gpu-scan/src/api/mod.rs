@@ -127,12 +127,6 @@ pub fn scan_in_place<'a, S: Instance<Output = <S as Scan>::Item>>(
 /// The plan, if the scratch memory is enough for it and belongs to the stream.
 fn prepare<S: Scan>(stream: &Stream, len: usize, scratch: &Scratch) -> Result<Plan, Error> {
     let plan = Plan::checked::<S>(len)?;
-    if scratch.capacity() < plan.scratch_words() {
-        let (expected, actual) = (plan.scratch_words(), scratch.capacity());
-        return Err(Error::ScratchTooSmall { scan: S::NAME, len, expected, actual });
-    }
-    if scratch.stream != *stream {
-        return Err(Error::ScratchOfOtherStream);
-    }
+    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
     Ok(plan)
 }

@@ -7,6 +7,7 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::SelectPlan;
 use super::rule::{ByFlags, ByPredicate, Rule, Unlike};
+use super::runs::RunsMut;
 use super::scratch::SelectScratch;
 use crate::error::Error;
 
@@ -187,6 +188,51 @@ impl<T: Element> LaunchRule<T> for Unlike {
             }
         }
     }
+}
+
+/// Enqueues the run-length encoding of at least one item: where runs start, then what they are. Everything has been checked, as for
+/// [`select`].
+pub(super) fn encode<T: Element>(
+    stream: &Stream,
+    items: View<'_, T>,
+    mut runs: RunsMut<'_, T>,
+    plan: SelectPlan,
+    scratch: &mut SelectScratch,
+) -> Result<(), Error> {
+    stream.memset(scratch.words.slice_mut(..plan.scratch_words()), 0)?;
+    let (input, len) = (items.as_global(), items.len() as u64);
+    let (values, lengths) = (runs.values.as_global_mut(), runs.lengths.as_global_mut());
+    let (starts, count) = (runs.starts.as_global_mut(), runs.count.as_global_mut());
+    let words = scratch.words.view_mut().as_global_mut();
+    let describe = LaunchConfig::linear(kernels::describe_blocks(len, 256), 256);
+    macro_rules! both {
+        ($($bytes:literal as $bits:ty: $find:ident, $describe:ident;)*) => {
+            match size_of::<T>() {
+                $( $bytes => {
+                    let input = input.cast::<$bits>();
+                    kernels::$find::launch(stream, plan.launch(), input, len, starts, count, words)?;
+                    let (starts, count) = (starts.as_global(), count.as_global());
+                    kernels::$describe::launch(
+                        stream, describe, input, len, starts, count, values.cast(), lengths,
+                    )
+                } )*
+                bytes => unreachable!("no element has {bytes} bytes"),
+            }
+        };
+    }
+    // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively, and use scratch
+    // memory of the plan's size that was just cleared, on this stream only; the second reads what the first has written. Buffers are
+    // freed only after the work enqueued before.
+    unsafe {
+        both! {
+            1 as u8: select_starts_b8, describe_runs_b8;
+            2 as u16: select_starts_b16, describe_runs_b16;
+            4 as u32: select_starts_b32, describe_runs_b32;
+            8 as u64: select_starts_b64, describe_runs_b64;
+            16 as u128: select_starts_b128, describe_runs_b128;
+        }
+    }?;
+    Ok(())
 }
 
 impl<P: PredicateInstance> LaunchRule<P::Item> for ByPredicate<P> {

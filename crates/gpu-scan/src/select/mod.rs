@@ -4,10 +4,12 @@ mod launch;
 mod plan;
 mod reference;
 mod rule;
+mod runs;
 mod scratch;
 
 pub use launch::PredicateInstance;
 pub use plan::SelectPlan;
+pub use runs::{Runs, RunsMut, run_length_encode, run_length_encode_into};
 pub use scratch::SelectScratch;
 
 use gpu_core::{Buffer, Element, Stream, View, ViewMut};

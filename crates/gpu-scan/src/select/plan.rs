@@ -1,5 +1,6 @@
 //! What a selection launches, from length and width alone: pure, tested without a GPU.
 
+use gpu_kernels::scan::MAX_BLOCKS;
 use gpu_kernels::scan::select::{MAX_TILES, Shape};
 use gpu_std::launch::LaunchConfig;
 
@@ -12,8 +13,10 @@ pub struct SelectPlan {
     pub shape: Shape,
     /// How many there are.
     pub len: usize,
-    /// Tiles of [`Shape::tile`] items, a block each.
+    /// Tiles of [`Shape::tile`] items.
     pub tiles: u64,
+    /// Blocks, which take tiles in turn.
+    pub blocks: u32,
 }
 
 impl SelectPlan {
@@ -27,7 +30,8 @@ impl SelectPlan {
         if tiles > MAX_TILES - 1 {
             return Err(Error::TooLong { len, most: ((MAX_TILES - 1) * shape.tile() as u64) as usize });
         }
-        Ok(Self { shape, len, tiles })
+        let blocks = if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS };
+        Ok(Self { shape, len, tiles, blocks })
     }
 
     /// Words of 64 bits of scratch memory.
@@ -37,7 +41,7 @@ impl SelectPlan {
 
     /// Grid, block and shared memory; for at least one item.
     pub const fn launch(self) -> LaunchConfig {
-        LaunchConfig::linear(self.tiles as u32, self.shape.threads()).shared(self.shape.shared_bytes())
+        LaunchConfig::linear(self.blocks, self.shape.threads()).shared(self.shape.shared_bytes())
     }
 }
 
@@ -46,13 +50,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_for_each_tile_within_48_kib() {
+    fn two_tiles_within_48_kib() {
         for bytes in [1, 2, 4, 8, 16] {
             let plan = SelectPlan::new(1_000_000, bytes).unwrap();
             assert!(plan.launch().shared_bytes <= 48 << 10, "{bytes}");
             let tile = plan.shape.tile() as usize;
             assert_eq!(SelectPlan::new(tile, bytes).unwrap().tiles, 1);
             assert_eq!(SelectPlan::new(tile + 1, bytes).unwrap().tiles, 2);
+            let long = SelectPlan::new(tile * MAX_BLOCKS as usize + 1, bytes).unwrap();
+            assert_eq!((long.tiles, long.blocks), (u64::from(MAX_BLOCKS) + 1, MAX_BLOCKS));
         }
     }
 

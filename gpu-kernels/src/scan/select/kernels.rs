@@ -25,7 +25,7 @@ pub fn select_if<P: Predicate, const L: usize, const W: usize>(
 }
 
 macro_rules! kernels {
-    ($($module:ident of $t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident;)*) => { $(
+    ($($module:ident of $t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $describe:ident;)*) => { $(
         /// Selects items by flags, as [`select`] says.
         #[kernel(module = $module, launch_bounds(256, $blocks))]
         pub fn $flagged(
@@ -55,13 +55,39 @@ macro_rules! kernels {
             let kept = Kept { selected, rejected: selected, partition: false, count };
             select::<$t, Unique, $l, WARPS>(items, len, Unique, kept, words);
         }
+
+        /// Finds where runs of equal items start, as [`select`] says.
+        #[kernel(module = $module, launch_bounds(256, $blocks))]
+        pub fn $starts(
+            items: Global<$t>,
+            len: u64,
+            starts: GlobalMut<u64>,
+            count: GlobalMut<u64>,
+            words: GlobalMut<u64>,
+        ) {
+            let kept = Kept { selected: starts, rejected: starts, partition: false, count };
+            select::<$t, Starts, $l, WARPS>(items, len, Starts, kept, words);
+        }
+
+        /// Writes the items and the lengths of runs, as [`describe`] says.
+        #[kernel(module = $module, launch_bounds(256))]
+        pub fn $describe(
+            items: Global<$t>,
+            len: u64,
+            starts: Global<u64>,
+            count: Global<u64>,
+            values: GlobalMut<$t>,
+            lengths: GlobalMut<u64>,
+        ) {
+            describe(items, len, starts, count, values, lengths);
+        }
     )* };
 }
 // Items of a thread; blocks that fit on a multiprocessor.
 kernels! {
-    select_b8 of u8, 12, 3: select_flagged_b8, select_unique_b8;
-    select_b16 of u16, 12, 4: select_flagged_b16, select_unique_b16;
-    select_b32 of u32, 12, 4: select_flagged_b32, select_unique_b32;
-    select_b64 of u64, 8, 3: select_flagged_b64, select_unique_b64;
-    select_b128 of u128, 6, 3: select_flagged_b128, select_unique_b128;
+    select_b8 of u8, 12, 3: select_flagged_b8, select_unique_b8, select_starts_b8, describe_runs_b8;
+    select_b16 of u16, 12, 4: select_flagged_b16, select_unique_b16, select_starts_b16, describe_runs_b16;
+    select_b32 of u32, 12, 4: select_flagged_b32, select_unique_b32, select_starts_b32, describe_runs_b32;
+    select_b64 of u64, 8, 3: select_flagged_b64, select_unique_b64, select_starts_b64, describe_runs_b64;
+    select_b128 of u128, 5, 3: select_flagged_b128, select_unique_b128, select_starts_b128, describe_runs_b128;
 }

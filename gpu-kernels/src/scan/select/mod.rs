@@ -2,24 +2,29 @@
 //!
 //! One launch, one pass: a block takes a tile, by a ticket, votes on its items, publishes how many it keeps, and learns how many are
 //! kept before it as a scan's tile learns its prefix (`look_back.rs`). Meanwhile it has put the kept ones side by side in shared memory,
-//! from where they go to memory, neighbours to neighbours. The items that are not kept can go to an array of their own the same way.
+//! from where they go to memory, neighbours to neighbours, and reads its next tile. The items that are not kept can go to an array of
+//! their own the same way.
+//!
+//! Runs of equal items are found by it too: instead of the first item of each, its number goes to memory (`runs.rs`).
 //!
 //! Items are moved as bits of 1, 2, 4, 8 or 16 bytes.
 
 mod kernels;
+mod runs;
 mod selector;
 
 pub use kernels::*;
-pub use selector::{Flags, Kept, Predicate, Selector, Unique};
+pub use runs::{describe, describe_blocks};
+pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::memory::{Element, Global, GlobalMut};
+use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
-use gpu_std::{device, shared, unroll};
+use gpu_std::{device, opaque, shared, unroll};
 
-use super::look_back::{Published, arrive, gather, prefix};
+use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::operator::Sum;
 use super::{GROUP, SECTION};
 
@@ -48,12 +53,12 @@ pub struct Shape {
 
 impl Shape {
     /// That of the kernels in the PTX modules: as many items a thread as registers allow, with three or four blocks on a
-    /// multiprocessor.
+    /// multiprocessor, and two tiles within 48 KiB.
     pub const fn new(item_bytes: u32) -> Self {
         let rows = match item_bytes {
             1..=4 => 12,
             8 => 8,
-            _ => 6,
+            _ => 5,
         };
         Self { warps: WARPS as u32, rows, item_bytes }
     }
@@ -74,125 +79,219 @@ impl Shape {
     }
 
     /// Words of 64 bits of scratch memory for so many tiles: the header, two for each section, group and tile, and the counters of
-    /// sections and groups.
+    /// groups and sections.
     pub const fn scratch_words(self, tiles: u64) -> u64 {
         let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
         HEADER_WORDS as u64 + 2 * (counters + tiles) + counters
     }
 
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory of a block, which has room for an item or its number in the tile.
     pub const fn shared_bytes(self) -> u32 {
+        let taken = if self.item_bytes < 2 { 2 } else { self.item_bytes };
         SharedLayout::new()
             .array::<u32>(self.warps)
             .array::<u32>(4)
             .array::<u32>(1)
-            .array::<u8>(self.tile() * self.item_bytes)
+            .array::<u8>(2 * self.tile() * taken)
             .bytes()
     }
 }
 
-/// Writes the items that `selector` keeps to `kept.selected`, how many there are to `kept.count`, and where it asks for it the others to
-/// `kept.rejected`.
+/// Writes what `selector` takes of the items that it keeps to `kept.selected`, how many there are to `kept.count`, and where it asks for it
+/// what it takes of the others to `kept.rejected`.
 ///
-/// `L` items a thread, `W` warps: what [`Shape`] says. `words` has the shape's scratch words, all zero. Launch a block for each tile.
+/// `L` items a thread, `W` warps: what [`Shape`] says. `words` has the shape's scratch words, all zero. Launch at most as many blocks as
+/// there are tiles.
 #[device]
 #[inline(always)]
 pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     items: Global<T>,
     len: u64,
     selector: S,
-    kept: Kept<T>,
+    kept: Kept<S::Output>,
     words: GlobalMut<u64>,
 ) {
     let mut memory = shared::dynamic();
     let warp_counts = memory.array::<u32>(W as u32);
     let nodes = memory.array::<u32>(4);
     let block_ticket = memory.array::<u32>(1);
-    let exchange = memory.array::<T>(0);
-    let (thread, lane) = (thread_idx_x(), warp::lane_id());
+    // Two tiles: one is read while the other waits for what is kept before it.
+    let rooms = memory.array::<S::Taken>(0);
+    let thread = thread_idx_x();
     let tile_len = 32 * (W * L) as u32;
     let tiles = len.div_ceil(tile_len as u64) as u32;
+    let several = tiles > grid_dim_x() || tiles > SECTION;
+    // Opaque: the compiler would keep what follows from the number of tiles.
+    let published =
+        || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark: MARK, several };
+    let draw = || words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32;
 
     if thread == 0 {
-        block_ticket.write(0, words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32);
+        block_ticket.write(0, draw());
     }
     sync_threads();
-    let tile = block_ticket.read(0);
-    let base = tile as u64 * tile_len as u64;
-    let left = (len - base).min(tile_len as u64) as u32;
-
-    // ---- Which items are kept
-    let first = thread / 32 * 32 * L as u32 + lane;
-    let part = items.offset(base);
-    let mut loaded = [T::default(); L];
-    let mut keeps = [false; L];
-    if left == tile_len {
-        unroll::<L>(|row| loaded[row] = part.read(first + 32 * row as u32));
-        unroll::<L>(|row| keeps[row] = selector.keep(part, base, first + 32 * row as u32, loaded[row]));
-    } else {
-        // Behind the end the last item once more: a condition would keep the loads apart.
-        let place = |row: usize| (first + 32 * row as u32).min(left - 1);
-        unroll::<L>(|row| loaded[row] = part.read(place(row)));
-        unroll::<L>(|row| {
-            let is_item = first + 32 * (row as u32) < left;
-            keeps[row] = selector.keep(part, base, place(row), loaded[row]) && is_item;
-        });
-    }
-    let mut votes = [0; L];
-    let mut count = 0;
-    unroll::<L>(|row| {
-        votes[row] = warp_vote_ballot(FULL, keeps[row]);
-        count += votes[row].count_ones();
-    });
-    if lane == 0 {
-        warp_counts.write(thread / 32, count);
-    }
-    sync_threads();
-    let (mut before, mut total) = (0, 0);
-    unroll::<W>(|warp| {
-        let of_warp = warp_counts.read(warp as u32);
-        before += if (warp as u32) < thread / 32 { of_warp } else { 0 };
-        total += of_warp;
-    });
-    let published = Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: MARK, several: true };
-    // Not the warp that will wait.
-    if thread / 32 == 1 {
-        arrive::<Counts>(published, tile, total as u64, 0);
-    }
-
-    // ---- The kept ones side by side, the others behind them
-    unroll::<L>(|row| {
-        let at = first + 32 * row as u32;
-        let rank = before + (votes[row] & ((1 << lane) - 1)).count_ones();
-        let is_kept = votes[row] >> lane & 1 == 1;
-        let to = if is_kept { rank } else { total + at - rank };
-        if is_kept || (kept.partition && at < left) {
-            exchange.write(to, loaded[row]);
+    let mut tile = block_ticket.read(0);
+    let mut held = NONE;
+    let mut room = 0;
+    loop {
+        let mut total = 0;
+        if tile < tiles {
+            let part = Part { tile, tile_len, len, partition: kept.partition };
+            total = part.read::<T, S, L, W>(items, selector, rooms.offset(room), warp_counts);
+            if thread == 0 && !several {
+                published().publish_total(tile, total as u64);
+            }
+            // Not the warp that waits: both are on their way at once.
+            if thread / 32 == 1 && several {
+                arrive::<Counts>(published(), tile, total as u64, 0);
+            }
         }
-        before += votes[row].count_ones();
-    });
+        room = tile_len - room;
 
-    // ---- How many are kept before the tile
-    if thread < 32 {
-        gather::<Counts>(published, tile, total as u64, 0, nodes);
+        // Of several tiles, what is kept before the one held; of a single one, before it at once.
+        let asking = if several { held } else { tile };
+        if thread < 32 && asking < tiles {
+            gather::<Counts>(published(), asking, total as u64, 0, nodes);
+        }
+        let mut around = Prefix { before: 0, with: 0 };
+        if held != NONE {
+            sync_threads();
+            around = prefix::<Counts>(nodes);
+        }
+        // Drawn behind all waiting, so that tiles start in their order, as a scan's do (`whole.rs`).
+        let draws = tile < tiles && several;
+        let next = if draws && thread == 0 { draw() } else { 0 };
+        if held != NONE {
+            let part = Part { tile: held, tile_len, len, partition: kept.partition };
+            part.write::<T, S, W>(selector, rooms.offset(room), around, kept);
+        }
+        if tile >= tiles {
+            break;
+        }
+        held = tile;
+        if draws {
+            if thread == 0 {
+                block_ticket.write(0, next);
+            }
+            sync_threads();
+            tile = block_ticket.read(0);
+        } else {
+            tile = NONE;
+        }
     }
-    sync_threads();
-    let prefix = prefix::<Counts>(nodes);
-    if tile == tiles - 1 && thread == 0 {
-        kept.count.write(0, prefix.with);
+}
+
+/// No tile.
+const NONE: u32 = u32::MAX;
+
+/// A tile's items.
+#[derive(Clone, Copy)]
+struct Part {
+    tile: u32,
+    tile_len: u32,
+    len: u64,
+    partition: bool,
+}
+
+impl Part {
+    fn base(self) -> u64 {
+        self.tile as u64 * self.tile_len as u64
     }
-    let selected = kept.selected.offset(prefix.before);
-    let mut at = thread;
-    while at < total {
-        selected.write(at, exchange.read(at));
-        at += 32 * W as u32;
+
+    fn left(self) -> u32 {
+        (self.len - self.base()).min(self.tile_len as u64) as u32
     }
-    if kept.partition {
-        let rejected = kept.rejected.offset(base - prefix.before);
+
+    /// Puts what is taken of the items that are kept side by side into `room`, the others behind them; returns how many are kept. One barrier.
+    #[device]
+    #[inline(always)]
+    fn read<T: Element, S: Selector<T>, const L: usize, const W: usize>(
+        self,
+        items: Global<T>,
+        selector: S,
+        room: Shared<S::Taken>,
+        warp_counts: Shared<u32>,
+    ) -> u32 {
+        // Opaque: the compiler would keep all addresses of the thread from tile to tile.
+        let (thread, lane) = (opaque(thread_idx_x()), warp::lane_id());
+        let (base, left) = (self.base(), self.left());
+        let first = thread / 32 * 32 * L as u32 + lane;
+        let part = items.offset(base);
+        let mut loaded = [T::default(); L];
+        let mut keeps = [false; L];
+        if left == self.tile_len {
+            unroll::<L>(|row| loaded[row] = part.read(first + 32 * row as u32));
+            unroll::<L>(|row| keeps[row] = selector.keep(part, base, first + 32 * row as u32, loaded[row]));
+        } else {
+            // Behind the end the last item once more: a condition would keep the loads apart.
+            unroll::<L>(|row| {
+                let at = first + 32 * row as u32;
+                let place = at.min(left - 1);
+                loaded[row] = part.read(place);
+                keeps[row] = selector.keep(part, base, place, loaded[row]) && at < left;
+            });
+        }
+        let mut votes = [0; L];
+        let mut count = 0;
+        unroll::<L>(|row| {
+            votes[row] = warp_vote_ballot(FULL, keeps[row]);
+            count += votes[row].count_ones();
+        });
+        let own_warp = thread / 32;
+        if lane == 0 {
+            warp_counts.write(own_warp, count);
+        }
+        sync_threads();
+        let (mut before, mut total) = (0, 0);
+        unroll::<W>(|warp| {
+            let of_warp = warp_counts.read(warp as u32);
+            before += if (warp as u32) < own_warp { of_warp } else { 0 };
+            total += of_warp;
+        });
+        // The others that go to memory: none, if they are not wanted.
+        let others = if self.partition { left } else { 0 };
+        unroll::<L>(|row| {
+            let at = first + 32 * row as u32;
+            let rank = before + (votes[row] & ((1 << lane) - 1)).count_ones();
+            let is_kept = votes[row] >> lane & 1 == 1;
+            let to = if is_kept { rank } else { total + at - rank };
+            if is_kept || at < others {
+                room.write(to, selector.take(at, loaded[row]));
+            }
+            before += votes[row].count_ones();
+        });
+        total
+    }
+
+    /// Writes what [`Part::read`] put into `room`; a barrier has to be between.
+    #[device]
+    #[inline(always)]
+    fn write<T: Element, S: Selector<T>, const W: usize>(
+        self,
+        selector: S,
+        room: Shared<S::Taken>,
+        around: Prefix<u64>,
+        kept: Kept<S::Output>,
+    ) {
+        let thread = thread_idx_x();
+        let base = self.base();
+        let total = (around.with - around.before) as u32;
+        if base + self.left() as u64 == self.len && thread == 0 {
+            kept.count.write(0, around.with);
+        }
+        let selected = kept.selected.offset(around.before);
         let mut at = thread;
-        while at < left - total {
-            rejected.write(at, exchange.read(total + at));
+        while at < total {
+            selected.write(at, selector.output(base, room.read(at)));
             at += 32 * W as u32;
+        }
+        if self.partition {
+            let rejected = kept.rejected.offset(base - around.before);
+            let mut at = thread;
+            while at < self.left() - total {
+                rejected.write(at, selector.output(base, room.read(total + at)));
+                at += 32 * W as u32;
+            }
         }
     }
 }

@@ -1,0 +1,91 @@
+//! Scans along an axis: validate, plan, launch.
+
+mod along;
+mod launch;
+mod reference;
+
+pub(crate) use along::{Along, scratch_words};
+pub use launch::AlongColumns;
+
+use gpu_core::{Buffer, Stream, View, ViewMut};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::scratch::Scratch;
+use crate::segmented::{Segmented, Segments, scan_segments_into};
+
+/// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a buffer of its own: along
+/// the last axis of a matrix its rows, along the first its columns.
+///
+/// Every line starts with the options' initial value. The same bits on every device; rows are combined as segments of one length are
+/// ([`Segments::of_length`]), columns as `gpu_kernels::scan::columns` says. Allocates the result and scratch memory; [`scan_axis_into`]
+/// does not.
+///
+/// # Errors
+/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it
+/// failed.
+///
+/// ```
+/// use gpu_scan::{Options, kernels::Sum, scan_axis};
+/// let device = gpu_core::Device::best();
+/// let matrix = device.upload(&[1, 2, 3, 4, 5, 6])?;
+/// let rows = scan_axis::<Sum<i32>>(&matrix, &[2, 3], 1, Options::inclusive())?;
+/// assert_eq!(rows.to_vec()?, [1, 3, 6, 4, 9, 15]);
+/// let columns = scan_axis::<Sum<i32>>(&matrix, &[2, 3], 0, Options::inclusive())?;
+/// assert_eq!(columns.to_vec()?, [1, 2, 3, 5, 7, 9]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_axis<'a, S: Segmented + AlongColumns>(
+    input: impl Into<View<'a, S::Item>>,
+    shape: &[usize],
+    axis: usize,
+    options: Options<S::Output>,
+) -> Result<Buffer<S::Output>, Error> {
+    let input = input.into();
+    let stream = input.device().default_stream();
+    Along::new(shape, axis, input.len())?;
+    let mut output = input.device().alloc(input.len())?;
+    let mut scratch = Scratch::for_axis::<S>(&stream, shape, axis)?;
+    scan_axis_into::<S>(&stream, input, shape, axis, options, &mut output, &mut scratch)?;
+    Ok(output)
+}
+
+/// Writes the scan of each line along `axis` of a row-major array with the operator `S` to `output`, on `stream`; see [`scan_axis`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see [`scan_into`](crate::scan_into). The scratch
+/// memory is that of [`Scratch::for_axis`].
+///
+/// # Errors
+/// Those of [`scan_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is written then.
+pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
+    stream: &Stream,
+    input: impl Into<View<'a, S::Item>>,
+    shape: &[usize],
+    axis: usize,
+    options: Options<S::Output>,
+    output: impl Into<ViewMut<'b, S::Output>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (input, mut output) = (input.into(), output.into());
+    let len = input.len();
+    let along = Along::new(shape, axis, len)?;
+    if along.inner == 1 {
+        let rows = Segments::of_length(along.len)?;
+        return scan_segments_into::<S>(stream, input, &rows, options, output, scratch);
+    }
+    if output.len() != len {
+        return Err(Error::OutputLength { scan: S::NAME, expected: len, actual: output.len() });
+    }
+    let lines = along.lines::<S>()?;
+    scratch.check(stream, scratch_words::<S>(lines), S::NAME, len)?;
+    stream.expect("input of a scan", input.device())?;
+    stream.expect("output of a scan", output.device())?;
+    if len == 0 {
+        return Ok(());
+    }
+    if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
+        reference::scan_columns::<S>(input, along, &options, output);
+        return Ok(());
+    }
+    launch::scan::<S>(stream, input, lines, &options, output, scratch)
+}

@@ -1,0 +1,110 @@
+//! The launches of scans of segments.
+
+use gpu_core::{Stream, View, ViewMut};
+use gpu_kernels::scan::segmented::{self as kernels, Starts, shape};
+use gpu_kernels::scan::{Max, Min, Scan, Sum};
+use gpu_kernels::segmented_scan_instances;
+use gpu_std::launch::LaunchConfig;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::Segments;
+use crate::error::Error;
+use crate::launch::same_bits;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::scratch::Scratch;
+
+/// A scan that a PTX module has a kernel for that takes segments: sums and extremes of `f32`, `f64`, `i32`, `u32`, `i64` and `u64`.
+pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
+    /// Enqueues the kernel.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    ///
+    /// # Safety
+    /// As for [`Instance::launch`](crate::Instance::launch), with the plan and the scratch memory of scans of segments; `starts` must have
+    /// what its kind asks for.
+    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+    unsafe fn launch(
+        stream: &Stream,
+        config: LaunchConfig,
+        input: Global<Self::Item>,
+        output: GlobalMut<Self::Output>,
+        len: u64,
+        starts: Starts,
+        initial: Self::Register,
+        mode: u32,
+        words: GlobalMut<u64>,
+        capacity: u64,
+    ) -> Result<(), gpu_core::Error>;
+}
+
+macro_rules! of_kernel {
+    ($name:ident, $scan:ty) => {
+        impl Segmented for $scan {
+            unsafe fn launch(
+                stream: &Stream,
+                config: LaunchConfig,
+                input: Global<Self::Item>,
+                output: GlobalMut<Self::Output>,
+                len: u64,
+                starts: Starts,
+                initial: Self::Register,
+                mode: u32,
+                words: GlobalMut<u64>,
+                capacity: u64,
+            ) -> Result<(), gpu_core::Error> {
+                let (input, output, initial) = (input.cast(), output.cast(), same_bits(initial));
+                let Starts { kind, array, count } = starts;
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits
+                // mean the same to it.
+                unsafe {
+                    kernels::$name::launch(
+                        stream, config, input, output, len, kind, array, count, initial, mode, words,
+                        capacity,
+                    )
+                }
+            }
+        }
+    };
+}
+
+macro_rules! instances {
+    ($module:ident, $blocks:literal, $v:literal, $l:literal; $($name:ident: $scan:ty $(, $same:ty)*;)*) => { $(
+        of_kernel!($name, $scan);
+        $( of_kernel!($name, $same); )*
+        const _: () = {
+            let shape = shape::<$scan>();
+            assert!(shape.vector == $v && shape.rows == $l);
+        };
+    )* };
+}
+segmented_scan_instances!(instances);
+
+/// Enqueues a scan of segments. Everything has been checked: same device, same lengths, enough scratch; there is an element.
+pub(super) fn scan<S: Segmented>(
+    stream: &Stream,
+    input: View<'_, S::Item>,
+    segments: &Segments<'_>,
+    options: &Options<S::Output>,
+    mut output: ViewMut<'_, S::Output>,
+    plan: Plan,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    scratch.prepare()?;
+    let words = scratch.words.view_mut().as_global_mut();
+    let capacity = scratch.words.len() as u64;
+    let config =
+        LaunchConfig::linear(plan.blocks, plan.shape.threads()).shared(kernels::shared_bytes(plan.shape));
+    let starts = segments.starts(input.as_global().cast(), input.len());
+    let (len, input, output) = (input.len() as u64, input.as_global(), output.as_global_mut());
+    let initial = options.initial::<S>();
+    // SAFETY: the kernel reads `len` elements of the input and what the segments borrow, as many as they were checked for, writes
+    // `len` elements of the output and uses the scratch memory, which has room for the plan's words, was zero when it was made or is
+    // again (`prepare`), and is used on this stream only. Buffers are freed only after the work enqueued before.
+    unsafe {
+        S::launch(stream, config, input, output, len, starts, initial, options.mode(), words, capacity)
+    }?;
+    scratch.dirty = false;
+    Ok(())
+}

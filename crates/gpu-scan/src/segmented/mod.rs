@@ -1,0 +1,97 @@
+//! Scans of segments: validate, plan, launch.
+
+mod launch;
+pub(crate) mod reference;
+mod segments;
+
+pub use launch::Segmented;
+pub use segments::{Offsets, Segments};
+
+use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_kernels::scan::segmented::shape;
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::scratch::Scratch;
+
+/// The scan of each segment of an array with the operator `S`, computed where `input` lives, in a buffer of its own.
+///
+/// Every segment starts anew, with the options' initial value. The results are the same bits on every device; they depend on
+/// where in the array a segment lies, as that decides upon the order of combination (see the [crate documentation](crate)). Allocates the
+/// result and scratch memory; [`scan_segments_into`] does not.
+///
+/// # Errors
+/// [`Error::InputLengths`], [`Error::BeyondEnd`], [`Error::TooLong`]; [`Error::Device`] where array and segments are on different
+/// devices, where the device's memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_scan::{Options, Segments, kernels::Sum, scan_segments};
+/// let device = gpu_core::Device::best();
+/// let (values, keys) = (device.upload(&[1.0f32; 6])?, device.upload(&[3u8, 3, 3, 8, 8, 3])?);
+/// let ranks = scan_segments::<Sum<f32>>(&values, &Segments::by_key(&keys), Options::exclusive())?;
+/// assert_eq!(ranks.to_vec()?, [0.0, 1.0, 2.0, 0.0, 1.0, 0.0]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_segments<'a, S: Segmented>(
+    input: impl Into<View<'a, S::Item>>,
+    segments: &Segments<'_>,
+    options: Options<S::Output>,
+) -> Result<Buffer<S::Output>, Error> {
+    let input = input.into();
+    let stream = input.device().default_stream();
+    segments.check(&stream, S::NAME, input.len())?;
+    let mut output = input.device().alloc(input.len())?;
+    let mut scratch = Scratch::for_segments(&stream, input.len())?;
+    scan_segments_into::<S>(&stream, input, segments, options, &mut output, &mut scratch)?;
+    Ok(output)
+}
+
+/// Writes the scan of each segment of an array with the operator `S` to `output`, on `stream`; see [`scan_segments`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see [`scan_into`](crate::scan_into). The scratch
+/// memory is that of [`Scratch::for_segments`].
+///
+/// # Errors
+/// Those of [`scan_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is
+/// written then.
+///
+/// ```
+/// use gpu_scan::{Options, Scratch, Segments, kernels::Max, scan_segments_into};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let matrix = device.upload(&[1u32, 5, 2, 7, 3, 8])?;
+/// let mut highest = device.zeroed(6)?;
+/// let mut scratch = Scratch::for_segments(&stream, 6)?;
+/// let rows = Segments::of_length(3)?;
+/// scan_segments_into::<Max<u32>>(&stream, &matrix, &rows, Options::inclusive(), &mut highest, &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(highest.to_vec()?, [1, 5, 5, 7, 7, 8]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_segments_into<'a, 'b, S: Segmented>(
+    stream: &Stream,
+    input: impl Into<View<'a, S::Item>>,
+    segments: &Segments<'_>,
+    options: Options<S::Output>,
+    output: impl Into<ViewMut<'b, S::Output>>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (input, mut output) = (input.into(), output.into());
+    let len = input.len();
+    if output.len() != len {
+        return Err(Error::OutputLength { scan: S::NAME, expected: len, actual: output.len() });
+    }
+    segments.check(stream, S::NAME, len)?;
+    let plan = Plan::cut(shape::<S>(), len).if_countable(len)?;
+    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
+    stream.expect("input of a scan", input.device())?;
+    stream.expect("output of a scan", output.device())?;
+    if len == 0 {
+        return Ok(());
+    }
+    if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
+        return reference::scan_segments::<S>(input, segments, &options, output);
+    }
+    launch::scan::<S>(stream, input, segments, &options, output, plan, scratch)
+}

@@ -1,0 +1,324 @@
+//! The scan of segments: the same walk over tiles as that of a whole array.
+
+use core::marker::PhantomData;
+
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::warp::{self, FULL, warp_vote_ballot};
+use gpu_std::{device, opaque, shared, unroll};
+
+use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
+use super::super::memory::{Extent, Places, load, store};
+use super::super::packed::Packed;
+use super::super::tile::{Warps, identity, of_lane, scan_warps};
+use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
+use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
+use super::operator::{BySegment, Since, element};
+use super::starts::{Starts, Tile};
+use crate::reduce::Accumulator;
+
+/// Scans `len` elements of `input` into `output`, which may be the same memory, from each start of a segment on.
+///
+/// Every segment starts with `initial`. All else is as [`whole`](super::super::whole()) has it, with the scratch words and shared memory of
+/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes).
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && S::Item::BYTES == S::Output::BYTES) };
+    let register_words = <Since<S::Register> as Accumulator>::WORDS;
+    let mut memory = shared::dynamic();
+    let warp_totals = memory.array::<u32>(W as u32 * register_words);
+    let nodes = memory.array::<u32>(2 * register_words);
+    let block_ticket = memory.array::<u64>(1);
+    let found = memory.array::<u64>(1);
+    let bit_words = (W * L * V) as u32;
+    let bits = memory.array::<u32>(2 * bit_words);
+    let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
+    let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
+    let tiles = len.div_ceil(Part::<S, V, N, L, W>::LEN as u64) as u32;
+    let tickets = Tickets { words, tiles, capacity };
+    let nothing = identity::<BySegment<S>>();
+
+    if tiles > 1 {
+        if thread_idx_x() == 0 {
+            block_ticket.write(0, tickets.draw());
+        }
+        sync_threads();
+    }
+    let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
+    let published = Published {
+        words: words.offset(HEADER_WORDS as u64),
+        tiles,
+        mark: mark(ticket),
+        several: tiles > grid_dim_x() || tiles > SECTION,
+    };
+    let mut held = Held { tile: NONE, before: nothing, first: 0 };
+    let mut room = 0;
+    let mut tile = ticket as u32;
+    loop {
+        let (mut read, mut total) = (held, nothing);
+        if tile < tiles {
+            let part = Part::<S, V, N, L, W>::new(len, tile, tiles, mode);
+            // Under way while it is found out where segments start.
+            let vectors = part.load(input, exchange);
+            let part = Part::<S, V, N, L, W>::new(len, tile, tiles, mode);
+            let bits = bits.offset(room * bit_words);
+            starts.mark::<W>(part.tile(len), bits, bit_words, found);
+            let (ends, own) = part.scan_rows(&vectors, bits, initial);
+            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
+            Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
+            let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
+            total = of_tile;
+            read = Held { tile, before, first: own.first };
+            if thread_idx_x() == 0 && tiles > 1 && !published.several {
+                published.publish_total(tile, total);
+            }
+            // Not the warp that waits: both are on their way at once.
+            if thread_idx_x() / 32 == 1 && published.several {
+                arrive::<BySegment<S>>(published, tile, total, nothing);
+            }
+        }
+        room = 1 - room;
+
+        // As in `whole`, also when the next ticket is drawn.
+        let asking = if published.several { held.tile } else { tile };
+        if thread_idx_x() < 32 && asking < tiles {
+            gather::<BySegment<S>>(published, asking, total, nothing, nodes);
+        }
+        let is_held = held.tile != NONE;
+        let mut around = Prefix { before: nothing, with: nothing };
+        if is_held {
+            sync_threads();
+            around = prefix::<BySegment<S>>(nodes);
+        }
+        let draws = tile < tiles && published.several;
+        let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
+
+        if is_held {
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
+            Part::<S, V, N, L, W>::new(len, held.tile, tiles, mode).store(
+                output,
+                waiting,
+                bits.offset(room * bit_words),
+                around,
+                held,
+                initial,
+                exchange,
+            );
+        }
+        if tile >= tiles {
+            break;
+        }
+        held = read;
+        if draws {
+            if thread_idx_x() == 0 {
+                block_ticket.write(0, next);
+            }
+            sync_threads();
+            tile = block_ticket.read(0) as u32;
+        } else {
+            tile += tiles;
+        }
+    }
+    if tiles > 1 {
+        tickets.finish(tile, published.mark, block_ticket);
+    }
+}
+
+/// A tile that has been read, but for what comes before it.
+#[derive(Clone, Copy)]
+struct Held<R> {
+    tile: u32,
+    /// The result of the warps before the thread's own.
+    before: Since<R>,
+    /// The first vector of the warp's part in which a segment starts, or one behind all.
+    first: u32,
+}
+
+/// What is known of a warp's part.
+struct Own<R> {
+    carry: Since<R>,
+    first: u32,
+}
+
+/// A tile and the thread's place in it.
+struct Part<S, const V: usize, const N: usize, const L: usize, const W: usize> {
+    base: u64,
+    left: u32,
+    places: Places,
+    /// Where the warp's room for a row starts.
+    row: u32,
+    mode: u32,
+    scan: PhantomData<fn() -> S>,
+}
+
+impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Part<S, V, N, L, W> {
+    const LEN: u32 = 32 * (W * L * V) as u32;
+
+    #[inline(always)]
+    fn new(len: u64, tile: u32, tiles: u32, mode: u32) -> Self {
+        // Opaque, as in `whole`: the compiler would keep all addresses.
+        let (thread, tile) = (opaque(thread_idx_x()), opaque(tile));
+        let reverse = mode & REVERSE != 0;
+        let base = (if reverse { tiles - 1 - tile } else { tile }) as u64 * Self::LEN as u64;
+        Self {
+            base,
+            left: (len - base).min(Self::LEN as u64) as u32,
+            places: Places::new(thread, W as u32, V as u32, L as u32, reverse),
+            row: thread / 32 * ROW_WORDS,
+            mode,
+            scan: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn tile(&self, len: u64) -> Tile {
+        Tile { base: self.base, left: self.left, len, reverse: self.mode & REVERSE != 0 }
+    }
+
+    #[inline(always)]
+    fn extent(&self, address: u64) -> Extent {
+        let is_aligned = address.is_multiple_of(4 * N as u64);
+        Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
+    }
+
+    #[inline(always)]
+    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
+        let extent = self.extent(input.address());
+        let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
+        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+    }
+
+    /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
+    #[inline(always)]
+    fn starts(&self, bits: Shared<u32>, row: usize) -> u32 {
+        let first = self.places.vector(row as u32);
+        let of_vector = bits.read(first / 32) >> (first % 32) & ((1 << V) - 1);
+        if self.mode & REVERSE != 0 { of_vector.reverse_bits() >> (32 - V) } else { of_vector }
+    }
+
+    /// The results at the ends of the thread's vectors, since the last start of a segment or that of the warp's part, and that of the whole
+    /// part.
+    #[inline(always)]
+    fn scan_rows(
+        &self,
+        vectors: &[[u32; N]; L],
+        bits: Shared<u32>,
+        initial: S::Register,
+    ) -> ([S::Register; L], Own<S::Register>) {
+        let lane = warp::lane_id();
+        let mut ends = [S::extend(S::IDENTITY); L];
+        let mut masks = [0; L];
+        unroll::<L>(|row| {
+            let starts = self.starts(bits, row);
+            masks[row] = warp_vote_ballot(FULL, starts != 0);
+            let mut total = element::<S>(S::Item::unpack(&vectors[row], 0), starts & 1 != 0, initial);
+            unroll::<V>(|j| {
+                if j > 0 {
+                    let item = S::Item::unpack(&vectors[row], j);
+                    let item = element::<S>(item, starts >> j & 1 != 0, initial);
+                    total = BySegment::<S>::combine(total, item);
+                }
+            });
+            ends[row] = scan_lanes::<S>(total.value, reach(masks[row], lane));
+        });
+        let mut own = Own { carry: identity::<BySegment<S>>(), first: 32 * L as u32 };
+        unroll::<L>(|row| {
+            let row_total = Since::new(of_lane(ends[row], 31), masks[row] != 0);
+            let end = Since::new(ends[row], reach(masks[row], lane) <= lane);
+            ends[row] = BySegment::<S>::combine(own.carry, end).value;
+            if !own.carry.starts() && row_total.starts() {
+                own.first = 32 * row as u32 + masks[row].trailing_zeros();
+            }
+            own.carry = BySegment::<S>::combine(own.carry, row_total);
+        });
+        (ends, own)
+    }
+
+    /// Writes the results of the thread's vectors in `waiting`.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
+    fn store(
+        &self,
+        output: GlobalMut<S::Output>,
+        waiting: Waiting<S, V, N, L, W>,
+        bits: Shared<u32>,
+        around: Prefix<Since<S::Register>>,
+        held: Held<S::Register>,
+        initial: S::Register,
+        exchange: Shared<u32>,
+    ) {
+        let lane = warp::lane_id();
+        let extent = self.extent(output.address());
+        let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
+        let exclusive = self.mode & EXCLUSIVE != 0;
+        let mut before_row = BySegment::<S>::combine(around.before, held.before).value;
+        let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
+        unroll::<L>(|row| {
+            let starts = self.starts(bits, row);
+            let (elements, end) = waiting.read(row);
+            let end = Since::new(end, 32 * row as u32 + lane >= held.first);
+            let end = BySegment::<S>::combine(held.before, end);
+            let mut end = BySegment::<S>::combine(around.before, end).value;
+            if row == L - 1 && is_last {
+                end = around.with.value;
+            }
+            // The result before a vector is that at the end of the one before: in the lane below, or in the last lane
+            // of the row above.
+            let below = of_lane(end, (lane + 31) % 32);
+            let before = Since::new(if lane == 0 { before_row } else { below }, false);
+            before_row = below;
+
+            let mut packed = [0; N];
+            let mut previous = before.value;
+            let mut vector = identity::<BySegment<S>>();
+            unroll::<V>(|j| {
+                let is_start = starts >> j & 1 != 0;
+                let result = if j + 1 < V {
+                    let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
+                    vector = if j > 0 { BySegment::<S>::combine(vector, item) } else { item };
+                    BySegment::<S>::combine(before, vector).value
+                } else {
+                    end
+                };
+                let exclusive_result = if is_start { initial } else { previous };
+                S::output(if exclusive { exclusive_result } else { result }).pack(&mut packed, j);
+                previous = result;
+            });
+            store::<S::Output, V, N>(tile, self.places, row as u32, packed, extent, exchange);
+        });
+    }
+}
+
+/// How many lanes below its own a lane's result may take in: up to the last one with a start, which `mask` has a bit for; 32 where there is
+/// none.
+#[inline(always)]
+fn reach(mask: u32, lane: u32) -> u32 {
+    let up_to = mask & (u32::MAX >> (31 - lane));
+    if up_to == 0 { 32 } else { up_to.leading_zeros() - (31 - lane) }
+}
+
+/// The inclusive scan over the lanes of the warp, by doubling distances, that takes in at most `reach` lanes below.
+#[device]
+#[inline(always)]
+fn scan_lanes<S: Scan>(mut value: S::Register, reach: u32) -> S::Register {
+    let lane = warp::lane_id();
+    unroll::<5>(|step| {
+        let own = value;
+        let below =
+            Accumulator::from_words(&mut |word| warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32).0);
+        let combined = S::combine(below, own);
+        value = if (1 << step) <= reach.min(lane) { combined } else { own };
+    });
+    value
+}

@@ -1,0 +1,172 @@
+//! Scans along rows and columns: one body over all backends, against a serial loop, against the CPU's bits, and under schedules.
+
+#[expect(dead_code, reason = "scans of whole arrays need more of it")]
+mod support {
+    pub mod scan;
+}
+
+use gpu_core::Device;
+use gpu_scan::kernels::columns::Shape;
+use gpu_scan::kernels::{Max, Min, Scan, Sum};
+use gpu_scan::{AlongColumns, Error, Options, Scratch, Segmented, scan_axis, scan_axis_into};
+use gpu_sim::{Config, Record};
+use gpu_tests::backends::for_each;
+use support::scan::{Sample, assert_same};
+
+/// Inclusive and exclusive, forward and reverse.
+const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
+fn options<O>((exclusive, reverse): (bool, bool), initial: O) -> Options<O> {
+    let options = if exclusive { Options::exclusive() } else { Options::inclusive() };
+    (if reverse { options.reversed() } else { options }).starting_with(initial)
+}
+
+/// The oracle: one line after the other, one element after the other.
+fn serial<T: Sample>(
+    values: &[T],
+    [outer, len, inner]: [usize; 3],
+    (exclusive, reverse): (bool, bool),
+    initial: T,
+    combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle,
+) -> Vec<T> {
+    let mut results = values.to_vec();
+    for (matrix, column) in (0..outer).flat_map(|matrix| (0..inner).map(move |column| (matrix, column))) {
+        let mut running = initial.oracle();
+        for step in 0..len {
+            let row = if reverse { len - 1 - step } else { step };
+            let at = (matrix * len + row) * inner + column;
+            let before = running;
+            running = combine(before, values[at].oracle());
+            results[at] = T::round(if exclusive { before } else { running });
+        }
+    }
+    results
+}
+
+/// Arrays of three axes: no elements, one, slabs and groups of columns and one more or less, few and many columns.
+fn shapes(slab: usize) -> Vec<[usize; 3]> {
+    vec![
+        [0, 3, 2],
+        [2, 0, 5],
+        [1, 1, 1],
+        [1, 1, 33],
+        [1, slab - 1, 31],
+        [2, slab, 32],
+        [3, slab + 1, 11],
+        [1, 5 * slab + 3, 2],
+        [2, 7, 300],
+        [40, 3, 1],
+        [1, 2 * slab, 67],
+    ]
+}
+
+fn all<S, T: Sample>(device: &Device, combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle)
+where
+    S: Segmented + AlongColumns + Scan<Item = T, Output = T>,
+{
+    let slab = (Shape::of::<S>().rows * Shape::of::<S>().warps) as usize;
+    for (number, shape) in shapes(slab).into_iter().enumerate() {
+        let values = T::small(number as u64, shape.iter().product());
+        let input = device.upload(&values).unwrap();
+        let mode = MODES[number % 4];
+        let initial = T::small(99, 1)[0];
+        let context = || format!("{} along axis 1 of {shape:?}, {mode:?}, on {device}", S::NAME);
+        let expected = serial(&values, shape, mode, initial, &combine);
+        let actual = scan_axis::<S>(&input, &shape, 1, options(mode, initial)).unwrap();
+        assert_same(&actual.to_vec().unwrap(), &expected, context);
+        // The same array with its first or last axis, where the others are one.
+        if shape[0] == 1 {
+            let actual = scan_axis::<S>(&input, &shape[1..], 0, options(mode, initial)).unwrap();
+            assert_same(&actual.to_vec().unwrap(), &expected, context);
+        }
+    }
+}
+
+#[test]
+fn sums_and_extremes_of_all_types() {
+    for_each("sums_and_extremes_of_all_types", |device| {
+        macro_rules! of {
+            ($($t:ty)*) => { $(
+                all::<Sum<$t>, $t>(device, <$t>::sum_of);
+                all::<Min<$t>, $t>(device, <$t>::smaller_of);
+                all::<Max<$t>, $t>(device, <$t>::larger_of);
+            )* };
+        }
+        of!(f32 f64 i32 i64 u32 u64);
+    });
+}
+
+/// Rounding and all; and an exclusive scan is the inclusive one, shifted.
+#[test]
+fn same_bits_as_the_reference() {
+    for_each("same_bits_as_the_reference", |device| {
+        for (seed, shape) in [(1, [1, 1000, 40]), (2, [3, 300, 33]), (3, [2, 129, 7]), (4, [9, 700, 1])] {
+            println!("same_bits_as_the_reference: seed {seed}, {shape:?}");
+            let values = gpu_tests::data::floats(seed, shape.iter().product());
+            let input = device.upload(&values).unwrap();
+            for reverse in [false, true] {
+                let on = |exclusive| {
+                    let options = options((exclusive, reverse), 0.1f32);
+                    let expected =
+                        scan_axis::<Sum<f32>>(&values, &shape, 1, options).unwrap().to_vec().unwrap();
+                    let actual = scan_axis::<Sum<f32>>(&input, &shape, 1, options).unwrap().to_vec().unwrap();
+                    assert_same(&actual, &expected, || format!("{shape:?} {options:?} on {device}"));
+                    actual
+                };
+                let (inclusive, exclusive) = (on(false), on(true));
+                let [_, len, inner] = shape;
+                for (at, actual) in exclusive.iter().enumerate() {
+                    let row = at / inner % len;
+                    let before = if reverse {
+                        (row + 1 < len).then(|| at + inner)
+                    } else {
+                        (row > 0).then(|| at - inner)
+                    };
+                    let expected = before.map_or(0.1, |before| inclusive[before]);
+                    assert_eq!(actual.to_bits(), expected.to_bits(), "{shape:?} at {at}, {device}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_a_scan_along_an_axis_refuses() {
+    for_each("what_a_scan_along_an_axis_refuses", |device| {
+        let stream = device.default_stream();
+        let (input, options) = (device.upload(&[1.0f32; 6]).unwrap(), Options::inclusive());
+        let error = scan_axis::<Sum<f32>>(&input, &[2, 3], 2, options).unwrap_err();
+        assert!(matches!(error, Error::Axis { axis: 2, axes: 2 }), "{error}");
+        let error = scan_axis::<Sum<f32>>(&input, &[2, 2], 0, options).unwrap_err();
+        assert!(matches!(error, Error::ShapeLength { expected: 4, actual: 6 }), "{error}");
+        let mut output = device.upload(&[9.0f32; 6]).unwrap();
+        let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[2, 3], 0).unwrap();
+        let part = output.slice_mut(..5);
+        let error =
+            scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, part, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::OutputLength { expected: 6, actual: 5, .. }), "{error}");
+        let mut small = Scratch::for_len(&stream, 0).unwrap();
+        let error = scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, &mut output, &mut small)
+            .unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { len: 6, .. }), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [9.0; 6]);
+        scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, &mut output, &mut scratch).unwrap();
+        assert_eq!(output.to_vec().unwrap(), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+    });
+}
+
+/// The chain of slabs under the simulator's schedules: a block waits for another, whichever started first.
+#[test]
+fn a_thousand_schedules_of_a_few_slabs() {
+    println!("a_thousand_schedules_of_a_few_slabs: seeds 0 to 999");
+    let shape = [3 * 64 + 5, 33];
+    let values = u64::any_bits(7, shape[0] * shape[1]);
+    let expected = serial(&values, [1, shape[0], shape[1]], (false, false), 3, u64::sum_of);
+    for seed in 0..1000 {
+        let resident_blocks = 2 + (seed % 7) as usize;
+        let config = Config { resident_blocks, record: Record::Races, ..Config::with_seed(seed) };
+        let input = Device::simulator_with(config).upload(&values).unwrap();
+        let actual = scan_axis::<Sum<u64>>(&input, &shape, 0, options((false, false), 3)).unwrap();
+        assert_same(&actual.to_vec().unwrap(), &expected, || format!("seed {seed}"));
+    }
+}

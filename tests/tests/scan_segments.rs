@@ -1,0 +1,393 @@
+//! Scans of segments by flags, offsets, keys and of one length: one body over all backends, against a serial loop and against the CPU's
+//! bits, and under the simulator's schedules.
+
+#[expect(dead_code, reason = "scans of whole arrays need more of it")]
+mod support {
+    pub mod scan;
+}
+
+use gpu_core::{Buffer, Device};
+use gpu_kernels::scan::segmented::{Starts, segments, shared_bytes};
+use gpu_scan::kernels::{Max, Min, Scan, Shape, Sum, segmented::shape};
+use gpu_scan::{
+    Error, Offsets, Options, Scratch, Segmented, Segments, reference, scan_segments, scan_segments_into,
+};
+use gpu_sim::{Config as Simulated, Record};
+use gpu_std::kernel;
+use gpu_std::launch::LaunchConfig;
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_tests::backends::{cases, for_each};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use support::scan::{Sample, assert_same, random};
+
+/// Inclusive and exclusive, forward and reverse.
+const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
+fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options<O> {
+    let options = if exclusive { Options::exclusive() } else { Options::inclusive() };
+    let options = if reverse { options.reversed() } else { options };
+    match initial {
+        Some(initial) => options.starting_with(initial),
+        None => options,
+    }
+}
+
+/// The oracle: a loop.
+fn serial<T: Sample>(
+    values: &[T],
+    starts: &[bool],
+    (exclusive, reverse): (bool, bool),
+    initial: T,
+    combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle,
+) -> Vec<T> {
+    let len = values.len();
+    let mut results = vec![initial; len];
+    let mut running = initial.oracle();
+    for step in 0..len {
+        let at = if reverse { len - 1 - step } else { step };
+        let begins = if reverse { at + 1 == len || starts[at + 1] } else { at == 0 || starts[at] };
+        let before = if begins { initial.oracle() } else { running };
+        running = combine(before, values[at].oracle());
+        results[at] = T::round(if exclusive { before } else { running });
+    }
+    results
+}
+
+/// The same segments, told in all ways, on a device.
+struct Told {
+    flags: Buffer<u8>,
+    offsets: Offsets,
+    narrow: Buffer<u8>,
+    short: Buffer<u16>,
+    keys: Buffer<u32>,
+    wide: Buffer<u64>,
+}
+
+impl Told {
+    fn new(device: &Device, starts: &[bool]) -> Self {
+        let mut offsets = Vec::new();
+        let mut run = 0u64;
+        let mut keys = Vec::new();
+        for (at, start) in starts.iter().enumerate() {
+            run += u64::from(*start);
+            keys.push(run);
+            if *start {
+                // Now and then empty segments before it.
+                offsets.extend(vec![at as u32; 1 + usize::from(at % 5 == 0)]);
+            }
+        }
+        offsets.push(starts.len() as u32);
+        let flags: Vec<u8> = starts.iter().map(|start| u8::from(*start) * 7).collect();
+        let narrow: Vec<u8> = keys.iter().map(|key| *key as u8).collect();
+        let short: Vec<u16> = keys.iter().map(|key| *key as u16).collect();
+        let middle: Vec<u32> = keys.iter().map(|key| (*key as u32).wrapping_mul(0x9e37_79b9)).collect();
+        // Equal in their lower halves.
+        let wide: Vec<u64> = keys.iter().map(|key| key << 32).collect();
+        Self {
+            flags: device.upload(&flags).unwrap(),
+            offsets: Offsets::new(device, &offsets).unwrap(),
+            narrow: device.upload(&narrow).unwrap(),
+            short: device.upload(&short).unwrap(),
+            keys: device.upload(&middle).unwrap(),
+            wide: device.upload(&wide).unwrap(),
+        }
+    }
+
+    fn all(&self) -> [Segments<'_>; 6] {
+        [
+            Segments::by_flags(&self.flags),
+            Segments::by_offsets(&self.offsets),
+            Segments::by_key(&self.keys),
+            Segments::by_key(&self.narrow),
+            Segments::by_key(&self.short),
+            Segments::by_key(&self.wide),
+        ]
+    }
+}
+
+/// Segments of about `mean` elements.
+fn starts_of(seed: u64, len: usize, mean: u64) -> Vec<bool> {
+    (0..len).map(|i| random(seed, i).is_multiple_of(mean)).collect()
+}
+
+/// One scan, told in the ways `ways`, into a buffer of its own and into a part of another.
+fn one<S>(
+    device: &Device,
+    values: &[S::Item],
+    (starts, ways): (&[bool], &[usize]),
+    options: Options<S::Output>,
+    expected: &[S::Output],
+) where
+    S: Segmented,
+{
+    let input = device.upload(values).unwrap();
+    let told = Told::new(device, starts);
+    for way in ways {
+        let context = || format!("{} of {} {options:?} by way {way} on {device}", S::NAME, values.len());
+        let segments = told.all()[*way];
+        let actual = scan_segments::<S>(&input, &segments, options).unwrap().to_vec().unwrap();
+        assert_same(&actual, expected, context);
+        // Aligned otherwise.
+        let len = values.len();
+        let mut output = device.upload(&vec![S::EMPTY; len + 5]).unwrap();
+        let stream = device.default_stream();
+        let mut scratch = Scratch::for_segments(&stream, len).unwrap();
+        let part = output.slice_mut(3..3 + len);
+        scan_segments_into::<S>(&stream, &input, &segments, options, part, &mut scratch).unwrap();
+        let output = output.to_vec().unwrap();
+        assert_same(&output[3..3 + len], expected, context);
+        assert_same(&[&output[..3], &output[3 + len..]].concat(), &[S::EMPTY; 5], context);
+    }
+}
+
+fn sizes<S: Scan>() -> Vec<usize> {
+    let tile = shape::<S>().tile() as usize;
+    vec![0, 1, 2, 33, 1021, tile - 1, tile, tile + 1, 2 * tile + 19]
+}
+
+macro_rules! all_of {
+    ($($test:ident: $t:ty;)*) => { $(
+        #[test]
+        fn $test() {
+            type T = $t;
+            type W = <T as Sample>::Oracle;
+            fn operator<S: Segmented<Item = T, Output = T>>(device: &Device, combine: impl Fn(W, W) -> W, empty: T, nothing: T) {
+                for (number, len) in sizes::<S>().into_iter().enumerate() {
+                    let modes = if len < 1000 { 0..4 } else { number % 4..number % 4 + 1 };
+                    for mode in MODES[modes].iter().copied() {
+                        let values = T::small(number as u64, len);
+                        let starts = starts_of(number as u64, len, [1, 3, 40, 700, 1 << 40][number % 5]);
+                        let initial = (number % 3 == 1).then(|| T::small(99, 1)[0]);
+                        let start = initial.unwrap_or(if mode.0 { empty } else { nothing });
+                        let expected = serial(&values, &starts, mode, start, &combine);
+                        let ways = if len < 100 { vec![0, 1, 2, 3, 4, 5] } else { vec![number % 6] };
+                        // Keys of one byte come back after 256 segments, but never in the next one.
+                        one::<S>(device, &values, (&starts, &ways), options(mode, initial), &expected);
+                    }
+                }
+            }
+            for_each(stringify!($test), |device| {
+                use gpu_kernels::reduce::Number;
+                use gpu_scan::kernels::Bounds;
+                operator::<Sum<T>>(device, T::sum_of, <T as Number>::ZERO, <T as Bounds>::NOTHING);
+                operator::<Min<T>>(device, T::smaller_of, <T as Bounds>::HIGHEST, <T as Bounds>::HIGHEST);
+                operator::<Max<T>>(device, T::larger_of, <T as Bounds>::LOWEST, <T as Bounds>::LOWEST);
+            });
+        }
+    )* };
+}
+all_of! {
+    all_of_f32: f32;
+    all_of_f64: f64;
+    all_of_i32: i32;
+    all_of_i64: i64;
+    all_of_u32: u32;
+    all_of_u64: u64;
+}
+
+/// Rows of a matrix: of one element, within a vector, across rows, across tiles, and longer than the array.
+#[test]
+fn segments_of_one_length() {
+    for_each("segments_of_one_length", |device| {
+        let tile = shape::<Sum<i32>>().tile() as usize;
+        for (number, length) in
+            [1, 2, 3, 7, 32, 129, 1000, tile - 1, tile, tile + 1, 1 << 33].into_iter().enumerate()
+        {
+            let len = 2 * tile + 77 + number;
+            let values = i32::small(number as u64, len);
+            let starts: Vec<bool> = (0..len).map(|at| at % length == 0).collect();
+            let mode = MODES[number % 4];
+            let expected = serial(&values, &starts, mode, 5, i32::sum_of);
+            let input = device.upload(&values).unwrap();
+            let segments = Segments::of_length(length).unwrap();
+            let actual = scan_segments::<Sum<i32>>(&input, &segments, options(mode, Some(5))).unwrap();
+            assert_same(&actual.to_vec().unwrap(), &expected, || {
+                format!("length {length}, {mode:?}, {device}")
+            });
+        }
+    });
+}
+
+/// Any bits, lengths and options: the bits of the CPU, rounding and all.
+#[test]
+fn same_bits_as_the_reference() {
+    println!("same_bits_as_the_reference: ChaCha seed 5d × 32, {} cases a backend", cases() / 8);
+    fn same<S: Segmented<Item: Sample>>(
+        device: &Device,
+        (seed, len, mean): (u64, usize, u64),
+        way: usize,
+        options: Options<S::Output>,
+    ) {
+        let values = S::Item::any_bits(seed, len);
+        let starts = starts_of(seed, len, mean);
+        let told = Told::new(&Device::cpu(), &starts);
+        let mut expected = vec![S::EMPTY; len];
+        reference::scan_segments::<S>(&values, &told.all()[way], &options, &mut expected).unwrap();
+        one::<S>(device, &values, (&starts, &[way]), options, &expected);
+    }
+    for_each("same_bits_as_the_reference", |device| {
+        let config = Config { cases: cases() / 8, failure_persistence: None, ..Config::default() };
+        let mut runner =
+            TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[0x5d; 32]));
+        let lengths = prop_oneof![0..300usize, 4000..4200usize, 0..26_000usize];
+        let means = prop_oneof![1..10u64, 1..1000u64, Just(1 << 30)];
+        let input = (any::<u64>(), lengths, means, 0..4usize, 0..6usize, 0..4u32);
+        runner
+            .run(&input, |(seed, len, mean, mode, way, which)| {
+                let (of, mode) = ((seed, len, mean), MODES[mode]);
+                match which {
+                    0 | 1 => same::<Sum<f32>>(device, of, way, options(mode, None)),
+                    2 => same::<Sum<f64>>(device, of, way, options(mode, Some(-3.25))),
+                    _ => same::<Min<f32>>(device, of, way, options(mode, Some(2.0))),
+                }
+                Ok(())
+            })
+            .unwrap();
+    });
+}
+
+/// One segment is the whole array, whose scan has the same bits.
+#[test]
+fn one_segment_is_the_whole_array() {
+    for_each("one_segment_is_the_whole_array", |device| {
+        let values = gpu_tests::data::floats(11, 30_000);
+        let input = device.upload(&values).unwrap();
+        for reverse in [false, true] {
+            let options = options((false, reverse), None);
+            let whole = gpu_scan::scan::<Sum<f32>>(&input, options).unwrap().to_vec().unwrap();
+            let one = Segments::of_length(usize::MAX).unwrap();
+            let segment = scan_segments::<Sum<f32>>(&input, &one, options).unwrap().to_vec().unwrap();
+            assert_same(&segment, &whole, || format!("reverse {reverse} on {device}"));
+        }
+    });
+}
+
+#[test]
+fn what_segments_refuse() {
+    for_each("what_segments_refuse", |device| {
+        let input = device.upload(&[1.0f32, 2.0, 3.0]).unwrap();
+        let scan =
+            |segments: &Segments<'_>| scan_segments::<Sum<f32>>(&input, segments, Options::inclusive());
+        assert!(matches!(Segments::of_length(0), Err(Error::SegmentLength)));
+        let error = Offsets::new(device, &[0, 2, 1]).unwrap_err();
+        assert!(matches!(error, Error::Decreasing { index: 2, before: 2, actual: 1 }), "{error}");
+        let beyond = Offsets::new(device, &[0, 4]).unwrap();
+        let error = scan(&Segments::by_offsets(&beyond)).unwrap_err();
+        assert!(matches!(error, Error::BeyondEnd { end: 4, len: 3, .. }), "{error}");
+        let short = device.upload(&[1u8, 0]).unwrap();
+        for segments in [Segments::by_flags(&short), Segments::by_key(&short)] {
+            let error = scan(&segments).unwrap_err();
+            assert!(matches!(error, Error::InputLengths { first: 3, second: 2, .. }), "{error}");
+        }
+        // No offsets are none between segments.
+        let none = Offsets::new(device, &[]).unwrap();
+        assert_eq!(scan(&Segments::by_offsets(&none)).unwrap().to_vec().unwrap(), [1.0, 3.0, 6.0]);
+        let stream = device.default_stream();
+        let mut output = device.upload(&[9.0f32; 3]).unwrap();
+        let mut scratch = Scratch::for_segments(&stream, 3).unwrap();
+        let (options, rows) = (Options::inclusive(), Segments::of_length(2).unwrap());
+        let part = output.slice_mut(..2);
+        let error =
+            scan_segments_into::<Sum<f32>>(&stream, &input, &rows, options, part, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::OutputLength { expected: 3, actual: 2, .. }), "{error}");
+        let long = device.zeroed::<f64>(100_000).unwrap();
+        let mut to = device.zeroed(100_000).unwrap();
+        let error = scan_segments_into::<Sum<f64>>(
+            &stream,
+            &long,
+            &rows,
+            Options::inclusive(),
+            &mut to,
+            &mut scratch,
+        )
+        .unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { len: 100_000, .. }), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [9.0; 3]);
+    });
+}
+
+// ---- Schedules ---------------------------------------------------------------------------------------------------
+
+/// Tiles of 256, by two warps.
+#[kernel(launch_bounds(64))]
+pub fn small_segments(
+    input: Global<u32>,
+    output: GlobalMut<u32>,
+    len: u64,
+    kind: u32,
+    starts: Global<u8>,
+    count: u64,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    let starts = Starts { kind, array: starts, count };
+    segments::<Sum<u32>, 4, 4, 1, 2>(input, output, len, starts, 3, mode, words, capacity);
+}
+
+const SMALL: Shape = Shape { warps: 2, vector: 4, rows: 1, words: 2, input_words: 4 };
+
+fn check(seed: u64, len: usize, blocks: u32) {
+    let config = Simulated {
+        resident_blocks: 2 + (seed % 7) as usize,
+        record: Record::Races,
+        ..Simulated::with_seed(seed)
+    };
+    let device = Device::simulator_with(config);
+    let stream = device.stream().unwrap();
+    let values = u32::any_bits(seed, len);
+    let starts = starts_of(seed, len, 1 + seed % 300);
+    let mode = MODES[(seed % 4) as usize];
+    let expected = serial(&values, &starts, mode, 3, u32::sum_of);
+    let mut offsets: Vec<u32> = (0..len as u32).filter(|at| starts[*at as usize]).collect();
+    offsets.push(len as u32);
+    let (input, offsets) = (device.upload(&values).unwrap(), device.upload(&offsets).unwrap());
+    let flags: Vec<u8> = starts.iter().map(|start| u8::from(*start)).collect();
+    let flags = device.upload(&flags).unwrap();
+    let (kind, array, count) = if seed.is_multiple_of(3) {
+        (gpu_kernels::scan::segmented::BY_FLAGS, flags.view().as_global(), 0)
+    } else {
+        (gpu_kernels::scan::segmented::BY_OFFSETS, offsets.view().as_global().cast(), offsets.len() as u64)
+    };
+    let tiles = SMALL.tiles(len as u64);
+    let mut words = device.zeroed::<u64>(2 + SMALL.scratch_words(tiles) as usize).unwrap();
+    let mut output = device.zeroed::<u32>(len).unwrap();
+    let capacity = words.len() as u64;
+    // Now and then twice, with the same scratch memory.
+    for _ in 0..1 + u32::from(seed % 16 == 7) {
+        // SAFETY: the simulator checks every access.
+        unsafe {
+            small_segments::launch(
+                &stream,
+                LaunchConfig::linear(blocks.min(tiles as u32), SMALL.threads()).shared(shared_bytes(SMALL)),
+                input.view().as_global(),
+                output.view_mut().as_global_mut(),
+                len as u64,
+                kind,
+                array,
+                count,
+                u32::from(mode.0) + 2 * u32::from(mode.1),
+                words.view_mut().as_global_mut(),
+                capacity,
+            )
+        }
+        .unwrap();
+        assert_same(&output.to_vec().unwrap(), &expected, || format!("seed {seed}, {mode:?}"));
+    }
+}
+
+/// A block for each tile, or blocks that take several.
+#[test]
+fn a_thousand_schedules_of_a_few_tiles() {
+    println!("a_thousand_schedules_of_a_few_tiles: seeds 0 to 999");
+    (0..1000).for_each(|seed| check(seed, 6 * 256 + 77, if seed / 4 % 2 == 0 { 7 } else { 3 }));
+}
+
+/// More tiles than a group has, and more than a section.
+#[test]
+fn schedules_of_many_tiles() {
+    println!("schedules_of_many_tiles: seeds 1000 to 1015 and 2000");
+    (1000..1016).for_each(|seed| check(seed, 70 * 256 + 1, if seed / 4 % 2 == 0 { 71 } else { 5 }));
+    check(2000, 1030 * 256 + 1, 7);
+}
