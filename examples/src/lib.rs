@@ -2,6 +2,7 @@
 
 pub mod additions;
 pub mod chart;
+pub mod choice;
 pub mod device;
 pub mod reductions;
 pub mod scans;

@@ -1,7 +1,6 @@
 //! All sums, and what the simulator counts of them.
 
 use std::error::Error;
-use std::fmt;
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_reduce::variants::{Variant, sum_with};
@@ -9,32 +8,24 @@ use gpu_reduce::{Scratch, sum_into};
 use gpu_sim::metrics::Metrics;
 use gpu_sim::{BlockOrder, Config, Record};
 
-/// A sum: a textbook's, or the fast one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Summation {
-    /// A textbook variant.
-    Textbook(Variant),
-    /// [`sum_into`].
-    Fast,
+use crate::choice::{Choice, Textbook};
+
+/// A sum: a textbook's, or [`sum_into`].
+pub type Summation = Choice<Variant>;
+
+impl Textbook for Variant {
+    fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+    fn by_name(name: &str) -> Option<Self> {
+        Self::by_name(name)
+    }
+    fn label(self) -> String {
+        self.name().to_owned()
+    }
 }
 
 impl Summation {
-    /// All of them, the fast one last.
-    pub fn all() -> Vec<Self> {
-        Variant::ALL.into_iter().map(Self::Textbook).chain([Self::Fast]).collect()
-    }
-
-    /// By name: `fast`, or that of a [`Variant`].
-    ///
-    /// # Errors
-    /// The names there are.
-    pub fn by_name(name: &str) -> Result<Self, String> {
-        Self::all().into_iter().find(|one| one.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::all().into_iter().map(Self::name).collect();
-            format!("there is no `{name}`; there are {}", names.join(", "))
-        })
-    }
-
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -57,13 +48,6 @@ impl Summation {
             Self::Textbook(variant) => variant.launches(len).count(),
             Self::Fast => 1,
         }
-    }
-}
-
-/// Its name.
-impl fmt::Display for Summation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,52 +1,36 @@
 //! All scans, checked element by element and timed.
 
 use std::error::Error;
-use std::fmt;
 use std::time::Instant;
 
 use gpu_core::{Buffer, Device, Kind, Stream};
 use gpu_scan::variants::{Variant, sum_with};
 use gpu_scan::{Options, Scratch, inclusive_sum_into, kernels, reference};
 
-/// An inclusive sum: a textbook's, or the fast one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Summation {
-    /// A textbook variant.
-    Textbook(Variant),
-    /// [`inclusive_sum_into`].
-    Fast,
+use crate::choice::{Choice, Textbook};
+
+/// An inclusive sum: a textbook's, or [`inclusive_sum_into`].
+pub type Summation = Choice<Variant>;
+
+impl Textbook for Variant {
+    fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+    fn by_name(name: &str) -> Option<Self> {
+        Self::by_name(name)
+    }
+    fn label(self) -> String {
+        self.name().to_owned()
+    }
 }
 
 impl Summation {
-    /// All of them, the fast one last.
-    pub fn all() -> Vec<Self> {
-        Variant::ALL.into_iter().map(Self::Textbook).chain([Self::Fast]).collect()
-    }
-
-    /// By name: `fast`, or that of a [`Variant`].
-    ///
-    /// # Errors
-    /// The names there are.
-    pub fn by_name(name: &str) -> Result<Self, String> {
-        Self::all().into_iter().find(|one| one.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::all().into_iter().map(Self::name).collect();
-            format!("there is no `{name}`; there are {}", names.join(", "))
-        })
-    }
-
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Textbook(variant) => variant.name(),
             Self::Fast => "fast",
         }
-    }
-}
-
-/// Its name.
-impl fmt::Display for Summation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

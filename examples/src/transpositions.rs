@@ -1,7 +1,6 @@
 //! All transpositions, and what the simulator counts of them.
 
 use std::error::Error;
-use std::fmt;
 
 use gpu_core::{Device, Stream, View, ViewMut};
 use gpu_sim::metrics::{Architecture, Metrics, Occupancy};
@@ -10,35 +9,24 @@ use gpu_transpose::variants::{Variant, transpose_with};
 use gpu_transpose::{Matrix, transpose_into};
 use serde::Serialize;
 
-/// A transposition: a textbook's, or the fast one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transposition {
-    /// A textbook variant.
-    Textbook(Variant),
-    /// [`transpose_into`].
-    Fast,
+use crate::choice::{Choice, Textbook};
+
+/// A transposition: a textbook's, or [`transpose_into`].
+pub type Transposition = Choice<Variant>;
+
+impl Textbook for Variant {
+    fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+    fn by_name(name: &str) -> Option<Self> {
+        Self::by_name(name)
+    }
+    fn label(self) -> String {
+        self.to_string()
+    }
 }
 
 impl Transposition {
-    /// All of them, the fast one last.
-    pub fn all() -> Vec<Self> {
-        Variant::ALL.into_iter().map(Self::Textbook).chain([Self::Fast]).collect()
-    }
-
-    /// By name: `fast`, or what [`Variant::by_name`] takes.
-    ///
-    /// # Errors
-    /// The names there are.
-    pub fn by_name(name: &str) -> Result<Self, String> {
-        if name == "fast" {
-            return Ok(Self::Fast);
-        }
-        Variant::by_name(name).map(Self::Textbook).ok_or_else(|| {
-            let names: Vec<String> = Self::all().iter().map(Self::to_string).collect();
-            format!("there is no `{name}`; there are {}", names.join(", "))
-        })
-    }
-
     /// Its name without the size of the tile.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,16 +57,6 @@ impl Transposition {
         match self {
             Self::Textbook(variant) => transpose_with(variant, stream, input, matrix, output, matrix.rows()),
             Self::Fast => transpose_into(stream, input, matrix, output, matrix.rows()),
-        }
-    }
-}
-
-/// `shared_padded_32`, `fast`.
-impl fmt::Display for Transposition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Textbook(variant) => variant.fmt(f),
-            Self::Fast => f.pad("fast"),
         }
     }
 }
