@@ -7,6 +7,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gpu_benches::data;
 use gpu_linalg::{BatchLayout, Layout, MatrixMut};
+use gpu_scan::kernels::Sum;
 use gpu_transpose::Matrix;
 use rayon::prelude::*;
 
@@ -50,6 +51,38 @@ fn sum(criterion: &mut Criterion) {
 /// Exclusive or of the bits: no order to keep, so the compiler is free to use its widest vectors.
 fn combine(values: &[f32]) -> u32 {
     values.iter().fold(0, |bits, value| bits ^ value.to_bits())
+}
+
+fn scan(criterion: &mut Criterion) {
+    let values = data::values::<f32>(LENGTHS[LENGTHS.len() - 1]);
+    let mut output = vec![0.0; values.len()];
+    let mut group = criterion.benchmark_group("scan/f32");
+    let options = gpu_scan::Options::inclusive();
+    for len in LENGTHS {
+        let (values, output) = (&values[..len], &mut output[..len]);
+        group.throughput(Throughput::Bytes((2 * len * BYTES) as u64));
+        group.bench_function(BenchmarkId::new("reference", len), |b| {
+            b.iter(|| gpu_scan::reference::scan::<Sum<f32>>(black_box(values), &options, black_box(output)));
+        });
+        group.bench_function(BenchmarkId::new("serial loop", len), |b| {
+            b.iter(|| {
+                let mut sum = 0.0;
+                for (output, value) in black_box(&mut *output).iter_mut().zip(black_box(values)) {
+                    sum += value;
+                    *output = sum;
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("parallel copy", len), |b| {
+            b.iter(|| {
+                let chunks = black_box(&mut *output).par_chunks_mut(CHUNK);
+                chunks
+                    .zip(black_box(values).par_chunks(CHUNK))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
+            });
+        });
+    }
+    group.finish();
 }
 
 fn transpose(criterion: &mut Criterion) {
@@ -142,6 +175,6 @@ criterion_group! {
         .sample_size(20)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2));
-    targets = plan, sum, transpose, gemm
+    targets = plan, sum, scan, transpose, gemm
 }
 criterion_main!(benches);

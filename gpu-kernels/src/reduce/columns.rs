@@ -119,7 +119,8 @@ pub const COLUMNS_SHARED_BYTES: u32 = 4;
 pub const fn columns_blocks<R: Reduction>() -> u32 {
     match <R::Item as Item>::BYTES {
         1 => 2,
-        4 if publishes::<R>() == 1 => 5,
+        // Five leave 48 registers, of which sm_80 would spill one.
+        4 if publishes::<R>() == 1 => 4 + cfg!(target_feature = "sm_90") as u32,
         _ => 3,
     }
 }
