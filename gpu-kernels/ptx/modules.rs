@@ -114,7 +114,7 @@ pub static REDUCE_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `reduce_i8`: `sum_i8`, `wide_sum_i8`.
+/// Module `reduce_i8`: `wide_sum_i8`.
 pub static REDUCE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_i8",
     images: &[
@@ -152,7 +152,7 @@ pub static REDUCE_EXTREMES_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Mo
     ],
 };
 
-/// Module `reduce_more_i8`: `all_i8`, `and_i8`, `any_i8`, `count_i8`, `dot_i8`, `norm_l1_i8`, `norm_max_i8`, `or_i8`, `product_i8`, `sum_of_squares_i8`, `xor_i8`.
+/// Module `reduce_more_i8`: `norm_l1_i8`, `norm_max_i8`.
 pub static REDUCE_MORE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_more_i8",
     images: &[
@@ -171,7 +171,7 @@ pub static REDUCE_MORE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module
     ],
 };
 
-/// Module `reduce_i16`: `sum_i16`, `wide_sum_i16`.
+/// Module `reduce_i16`: `wide_sum_i16`.
 pub static REDUCE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_i16",
     images: &[
@@ -209,7 +209,7 @@ pub static REDUCE_EXTREMES_I16: ::gpu_std::launch::Module = ::gpu_std::launch::M
     ],
 };
 
-/// Module `reduce_more_i16`: `all_i16`, `and_i16`, `any_i16`, `count_i16`, `dot_i16`, `norm_l1_i16`, `norm_max_i16`, `or_i16`, `product_i16`, `sum_of_squares_i16`, `xor_i16`.
+/// Module `reduce_more_i16`: `norm_l1_i16`, `norm_max_i16`.
 pub static REDUCE_MORE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_more_i16",
     images: &[
@@ -228,7 +228,7 @@ pub static REDUCE_MORE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `reduce_i32`: `sum_i32`, `wide_sum_i32`.
+/// Module `reduce_i32`: `wide_sum_i32`.
 pub static REDUCE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_i32",
     images: &[
@@ -266,7 +266,7 @@ pub static REDUCE_EXTREMES_I32: ::gpu_std::launch::Module = ::gpu_std::launch::M
     ],
 };
 
-/// Module `reduce_more_i32`: `all_i32`, `and_i32`, `any_i32`, `count_i32`, `dot_i32`, `norm_l1_i32`, `norm_max_i32`, `or_i32`, `product_i32`, `sum_of_squares_i32`, `xor_i32`.
+/// Module `reduce_more_i32`: `norm_l1_i32`, `norm_max_i32`.
 pub static REDUCE_MORE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_more_i32",
     images: &[
@@ -285,7 +285,7 @@ pub static REDUCE_MORE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `reduce_i64`: `sum_i64`, `wide_sum_i64`.
+/// Module `reduce_i64`: `wide_sum_i64`.
 pub static REDUCE_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_i64",
     images: &[
@@ -323,7 +323,7 @@ pub static REDUCE_EXTREMES_I64: ::gpu_std::launch::Module = ::gpu_std::launch::M
     ],
 };
 
-/// Module `reduce_more_i64`: `all_i64`, `and_i64`, `any_i64`, `count_i64`, `dot_i64`, `norm_l1_i64`, `norm_max_i64`, `or_i64`, `product_i64`, `sum_of_squares_i64`, `xor_i64`.
+/// Module `reduce_more_i64`: `norm_l1_i64`, `norm_max_i64`.
 pub static REDUCE_MORE_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_more_i64",
     images: &[
@@ -836,6 +836,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_F32: ::gpu_std::launch::Module = ::gpu_std::
     ],
 };
 
+/// Module `reduce_segments_more_f32`: `all_f32`, `any_f32`, `count_f32`, `norm_l1_f32`, `norm_l2_f32`, `norm_max_f32`, `product_f32`, `sum_of_squares_f32`.
+pub static REDUCE_SEGMENTS_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_f32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_segments_f64`: `sum_f64`.
 pub static REDUCE_SEGMENTS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_f64",
@@ -862,7 +875,20 @@ pub static REDUCE_SEGMENTS_EXTREMES_F64: ::gpu_std::launch::Module = ::gpu_std::
     ],
 };
 
-/// Module `reduce_segments_i8`: `sum_i8`, `wide_sum_i8`.
+/// Module `reduce_segments_more_f64`: `all_f64`, `any_f64`, `count_f64`, `norm_l1_f64`, `norm_l2_f64`, `norm_max_f64`, `product_f64`, `sum_of_squares_f64`.
+pub static REDUCE_SEGMENTS_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i8`: `wide_sum_i8`.
 pub static REDUCE_SEGMENTS_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_i8",
     images: &[
@@ -888,7 +914,20 @@ pub static REDUCE_SEGMENTS_EXTREMES_I8: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
-/// Module `reduce_segments_i16`: `sum_i16`, `wide_sum_i16`.
+/// Module `reduce_segments_more_i8`: `norm_l1_i8`, `norm_max_i8`.
+pub static REDUCE_SEGMENTS_MORE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_i8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i16`: `wide_sum_i16`.
 pub static REDUCE_SEGMENTS_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_i16",
     images: &[
@@ -914,7 +953,20 @@ pub static REDUCE_SEGMENTS_EXTREMES_I16: ::gpu_std::launch::Module = ::gpu_std::
     ],
 };
 
-/// Module `reduce_segments_i32`: `sum_i32`, `wide_sum_i32`.
+/// Module `reduce_segments_more_i16`: `norm_l1_i16`, `norm_max_i16`.
+pub static REDUCE_SEGMENTS_MORE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i32`: `wide_sum_i32`.
 pub static REDUCE_SEGMENTS_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_i32",
     images: &[
@@ -940,7 +992,20 @@ pub static REDUCE_SEGMENTS_EXTREMES_I32: ::gpu_std::launch::Module = ::gpu_std::
     ],
 };
 
-/// Module `reduce_segments_i64`: `sum_i64`, `wide_sum_i64`.
+/// Module `reduce_segments_more_i32`: `norm_l1_i32`, `norm_max_i32`.
+pub static REDUCE_SEGMENTS_MORE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_i32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_i64`: `wide_sum_i64`.
 pub static REDUCE_SEGMENTS_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_i64",
     images: &[
@@ -962,6 +1027,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_I64: ::gpu_std::launch::Module = ::gpu_std::
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_segments_extremes_i64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_more_i64`: `norm_l1_i64`, `norm_max_i64`.
+pub static REDUCE_SEGMENTS_MORE_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_i64.sm_75.ptx"),
         },
     ],
 };
@@ -992,6 +1070,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_U8: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
+/// Module `reduce_segments_more_u8`: `all_u8`, `and_u8`, `any_u8`, `count_u8`, `norm_l1_u8`, `norm_max_u8`, `or_u8`, `product_u8`, `sum_of_squares_u8`, `xor_u8`.
+pub static REDUCE_SEGMENTS_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_u8.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_segments_u16`: `sum_u16`, `wide_sum_u16`.
 pub static REDUCE_SEGMENTS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_u16",
@@ -1014,6 +1105,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_U16: ::gpu_std::launch::Module = ::gpu_std::
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_segments_extremes_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_more_u16`: `all_u16`, `and_u16`, `any_u16`, `count_u16`, `norm_l1_u16`, `norm_max_u16`, `or_u16`, `product_u16`, `sum_of_squares_u16`, `xor_u16`.
+pub static REDUCE_SEGMENTS_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_u16.sm_75.ptx"),
         },
     ],
 };
@@ -1044,6 +1148,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_U32: ::gpu_std::launch::Module = ::gpu_std::
     ],
 };
 
+/// Module `reduce_segments_more_u32`: `all_u32`, `and_u32`, `any_u32`, `count_u32`, `norm_l1_u32`, `norm_max_u32`, `or_u32`, `product_u32`, `sum_of_squares_u32`, `xor_u32`.
+pub static REDUCE_SEGMENTS_MORE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_u32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_segments_u64`: `sum_u64`, `wide_sum_u64`.
 pub static REDUCE_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_u64",
@@ -1066,6 +1183,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_U64: ::gpu_std::launch::Module = ::gpu_std::
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_segments_extremes_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_more_u64`: `all_u64`, `and_u64`, `any_u64`, `count_u64`, `norm_l1_u64`, `norm_max_u64`, `or_u64`, `product_u64`, `sum_of_squares_u64`, `xor_u64`.
+pub static REDUCE_SEGMENTS_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_u64.sm_75.ptx"),
         },
     ],
 };
@@ -1096,6 +1226,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_F16: ::gpu_std::launch::Module = ::gpu_std::
     ],
 };
 
+/// Module `reduce_segments_more_f16`: `all_f16`, `any_f16`, `count_f16`, `norm_l1_f16`, `norm_l2_f16`, `norm_max_f16`, `product_f16`, `sum_of_squares_f16`.
+pub static REDUCE_SEGMENTS_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_f16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_segments_bf16`: `extended_sum_bf16`, `sum_bf16`.
 pub static REDUCE_SEGMENTS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_segments_bf16",
@@ -1118,6 +1261,19 @@ pub static REDUCE_SEGMENTS_EXTREMES_BF16: ::gpu_std::launch::Module = ::gpu_std:
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_segments_extremes_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_segments_more_bf16`: `all_bf16`, `any_bf16`, `count_bf16`, `norm_l1_bf16`, `norm_l2_bf16`, `norm_max_bf16`, `product_bf16`, `sum_of_squares_bf16`.
+pub static REDUCE_SEGMENTS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_segments_more_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_segments_more_bf16.sm_75.ptx"),
         },
     ],
 };
@@ -1154,6 +1310,19 @@ pub static REDUCE_COLUMNS_EXTREMES_F32: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
+/// Module `reduce_columns_more_f32`: `all_f32`, `any_f32`, `count_f32`, `norm_l1_f32`, `norm_l2_f32`, `norm_max_f32`, `product_f32`, `sum_of_squares_f32`.
+pub static REDUCE_COLUMNS_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_f32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_columns_f64`: `sum_f64`.
 pub static REDUCE_COLUMNS_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_f64",
@@ -1180,7 +1349,20 @@ pub static REDUCE_COLUMNS_EXTREMES_F64: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
-/// Module `reduce_columns_i8`: `sum_i8`, `wide_sum_i8`.
+/// Module `reduce_columns_more_f64`: `all_f64`, `any_f64`, `count_f64`, `norm_l1_f64`, `norm_l2_f64`, `norm_max_f64`, `product_f64`, `sum_of_squares_f64`.
+pub static REDUCE_COLUMNS_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i8`: `wide_sum_i8`.
 pub static REDUCE_COLUMNS_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_i8",
     images: &[
@@ -1206,7 +1388,20 @@ pub static REDUCE_COLUMNS_EXTREMES_I8: ::gpu_std::launch::Module = ::gpu_std::la
     ],
 };
 
-/// Module `reduce_columns_i16`: `sum_i16`, `wide_sum_i16`.
+/// Module `reduce_columns_more_i8`: `norm_l1_i8`, `norm_max_i8`.
+pub static REDUCE_COLUMNS_MORE_I8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_i8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_i8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i16`: `wide_sum_i16`.
 pub static REDUCE_COLUMNS_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_i16",
     images: &[
@@ -1232,7 +1427,20 @@ pub static REDUCE_COLUMNS_EXTREMES_I16: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
-/// Module `reduce_columns_i32`: `sum_i32`, `wide_sum_i32`.
+/// Module `reduce_columns_more_i16`: `norm_l1_i16`, `norm_max_i16`.
+pub static REDUCE_COLUMNS_MORE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i32`: `wide_sum_i32`.
 pub static REDUCE_COLUMNS_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_i32",
     images: &[
@@ -1258,7 +1466,20 @@ pub static REDUCE_COLUMNS_EXTREMES_I32: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
-/// Module `reduce_columns_i64`: `sum_i64`, `wide_sum_i64`.
+/// Module `reduce_columns_more_i32`: `norm_l1_i32`, `norm_max_i32`.
+pub static REDUCE_COLUMNS_MORE_I32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_i32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_i32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_i64`: `wide_sum_i64`.
 pub static REDUCE_COLUMNS_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_i64",
     images: &[
@@ -1280,6 +1501,19 @@ pub static REDUCE_COLUMNS_EXTREMES_I64: ::gpu_std::launch::Module = ::gpu_std::l
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_columns_extremes_i64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_more_i64`: `norm_l1_i64`, `norm_max_i64`.
+pub static REDUCE_COLUMNS_MORE_I64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_i64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_i64.sm_75.ptx"),
         },
     ],
 };
@@ -1310,6 +1544,19 @@ pub static REDUCE_COLUMNS_EXTREMES_U8: ::gpu_std::launch::Module = ::gpu_std::la
     ],
 };
 
+/// Module `reduce_columns_more_u8`: `all_u8`, `and_u8`, `any_u8`, `count_u8`, `norm_l1_u8`, `norm_max_u8`, `or_u8`, `product_u8`, `sum_of_squares_u8`, `xor_u8`.
+pub static REDUCE_COLUMNS_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_u8.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_columns_u16`: `sum_u16`, `wide_sum_u16`.
 pub static REDUCE_COLUMNS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_u16",
@@ -1332,6 +1579,19 @@ pub static REDUCE_COLUMNS_EXTREMES_U16: ::gpu_std::launch::Module = ::gpu_std::l
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_columns_extremes_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_more_u16`: `all_u16`, `and_u16`, `any_u16`, `count_u16`, `norm_l1_u16`, `norm_max_u16`, `or_u16`, `product_u16`, `sum_of_squares_u16`, `xor_u16`.
+pub static REDUCE_COLUMNS_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_u16.sm_75.ptx"),
         },
     ],
 };
@@ -1362,6 +1622,19 @@ pub static REDUCE_COLUMNS_EXTREMES_U32: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
+/// Module `reduce_columns_more_u32`: `all_u32`, `and_u32`, `any_u32`, `count_u32`, `norm_l1_u32`, `norm_max_u32`, `or_u32`, `product_u32`, `sum_of_squares_u32`, `xor_u32`.
+pub static REDUCE_COLUMNS_MORE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_u32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_columns_u64`: `sum_u64`, `wide_sum_u64`.
 pub static REDUCE_COLUMNS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_u64",
@@ -1384,6 +1657,19 @@ pub static REDUCE_COLUMNS_EXTREMES_U64: ::gpu_std::launch::Module = ::gpu_std::l
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_columns_extremes_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_more_u64`: `all_u64`, `and_u64`, `any_u64`, `count_u64`, `norm_l1_u64`, `norm_max_u64`, `or_u64`, `product_u64`, `sum_of_squares_u64`, `xor_u64`.
+pub static REDUCE_COLUMNS_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_u64.sm_75.ptx"),
         },
     ],
 };
@@ -1414,6 +1700,19 @@ pub static REDUCE_COLUMNS_EXTREMES_F16: ::gpu_std::launch::Module = ::gpu_std::l
     ],
 };
 
+/// Module `reduce_columns_more_f16`: `all_f16`, `any_f16`, `count_f16`, `norm_l1_f16`, `norm_l2_f16`, `norm_max_f16`, `product_f16`, `sum_of_squares_f16`.
+pub static REDUCE_COLUMNS_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_f16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `reduce_columns_bf16`: `extended_sum_bf16`, `sum_bf16`.
 pub static REDUCE_COLUMNS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_columns_bf16",
@@ -1436,6 +1735,19 @@ pub static REDUCE_COLUMNS_EXTREMES_BF16: ::gpu_std::launch::Module = ::gpu_std::
             exact: false,
             isa: 74,
             ptx: include_str!("reduce_columns_extremes_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `reduce_columns_more_bf16`: `all_bf16`, `any_bf16`, `count_bf16`, `norm_l1_bf16`, `norm_l2_bf16`, `norm_max_bf16`, `product_bf16`, `sum_of_squares_bf16`.
+pub static REDUCE_COLUMNS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "reduce_columns_more_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("reduce_columns_more_bf16.sm_75.ptx"),
         },
     ],
 };

@@ -1,28 +1,35 @@
 //! Reductions along an axis: one body over all backends, against a serial oracle and against the CPU's bits.
 
+#[macro_use]
 mod support {
+    #[macro_use]
+    pub mod oracles;
     pub mod reduce;
 }
+
+use core::cmp::Ordering;
 
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Error, Operand, Scratch, Segmented, argmax_axis, max_axis, mean_axis, minmax_axis, reduce_axis,
-    reduce_axis_into, reference, sum_axis,
+    Columns, Element, Error, Operand, RealElement, Scratch, Segmented, argmax_axis, max_axis, mean_axis,
+    minmax_axis, reduce_axis, reduce_axis_into, reference, sum_axis,
 };
+use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use support::oracles::{BitsOracle, EuclideanOracle, Oracle, largest};
 use support::reduce::{Sample, bits_of};
 
 /// What one line gives, computed one element after the other.
-type Oracle<E, O> = fn(&[E]) -> Vec<O>;
+type ByOracle<E, O> = fn(&[E]) -> Vec<O>;
 
 /// Along every axis: the bits of the reference, and of the oracle where it says what those are; from an aligned start and from
 /// another.
-fn check<R, E>(device: &Device, shape: &[usize], seed: u64, by_oracle: Option<Oracle<E, R::Output>>)
+fn check<R, E>(device: &Device, shape: &[usize], seed: u64, by_oracle: Option<ByOracle<E, R::Output>>)
 where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
     R: Segmented<Item = E>,
@@ -58,69 +65,37 @@ where
     assert_eq!(bits_of(&buffer.to_vec().unwrap()), bits_of(&values), "the input changed");
 }
 
+/// All reductions of one type of elements.
 macro_rules! all_of {
-    ($test:ident, $t:ty) => {
+    ($test:ident, $kind:ident $t:ty) => {
         #[test]
         fn $test() {
             type E = $t;
             for_each(stringify!($test), |device| {
-                for shape in [&[3usize, 5, 32][..], &[300, 7], &[1, 2, 3, 4], &[130, 16]] {
-                    check::<Sum<E>, E>(
-                        device,
-                        shape,
-                        0,
-                        Some(|v| vec![v.iter().fold(E::ZERO, |a, &b| a.add(b))]),
-                    );
-                    check::<Min<E>, E>(
-                        device,
-                        shape,
-                        0,
-                        Some(|v| vec![*v.iter().min_by(|a, b| a.order(b)).unwrap()]),
-                    );
-                    check::<Max<E>, E>(
-                        device,
-                        shape,
-                        0,
-                        Some(|v| vec![*v.iter().max_by(|a, b| a.order(b)).unwrap()]),
-                    );
-                    check::<MinMax<E>, E>(
-                        device,
-                        shape,
-                        0,
-                        Some(|v| {
-                            vec![
-                                *v.iter().min_by(|a, b| a.order(b)).unwrap(),
-                                *v.iter().max_by(|a, b| a.order(b)).unwrap(),
-                            ]
-                        }),
-                    );
-                    check::<ArgMin<E>, E>(
-                        device,
-                        shape,
-                        0,
-                        Some(|v| vec![(0..v.len()).min_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]),
-                    );
-                    check::<ArgMax<E>, E>(
-                        device,
-                        shape,
-                        0,
-                        Some(|v| vec![(0..v.len()).rev().max_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]),
-                    );
+                for shape in [&[3usize, 5, 32][..], &[300, 7], &[130, 16]] {
+                    macro_rules! one {
+                        ($reduction:ty, $oracle:expr) => {
+                            check::<$reduction, E>(device, shape, 0, Some($oracle));
+                        };
+                    }
+                    every_reduction!($kind E, one);
                 }
             });
         }
     };
 }
-all_of!(all_of_f32, f32);
-all_of!(all_of_f64, f64);
-all_of!(all_of_i8, i8);
-all_of!(all_of_i16, i16);
-all_of!(all_of_i32, i32);
-all_of!(all_of_i64, i64);
-all_of!(all_of_u8, u8);
-all_of!(all_of_u16, u16);
-all_of!(all_of_u32, u32);
-all_of!(all_of_u64, u64);
+all_of!(all_of_f16, float f16);
+all_of!(all_of_bf16, float bf16);
+all_of!(all_of_f32, float f32);
+all_of!(all_of_f64, float f64);
+all_of!(all_of_i8, integer i8);
+all_of!(all_of_i16, integer i16);
+all_of!(all_of_i32, integer i32);
+all_of!(all_of_i64, integer i64);
+all_of!(all_of_u8, integer u8);
+all_of!(all_of_u16, integer u16);
+all_of!(all_of_u32, integer u32);
+all_of!(all_of_u64, integer u64);
 
 /// Extents around those of slabs, groups of slabs, blocks and loads.
 #[test]
@@ -181,6 +156,10 @@ fn axes_by_name_and_empty_ones() {
         assert_eq!(argmax_axis(&matrix, &[2, 3], 0).unwrap(), [1, 1, 0]);
         assert_eq!(minmax_axis(&matrix, &[3, 2], 0).unwrap(), [(1, 5), (-2, 4)]);
         assert_eq!(mean_axis(&matrix, &[2, 3], 0).unwrap(), [2.5, 1.5, 3.0]);
+        assert_eq!(gpu_reduce::product_axis(&matrix, &[2, 3], 0).unwrap(), [4, -10, 9]);
+        assert_eq!(gpu_reduce::norm_max_axis(&matrix, &[2, 3], 1).unwrap(), [3u32, 5]);
+        assert_eq!(gpu_reduce::any_axis(&matrix, &[3, 2], 1).unwrap(), [true; 3]);
+        assert_eq!(gpu_reduce::bit_or_axis(&matrix, &[2, 3], 0).unwrap(), [1 | 4, -2 | 5, 3]);
         let none = device.upload::<i32>(&[]).unwrap();
         assert_eq!(sum_axis(&none, &[0, 3], 0).unwrap(), [0, 0, 0]);
         assert_eq!(sum_axis(&none, &[2, 0], 1).unwrap(), [0, 0]);

@@ -119,6 +119,11 @@ fn other_reductions_and_types() {
         check::<ArgMax<f64>, u64, f64>(device, 0, &keys, &f64::any_bits(3, len), "others");
         check::<WideSum<u8>, u64, u8>(device, 3, &keys, &u8::any_bits(4, len), "others");
         check::<Sum<i64>, u64, i64>(device, 0, &keys, &i64::any_bits(5, len), "others");
+        check::<Product<f32>, u64, f32>(device, 1, &keys, &f32::any_bits(6, len), "others");
+        check::<NormL2<f64>, u64, f64>(device, 0, &keys, &f64::any_bits(8, len), "others");
+        check::<NormMax<i16>, u64, i16>(device, 2, &keys, &i16::any_bits(9, len), "others");
+        check::<Count<u16>, u64, u16>(device, 1, &keys, &u16::any_bits(10, len), "others");
+        check::<Xor<i8>, u64, i8>(device, 7, &keys, &i8::any_bits(12, len), "others");
         // Sums of whole numbers, by an oracle that shares nothing with the reference.
         let values = f64::whole_numbers(len);
         let (on_device, of_device) = (device.upload(&keys).unwrap(), device.upload(&values).unwrap());

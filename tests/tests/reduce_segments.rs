@@ -1,24 +1,31 @@
 //! Reductions of segments: a segment's result has the bits of its reduction alone, on every backend.
 
+#[macro_use]
 mod support {
+    #[macro_use]
+    pub mod oracles;
     pub mod reduce;
 }
+
+use core::cmp::Ordering;
 
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Error, Operand, Scratch, Segmented, Segments, argmax_segments, mean_segments, minmax_segments,
-    reduce, reduce_segments, reduce_segments_into, reference, sum_segments,
+    Columns, Element, Error, Operand, RealElement, Scratch, Segmented, Segments, argmax_segments,
+    mean_segments, minmax_segments, reduce, reduce_segments, reduce_segments_into, reference, sum_segments,
 };
+use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use support::oracles::{BitsOracle, EuclideanOracle, Oracle, largest};
 use support::reduce::{Sample, bits_of};
 
 /// What one segment gives, computed one element after the other.
-type Oracle<E, O> = fn(&[E]) -> Vec<O>;
+type ByOracle<E, O> = fn(&[E]) -> Vec<O>;
 
 const T: usize = tile::<f32>() as usize;
 
@@ -37,7 +44,7 @@ fn check<R, E>(
     device: &Device,
     values: &[E],
     offsets: &[u32],
-    by_oracle: Option<Oracle<E, R::Output>>,
+    by_oracle: Option<ByOracle<E, R::Output>>,
     context: &str,
 ) where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
@@ -102,7 +109,7 @@ fn lengths_at_all_borders_from_aligned_and_other_starts() {
 
 /// All reductions of one type of elements, of lengths at borders, from a start that no load is aligned at.
 macro_rules! all_of {
-    ($test:ident, $t:ty $(, $integer:ident)?) => {
+    ($test:ident, $kind:ident $t:ty) => {
         #[test]
         fn $test() {
             type E = $t;
@@ -112,41 +119,55 @@ macro_rules! all_of {
                 lengths.extend([tile::<E>() as usize + 3, 5]);
                 let offsets = offsets_of(1, &lengths);
                 let values = E::whole_numbers(*offsets.last().unwrap() as usize);
-                check::<Sum<E>, E>(device, &values, &offsets, Some(|v| vec![v.iter().fold(E::ZERO, |a, &b| a.add(b))]), "all");
-                check::<Min<E>, E>(device, &values, &offsets, Some(|v| vec![*v.iter().min_by(|a, b| a.order(b)).unwrap()]), "all");
-                check::<Max<E>, E>(device, &values, &offsets, Some(|v| vec![*v.iter().max_by(|a, b| a.order(b)).unwrap()]), "all");
-                check::<MinMax<E>, E>(device, &values, &offsets, Some(|v| {
-                    vec![*v.iter().min_by(|a, b| a.order(b)).unwrap(), *v.iter().max_by(|a, b| a.order(b)).unwrap()]
-                }), "all");
-                check::<ArgMin<E>, E>(device, &values, &offsets, Some(|v| {
-                    vec![(0..v.len()).min_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]
-                }), "all");
-                check::<ArgMax<E>, E>(device, &values, &offsets, Some(|v| {
-                    vec![(0..v.len()).rev().max_by(|&a, &b| v[a].order(&v[b])).unwrap() as u64]
-                }), "all");
-                $( $integer::<E>(device, &values, &offsets); )?
+                macro_rules! one {
+                    ($reduction:ty, $oracle:expr) => {
+                        check::<$reduction, E>(device, &values, &offsets, Some($oracle), "all");
+                    };
+                }
+                every_reduction!($kind E, one);
             });
         }
     };
 }
-all_of!(all_of_f32, f32);
-all_of!(all_of_f64, f64);
-all_of!(all_of_i8, i8, wide);
-all_of!(all_of_i16, i16, wide);
-all_of!(all_of_i32, i32, wide);
-all_of!(all_of_i64, i64, wide);
-all_of!(all_of_u8, u8, wide);
-all_of!(all_of_u16, u16, wide);
-all_of!(all_of_u32, u32, wide);
-all_of!(all_of_u64, u64, wide);
+all_of!(all_of_f16, float f16);
+all_of!(all_of_bf16, float bf16);
+all_of!(all_of_f32, float f32);
+all_of!(all_of_f64, float f64);
+all_of!(all_of_i8, integer i8);
+all_of!(all_of_i16, integer i16);
+all_of!(all_of_i32, integer i32);
+all_of!(all_of_i64, integer i64);
+all_of!(all_of_u8, integer u8);
+all_of!(all_of_u16, integer u16);
+all_of!(all_of_u32, integer u32);
+all_of!(all_of_u64, integer u64);
 
-fn wide<E>(device: &Device, values: &[E], offsets: &[u32])
-where
-    E: Sample + Integer + for<'a> Operand<Views<'a> = View<'a, E>>,
-    WideSum<E>: Segmented<Item = E>,
-    for<'a> &'a [E]: Columns<Item = E>,
-{
-    check::<WideSum<E>, E>(device, values, offsets, None, "all");
+/// Empty segments have the result of nothing, where there is one.
+#[test]
+fn empty_segments_of_every_reduction() {
+    for_each("empty_segments_of_every_reduction", |device| {
+        fn both<R: Segmented<Item = E>, E>(device: &Device)
+        where
+            E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
+            for<'a> &'a [E]: Columns<Item = E>,
+        {
+            check::<R, E>(device, &E::whole_numbers(9), &[0, 0, 4, 4, 9, 9], None, "empty ones");
+        }
+        macro_rules! one {
+            ($reduction:ty, $oracle:expr) => {{
+                let _: ByOracle<E, <$reduction as Reduction>::Output> = $oracle;
+                both::<$reduction, E>(device);
+            }};
+        }
+        {
+            type E = i16;
+            every_reduction!(integer E, one);
+        }
+        {
+            type E = f64;
+            every_reduction!(float E, one);
+        }
+    });
 }
 
 #[test]
@@ -236,6 +257,10 @@ fn segments_by_name() {
         assert_eq!(mean_segments(&values, &segments).unwrap(), [1.5, 14.0 / 3.0]);
         assert_eq!(argmax_segments(&values, &segments).unwrap(), [0, 0]);
         assert_eq!(minmax_segments(&values, &segments).unwrap(), [(-1, 4), (0, 7)]);
+        assert_eq!(gpu_reduce::norm_l1_segments(&values, &segments).unwrap(), [5u32, 14]);
+        assert_eq!(gpu_reduce::all_segments(&values, &segments).unwrap(), [true, false]);
+        assert_eq!(gpu_reduce::count_nonzero_segments(&values, &segments).unwrap(), [2, 2]);
+        assert_eq!(gpu_reduce::bit_xor_segments(&values, &segments).unwrap(), [4 ^ -1, 0]);
         let one = Segments::of_length(2, 2).unwrap();
         let [first] = reduce::<Sum<i32>, 1>(values.slice(..2)).unwrap();
         assert_eq!(sum_segments(&values, &one).unwrap(), [first, 14]);

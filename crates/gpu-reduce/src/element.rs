@@ -13,7 +13,7 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     /// The sum; integers wrap.
     type Sum: Segmented<Item = Self, Output = Self>;
     /// The product; integers wrap.
-    type Product: Instance<Item = Self, Output = Self>;
+    type Product: Segmented<Item = Self, Output = Self>;
     /// The smallest.
     type Min: Segmented<Item = Self, Output = Self>;
     /// The largest.
@@ -25,17 +25,17 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     /// Where the largest is.
     type ArgMax: Segmented<Item = Self, Output = u64>;
     /// The sum of squares; integers wrap.
-    type SumOfSquares: Instance<Item = Self, Output = Self>;
+    type SumOfSquares: Segmented<Item = Self, Output = Self>;
     /// The sum of magnitudes.
-    type NormL1: Instance<Item = Self, Output = Self::Magnitude>;
+    type NormL1: Segmented<Item = Self, Output = Self::Magnitude>;
     /// The largest magnitude.
-    type NormMax: Instance<Item = Self, Output = Self::Magnitude>;
+    type NormMax: Segmented<Item = Self, Output = Self::Magnitude>;
     /// Whether any is not zero.
-    type Any: Instance<Item = Self, Output = u8>;
+    type Any: Segmented<Item = Self, Output = u8>;
     /// Whether none is zero.
-    type All: Instance<Item = Self, Output = u8>;
+    type All: Segmented<Item = Self, Output = u8>;
     /// How many are not zero.
-    type Count: Instance<Item = Self, Output = u64>;
+    type Count: Segmented<Item = Self, Output = u64>;
     /// The sum of products; integers wrap.
     type Dot: Instance<Item = Self::Pair, Output = Self>;
     /// `(Self, Self)`.
@@ -58,11 +58,11 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
 /// `i8` to `i64`, `u8` to `u64`.
 pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
     /// The bits that all have.
-    type And: Instance<Item = Self, Output = Self>;
+    type And: Segmented<Item = Self, Output = Self>;
     /// The bits that any has.
-    type Or: Instance<Item = Self, Output = Self>;
+    type Or: Segmented<Item = Self, Output = Self>;
     /// The bits that an odd number of them has.
-    type Xor: Instance<Item = Self, Output = Self>;
+    type Xor: Segmented<Item = Self, Output = Self>;
     /// The sum in 64 bits.
     type WideSum: Segmented<Item = Self, Output = Self::Wide>;
 }
@@ -70,7 +70,7 @@ pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
 /// `f32`, `f64`, `f16` and `bf16`.
 pub trait RealElement: Element + Real {
     /// The Euclidean norm.
-    type NormL2: Instance<Item = Self, Output = Self>;
+    type NormL2: Segmented<Item = Self, Output = Self>;
 }
 
 macro_rules! elements {

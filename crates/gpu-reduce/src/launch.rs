@@ -156,7 +156,7 @@ macro_rules! instance {
     };
 }
 
-/// A reduction that PTX modules have kernels for of segments and along axes as well: sums and extremes.
+/// A reduction that PTX modules have kernels for of segments and along axes as well: all those of one array.
 pub trait Segmented: Instance {
     /// Enqueues the kernel that reduces segments.
     ///
@@ -200,61 +200,38 @@ pub trait Segmented: Instance {
     ) -> Result<(), gpu_core::Error>;
 }
 
-macro_rules! instances {
-    ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal; $($name:ident: $reduction:ident<$of:ty>;)*
-        $((two) $dot:ident: $product:ident<$of_dot:ty>;)?) => {
-        $(
-            impl Instance for kernels::$reduction<$of> {
-                unsafe fn launch(
-                    stream: &Stream,
-                    config: LaunchConfig,
-                    source: <Self::Item as kernels::Item>::Source,
-                    len: u64,
-                    tiles_per_block: u64,
-                    partials: GlobalMut<u64>,
-                    ticket: GlobalMut<u32>,
-                    output: GlobalMut<Self::Output>,
-                ) -> Result<(), gpu_core::Error> {
-                    // SAFETY: the caller promises what the kernel needs.
-                    unsafe {
-                        kernels::$name::launch(
-                            stream, config, source, len, tiles_per_block, partials, ticket, output,
-                        )
-                    }
+macro_rules! of_kernel {
+    ($name:ident, $reduction:ty) => {
+        impl Instance for $reduction {
+            unsafe fn launch(
+                stream: &Stream,
+                config: LaunchConfig,
+                source: <Self::Item as kernels::Item>::Source,
+                len: u64,
+                tiles_per_block: u64,
+                partials: GlobalMut<u64>,
+                ticket: GlobalMut<u32>,
+                output: GlobalMut<Self::Output>,
+            ) -> Result<(), gpu_core::Error> {
+                let (source, output) = (source.cast(), output.cast());
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
+                // same to it.
+                unsafe {
+                    kernels::$name::launch(
+                        stream,
+                        config,
+                        source,
+                        len,
+                        tiles_per_block,
+                        partials,
+                        ticket,
+                        output,
+                    )
                 }
             }
-        )*
-        $(
-            impl Instance for kernels::$product<$of_dot> {
-                unsafe fn launch(
-                    stream: &Stream,
-                    config: LaunchConfig,
-                    (first, second): <Self::Item as kernels::Item>::Source,
-                    len: u64,
-                    tiles_per_block: u64,
-                    partials: GlobalMut<u64>,
-                    ticket: GlobalMut<u32>,
-                    output: GlobalMut<Self::Output>,
-                ) -> Result<(), gpu_core::Error> {
-                    // SAFETY: the caller promises what the kernel needs.
-                    unsafe {
-                        kernels::$dot::launch(
-                            stream, config, first, second, len, tiles_per_block, partials, ticket, output,
-                        )
-                    }
-                }
-            }
-        )?
-    };
-}
-reduce_instances!(instances);
-reduce_half_instances!(instances);
+        }
 
-macro_rules! segmented {
-    ($module:ident none none, $($rest:tt)*) => {};
-    ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $reduction:ident<$of:ty>;)*) => { $(
-        impl Segmented for kernels::$reduction<$of> {
+        impl Segmented for $reduction {
             unsafe fn launch_segments(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -266,7 +243,8 @@ macro_rules! segmented {
                 output: GlobalMut<Self::Output>,
             ) -> Result<(), gpu_core::Error> {
                 let Starts { offsets, form, length, count } = starts;
-                // SAFETY: the caller promises what the kernel needs.
+                let (source, output) = (source.cast(), output.cast());
+                // SAFETY: as above.
                 unsafe {
                     kernels::segment_kernels::$name::launch(
                         stream, config, source, len, offsets, form, length, count, share, scratch, output,
@@ -282,7 +260,8 @@ macro_rules! segmented {
                 scratch: GlobalMut<u32>,
                 output: GlobalMut<Self::Output>,
             ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller promises what the kernel needs.
+                let (source, output) = (source.cast(), output.cast());
+                // SAFETY: as above.
                 unsafe {
                     kernels::column_kernels::$name::launch(
                         stream, config, source, rows, inner, lines, is_vector, scratch, output,
@@ -290,10 +269,55 @@ macro_rules! segmented {
                 }
             }
         }
-    )* };
+    };
+    ((two) $name:ident, $reduction:ty) => {
+        impl Instance for $reduction {
+            unsafe fn launch(
+                stream: &Stream,
+                config: LaunchConfig,
+                (first, second): <Self::Item as kernels::Item>::Source,
+                len: u64,
+                tiles_per_block: u64,
+                partials: GlobalMut<u64>,
+                ticket: GlobalMut<u32>,
+                output: GlobalMut<Self::Output>,
+            ) -> Result<(), gpu_core::Error> {
+                let (first, second, output) = (first.cast(), second.cast(), output.cast());
+                // SAFETY: as above.
+                unsafe {
+                    kernels::$name::launch(
+                        stream,
+                        config,
+                        first,
+                        second,
+                        len,
+                        tiles_per_block,
+                        partials,
+                        ticket,
+                        output,
+                    )
+                }
+            }
+        }
+    };
 }
-reduce_instances!(segmented);
-reduce_half_instances!(segmented);
+
+macro_rules! instances {
+    ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+        $($name:ident: $reduction:ident<$of:ty> $(, $same:ident<$of_same:ty>)?;)*
+        $((two) $dot:ident: $product:ident<$of_dot:ty> $(, $same_product:ident<$of_same_dot:ty>)?;)?) => {
+        $(
+            of_kernel!($name, kernels::$reduction<$of>);
+            $( of_kernel!($name, kernels::$same<$of_same>); )?
+        )*
+        $(
+            of_kernel!((two) $dot, kernels::$product<$of_dot>);
+            $( of_kernel!((two) $dot, kernels::$same_product<$of_same_dot>); )?
+        )?
+    };
+}
+reduce_instances!(instances);
+reduce_half_instances!(instances);
 
 /// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length, tiles that a
 /// block takes, output.

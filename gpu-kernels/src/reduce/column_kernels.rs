@@ -7,9 +7,8 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::*;
 
 macro_rules! kernels {
-    ($whole:ident none none, $($rest:tt)*) => {};
     ($whole:ident $segments:ident $module:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $reduction:ty;)*) => {
+        $($name:ident: $reduction:ty $(, $same:ty)?;)* $((two) $dot:ident: $product:ty $(, $same_product:ty)?;)?) => {
         $(
             /// Reduces columns of `input`. How to launch it is said at [`columns`].
             #[kernel(module = $module, launch_bounds(256, columns_blocks::<$reduction>()), programmatic)]

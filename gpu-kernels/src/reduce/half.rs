@@ -109,7 +109,7 @@ macro_rules! reduce_half_instances {
             argmin_f16: ArgMin<f16>;
             argmax_f16: ArgMax<f16>;
         }
-        $with! { reduce_more_f16 none none, f16, 8, 4, 4;
+        $with! { reduce_more_f16 reduce_segments_more_f16 reduce_columns_more_f16, f16, 8, 4, 4;
             product_f16: Product<f16>;
             sum_of_squares_f16: HalfSumOfSquares<f16>;
             norm_l1_f16: NormL1<f16>;
@@ -131,7 +131,7 @@ macro_rules! reduce_half_instances {
             argmin_bf16: ArgMin<bf16>;
             argmax_bf16: ArgMax<bf16>;
         }
-        $with! { reduce_more_bf16 none none, bf16, 8, 4, 4;
+        $with! { reduce_more_bf16 reduce_segments_more_bf16 reduce_columns_more_bf16, bf16, 8, 4, 4;
             product_bf16: Product<bf16>;
             sum_of_squares_bf16: HalfSumOfSquares<bf16>;
             norm_l1_bf16: NormL1<bf16>;

@@ -6,11 +6,9 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::*;
 
-// Segments and columns have sums and extremes alone: the others would be 8 MB more of PTX.
 macro_rules! kernels {
-    ($whole:ident none none, $($rest:tt)*) => {};
     ($whole:ident $module:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $reduction:ty;)*) => {
+        $($name:ident: $reduction:ty $(, $same:ty)?;)* $((two) $dot:ident: $product:ty $(, $same_product:ty)?;)?) => {
         $(
             /// Reduces each segment of `input`, which has `len` elements. How to launch it is said at [`segments`].
             #[kernel(module = $module, launch_bounds(256, segments_blocks::<$reduction>()), programmatic)]

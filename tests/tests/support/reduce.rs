@@ -4,6 +4,7 @@ use core::cmp::Ordering;
 use core::fmt::Debug;
 
 use gpu_reduce::kernels::Number;
+use gpu_std::half::{bf16, f16};
 
 /// A type of elements, with what the serial oracles need.
 pub trait Sample: Number + gpu_core::Element + Debug {
@@ -79,6 +80,30 @@ macro_rules! integers {
     )* };
 }
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! halves {
+    ($($t:ident)*) => { $(
+        impl Sample for $t {
+            fn whole_numbers(len: usize) -> Vec<Self> {
+                f32::whole_numbers(len).into_iter().map($t::from_f32).collect()
+            }
+            fn any_bits(seed: u64, len: usize) -> Vec<Self> {
+                let keep = |value: &$t| seed % 2 == 0 || value.to_f32().is_finite();
+                (0..).map(|i| $t::from_bits(random(seed, i) as u16)).filter(keep).take(len).collect()
+            }
+            fn add(self, other: Self) -> Self {
+                $t::from_f32(self.to_f32() + other.to_f32())
+            }
+            fn mul(self, other: Self) -> Self {
+                $t::from_f32(self.to_f32() * other.to_f32())
+            }
+            fn order(&self, other: &Self) -> Ordering {
+                self.to_f32().total_cmp(&other.to_f32())
+            }
+        }
+    )* };
+}
+halves!(f16 bf16);
 
 /// The bits, with one pattern for all NaNs.
 #[allow(dead_code, reason = "not every test compares bits")]

@@ -1,11 +1,10 @@
 //! Reductions along an axis.
 
-use gpu_core::{Device, Stream, View, ViewMut};
-use gpu_kernels::reduce::{Integer, Reduction};
+use gpu_core::{Device, Stream, ViewMut};
+use gpu_kernels::reduce::Reduction;
 
 use super::segments::reduce_segments_into;
 use crate::axis::Along;
-use crate::element::{Element, IntegerElement};
 use crate::error::Error;
 use crate::launch::{self, Segmented};
 use crate::operand::Operand;
@@ -130,64 +129,4 @@ fn enqueue<R: Segmented>(
         Some(segments) => reduce_segments_into::<R>(stream, input, &segments?, output, scratch),
         None => launch::reduce_columns::<R>(stream, &input, along.lines(), output, scratch),
     }
-}
-
-macro_rules! named {
-    ($($name:ident, $whole:ident: $bound:ident, $kind:ident => $output:ty;)*) => { $(
-        #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), along an axis: see [`reduce_axis`].")]
-        ///
-        /// # Errors
-        /// As [`reduce_axis`].
-        pub fn $name<'a, T: $bound>(
-            input: impl Into<View<'a, T>>,
-            shape: &[usize],
-            axis: usize,
-        ) -> Result<Vec<$output>, Error> {
-            reduce_axis::<T::$kind>(T::one(input.into()), shape, axis)
-        }
-    )* };
-}
-
-named! {
-    sum_axis, sum: Element, Sum => T;
-    min_axis, min: Element, Min => T;
-    max_axis, max: Element, Max => T;
-    argmin_axis, argmin: Element, ArgMin => u64;
-    argmax_axis, argmax: Element, ArgMax => u64;
-    wide_sum_axis, wide_sum: IntegerElement, WideSum => <T as Integer>::Wide;
-}
-
-/// As [`minmax`](crate::minmax()), along an axis: see [`reduce_axis`].
-///
-/// # Errors
-/// As [`reduce_axis`].
-pub fn minmax_axis<'a, T: Element>(
-    input: impl Into<View<'a, T>>,
-    shape: &[usize],
-    axis: usize,
-) -> Result<Vec<(T, T)>, Error> {
-    let extremes = reduce_axis::<T::MinMax>(T::one(input.into()), shape, axis)?;
-    Ok(extremes.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
-}
-
-/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host.
-///
-/// # Errors
-/// As [`reduce_axis`].
-///
-/// ```
-/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?, [128.0, 2.5]);
-/// # Ok::<(), gpu_reduce::Error>(())
-/// ```
-pub fn mean_axis<'a, T: Element>(
-    input: impl Into<View<'a, T>>,
-    shape: &[usize],
-    axis: usize,
-) -> Result<Vec<T::Mean>, Error> {
-    let input = input.into();
-    if shape.get(axis) == Some(&0) && !shape.is_empty() {
-        return Err(Error::Empty { reduction: "mean" });
-    }
-    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
-    Ok(totals.into_iter().map(|total| T::mean(total, shape[axis])).collect())
 }

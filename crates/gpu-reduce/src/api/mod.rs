@@ -2,11 +2,13 @@
 
 mod axis;
 mod named;
+mod parts;
 mod segments;
 mod unordered;
 
 pub use axis::*;
 pub use named::*;
+pub use parts::*;
 pub use segments::*;
 pub use unordered::*;
 

@@ -1,9 +1,8 @@
 //! Reductions of segments.
 
-use gpu_core::{Device, Stream, View, ViewMut};
-use gpu_kernels::reduce::{Integer, Reduction};
+use gpu_core::{Device, Stream, ViewMut};
+use gpu_kernels::reduce::Reduction;
 
-use crate::element::{Element, IntegerElement};
 use crate::error::Error;
 use crate::launch::{self, Segmented};
 use crate::operand::Operand;
@@ -12,7 +11,7 @@ use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::Segments;
 
-/// The reduction `R` of each segment of an array, a sum or an extreme, computed where it lives: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
+/// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
 ///
 /// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others are.
 ///
@@ -129,66 +128,4 @@ fn enqueue<R: Segmented>(
         return Ok(());
     }
     launch::reduce_segments::<R>(stream, input, len, segments, output, scratch)
-}
-
-macro_rules! named {
-    ($($name:ident, $whole:ident: $bound:ident, $kind:ident => $output:ty;)*) => { $(
-        #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), of each segment: see [`reduce_segments`].")]
-        ///
-        /// # Errors
-        /// As [`reduce_segments`].
-        pub fn $name<'a, T: $bound>(
-            input: impl Into<View<'a, T>>,
-            segments: &Segments,
-        ) -> Result<Vec<$output>, Error> {
-            reduce_segments::<T::$kind>(T::one(input.into()), segments)
-        }
-    )* };
-}
-
-named! {
-    sum_segments, sum: Element, Sum => T;
-    min_segments, min: Element, Min => T;
-    max_segments, max: Element, Max => T;
-    argmin_segments, argmin: Element, ArgMin => u64;
-    argmax_segments, argmax: Element, ArgMax => u64;
-    wide_sum_segments, wide_sum: IntegerElement, WideSum => <T as Integer>::Wide;
-}
-
-/// As [`minmax`](crate::minmax()), of each segment: see [`reduce_segments`].
-///
-/// # Errors
-/// As [`reduce_segments`].
-pub fn minmax_segments<'a, T: Element>(
-    input: impl Into<View<'a, T>>,
-    segments: &Segments,
-) -> Result<Vec<(T, T)>, Error> {
-    let extremes = reduce_segments::<T::MinMax>(T::one(input.into()), segments)?;
-    Ok(extremes.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
-}
-
-/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host.
-///
-/// # Errors
-/// As [`reduce_segments`]; [`Error::EmptySegment`].
-///
-/// ```
-/// use gpu_reduce::{Segments, mean_segments};
-/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
-/// # Ok::<(), gpu_reduce::Error>(())
-/// ```
-pub fn mean_segments<'a, T: Element>(
-    input: impl Into<View<'a, T>>,
-    segments: &Segments,
-) -> Result<Vec<T::Mean>, Error> {
-    if let Some(segment) = segments.first_empty() {
-        return Err(Error::EmptySegment { reduction: "mean", segment });
-    }
-    let totals = reduce_segments::<T::Total>(T::one(input.into()), segments)?;
-    let offsets = segments.to_vec()?;
-    Ok(totals
-        .into_iter()
-        .zip(offsets.windows(2))
-        .map(|(total, pair)| T::mean(total, pair[1] - pair[0]))
-        .collect())
 }

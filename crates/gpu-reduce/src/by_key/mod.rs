@@ -43,7 +43,7 @@ impl KeyScratch {
     }
 }
 
-/// The reduction `R`, a sum or an extreme, of the values of each run of equal keys, and the runs' keys, computed where they live.
+/// The reduction `R` of the values of each run of equal keys, and the runs' keys, computed where they live.
 ///
 /// A run is as long as keys are the same, bit for bit: equal keys that others stand between are two runs, so sort by key what is to
 /// have one result a key. There are [`Reduction::OUTPUTS`] elements a run, one run after the other. A run's result has the bits that

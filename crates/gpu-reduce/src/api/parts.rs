@@ -1,0 +1,118 @@
+//! The reductions of segments and along axes by name.
+
+use gpu_core::View;
+use gpu_kernels::reduce::{Integer, Number};
+
+use super::{reduce_axis, reduce_segments};
+use crate::element::{Element, IntegerElement, RealElement};
+use crate::error::Error;
+use crate::segments::Segments;
+
+// `name of the whole array's, of the segments', of the axis': bound, associated type of the bound => what each gives, how`.
+macro_rules! named {
+    ($($whole:ident, $segments:ident, $axis:ident: $bound:ident, $kind:ident => $output:ty, $convert:expr;)*) => { $(
+        #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), of each segment: see [`reduce_segments`].")]
+        ///
+        /// # Errors
+        /// As [`reduce_segments`].
+        pub fn $segments<'a, T: $bound>(
+            input: impl Into<View<'a, T>>,
+            segments: &Segments,
+        ) -> Result<Vec<$output>, Error> {
+            reduce_segments::<T::$kind>(T::one(input.into()), segments).map($convert)
+        }
+
+        #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), along an axis: see [`reduce_axis`].")]
+        ///
+        /// # Errors
+        /// As [`reduce_axis`].
+        pub fn $axis<'a, T: $bound>(
+            input: impl Into<View<'a, T>>,
+            shape: &[usize],
+            axis: usize,
+        ) -> Result<Vec<$output>, Error> {
+            reduce_axis::<T::$kind>(T::one(input.into()), shape, axis).map($convert)
+        }
+    )* };
+}
+
+named! {
+    sum, sum_segments, sum_axis: Element, Sum => T, same;
+    product, product_segments, product_axis: Element, Product => T, same;
+    min, min_segments, min_axis: Element, Min => T, same;
+    max, max_segments, max_axis: Element, Max => T, same;
+    minmax, minmax_segments, minmax_axis: Element, MinMax => (T, T), pairs;
+    argmin, argmin_segments, argmin_axis: Element, ArgMin => u64, same;
+    argmax, argmax_segments, argmax_axis: Element, ArgMax => u64, same;
+    sum_of_squares, sum_of_squares_segments, sum_of_squares_axis: Element, SumOfSquares => T, same;
+    norm_l1, norm_l1_segments, norm_l1_axis: Element, NormL1 => <T as Number>::Magnitude, same;
+    norm_l2, norm_l2_segments, norm_l2_axis: RealElement, NormL2 => T, same;
+    norm_max, norm_max_segments, norm_max_axis: Element, NormMax => <T as Number>::Magnitude, same;
+    any, any_segments, any_axis: Element, Any => bool, truths;
+    all, all_segments, all_axis: Element, All => bool, truths;
+    count_nonzero, count_nonzero_segments, count_nonzero_axis: Element, Count => u64, same;
+    bit_and, bit_and_segments, bit_and_axis: IntegerElement, And => T, same;
+    bit_or, bit_or_segments, bit_or_axis: IntegerElement, Or => T, same;
+    bit_xor, bit_xor_segments, bit_xor_axis: IntegerElement, Xor => T, same;
+    wide_sum, wide_sum_segments, wide_sum_axis: IntegerElement, WideSum => <T as Integer>::Wide, same;
+}
+
+/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host.
+///
+/// # Errors
+/// As [`reduce_segments`]; [`Error::EmptySegment`].
+///
+/// ```
+/// use gpu_reduce::{Segments, mean_segments};
+/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_segments<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    segments: &Segments,
+) -> Result<Vec<T::Mean>, Error> {
+    if let Some(segment) = segments.first_empty() {
+        return Err(Error::EmptySegment { reduction: "mean", segment });
+    }
+    let totals = reduce_segments::<T::Total>(T::one(input.into()), segments)?;
+    let offsets = segments.to_vec()?;
+    Ok(totals
+        .into_iter()
+        .zip(offsets.windows(2))
+        .map(|(total, pair)| T::mean(total, pair[1] - pair[0]))
+        .collect())
+}
+
+/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host.
+///
+/// # Errors
+/// As [`reduce_axis`].
+///
+/// ```
+/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?, [128.0, 2.5]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_axis<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<T::Mean>, Error> {
+    let input = input.into();
+    if shape.get(axis) == Some(&0) && !shape.is_empty() {
+        return Err(Error::Empty { reduction: "mean" });
+    }
+    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
+    Ok(totals.into_iter().map(|total| T::mean(total, shape[axis])).collect())
+}
+
+fn same<T>(results: Vec<T>) -> Vec<T> {
+    results
+}
+
+fn pairs<T: Copy>(results: Vec<T>) -> Vec<(T, T)> {
+    results.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
+fn truths(results: Vec<u8>) -> Vec<bool> {
+    results.into_iter().map(|truth| truth != 0).collect()
+}
