@@ -3019,6 +3019,162 @@ pub static SCAN_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
+/// Module `scan_segments_more_f32`: `scan_segments_product_f32`.
+pub static SCAN_SEGMENTS_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_f64`: `scan_segments_product_f64`.
+pub static SCAN_SEGMENTS_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_f16`: `scan_segments_max_f16`, `scan_segments_min_f16`, `scan_segments_sum_f16`.
+pub static SCAN_SEGMENTS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_f16`: `scan_segments_product_f16`.
+pub static SCAN_SEGMENTS_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_bf16`: `scan_segments_max_bf16`, `scan_segments_min_bf16`, `scan_segments_sum_bf16`.
+pub static SCAN_SEGMENTS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_bf16`: `scan_segments_product_bf16`.
+pub static SCAN_SEGMENTS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_u32`: `scan_segments_and_u32`, `scan_segments_or_u32`, `scan_segments_product_u32`, `scan_segments_xor_u32`.
+pub static SCAN_SEGMENTS_MORE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_u64`: `scan_segments_and_u64`, `scan_segments_or_u64`, `scan_segments_product_u64`, `scan_segments_xor_u64`.
+pub static SCAN_SEGMENTS_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_u8`: `scan_segments_max_i8`, `scan_segments_max_u8`, `scan_segments_min_i8`, `scan_segments_min_u8`, `scan_segments_sum_u8`.
+pub static SCAN_SEGMENTS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_u8`: `scan_segments_and_u8`, `scan_segments_or_u8`, `scan_segments_product_u8`, `scan_segments_xor_u8`.
+pub static SCAN_SEGMENTS_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_u16`: `scan_segments_max_i16`, `scan_segments_max_u16`, `scan_segments_min_i16`, `scan_segments_min_u16`, `scan_segments_sum_u16`.
+pub static SCAN_SEGMENTS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_more_u16`: `scan_segments_and_u16`, `scan_segments_or_u16`, `scan_segments_product_u16`, `scan_segments_xor_u16`.
+pub static SCAN_SEGMENTS_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_more_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_more_u16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_columns_f32`: `scan_columns_max_f32`, `scan_columns_min_f32`, `scan_columns_sum_f32`.
 pub static SCAN_COLUMNS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_f32",
@@ -3067,6 +3223,162 @@ pub static SCAN_COLUMNS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
             exact: false,
             isa: 74,
             ptx: include_str!("scan_columns_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_f32`: `scan_columns_product_f32`.
+pub static SCAN_COLUMNS_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_f64`: `scan_columns_product_f64`.
+pub static SCAN_COLUMNS_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_f16`: `scan_columns_max_f16`, `scan_columns_min_f16`, `scan_columns_sum_f16`.
+pub static SCAN_COLUMNS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_f16`: `scan_columns_product_f16`.
+pub static SCAN_COLUMNS_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_f16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_bf16`: `scan_columns_max_bf16`, `scan_columns_min_bf16`, `scan_columns_sum_bf16`.
+pub static SCAN_COLUMNS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_bf16`: `scan_columns_product_bf16`.
+pub static SCAN_COLUMNS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_u32`: `scan_columns_and_u32`, `scan_columns_or_u32`, `scan_columns_product_u32`, `scan_columns_xor_u32`.
+pub static SCAN_COLUMNS_MORE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_u32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_u64`: `scan_columns_and_u64`, `scan_columns_or_u64`, `scan_columns_product_u64`, `scan_columns_xor_u64`.
+pub static SCAN_COLUMNS_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_u64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_u64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_u8`: `scan_columns_max_i8`, `scan_columns_max_u8`, `scan_columns_min_i8`, `scan_columns_min_u8`, `scan_columns_sum_u8`.
+pub static SCAN_COLUMNS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_u8`: `scan_columns_and_u8`, `scan_columns_or_u8`, `scan_columns_product_u8`, `scan_columns_xor_u8`.
+pub static SCAN_COLUMNS_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_u16`: `scan_columns_max_i16`, `scan_columns_max_u16`, `scan_columns_min_i16`, `scan_columns_min_u16`, `scan_columns_sum_u16`.
+pub static SCAN_COLUMNS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_more_u16`: `scan_columns_and_u16`, `scan_columns_or_u16`, `scan_columns_product_u16`, `scan_columns_xor_u16`.
+pub static SCAN_COLUMNS_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_more_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_more_u16.sm_75.ptx"),
         },
     ],
 };

@@ -7,8 +7,11 @@ mod support {
 
 use gpu_core::Device;
 use gpu_scan::kernels::columns::Shape;
-use gpu_scan::kernels::{Max, Min, Scan, Sum};
-use gpu_scan::{AlongColumns, Error, Options, Scratch, Segmented, scan_axis, scan_axis_into};
+use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Sum, Xor};
+use gpu_scan::{
+    AlongColumns, Error, Options, Scratch, Segmented, bf16, f16, scan_axis, scan_axis_in_place,
+    scan_axis_into,
+};
 use gpu_sim::{Config, Record};
 use gpu_tests::backends::for_each;
 use support::scan::{Sample, assert_same};
@@ -74,25 +77,40 @@ where
         let expected = serial(&values, shape, mode, initial, &combine);
         let actual = scan_axis::<S>(&input, &shape, 1, options(mode, initial)).unwrap();
         assert_same(&actual.to_vec().unwrap(), &expected, context);
+        let stream = device.default_stream();
+        let (mut data, mut scratch) =
+            (device.upload(&values).unwrap(), Scratch::for_axis::<S>(&stream, &shape, 1).unwrap());
+        let options = options(mode, initial);
+        scan_axis_in_place::<S>(&stream, &mut data, &shape, 1, options, &mut scratch).unwrap();
+        assert_same(&data.to_vec().unwrap(), &expected, context);
         // The same array with its first or last axis, where the others are one.
         if shape[0] == 1 {
-            let actual = scan_axis::<S>(&input, &shape[1..], 0, options(mode, initial)).unwrap();
+            let actual = scan_axis::<S>(&input, &shape[1..], 0, options).unwrap();
             assert_same(&actual.to_vec().unwrap(), &expected, context);
         }
     }
 }
 
 #[test]
-fn sums_and_extremes_of_all_types() {
-    for_each("sums_and_extremes_of_all_types", |device| {
+fn all_operators_and_types() {
+    for_each("all_operators_and_types", |device| {
         macro_rules! of {
             ($($t:ty)*) => { $(
                 all::<Sum<$t>, $t>(device, <$t>::sum_of);
                 all::<Min<$t>, $t>(device, <$t>::smaller_of);
                 all::<Max<$t>, $t>(device, <$t>::larger_of);
+                all::<Product<$t>, $t>(device, <$t>::product_of);
             )* };
         }
-        of!(f32 f64 i32 i64 u32 u64);
+        of!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64);
+        macro_rules! bits {
+            ($($t:ty)*) => { $(
+                all::<And<$t>, $t>(device, |a, b| a & b);
+                all::<Or<$t>, $t>(device, |a, b| a | b);
+                all::<Xor<$t>, $t>(device, |a, b| a ^ b);
+            )* };
+        }
+        bits!(i8 i16 i32 i64 u8 u16 u32 u64);
     });
 }
 

@@ -8,9 +8,10 @@ mod support {
 
 use gpu_core::{Buffer, Device};
 use gpu_kernels::scan::segmented::{Starts, segments, shared_bytes};
-use gpu_scan::kernels::{Max, Min, Scan, Shape, Sum, segmented::shape};
+use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Shape, Sum, Xor, segmented::shape};
 use gpu_scan::{
-    Error, Offsets, Options, Scratch, Segmented, Segments, reference, scan_segments, scan_segments_into,
+    Error, Offsets, Options, Scratch, Segmented, Segments, bf16, f16, reference, scan_segments,
+    scan_segments_in_place, scan_segments_into,
 };
 use gpu_sim::{Config as Simulated, Record};
 use gpu_std::kernel;
@@ -111,7 +112,7 @@ fn starts_of(seed: u64, len: usize, mean: u64) -> Vec<bool> {
     (0..len).map(|i| random(seed, i).is_multiple_of(mean)).collect()
 }
 
-/// One scan, told in the ways `ways`, into a buffer of its own and into a part of another.
+/// One scan, told in the ways `ways`, into a buffer of its own, into a part of another and in place.
 fn one<S>(
     device: &Device,
     values: &[S::Item],
@@ -119,7 +120,7 @@ fn one<S>(
     options: Options<S::Output>,
     expected: &[S::Output],
 ) where
-    S: Segmented,
+    S: Segmented<Output = <S as Scan>::Item>,
 {
     let input = device.upload(values).unwrap();
     let told = Told::new(device, starts);
@@ -138,6 +139,9 @@ fn one<S>(
         let output = output.to_vec().unwrap();
         assert_same(&output[3..3 + len], expected, context);
         assert_same(&[&output[..3], &output[3 + len..]].concat(), &[S::EMPTY; 5], context);
+        let mut data = device.upload(values).unwrap();
+        scan_segments_in_place::<S>(&stream, &mut data, &segments, options, &mut scratch).unwrap();
+        assert_same(&data.to_vec().unwrap(), expected, context);
     }
 }
 
@@ -147,7 +151,7 @@ fn sizes<S: Scan>() -> Vec<usize> {
 }
 
 macro_rules! all_of {
-    ($($test:ident: $t:ty;)*) => { $(
+    ($($test:ident: $t:ty $(, $integer:ident)?;)*) => { $(
         #[test]
         fn $test() {
             type T = $t;
@@ -173,17 +177,32 @@ macro_rules! all_of {
                 operator::<Sum<T>>(device, T::sum_of, <T as Number>::ZERO, <T as Bounds>::NOTHING);
                 operator::<Min<T>>(device, T::smaller_of, <T as Bounds>::HIGHEST, <T as Bounds>::HIGHEST);
                 operator::<Max<T>>(device, T::larger_of, <T as Bounds>::LOWEST, <T as Bounds>::LOWEST);
+                operator::<Product<T>>(device, T::product_of, <T as Number>::ONE, <T as Number>::ONE);
+                $( $integer!(T, operator, device); )?
             });
         }
     )* };
 }
+macro_rules! bits {
+    ($t:ty, $operator:ident, $device:expr) => {
+        $operator::<And<$t>>($device, |a, b| a & b, !0, !0);
+        $operator::<Or<$t>>($device, |a, b| a | b, 0, 0);
+        $operator::<Xor<$t>>($device, |a, b| a ^ b, 0, 0);
+    };
+}
 all_of! {
     all_of_f32: f32;
     all_of_f64: f64;
-    all_of_i32: i32;
-    all_of_i64: i64;
-    all_of_u32: u32;
-    all_of_u64: u64;
+    all_of_f16: f16;
+    all_of_bf16: bf16;
+    all_of_i8: i8, bits;
+    all_of_i16: i16, bits;
+    all_of_i32: i32, bits;
+    all_of_i64: i64, bits;
+    all_of_u8: u8, bits;
+    all_of_u16: u16, bits;
+    all_of_u32: u32, bits;
+    all_of_u64: u64, bits;
 }
 
 /// Rows of a matrix: of one element, within a vector, across rows, across tiles, and longer than the array.
@@ -213,7 +232,7 @@ fn segments_of_one_length() {
 #[test]
 fn same_bits_as_the_reference() {
     println!("same_bits_as_the_reference: ChaCha seed 5d × 32, {} cases a backend", cases() / 8);
-    fn same<S: Segmented<Item: Sample>>(
+    fn same<S: Segmented<Item: Sample, Output = <S as Scan>::Item>>(
         device: &Device,
         (seed, len, mean): (u64, usize, u64),
         way: usize,

@@ -16,7 +16,7 @@ mod sort;
 pub mod variants;
 
 pub use api::*;
-pub use axis::{AlongColumns, scan_axis, scan_axis_into};
+pub use axis::{AlongColumns, scan_axis, scan_axis_in_place, scan_axis_into};
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
@@ -25,7 +25,9 @@ pub use launch::Instance;
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
-pub use segmented::{Offsets, Segmented, Segments, scan_segments, scan_segments_into};
+pub use segmented::{
+    Offsets, Segmented, Segments, scan_segments, scan_segments_in_place, scan_segments_into,
+};
 pub use select::*;
 pub use sort::*;
 

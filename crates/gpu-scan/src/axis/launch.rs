@@ -3,7 +3,8 @@
 use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::column_scan_instances;
 use gpu_kernels::scan::columns::{self as kernels, Lines, Shape};
-use gpu_kernels::scan::{Max, Min, Scan, Sum};
+use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, Xor};
+use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -13,7 +14,7 @@ use crate::launch::same_bits;
 use crate::options::Options;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for that goes along columns: sums and extremes of `f32`, `f64`, `i32`, `u32`, `i64` and `u64`.
+/// A scan that a PTX module has a kernel for that goes along columns: all those whose results have their elements' type.
 pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Enqueues the kernel.
     ///
@@ -82,11 +83,33 @@ pub(super) fn scan<S: AlongColumns>(
     mut output: ViewMut<'_, S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    enqueue::<S>(stream, (input.as_global(), output.as_global_mut()), lines, options, scratch)
+}
+
+/// Enqueues a scan along columns in place. Everything has been checked, as for [`scan`].
+pub(super) fn scan_in_place<S: AlongColumns<Output = <S as Scan>::Item>>(
+    stream: &Stream,
+    mut data: ViewMut<'_, S::Output>,
+    lines: Lines,
+    options: &Options<S::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let memory = data.as_global_mut();
+    enqueue::<S>(stream, (memory.as_global(), memory), lines, options, scratch)
+}
+
+/// Input and output are the same memory or, one of them being borrowed exclusively, apart.
+fn enqueue<S: AlongColumns>(
+    stream: &Stream,
+    (input, output): (Global<S::Item>, GlobalMut<S::Output>),
+    lines: Lines,
+    options: &Options<S::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
     scratch.prepare()?;
     let words = scratch.words.view_mut().as_global_mut();
     let capacity = scratch.words.len() as u64;
     let (config, mode, initial) = (launch_config::<S>(lines), options.mode(), options.initial::<S>());
-    let (input, output) = (input.as_global(), output.as_global_mut());
     // SAFETY: the kernel reads the elements of the input, writes as many of the output and uses the scratch memory, which has room for
     // the columns' words, was zero when it was made or is again (`prepare`), and is used on this stream only. Buffers are freed only
     // after the work enqueued before.

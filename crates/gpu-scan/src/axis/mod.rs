@@ -8,11 +8,12 @@ pub(crate) use along::{Along, scratch_words};
 pub use launch::AlongColumns;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_kernels::scan::Scan;
 
 use crate::error::Error;
 use crate::options::Options;
 use crate::scratch::Scratch;
-use crate::segmented::{Segmented, Segments, scan_segments_into};
+use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segments_into};
 
 /// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a buffer of its own: along
 /// the last axis of a matrix its rows, along the first its columns.
@@ -88,4 +89,50 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
         return Ok(());
     }
     launch::scan::<S>(stream, input, lines, &options, output, scratch)
+}
+
+/// Replaces each line along `axis` of a row-major array by its scan with the operator `S`, on `stream`; see [`scan_axis_into`]. On the CPU
+/// the data are copied first.
+///
+/// # Errors
+/// Those of [`scan_axis_into`]; `data` is as it was then.
+///
+/// ```
+/// use gpu_scan::{Options, Scratch, kernels::Max, scan_axis_in_place};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let mut matrix = device.upload(&[1i8, 5, 3, 4, 2, 6])?;
+/// let mut scratch = Scratch::for_axis::<Max<i8>>(&stream, &[2, 3], 0)?;
+/// scan_axis_in_place::<Max<i8>>(&stream, &mut matrix, &[2, 3], 0, Options::inclusive(), &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(matrix.to_vec()?, [1, 5, 3, 4, 5, 6]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_axis_in_place<'a, S: Segmented + AlongColumns + Scan<Output = <S as Scan>::Item>>(
+    stream: &Stream,
+    data: impl Into<ViewMut<'a, S::Output>>,
+    shape: &[usize],
+    axis: usize,
+    options: Options<S::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let mut data = data.into();
+    let len = data.len();
+    let along = Along::new(shape, axis, len)?;
+    if along.inner == 1 {
+        let rows = Segments::of_length(along.len)?;
+        return scan_segments_in_place::<S>(stream, data, &rows, options, scratch);
+    }
+    let lines = along.lines::<S>()?;
+    scratch.check(stream, scratch_words::<S>(lines), S::NAME, len)?;
+    stream.expect("data of a scan", data.device())?;
+    if len == 0 {
+        return Ok(());
+    }
+    if let Some(data) = data.as_mut_slice() {
+        let input = data.to_vec();
+        reference::scan_columns::<S>(&input, along, &options, data);
+        return Ok(());
+    }
+    launch::scan_in_place::<S>(stream, data, lines, &options, scratch)
 }

@@ -2,8 +2,9 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::scan::segmented::{self as kernels, Starts, shape};
-use gpu_kernels::scan::{Max, Min, Scan, Sum};
+use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, Xor};
 use gpu_kernels::segmented_scan_instances;
+use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -14,7 +15,7 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for that takes segments: sums and extremes of `f32`, `f64`, `i32`, `u32`, `i64` and `u64`.
+/// A scan that a PTX module has a kernel for that takes segments: all those whose results have their elements' type.
 pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Enqueues the kernel.
     ///
@@ -91,20 +92,44 @@ pub(super) fn scan<S: Segmented>(
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    let memory = (input.as_global(), output.as_global_mut());
+    enqueue::<S>(stream, memory, input.len(), segments, options, plan, scratch)
+}
+
+/// Enqueues a scan of segments in place. Everything has been checked, as for [`scan`].
+pub(super) fn scan_in_place<S: Segmented<Output = <S as Scan>::Item>>(
+    stream: &Stream,
+    mut data: ViewMut<'_, S::Output>,
+    segments: &Segments<'_>,
+    options: &Options<S::Output>,
+    plan: Plan,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let (len, memory) = (data.len(), data.as_global_mut());
+    enqueue::<S>(stream, (memory.as_global(), memory), len, segments, options, plan, scratch)
+}
+
+/// Input and output are the same memory or, one of them being borrowed exclusively, apart.
+fn enqueue<S: Segmented>(
+    stream: &Stream,
+    (input, output): (Global<S::Item>, GlobalMut<S::Output>),
+    len: usize,
+    segments: &Segments<'_>,
+    options: &Options<S::Output>,
+    plan: Plan,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
     scratch.prepare()?;
     let words = scratch.words.view_mut().as_global_mut();
     let capacity = scratch.words.len() as u64;
     let config =
         LaunchConfig::linear(plan.blocks, plan.shape.threads()).shared(kernels::shared_bytes(plan.shape));
-    let starts = segments.starts(input.as_global().cast(), input.len());
-    let (len, input, output) = (input.len() as u64, input.as_global(), output.as_global_mut());
-    let initial = options.initial::<S>();
+    let starts = segments.starts(input.cast(), len);
+    let (mode, initial) = (options.mode(), options.initial::<S>());
     // SAFETY: the kernel reads `len` elements of the input and what the segments borrow, as many as they were checked for, writes
     // `len` elements of the output and uses the scratch memory, which has room for the plan's words, was zero when it was made or is
     // again (`prepare`), and is used on this stream only. Buffers are freed only after the work enqueued before.
-    unsafe {
-        S::launch(stream, config, input, output, len, starts, initial, options.mode(), words, capacity)
-    }?;
+    unsafe { S::launch(stream, config, input, output, len as u64, starts, initial, mode, words, capacity) }?;
     scratch.dirty = false;
     Ok(())
 }

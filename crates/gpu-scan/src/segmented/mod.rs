@@ -8,6 +8,7 @@ pub use launch::Segmented;
 pub use segments::{Offsets, Segments};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_kernels::scan::Scan;
 use gpu_kernels::scan::segmented::shape;
 
 use crate::error::Error;
@@ -82,9 +83,7 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
     if output.len() != len {
         return Err(Error::OutputLength { scan: S::NAME, expected: len, actual: output.len() });
     }
-    segments.check(stream, S::NAME, len)?;
-    let plan = Plan::cut(shape::<S>(), len).if_countable(len)?;
-    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
+    let plan = checked::<S>(stream, segments, len, scratch)?;
     stream.expect("input of a scan", input.device())?;
     stream.expect("output of a scan", output.device())?;
     if len == 0 {
@@ -94,4 +93,55 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
         return reference::scan_segments::<S>(input, segments, &options, output);
     }
     launch::scan::<S>(stream, input, segments, &options, output, plan, scratch)
+}
+
+/// Replaces each segment of `data` by its scan with the operator `S`, on `stream`; see [`scan_segments_into`]. On the CPU the data are
+/// copied first.
+///
+/// # Errors
+/// Those of [`scan_segments_into`]; `data` is as it was then.
+///
+/// ```
+/// use gpu_scan::{Options, Scratch, Segments, kernels::Product, scan_segments_in_place};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let (mut data, flags) = (device.upload(&[2u8, 3, 4, 5])?, device.upload(&[1u8, 0, 1, 0])?);
+/// let mut scratch = Scratch::for_segments(&stream, 4)?;
+/// let segments = Segments::by_flags(&flags);
+/// scan_segments_in_place::<Product<u8>>(&stream, &mut data, &segments, Options::inclusive(), &mut scratch)?;
+/// stream.synchronize()?;
+/// assert_eq!(data.to_vec()?, [2, 6, 4, 20]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_segments_in_place<'a, S: Segmented<Output = <S as Scan>::Item>>(
+    stream: &Stream,
+    data: impl Into<ViewMut<'a, S::Output>>,
+    segments: &Segments<'_>,
+    options: Options<S::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let mut data = data.into();
+    let plan = checked::<S>(stream, segments, data.len(), scratch)?;
+    stream.expect("data of a scan", data.device())?;
+    if data.is_empty() {
+        return Ok(());
+    }
+    if let Some(data) = data.as_mut_slice() {
+        let input = data.to_vec();
+        return reference::scan_segments::<S>(&input, segments, &options, data);
+    }
+    launch::scan_in_place::<S>(stream, data, segments, &options, plan, scratch)
+}
+
+/// The plan, if the segments are those of `len` elements on the stream's device and the scratch memory suffices.
+fn checked<S: Scan>(
+    stream: &Stream,
+    segments: &Segments<'_>,
+    len: usize,
+    scratch: &Scratch,
+) -> Result<Plan, Error> {
+    segments.check(stream, S::NAME, len)?;
+    let plan = Plan::cut(shape::<S>(), len).if_countable(len)?;
+    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
+    Ok(plan)
 }

@@ -1,9 +1,10 @@
 //! Which scans along columns the PTX modules hold.
 
+use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-use super::super::{Max, Min, Sum};
+use super::super::{And, Max, Min, Or, Product, Sum, Xor};
 use super::{Lines, Scan, WARPS, columns};
 
 /// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor and the rows
@@ -16,10 +17,32 @@ macro_rules! column_scan_instances {
             scan_columns_min_f32: Min<f32>;
             scan_columns_max_f32: Max<f32>;
         }
+        $with! { scan_columns_more_f32, 4, 16;
+            scan_columns_product_f32: Product<f32>;
+        }
         $with! { scan_columns_f64, 3, 8;
             scan_columns_sum_f64: Sum<f64>;
             scan_columns_min_f64: Min<f64>;
             scan_columns_max_f64: Max<f64>;
+        }
+        $with! { scan_columns_more_f64, 3, 8;
+            scan_columns_product_f64: Product<f64>;
+        }
+        $with! { scan_columns_f16, 4, 16;
+            scan_columns_sum_f16: Sum<f16>;
+            scan_columns_min_f16: Min<f16>;
+            scan_columns_max_f16: Max<f16>;
+        }
+        $with! { scan_columns_more_f16, 4, 16;
+            scan_columns_product_f16: Product<f16>;
+        }
+        $with! { scan_columns_bf16, 4, 16;
+            scan_columns_sum_bf16: Sum<bf16>;
+            scan_columns_min_bf16: Min<bf16>;
+            scan_columns_max_bf16: Max<bf16>;
+        }
+        $with! { scan_columns_more_bf16, 4, 16;
+            scan_columns_product_bf16: Product<bf16>;
         }
         $with! { scan_columns_u32, 4, 16;
             scan_columns_sum_u32: Sum<u32>, Sum<i32>;
@@ -28,12 +51,50 @@ macro_rules! column_scan_instances {
             scan_columns_max_u32: Max<u32>;
             scan_columns_max_i32: Max<i32>;
         }
+        $with! { scan_columns_more_u32, 4, 16;
+            scan_columns_product_u32: Product<u32>, Product<i32>;
+            scan_columns_and_u32: And<u32>, And<i32>;
+            scan_columns_or_u32: Or<u32>, Or<i32>;
+            scan_columns_xor_u32: Xor<u32>, Xor<i32>;
+        }
         $with! { scan_columns_u64, 3, 8;
             scan_columns_sum_u64: Sum<u64>, Sum<i64>;
             scan_columns_min_u64: Min<u64>;
             scan_columns_min_i64: Min<i64>;
             scan_columns_max_u64: Max<u64>;
             scan_columns_max_i64: Max<i64>;
+        }
+        $with! { scan_columns_more_u64, 3, 8;
+            scan_columns_product_u64: Product<u64>, Product<i64>;
+            scan_columns_and_u64: And<u64>, And<i64>;
+            scan_columns_or_u64: Or<u64>, Or<i64>;
+            scan_columns_xor_u64: Xor<u64>, Xor<i64>;
+        }
+        $with! { scan_columns_u8, 4, 16;
+            scan_columns_sum_u8: Sum<u8>, Sum<i8>;
+            scan_columns_min_u8: Min<u8>;
+            scan_columns_min_i8: Min<i8>;
+            scan_columns_max_u8: Max<u8>;
+            scan_columns_max_i8: Max<i8>;
+        }
+        $with! { scan_columns_more_u8, 4, 16;
+            scan_columns_product_u8: Product<u8>, Product<i8>;
+            scan_columns_and_u8: And<u8>, And<i8>;
+            scan_columns_or_u8: Or<u8>, Or<i8>;
+            scan_columns_xor_u8: Xor<u8>, Xor<i8>;
+        }
+        $with! { scan_columns_u16, 4, 16;
+            scan_columns_sum_u16: Sum<u16>, Sum<i16>;
+            scan_columns_min_u16: Min<u16>;
+            scan_columns_min_i16: Min<i16>;
+            scan_columns_max_u16: Max<u16>;
+            scan_columns_max_i16: Max<i16>;
+        }
+        $with! { scan_columns_more_u16, 4, 16;
+            scan_columns_product_u16: Product<u16>, Product<i16>;
+            scan_columns_and_u16: And<u16>, And<i16>;
+            scan_columns_or_u16: Or<u16>, Or<i16>;
+            scan_columns_xor_u16: Xor<u16>, Xor<i16>;
         }
     };
 }

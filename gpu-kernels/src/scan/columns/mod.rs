@@ -134,8 +134,9 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
         };
 
         // ---- The warp's rows
+        // Not through the read-only path: the output may be the same memory.
         let mut items = [S::IDENTITY; K];
-        unroll::<K>(|k| items[k] = input.offset(place(first, k)).read_streaming(0));
+        unroll::<K>(|k| items[k] = input.offset(place(first, k)).read(0));
         let mut results = [identity::<S>(); K];
         unroll::<K>(|k| {
             let is_row = first + (k as u32) < lines.rows;
