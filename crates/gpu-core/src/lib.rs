@@ -22,6 +22,7 @@ pub mod properties;
 mod simulator;
 mod stream;
 mod transfer;
+pub mod vectors;
 mod view;
 
 pub use buffer::Buffer;

@@ -5,6 +5,9 @@
 //! known, the results, from the caches. So memory is read once and written once, as on the GPU. Within a tile the 32
 //! vectors of a row are what vector instructions work on.
 
+use core::marker::PhantomData;
+
+use gpu_core::vectors::{self, Work};
 use gpu_kernels::scan::{GROUP, Scan, Shape};
 use rayon::prelude::*;
 
@@ -153,11 +156,13 @@ fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Option
             parts.push(part);
         }
         let reverse = options.reverse;
-        let totals: Vec<S::Register> =
-            parts.par_iter().map(|part| total::<S, P, V>(part, reverse, shape)).collect();
+        let totals: Vec<S::Register> = parts
+            .par_iter()
+            .map(|part| vectors::run(Total::<S, P, V> { part, reverse, shape, scan: PhantomData }))
+            .collect();
         let starts = walk.over(&totals);
         parts.par_iter_mut().zip(starts.par_windows(2)).for_each(|(part, start)| {
-            write::<S, P, V>(part, options, shape, start[0], start[1]);
+            vectors::run(Write::<S, P, V> { part, options, shape, before: start[0], with: start[1] });
         });
     }
 }
@@ -209,7 +214,43 @@ pub(crate) fn identity<S: Scan>() -> S::Register {
     S::extend(S::IDENTITY)
 }
 
+/// [`total`] with wide vectors.
+struct Total<'a, S, P, const V: usize> {
+    part: &'a P,
+    reverse: bool,
+    shape: Shape,
+    scan: PhantomData<fn() -> S>,
+}
+
+impl<S: Scan, P: Part<S>, const V: usize> Work for Total<'_, S, P, V> {
+    type Output = S::Register;
+
+    #[inline(always)]
+    fn run(self) -> S::Register {
+        total::<S, P, V>(self.part, self.reverse, self.shape)
+    }
+}
+
+/// [`write`] with wide vectors.
+struct Write<'a, S: Scan, P, const V: usize> {
+    part: &'a mut P,
+    options: &'a Options<S::Output>,
+    shape: Shape,
+    before: S::Register,
+    with: S::Register,
+}
+
+impl<S: Scan, P: Part<S>, const V: usize> Work for Write<'_, S, P, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        write::<S, P, V>(self.part, self.options, self.shape, self.before, self.with);
+    }
+}
+
 /// The total of a tile.
+#[inline(always)]
 fn total<S: Scan, P: Part<S>, const V: usize>(part: &P, reverse: bool, shape: Shape) -> S::Register {
     let mut total = identity::<S>();
     for warp in 0..shape.warps {
@@ -234,6 +275,7 @@ fn total<S: Scan, P: Part<S>, const V: usize>(part: &P, reverse: bool, shape: Sh
 }
 
 /// The results of a tile: `before` is that of everything before it, `with` the same with the tile.
+#[inline(always)]
 fn write<S: Scan, P: Part<S>, const V: usize>(
     part: &mut P,
     options: &Options<S::Output>,
