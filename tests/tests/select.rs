@@ -2,11 +2,12 @@
 
 use std::fmt::Debug;
 
-use gpu_core::{Device, Element, Kind};
+use gpu_core::{Buffer, Device, Element, Kind};
 use gpu_kernels::scan::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
 use gpu_scan::{
-    Error, SelectScratch, partition_flagged, partition_flagged_into, partition_if, run_length_encode,
-    select_flagged, select_flagged_into, select_if, select_if_into, unique, unique_into,
+    Error, RunsMut, SelectScratch, partition_flagged, partition_flagged_into, partition_if,
+    run_length_encode, run_length_encode_into, select_flagged, select_flagged_into, select_if,
+    select_if_into, unique, unique_into,
 };
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
@@ -238,5 +239,55 @@ fn a_selection_checks_its_memory() {
         let error = unique_into(&stream, &items, &mut selected, &mut count, &mut small).unwrap_err();
         assert!(matches!(error, Error::ScratchTooSmall { len: 3, .. }), "{error}");
         assert_eq!((selected.to_vec().unwrap(), count.to_vec().unwrap()), (vec![9; 3], vec![9]));
+    });
+}
+
+#[test]
+fn an_encoding_checks_its_memory() {
+    for_each("an_encoding_checks_its_memory", |device| {
+        let stream = device.stream().unwrap();
+        let items = device.upload(&[5i16, 5, 7]).unwrap();
+        let mut values = device.upload(&[9i16; 3]).unwrap();
+        let mut numbers: Vec<Buffer<u64>> = (0..3).map(|_| device.upload(&[9u64; 3]).unwrap()).collect();
+        let mut scratch = SelectScratch::new::<i16>(&stream, 3).unwrap();
+        let mut encode = |shortened: usize, scratch: &mut SelectScratch| {
+            let [starts, lengths, count] = &mut numbers[..] else { unreachable!("three were made") };
+            let runs = RunsMut {
+                values: values.slice_mut(..3 - usize::from(shortened == 0)),
+                starts: starts.slice_mut(..3 - usize::from(shortened == 1)),
+                lengths: lengths.slice_mut(..3 - usize::from(shortened == 2)),
+                count: count.slice_mut(..1 + usize::from(shortened == 3)),
+            };
+            run_length_encode_into(&stream, &items, runs, scratch)
+        };
+        for (output, (wanted, given)) in [(3, 2), (3, 2), (3, 2), (1, 2)].into_iter().enumerate() {
+            let error = encode(output, &mut scratch).unwrap_err();
+            assert!(
+                matches!(error, Error::OutputLength { expected, actual, .. } if (expected, actual) == (wanted, given)),
+                "output {output}: {error}"
+            );
+        }
+        let mut foreign = SelectScratch::new::<i16>(&device.stream().unwrap(), 3).unwrap();
+        assert!(matches!(encode(4, &mut foreign), Err(Error::ScratchOfOtherStream)));
+        let mut small = SelectScratch::new::<i16>(&stream, 0).unwrap();
+        assert!(matches!(encode(4, &mut small), Err(Error::ScratchTooSmall { len: 3, .. })));
+        assert_eq!(values.to_vec().unwrap(), [9; 3], "something was written");
+        assert!(numbers.iter().all(|numbers| numbers.to_vec().unwrap() == [9; 3]), "something was written");
+        // What lies behind the runs stays.
+        let mut encode_all = |scratch: &mut SelectScratch| {
+            let [starts, lengths, count] = &mut numbers[..] else { unreachable!("three were made") };
+            let runs = RunsMut {
+                values: values.view_mut(),
+                starts: starts.view_mut(),
+                lengths: lengths.view_mut(),
+                count: count.slice_mut(..1),
+            };
+            run_length_encode_into(&stream, &items, runs, scratch).unwrap();
+        };
+        encode_all(&mut scratch);
+        stream.synchronize().unwrap();
+        assert_eq!(values.to_vec().unwrap(), [5, 7, 9]);
+        let numbers: Vec<Vec<u64>> = numbers.iter().map(|numbers| numbers.to_vec().unwrap()).collect();
+        assert_eq!(numbers, [[0, 2, 9], [2, 1, 9], [2, 9, 9]]);
     });
 }
