@@ -1,0 +1,72 @@
+//! What can go wrong.
+
+/// An error of a stencil. Its output is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An image without pixels.
+    #[error("an image has at least one pixel, this one is {width} × {height} with {channels} channels")]
+    EmptyImage {
+        /// Pixels of a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Elements of a pixel.
+        channels: usize,
+    },
+    /// A row's elements are not whole pixels.
+    #[error("a row of {elements} elements cannot hold pixels of {channels} channels")]
+    ChannelsDoNotDivideRow {
+        /// Elements of a row.
+        elements: usize,
+        /// Elements of a pixel.
+        channels: usize,
+    },
+    /// A pitch is smaller than a row.
+    #[error("the pitch is {actual} elements, but a row has {expected}")]
+    Pitch {
+        /// Elements of a row.
+        expected: usize,
+        /// The pitch given.
+        actual: usize,
+    },
+    /// Images of a batch overlap.
+    #[error("the images of the batch are {actual} elements apart, but each spans {expected}")]
+    BatchStride {
+        /// Elements an image spans.
+        expected: usize,
+        /// Elements from one image to the next.
+        actual: usize,
+    },
+    /// An extent is more than the kernels can index.
+    #[error("{what} is {actual}, the limit is {limit}")]
+    ExtentTooLarge {
+        /// Which extent.
+        what: &'static str,
+        /// The extent.
+        actual: usize,
+        /// The largest.
+        limit: usize,
+    },
+    /// The length of all images is not a `usize`.
+    #[error("{count} images of {rows} rows, {pitch} elements apart, are more than can be addressed")]
+    SizeOverflow {
+        /// Images.
+        count: usize,
+        /// Rows of each.
+        rows: usize,
+        /// Elements from one row, or image, to the next.
+        pitch: usize,
+    },
+    /// Memory is shorter than what it is to hold.
+    #[error("the memory holds {actual} elements, but the images span {expected}")]
+    Length {
+        /// Elements the images span.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
+    /// The device, its memory or the launch.
+    #[error(transparent)]
+    Device(#[from] gpu_core::Error),
+}

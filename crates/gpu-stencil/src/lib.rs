@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+
+mod border;
+mod error;
+mod image;
+
+pub use border::Border;
+pub use error::Error;
+pub use image::{Image, ImageLayout, ImageMut};
