@@ -66,6 +66,36 @@ pub enum Error {
         /// Elements there are.
         actual: usize,
     },
+    /// Input and output have pixels of different sizes.
+    #[error("the input has {expected} channels, the output {actual}")]
+    Channels {
+        /// Elements of a pixel of the input.
+        expected: usize,
+        /// Elements of a pixel of the output.
+        actual: usize,
+    },
+    /// Input and output are batches of different lengths.
+    #[error("the input has {expected} images, the output {actual}")]
+    Images {
+        /// Images of the input.
+        expected: usize,
+        /// Images of the output.
+        actual: usize,
+    },
+    /// The output shares memory with an input.
+    #[error("the output shares memory with {input}")]
+    Aliasing {
+        /// Which input.
+        input: &'static str,
+    },
+    /// The images are more than a launch can have blocks for.
+    #[error("the images need {blocks} blocks, a launch has at most {limit}")]
+    TooManyBlocks {
+        /// Blocks needed.
+        blocks: u128,
+        /// The most blocks.
+        limit: u32,
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

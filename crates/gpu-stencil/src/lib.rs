@@ -3,6 +3,7 @@
 mod border;
 mod error;
 mod image;
+pub mod resize;
 
 pub use border::Border;
 pub use error::Error;
