@@ -2836,3 +2836,16 @@ pub static STENCIL_RESIZE_NEAREST: ::gpu_std::launch::Module = ::gpu_std::launch
         },
     ],
 };
+
+/// Module `stencil_variants`: `stencil_blur_constant`, `stencil_blur_global`, `stencil_blur_read_only`, `stencil_blur_shared`, `stencil_sobel_filter`, `stencil_sobel_magnitude`.
+pub static STENCIL_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_variants.sm_75.ptx"),
+        },
+    ],
+};

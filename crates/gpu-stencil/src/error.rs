@@ -96,6 +96,24 @@ pub enum Error {
         /// The most blocks.
         limit: u32,
     },
+    /// A textbook's mask has another size.
+    #[error("a mask of radius {radius} has {expected} weights, this one {actual}; radii are 1 to {limit}")]
+    Mask {
+        /// The radius.
+        radius: u32,
+        /// The largest radius.
+        limit: u32,
+        /// Weights of a mask of this radius.
+        expected: usize,
+        /// Weights there are.
+        actual: usize,
+    },
+    /// A standard deviation that is not a positive number.
+    #[error("the standard deviation of a Gaussian is positive and finite, not {actual}")]
+    Sigma {
+        /// The standard deviation.
+        actual: f64,
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

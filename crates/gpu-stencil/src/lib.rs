@@ -4,6 +4,7 @@ mod border;
 mod error;
 mod image;
 pub mod resize;
+pub mod variants;
 
 pub use border::Border;
 pub use error::Error;

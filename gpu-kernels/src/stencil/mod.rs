@@ -5,3 +5,4 @@
 
 pub mod border;
 pub mod resize;
+pub mod variants;
