@@ -2849,3 +2849,16 @@ pub static STENCIL_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
         },
     ],
 };
+
+/// Module `stencil_texture`: `stencil_texture_resize`, `stencil_texture_sample_1d`, `stencil_texture_sample_2d`, `stencil_texture_sample_3d`.
+pub static STENCIL_TEXTURE: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_texture",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_texture.sm_75.ptx"),
+        },
+    ],
+};

@@ -21,6 +21,7 @@ mod pinned;
 pub mod properties;
 mod simulator;
 mod stream;
+pub mod texture;
 mod transfer;
 mod view;
 
@@ -36,5 +37,6 @@ pub use occupancy::Occupancy;
 pub use pinned::Pinned;
 pub use properties::Properties;
 pub use stream::Stream;
+pub use texture::Texture;
 pub use transfer::{Refused, Started, Transfer};
 pub use view::{View, ViewMut};

@@ -77,6 +77,7 @@ pub mod mma;
 mod opaque;
 pub mod parameter;
 pub mod shared;
+pub mod texture;
 pub mod thread;
 mod unroll;
 pub mod warp;

@@ -114,6 +114,30 @@ pub enum Error {
         /// The standard deviation.
         actual: f64,
     },
+    /// A texture has another number of dimensions than is read.
+    #[error("a texture of {expected} dimensions is needed, this one has {actual}")]
+    TextureDimensions {
+        /// Dimensions that are read.
+        expected: usize,
+        /// Dimensions of the texture.
+        actual: usize,
+    },
+    /// Coordinates are not whole places.
+    #[error("{coordinates} coordinates are not whole places of {dimensions} dimensions")]
+    Places {
+        /// Coordinates given.
+        coordinates: usize,
+        /// Coordinates of a place.
+        dimensions: usize,
+    },
+    /// An output has not room for exactly the values of all places.
+    #[error("the output has {actual} elements, all values together {expected}")]
+    Values {
+        /// Elements of the values.
+        expected: usize,
+        /// Elements of the output.
+        actual: usize,
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

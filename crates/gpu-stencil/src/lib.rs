@@ -4,6 +4,7 @@ mod border;
 mod error;
 mod image;
 pub mod resize;
+pub mod texture;
 pub mod variants;
 
 pub use border::Border;

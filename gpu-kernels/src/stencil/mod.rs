@@ -5,4 +5,5 @@
 
 pub mod border;
 pub mod resize;
+pub mod texture;
 pub mod variants;

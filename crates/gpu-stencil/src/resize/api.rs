@@ -4,7 +4,7 @@ use gpu_core::{Buffer, Stream};
 
 use super::launch::{self, Element};
 use super::plan::Plan;
-use super::{Interpolation, reference};
+use super::{Interpolation, expect_apart, reference};
 use crate::error::Error;
 use crate::image::{Image, ImageLayout, ImageMut};
 
@@ -47,10 +47,7 @@ pub fn resize_into<T: Element>(
     stream.expect("input of a resize", input.data.device())?;
     stream.expect("output of a resize", output.data.device())?;
     let (source, target) = (input.data.as_global(), output.data.as_global_mut());
-    let bytes = |layout: ImageLayout| (layout.span() * size_of::<T>()) as u64;
-    if target.address() < source.address() + bytes(from) && source.address() < target.address() + bytes(to) {
-        return Err(Error::Aliasing { input: "the input of a resize" });
-    }
+    expect_apart(&mut output.data, "the input of a resize", &input.data)?;
     if from.count() == 0 {
         return Ok(());
     }

@@ -75,6 +75,22 @@ elements! {
     f64, u64: stencil_resize_bilinear_f64, stencil_resize_half_f64, stencil_resize_nearest_b64;
 }
 
+/// Runs `work`, compiled for fused multiply-adds where the machine has them: elsewhere each is a call.
+pub(super) fn with_fused<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma")]
+        fn fused<R>(work: impl FnOnce() -> R) -> R {
+            work()
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { fused(work) };
+        }
+    }
+    work()
+}
+
 /// Enqueues the resize of `plan`, whose images start at `input` and `output`.
 pub(super) fn resize<T: Element>(
     stream: &Stream,

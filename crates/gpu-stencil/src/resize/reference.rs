@@ -4,6 +4,7 @@ use gpu_kernels::stencil::resize::{Axis, Pixel, lerp, neighbour};
 use rayon::prelude::*;
 
 use super::Interpolation;
+use super::launch::with_fused;
 use crate::image::ImageLayout;
 
 /// Resizes each image of `input` to the size of the one of `output`.
@@ -80,6 +81,8 @@ fn each_row<T: Send>((output, layout): (&mut [T], ImageLayout), work: impl Fn(us
         let first = layout.index(image, 0, 0, 0);
         let end = layout.index(image, layout.height() - 1, layout.width() - 1, layout.channels() - 1) + 1;
         let rows = output[first..end].par_chunks_mut(layout.pitch()).enumerate();
-        rows.for_each(|(row, elements)| work(image, row as u32, &mut elements[..layout.row()]));
+        rows.for_each(|(row, elements)| {
+            with_fused(|| work(image, row as u32, &mut elements[..layout.row()]))
+        });
     }
 }
