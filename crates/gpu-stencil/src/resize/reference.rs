@@ -4,7 +4,7 @@ use gpu_kernels::stencil::resize::{Axis, Pixel, lerp, neighbour};
 use rayon::prelude::*;
 
 use super::Interpolation;
-use super::launch::with_fused;
+use super::launch::{Work, with_fused};
 use crate::image::ImageLayout;
 
 /// Resizes each image of `input` to the size of the one of `output`.
@@ -43,34 +43,61 @@ pub fn resize<T: Pixel>(
         }
         Interpolation::Bilinear(addressing) => {
             let (mode, border) = addressing.code();
-            // Both columns of each output, and the weight of the second.
-            let columns: Vec<[Option<usize>; 2]> = (0..to.width() as u32)
+            let columns: Vec<Column<T>> = (0..to.width() as u32)
                 .map(|column| {
-                    let index = x.place(column).index;
-                    [index, index + 1].map(|index| usize::try_from(neighbour(index, x.input, mode)).ok())
+                    let place = x.place(column);
+                    let first = |index: i32| {
+                        let column = usize::try_from(neighbour(index, x.input, mode)).ok();
+                        column.map_or(OUTSIDE, |column| column * from.channels())
+                    };
+                    let pixels = [first(place.index), first(place.index + 1)];
+                    Column { pixels, weight: T::weight(place.remainder, x) }
                 })
                 .collect();
-            let weights: Vec<T::Value> =
-                (0..to.width() as u32).map(|column| T::weight(x.place(column).remainder, x)).collect();
             each_row((output, to), |image, row, output| {
                 let place = y.place(row);
-                let weight = T::weight(place.remainder, y);
                 let lines = [place.index, place.index + 1].map(|index| {
                     let row = usize::try_from(neighbour(index, y.input, mode)).ok();
-                    row.map(|row| &input[from.index(image, row, 0, 0)..][..from.row()])
+                    row.map_or(&input[..0], |row| &input[from.index(image, row, 0, 0)..][..from.row()])
                 });
-                let outputs = output.chunks_exact_mut(to.channels());
-                for ((output, &[left, right]), &x) in outputs.zip(&columns).zip(&weights) {
-                    for (channel, output) in output.iter_mut().enumerate() {
-                        let value = |line: Option<&[T]>, column: Option<usize>| match (line, column) {
-                            (Some(line), Some(column)) => line[column * from.channels() + channel].widen(),
-                            _ => border.widen(),
-                        };
-                        let [above, below] = lines.map(|line| lerp(value(line, left), value(line, right), x));
-                        *output = T::narrow(lerp(above, below, weight));
-                    }
-                }
+                let (weight, border) = (T::weight(place.remainder, y), border.widen());
+                with_fused(Row { lines, weight, border, columns: &columns, channels: to.channels(), output });
             });
+        }
+    }
+}
+
+/// The place of a pixel that is the border's: in no row.
+const OUTSIDE: usize = isize::MAX as usize;
+
+/// Where the two pixels of a column of the output begin in a row of the input, and the weight of the second.
+struct Column<T: Pixel> {
+    pixels: [usize; 2],
+    weight: T::Value,
+}
+
+/// A row of the output, and what it comes of. A row of the input that is outside is empty.
+struct Row<'a, T: Pixel> {
+    lines: [&'a [T]; 2],
+    weight: T::Value,
+    border: T::Value,
+    columns: &'a [Column<T>],
+    channels: usize,
+    output: &'a mut [T],
+}
+
+impl<T: Pixel> Work for Row<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { lines: [above, below], weight, border, columns, channels, output } = self;
+        let value = |line: &[T], at: usize| line.get(at).map_or(border, |pixel| pixel.widen());
+        for (output, column) in output.chunks_exact_mut(channels).zip(columns) {
+            for (channel, output) in output.iter_mut().enumerate() {
+                let [left, right] = column.pixels.map(|first| first + channel);
+                let above = lerp(value(above, left), value(above, right), column.weight);
+                let below = lerp(value(below, left), value(below, right), column.weight);
+                *output = T::narrow(lerp(above, below, weight));
+            }
         }
     }
 }
@@ -81,8 +108,6 @@ fn each_row<T: Send>((output, layout): (&mut [T], ImageLayout), work: impl Fn(us
         let first = layout.index(image, 0, 0, 0);
         let end = layout.index(image, layout.height() - 1, layout.width() - 1, layout.channels() - 1) + 1;
         let rows = output[first..end].par_chunks_mut(layout.pitch()).enumerate();
-        rows.for_each(|(row, elements)| {
-            with_fused(|| work(image, row as u32, &mut elements[..layout.row()]))
-        });
+        rows.for_each(|(row, elements)| work(image, row as u32, &mut elements[..layout.row()]));
     }
 }
