@@ -294,11 +294,11 @@ fn print(device: &Device, size: usize, lines: &[Line], launches: &[Launch]) {
     println!("{table}");
     println!(
         "The simulator counts the branches of the source. All three launches have the same guard around everything, which divides\n\
-         the 543 warps with pixels both of the border and inside. The report's filter kernel shows none: its compiler makes the\n\
-         guard a predicate and unrolls the loops, and what is left, the choice of the filter, is the same for a whole warp. Its\n\
-         magnitude has ten times as many as the guard can give, so they are not the guard's: `powf(x, 2)` and the square root\n\
-         branch on their arguments, which differ from pixel to pixel. Ours squares by a product; its square root's slow path is\n\
-         in no source, and not counted."
+         the 543 warps with pixels both of the border and inside. The report's filter kernel shows none of them: its compiler\n\
+         must have made the guard a predicate, and what is left, the choice of the filter, is the same for a whole warp. Its\n\
+         magnitude has ten times as many as the guard can give, so most are not the guard's: what else could branch in that\n\
+         kernel are `powf(x, 2)` and the square root, on arguments that differ from pixel to pixel. Ours squares by a product;\n\
+         its square root's slow path is in no source, and not counted."
     );
 }
 

@@ -171,7 +171,7 @@ mod tests {
             assert_eq!((at(&normalised, 0.3), at(&normalised, -0.01)), (20.0, before));
         }
         let mirror = line(Descriptor { address: AddressMode::Mirror, ..Descriptor::default() });
-        assert_eq!([-1.5, 5.5, 8.5, -5.0].map(|x| at(&mirror, x)), [20.0, 40.0, 10.0, 40.0]);
+        assert_eq!([-1.5, 5.5, 8.5, -5.0].map(|x| at(&mirror, x)), [20.0, 40.0, 10.0, 80.0]);
     }
 
     #[test]
