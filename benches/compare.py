@@ -79,6 +79,7 @@ for op, rows, cols, bound in [
     ("gemv_transposed", 4096, 4096, 1.1), ("gemv_transposed", 16384, 16384, 0.97),
 ]:
     FIGURES.append(({"op": op, "type": "f32", "rows": rows, "cols": cols}, "batch", "cublas", "speed", bound))
+FIGURES.append(({"op": "resize_half", "type": "f32", "rows": 16384, "cols": 16384}, "batch", "npp", "speed", 1.0))
 FIGURES.append(({"op": "add", "type": "f32", "n": 1 << 28}, "batch", None, "copy", 0.97))
 
 OURS = "ours"

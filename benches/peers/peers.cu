@@ -12,6 +12,7 @@
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
 //   transpose.cuh     cuBLAS's transposition
 //   linalg.cuh        cuBLAS's products and sums
+//   resize.cuh        NPP's bilinear resize
 //   first_result.cuh  the first result of a fresh process
 
 #include "first_result.cuh"
@@ -19,6 +20,7 @@
 #include "histogram.cuh"
 #include "linalg.cuh"
 #include "reduce.cuh"
+#include "resize.cuh"
 #include "scan.cuh"
 #include "segments.cuh"
 #include "select.cuh"
@@ -87,9 +89,11 @@ int main(int argc, char** argv) {
     std::vector<uint64_t> literature = {500000, 1000000, 5000000, 10000000, 30000000, 60000000, 100000000};
     std::vector<uint64_t> squares = {512, 1024, 2048, 4096, 8192};
     std::vector<Shape> factors = {{1024, 1024}, {4096, 4096}, {16384, 16384}, {100000, 2000}, {2000, 100000}};
+    std::vector<uint64_t> images = {1024, 4096, 16384};
     std::vector<uint64_t> lengths = {8, 32, 256, 4096, 1048576, 0};
     if (options.quick) logs = {10, 16}, shapes = {{64, 64}, {256, 256}, {61, 67}}, literature = {1000};
     if (options.quick) sorted = {10, 12};
+    if (options.quick) images = {64, 250};
     if (options.quick) squares = {65}, factors = {{64, 64}, {3, 1000}, {1000, 3}};
     const uint64_t first = options.quick ? 10 : 20;
     const uint64_t segment_elements = options.quick ? kQuickSegmentElements : kSegmentElements;
@@ -138,6 +142,8 @@ int main(int argc, char** argv) {
         for (Shape s : factors)
             if (session.selects((transposed ? "gemv_transposed" : "gemv") + matrix(s)))
                 measure_gemv(session, cublas, s.rows, s.cols, transposed);
+    for (uint64_t side : images)
+        if (session.selects("resize_half" + matrix({side, side}))) measure_resize_half(session, side, side);
     if (session.selects("add/f32/" + size_name(added))) measure_add(session, cublas, added);
     for (uint64_t log : logs)
         if (session.selects("copy/f32/" + size_name(1ull << log))) session.copy(1ull << log);

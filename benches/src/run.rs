@@ -18,8 +18,8 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Scan, ScanSegments, Select, Shape, Sort,
-    SumUnordered, SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Resize, Scan, ScanSegments, Select, Shape,
+    Sort, SumUnordered, SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -56,6 +56,8 @@ impl Outcome {
                 "gemm",
                 "gemv",
                 "gemv_transposed",
+                "resize_half",
+                "resize_double",
             ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
@@ -166,6 +168,8 @@ impl Run {
             | Op::Gemm
             | Op::Gemv
             | Op::GemvTransposed
+            | Op::ResizeHalf
+            | Op::ResizeDouble
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
@@ -274,6 +278,12 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
             _ => measure_product::<f32>(session, case),
         };
     }
+    if matches!(case.op, Op::ResizeHalf | Op::ResizeDouble) {
+        return match case.element {
+            Type::U8 => measure_resize::<u8>(session, case),
+            _ => measure_resize::<f32>(session, case),
+        };
+    }
     match case.element {
         Type::F32 => measure_of::<f32>(session, case),
         Type::F64 => measure_of::<f64>(session, case),
@@ -350,6 +360,18 @@ fn measure_product<T: Element + gpu_linalg::RealElement>(
     };
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
     Ok((timings, work.inputs(), work.bytes()))
+}
+
+/// Measures a resize of an image.
+fn measure_resize<T: Element + gpu_stencil::resize::Element>(
+    session: &mut Session,
+    case: Case,
+) -> Result<(Vec<Timing>, usize, u64), Error> {
+    let Shape::Matrix { rows, cols } = case.shape else { unreachable!("{} is an image", case.name()) };
+    let to = if case.op == Op::ResizeHalf { (rows / 2, cols / 2) } else { (2 * rows, 2 * cols) };
+    measure_with(session, case, |session, inputs: Inputs<'_, T>| {
+        Ok(Box::new(Resize::new(session, inputs, (rows, cols), to)?))
+    })
 }
 
 /// A file of JSON lines. Each is written at once: a run that is cut short leaves what it measured.

@@ -10,6 +10,7 @@ mod scan_segments;
 pub mod segments;
 mod select;
 mod sort;
+mod stencil_resize;
 mod transpose;
 mod unordered;
 
@@ -22,6 +23,7 @@ pub use scan_segments::ScanSegments;
 use segments::Lengths;
 pub use select::Select;
 pub use sort::Sort;
+pub use stencil_resize::Resize;
 pub use transpose::Transpose;
 pub use unordered::SumUnordered;
 
@@ -70,6 +72,10 @@ pub enum Op {
     Gemv,
     /// The product of the transposed matrix and a vector.
     GemvTransposed,
+    /// Both sides of an image halved, bilinear.
+    ResizeHalf,
+    /// Both sides of an image doubled, bilinear.
+    ResizeDouble,
     /// A copy from device memory to device memory, by the driver.
     Copy,
     /// The first result of a fresh process: a sum.
@@ -100,6 +106,8 @@ impl Op {
             Self::Gemm => "gemm",
             Self::Gemv => "gemv",
             Self::GemvTransposed => "gemv_transposed",
+            Self::ResizeHalf => "resize_half",
+            Self::ResizeDouble => "resize_double",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",
         }
@@ -334,6 +342,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
     copies.dedup();
     cases.extend(copies.into_iter().map(|len| vector(Op::Copy, Type::F32, len)));
     cases.extend(products(quick));
+    cases.extend(resizes(quick));
     cases.extend(arrays(quick));
     cases
 }
@@ -355,6 +364,18 @@ fn products(quick: bool) -> Vec<Case> {
     for op in [Op::Gemv, Op::GemvTransposed] {
         cases.extend(shapes.iter().map(|&(rows, cols)| case(op, Type::F32, rows, cols)));
     }
+    cases
+}
+
+/// Images made smaller and larger.
+fn resizes(quick: bool) -> Vec<Case> {
+    let (sides, smaller): (&[usize], usize) =
+        if quick { (&[64, 250], 61) } else { (&[1024, 4096, 16384], 8192) };
+    let case = |op, element, side| Case { op, element, shape: Shape::Matrix { rows: side, cols: side } };
+    let mut cases: Vec<Case> = sides.iter().map(|&side| case(Op::ResizeHalf, Type::F32, side)).collect();
+    cases.push(case(Op::ResizeHalf, Type::U8, sides[sides.len() - 1]));
+    cases.push(case(Op::ResizeDouble, Type::F32, smaller));
+    cases.push(case(Op::ResizeDouble, Type::U8, smaller));
     cases
 }
 
@@ -435,6 +456,7 @@ mod tests {
             "gemm/f64/512x512",
             "gemv/f32/100000x2000",
             "gemv_transposed/f32/16384x16384",
+            "resize_half/f32/16384x16384",
             "copy/f32/268042303",
         ] {
             assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{name} in {names:?}");

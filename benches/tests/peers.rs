@@ -130,6 +130,15 @@ fn the_products_are_the_same() {
     assert!(PEERS.contains("added = options.quick ? 1ull << 10 : 1ull << 28;"));
 }
 
+#[test]
+fn the_images_are_the_same() {
+    for (quick, sides) in [(false, "images = {"), (true, "if (options.quick) images = {")] {
+        let cases = suite::cases(quick).into_iter();
+        let halved = cases.filter(|case| case.op == Op::ResizeHalf && case.element == Type::F32);
+        assert_eq!(list(sides), halved.map(|case| case.elements().isqrt()).collect::<Vec<_>>());
+    }
+}
+
 /// Values that the C++ side printed.
 #[test]
 fn the_inputs_are_the_same() {

@@ -11,6 +11,7 @@
 pub mod linalg;
 pub mod reduce;
 pub mod scan;
+pub mod stencil;
 pub mod transpose;
 
 /// The PTX modules, written by gpu-builder.

@@ -11,8 +11,9 @@ use std::time::Instant;
 use gpu_std::launch::Invocation;
 
 use crate::device::Kind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::properties::Properties;
+use crate::texture::{Plan, Raw};
 
 /// A device.
 pub(crate) trait Backend: Any + Send + Sync {
@@ -37,6 +38,14 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8>;
     /// Frees what `allocate_pinned` gave.
     unsafe fn release_pinned(&self, memory: *mut u8, bytes: usize);
+
+    /// A texture with a copy of the plan's texels, which its source has all. Where kernels read textures of the host's there is none to
+    /// create.
+    unsafe fn create_texture(&self, _plan: &Plan) -> Result<Raw> {
+        Err(Error::Unsupported { what: "texture units", device: self.name() })
+    }
+    /// Frees what `create_texture` gave, after all work that might use it has ended.
+    unsafe fn release_texture(&self, _raw: Raw) {}
 
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>>;
     fn default_queue(self: Arc<Self>) -> Arc<dyn Queue>;

@@ -157,6 +157,10 @@ pub enum Error {
         kernel: String,
     },
 
+    /// A texture that cannot be.
+    #[error(transparent)]
+    Texture(#[from] crate::texture::Invalid),
+
     /// The device cannot do this at all.
     #[error("{device} does not offer {what}")]
     Unsupported {

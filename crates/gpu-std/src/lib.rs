@@ -28,6 +28,7 @@
 //! | Shared | one block | the block | about 30 cycles; 32 banks of 4 bytes | [`shared::dynamic`], [`memory::Shared`], [`atomic::Atomic`] |
 //! | Global | the device (and the host, by copies) | until freed | 400 to 800 cycles past the L2, about 250 within it; wants 128-byte lines per warp | [`memory::Global`], [`memory::GlobalMut`], [`atomic::Atomic`] |
 //! | Global, read-only | the device | the kernel must not write it | as global, through the read-only L1 path | [`memory::Global::read_only`], [`memory::Global::read_streaming`] |
+//! | Texture | the device | until freed | as global, through the same L1; interpolates on the way; laid out for neighbours in 2 and 3 dimensions | [`texture::Texture`] |
 //! | Constant (kernel parameters) | the grid | one launch | as a register when all lanes read the same entry; one pass per distinct entry | [`constant::Constant`] |
 //! | Global to shared, asynchronous | one block | until waited for | hides global latency without registers | [`async_copy`] |
 //!
@@ -77,6 +78,7 @@ pub mod mma;
 mod opaque;
 pub mod parameter;
 pub mod shared;
+pub mod texture;
 pub mod thread;
 mod unroll;
 pub mod warp;

@@ -53,8 +53,16 @@ fn nightly() -> Result<(), String> {
 fn compile(arch: u32, isa: u32) -> String {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx-fixtures");
     let target: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ptx-sm_{arch}"));
-    let modules =
-        ["cooperative", "vectors", "shared_memory", "atomics", "constants", "branches", "asynchronous"];
+    let modules = [
+        "cooperative",
+        "vectors",
+        "shared_memory",
+        "atomics",
+        "constants",
+        "branches",
+        "asynchronous",
+        "textures",
+    ];
     let mut flags: Vec<String> = modules.iter().map(|module| format!("--cfg=module=\"{module}\"")).collect();
     flags.extend(
         [
@@ -383,4 +391,18 @@ fn products_of_a_warp() {
     assert!(lines[load..first].iter().any(|line| line.ends_with(':')), "{}", lines.join("\n"));
     assert!(lines[first..last].iter().all(|line| !line.contains("bra")), "{}", lines.join("\n"));
     assert!(lines[last..].iter().any(|line| line.contains("bra")), "{}", lines.join("\n"));
+}
+
+/// One instruction for each read, with the handle as it came, and none for one whose value nobody uses.
+#[test]
+fn reads_of_textures() {
+    let Some(ptx) = module(75, 74) else { return };
+    let reads = [
+        ("tex.1d.v4.f32.f32", 1),
+        ("tex.2d.v4.u32.f32", 1),
+        ("tex.3d.v4.f32.f32", 1),
+        ("tex.", 3),
+        ("ld.param.b64", 2),
+    ];
+    expect(ptx, "textures", &reads);
 }

@@ -14,10 +14,11 @@ use crate::backend::{self, Backend};
 use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::properties::Properties;
+use crate::texture::{Plan, Raw};
 
 impl Context {
     /// The error of a failed allocation: out of memory says what was asked for and what there is.
-    fn allocation_error(&self, call: &'static str, code: i32, asked: usize) -> Error {
+    pub(super) fn allocation_error(&self, call: &'static str, code: i32, asked: usize) -> Error {
         if code != sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as i32 {
             return self.fail(super::call::failure(call, code));
         }
@@ -120,6 +121,16 @@ impl Backend for Context {
             // SAFETY: the caller's promise: `allocate_pinned` gave it. No work uses it: a transfer would own it.
             let _ = unsafe { sys::cuMemFreeHost(memory.cast()) };
         }
+    }
+
+    unsafe fn create_texture(&self, plan: &Plan) -> Result<Raw> {
+        // SAFETY: the caller's promise.
+        unsafe { self.make_texture(plan) }
+    }
+
+    unsafe fn release_texture(&self, raw: Raw) {
+        // SAFETY: the caller's promise.
+        unsafe { self.free_texture(raw) };
     }
 
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn backend::Queue>> {

@@ -15,6 +15,7 @@ mod module;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod texture;
 
 // Links the functions that `cust` expects of the driver.
 extern crate cuda_shim as _;

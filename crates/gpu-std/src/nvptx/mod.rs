@@ -12,6 +12,7 @@ pub mod float;
 pub mod half;
 pub mod memory;
 pub mod mma;
+pub mod texture;
 pub mod thread;
 pub mod warp;
 

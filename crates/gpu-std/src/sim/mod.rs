@@ -5,5 +5,6 @@ pub mod atomic;
 pub mod constant;
 pub mod memory;
 pub mod mma;
+pub mod texture;
 pub mod thread;
 pub mod warp;

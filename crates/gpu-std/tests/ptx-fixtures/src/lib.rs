@@ -5,6 +5,7 @@
 use gpu_std::prelude::*;
 #[cfg(target_feature = "sm_80")]
 use gpu_std::async_copy;
+use gpu_std::texture::Texture;
 use gpu_std::{float, unroll};
 
 /// One barrier, not one a branch.
@@ -317,4 +318,16 @@ fn mma_after_branch(x: GlobalMut<f64>, flag: u32) {
     if i < flag {
         x.write(i, product[0] + product[3]);
     }
+}
+
+/// Reads of each dimension and type; the last one's value is not used.
+#[kernel(module = textures)]
+fn textures(texture: Texture, y: GlobalMut<f32>) {
+    let i = thread::index_1d();
+    let x = i as f32;
+    let [a, ..] = texture.read_1d::<f32>(x);
+    let [_, b, ..] = texture.read_2d::<u32>(x, a);
+    let [.., c] = texture.read_3d::<f32>(x, a, b as f32);
+    let _ = texture.read_2d::<f32>(a, x);
+    y.write(i, c);
 }

@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+mod border;
+mod error;
+mod image;
+pub mod resize;
+pub mod texture;
+pub mod variants;
+
+pub use border::Border;
+pub use error::Error;
+pub use image::{Image, ImageLayout, ImageMut};

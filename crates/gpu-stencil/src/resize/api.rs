@@ -1,0 +1,89 @@
+//! Validate, plan, launch.
+
+use gpu_core::{Buffer, Stream};
+
+use super::launch::{self, Element};
+use super::plan::Plan;
+use super::{Interpolation, expect_apart, reference};
+use crate::error::Error;
+use crate::image::{Image, ImageLayout, ImageMut};
+
+/// Resizes `input` to the size of `output` on `stream`; of a batch every image. Neither allocates device memory nor waits.
+///
+/// Both have the same number of channels and of images; pitches are as they are, and gaps of the output stay.
+///
+/// # Errors
+/// [`Error::Channels`], [`Error::Images`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another
+/// device than the stream, or where the launch failed. The output is as it was then.
+///
+/// ```
+/// use gpu_stencil::resize::{Addressing, Interpolation, resize_into};
+/// use gpu_stencil::{Image, ImageLayout, ImageMut};
+/// let device = gpu_core::Device::simulator();
+/// let input = device.upload(&[0u8, 10, 20, 30])?;
+/// let mut output = device.alloc(1)?;
+/// resize_into(
+///     &device.default_stream(),
+///     Image::new(&input, ImageLayout::new(2, 2, 1)?)?,
+///     ImageMut::new(&mut output, ImageLayout::new(1, 1, 1)?)?,
+///     Interpolation::Bilinear(Addressing::Clamp),
+/// )?;
+/// assert_eq!(output.to_vec()?, [15]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
+pub fn resize_into<T: Element>(
+    stream: &Stream,
+    input: Image<'_, T>,
+    mut output: ImageMut<'_, T>,
+    interpolation: Interpolation<T>,
+) -> Result<(), Error> {
+    let (from, to) = (input.layout, output.layout);
+    if from.channels() != to.channels() {
+        return Err(Error::Channels { expected: from.channels(), actual: to.channels() });
+    }
+    if from.count() != to.count() {
+        return Err(Error::Images { expected: from.count(), actual: to.count() });
+    }
+    stream.expect("input of a resize", input.data.device())?;
+    stream.expect("output of a resize", output.data.device())?;
+    let (source, target) = (input.data.as_global(), output.data.as_global_mut());
+    expect_apart(&mut output.data, "the input of a resize", &input.data)?;
+    if from.count() == 0 {
+        return Ok(());
+    }
+    if let (Some(source), Some(target)) = (input.data.as_slice(), output.data.as_mut_slice()) {
+        reference::resize((source, from), (target, to), interpolation);
+        return Ok(());
+    }
+    let plan = Plan::new(size_of::<T>(), [from, to], interpolation, [source.address(), target.address()])?;
+    launch::resize(stream, &plan, source, target, interpolation)
+}
+
+/// `input` resized to `width` × `height` pixels, without gaps; of a batch every image, one after the other. Where the input lives, on
+/// its default stream.
+///
+/// # Errors
+/// As [`ImageLayout::new`] and [`resize_into`]; [`Error::Device`] also where there is no memory.
+///
+/// ```
+/// use gpu_stencil::resize::{Interpolation, resize};
+/// use gpu_stencil::{Image, ImageLayout};
+/// let device = gpu_core::Device::best();
+/// let pixels = device.upload(&[1.0, 2.0])?;
+/// let twice = resize(Image::new(&pixels, ImageLayout::new(2, 1, 1)?)?, 4, 2, Interpolation::Nearest)?;
+/// assert_eq!(twice.to_vec()?, [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
+pub fn resize<T: Element>(
+    input: Image<'_, T>,
+    width: usize,
+    height: usize,
+    interpolation: Interpolation<T>,
+) -> Result<Buffer<T>, Error> {
+    let one = ImageLayout::new(width, height, input.layout.channels())?;
+    let layout = one.with_batch(input.layout.count(), one.span())?;
+    let device = input.data.device();
+    let mut output = device.alloc(layout.span())?;
+    resize_into(&device.default_stream(), input, ImageMut::new(&mut output, layout)?, interpolation)?;
+    Ok(output)
+}
