@@ -3382,3 +3382,107 @@ pub static SCAN_COLUMNS_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch:
         },
     ],
 };
+
+/// Module `stencil_resize_u8`: `stencil_resize_bilinear_u8`, `stencil_resize_half_u8`.
+pub static STENCIL_RESIZE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_resize_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_resize_u8.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_resize_u16`: `stencil_resize_bilinear_u16`, `stencil_resize_half_u16`.
+pub static STENCIL_RESIZE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_resize_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_resize_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_resize_i16`: `stencil_resize_bilinear_i16`, `stencil_resize_half_i16`.
+pub static STENCIL_RESIZE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_resize_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_resize_i16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_resize_f32`: `stencil_resize_bilinear_f32`, `stencil_resize_half_f32`.
+pub static STENCIL_RESIZE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_resize_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_resize_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_resize_f64`: `stencil_resize_bilinear_f64`, `stencil_resize_half_f64`.
+pub static STENCIL_RESIZE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_resize_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_resize_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_resize_nearest`: `stencil_resize_nearest_b16`, `stencil_resize_nearest_b32`, `stencil_resize_nearest_b64`, `stencil_resize_nearest_b8`.
+pub static STENCIL_RESIZE_NEAREST: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_resize_nearest",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_resize_nearest.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_variants`: `stencil_blur_constant`, `stencil_blur_global`, `stencil_blur_read_only`, `stencil_blur_shared`, `stencil_sobel_filter`, `stencil_sobel_magnitude`.
+pub static STENCIL_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_variants.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_texture`: `stencil_texture_resize`, `stencil_texture_sample_1d`, `stencil_texture_sample_2d`, `stencil_texture_sample_3d`.
+pub static STENCIL_TEXTURE: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_texture",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_texture.sm_75.ptx"),
+        },
+    ],
+};

@@ -75,29 +75,6 @@ elements! {
     f64, u64: stencil_resize_bilinear_f64, stencil_resize_half_f64, stencil_resize_nearest_b64;
 }
 
-/// Something to compute on the CPU.
-pub(super) trait Work {
-    /// Computes it. Always inlined, so that it is compiled for the instructions of who calls it.
-    fn run(self);
-}
-
-/// Runs `work`, compiled for fused multiply-adds where the machine has them: elsewhere each is a call.
-pub(super) fn with_fused(work: impl Work) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,fma")]
-        fn fused(work: impl Work) {
-            work.run();
-        }
-        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-            // SAFETY: the machine has these instructions.
-            unsafe { fused(work) };
-            return;
-        }
-    }
-    work.run();
-}
-
 /// Enqueues the resize of `plan`, whose images start at `input` and `output`.
 pub(super) fn resize<T: Element>(
     stream: &Stream,
@@ -114,31 +91,4 @@ pub(super) fn resize<T: Element>(
     // and shares no memory with the input's; everything is freed only after the work enqueued before.
     unsafe { T::resize(plan.kernel, stream, plan.launch, input, output, plan.shape, border)? };
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use gpu_std::float::mul_add;
-
-    use super::*;
-
-    /// Products whose sums round differently where they are rounded first.
-    struct Sums<'a>(&'a mut Vec<u32>);
-
-    impl Work for Sums<'_> {
-        #[inline(always)]
-        fn run(self) {
-            let of = |k: u32| f32::from_bits(0x3f80_0000 | k.wrapping_mul(2_654_435_761) >> 9);
-            self.0.extend((0..1000).map(|k| mul_add(of(k), of(k + 1000), -of(k + 2000)).to_bits()));
-        }
-    }
-
-    #[test]
-    fn both_ways_give_the_same_bits() {
-        let (mut fused, mut portable) = (Vec::new(), Vec::new());
-        with_fused(Sums(&mut fused));
-        Sums(&mut portable).run();
-        assert_eq!(fused, portable);
-        assert_eq!(fused.len(), 1000);
-    }
 }

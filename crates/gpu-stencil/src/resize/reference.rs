@@ -1,10 +1,10 @@
 //! The same results on the CPU, in rayon: bit for bit what the kernels compute.
 
+use gpu_core::vectors::{self, Work};
 use gpu_kernels::stencil::resize::{Axis, Pixel, lerp, neighbour};
 use rayon::prelude::*;
 
 use super::Interpolation;
-use super::launch::{Work, with_fused};
 use crate::image::ImageLayout;
 
 /// Resizes each image of `input` to the size of the one of `output`.
@@ -61,7 +61,14 @@ pub fn resize<T: Pixel>(
                     row.map_or(&input[..0], |row| &input[from.index(image, row, 0, 0)..][..from.row()])
                 });
                 let (weight, border) = (T::weight(place.remainder, y), border.widen());
-                with_fused(Row { lines, weight, border, columns: &columns, channels: to.channels(), output });
+                vectors::run(Row {
+                    lines,
+                    weight,
+                    border,
+                    columns: &columns,
+                    channels: to.channels(),
+                    output,
+                });
             });
         }
     }
@@ -87,6 +94,8 @@ struct Row<'a, T: Pixel> {
 }
 
 impl<T: Pixel> Work for Row<'_, T> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { lines: [above, below], weight, border, columns, channels, output } = self;
