@@ -4,3 +4,5 @@
 //! filter alone, so the CPU, the simulator and every GPU give the same bits; each module states its order.
 
 pub mod border;
+pub mod iterate;
+pub mod signal;
