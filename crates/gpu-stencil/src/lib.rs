@@ -3,6 +3,9 @@
 mod border;
 mod error;
 mod image;
+pub mod iterate;
+pub mod signal;
+mod simd;
 
 pub use border::Border;
 pub use error::Error;

@@ -139,7 +139,9 @@ fn step<T: Float>(
             // `radius` cells from either end: where the grid is narrower than two of them, all.
             let near = |at: u32, radius: u32, length: u32| at < radius || at + radius >= length;
             let fixed = step.boundary == DIRICHLET
-                && (near(z, depth, step.planes) || near(y, radius, step.rows) || near(x, radius, step.columns));
+                && (near(z, depth, step.planes)
+                    || near(y, radius, step.rows)
+                    || near(x, radius, step.columns));
             let old = here.read_only(at);
             let result = if fixed { old } else { sums[k] };
             output.write(at, if step.difference != 0 { result - old } else { result });

@@ -73,7 +73,6 @@ pub const fn width(bytes: u32, steps: u32) -> u32 {
 /// A strip, as a lane sees it.
 #[derive(Clone, Copy)]
 struct Lane<T: Float, const V: usize> {
-    input: Global<T>,
     source: Global<T>,
     strips: Strips,
     /// The column of the first element: negative, or beyond the last one, in overlaps.
@@ -182,7 +181,13 @@ fn start<T: Float, const V: usize, const SOURCE: bool>(
 /// Sends row `y` of the strip through the steps: the result is row `y - STEPS`, so many steps later.
 #[device]
 #[inline(always)]
-fn advance<T: Float + WarpShuffleValue, const V: usize, const STEPS: usize, const BOX: bool, const SOURCE: bool>(
+fn advance<
+    T: Float + WarpShuffleValue,
+    const V: usize,
+    const STEPS: usize,
+    const BOX: bool,
+    const SOURCE: bool,
+>(
     lane: &Lane<T, V>,
     weights: &[T; TABLE],
     partials: &mut [Partial<T, V>; STEPS],
@@ -220,8 +225,7 @@ fn advance<T: Float + WarpShuffleValue, const V: usize, const STEPS: usize, cons
             }
         }
         let fixed = |y: i32, j: usize| {
-            dirichlet
-                && (y == 0 || y == end - 1 || (lane.first_columns | lane.last_columns) >> j & 1 != 0)
+            dirichlet && (y == 0 || y == end - 1 || (lane.first_columns | lane.last_columns) >> j & 1 != 0)
         };
         let mut result = add::<T, V, BOX>(partial.upper, [left, row, right], weights, 2);
         let mut upper = add::<T, V, BOX>(partial.lower, [left, row, right], weights, 1);
@@ -247,7 +251,13 @@ fn advance<T: Float + WarpShuffleValue, const V: usize, const STEPS: usize, cons
 /// Computes `STEPS` steps of a block's strips.
 #[device]
 #[inline(always)]
-fn strip<T: Float + WarpShuffleValue, const V: usize, const STEPS: usize, const BOX: bool, const SOURCE: bool>(
+fn strip<
+    T: Float + WarpShuffleValue,
+    const V: usize,
+    const STEPS: usize,
+    const BOX: bool,
+    const SOURCE: bool,
+>(
     input: Global<T>,
     source: Global<T>,
     output: GlobalMut<T>,
@@ -267,8 +277,7 @@ fn strip<T: Float + WarpShuffleValue, const V: usize, const STEPS: usize, const 
     let (columns, rows) = (strips.columns as i32, strips.rows as i32);
     let top = (down * strips.height) as i32;
     let bottom = (top + strips.height as i32).min(rows);
-    let inside =
-        left >= 0 && left + 32 * V as i32 <= columns && top >= steps && bottom + steps <= rows;
+    let inside = left >= 0 && left + 32 * V as i32 <= columns && top >= steps && bottom + steps <= rows;
 
     let mut weights = [T::ZERO; TABLE];
     unroll::<TABLE>(|n| {
@@ -276,8 +285,7 @@ fn strip<T: Float + WarpShuffleValue, const V: usize, const STEPS: usize, const 
             weights[n] = table.read(n as u32);
         }
     });
-    let mut lane =
-        Lane { input, source, strips, x, first: 0, first_columns: 0, last_columns: 0 };
+    let mut lane = Lane { source, strips, x, first: 0, first_columns: 0, last_columns: 0 };
     let mut partials = [Partial { upper: [T::ZERO; V], lower: [T::ZERO; V] }; STEPS];
     // Columns that other strips do not write.
     let mine = x >= left + overlap as i32 && x < left + (32 * V as u32 - overlap) as i32;

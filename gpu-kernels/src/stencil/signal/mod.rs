@@ -93,9 +93,13 @@ fn chains<T: Float, const V: usize, const CHUNKS: usize, const SLOTS: usize>(
         fill::<T, V, CHUNKS>(signal, start, shape.length, window, width);
         let mut at = thread;
         while at < taps.next_multiple_of(V as u32) {
-            let tap = done + at as u64;
-            let place = if shape.taps_reversed != 0 { shape.taps - 1 - tap } else { tap };
-            weights.write(at, if at < taps { filter.offset(place).read_only(0) } else { T::ZERO });
+            let mut weight = T::ZERO;
+            if at < taps {
+                let tap = done + at as u64;
+                let place = if shape.taps_reversed != 0 { shape.taps - 1 - tap } else { tap };
+                weight = filter.offset(place).read_only(0);
+            }
+            weights.write(at, weight);
             at += threads;
         }
         sync_threads();
