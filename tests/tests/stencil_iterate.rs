@@ -107,6 +107,11 @@ struct Case<'a> {
     steps: usize,
 }
 
+/// A star of radius 1.
+fn star(extents: &[usize], boundary: Boundary, with_source: bool, steps: usize) -> Case<'_> {
+    Case { shape: Shape::Star, radius: 1, extents, boundary, with_source, steps }
+}
+
 fn check<T: GridElement + Bits>(device: &Device, case: Case<'_>, of: fn(f32) -> T) {
     let Case { shape, radius, extents, boundary, with_source, steps } = case;
     let grid = grid(extents);
@@ -134,14 +139,6 @@ fn check<T: GridElement + Bits>(device: &Device, case: Case<'_>, of: fn(f32) -> 
 #[test]
 fn strips_around_every_boundary() {
     for_each("strips_around_every_boundary", |device| {
-        let star = |extents, boundary, with_source, steps| Case {
-            shape: Shape::Star,
-            radius: 1,
-            extents,
-            boundary,
-            with_source,
-            steps,
-        };
         for boundary in BOUNDARIES {
             for (extents, steps) in [([1, 1], 8), ([2, 3], 9), ([5, 112], 8), ([3, 121], 12), ([66, 113], 8)]
             {
@@ -171,18 +168,10 @@ fn strips_around_every_boundary() {
 fn volumes_around_every_boundary() {
     for_each("volumes_around_every_boundary", |device| {
         for boundary in BOUNDARIES {
-            let star = |extents, with_source| Case {
-                shape: Shape::Star,
-                radius: 1,
-                extents,
-                boundary,
-                with_source,
-                steps: 2,
-            };
             for extents in [[1, 1, 4], [3, 9, 132], [2, 2, 128], [66, 1, 8], [3, 4, 5]] {
-                check::<f32>(device, star(&extents, extents[0] == 3), |value| value);
+                check::<f32>(device, star(&extents, boundary, extents[0] == 3, 2), |value| value);
             }
-            check::<f64>(device, star(&[3, 8, 66], true), f64::from);
+            check::<f64>(device, star(&[3, 8, 66], boundary, true, 2), f64::from);
         }
     });
 }
