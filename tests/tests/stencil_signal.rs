@@ -2,7 +2,7 @@
 
 use gpu_core::{Device, Kind};
 use gpu_stencil::Error;
-use gpu_stencil::signal::variants::{self, Memory, Sum, VariantElement};
+use gpu_stencil::signal::variants::{Memory, Staged, Sum, VariantElement};
 use gpu_stencil::signal::{Mode, SignalElement, convolve, convolve_into, correlate, correlate_into};
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
@@ -206,26 +206,28 @@ fn check_variants<T: VariantElement + Bits>(device: &Device, of: fn(f32) -> T) {
         let filter: Vec<T> = floats(8, m).into_iter().map(of).collect();
         let x = device.upload(&signal).unwrap();
         let mut staging = device.alloc(m + 1).unwrap();
+        let expected = naive(false, Mode::Valid, &signal, &filter);
         for memory in Memory::ALL {
+            let staged = Staged::new(memory, &filter, &mut staging);
+            if memory == Memory::Constant && m > T::TABLE {
+                let error = staged.unwrap_err();
+                let limit = T::TABLE;
+                assert!(
+                    matches!(error, Error::FilterTooLong { memory: "constant", actual: 1025, limit: most } if most == limit),
+                    "{error}"
+                );
+                continue;
+            }
+            let staged = staged.unwrap();
             for sum in [Sum::Output, Sum::Register] {
                 let mut output = device.upload(&vec![of(f32::NAN); n - m + 1]).unwrap();
-                let result =
-                    variants::correlate_into(&stream, memory, sum, &x, &filter, &mut staging, &mut output);
-                if memory == Memory::Constant && m > T::TABLE {
-                    let error = result.unwrap_err();
-                    assert!(
-                        matches!(error, Error::FilterTooLong { memory: "constant", actual: 1025, limit } if limit == T::TABLE),
-                        "{error}"
-                    );
-                    continue;
-                }
+                let result = staged.correlate_into(&stream, sum, &x, &mut output);
                 if device.kind() == Kind::Cpu {
                     assert!(matches!(result, Err(Error::Device(gpu_core::Error::Unsupported { .. }))));
                     continue;
                 }
                 result.unwrap();
                 let context = format!("{memory:?}, {sum:?}, {n} and {m} on {}", device.name());
-                let expected = naive(false, Mode::Valid, &signal, &filter);
                 assert_same_bits(&output.to_vec().unwrap(), &expected, &context);
             }
         }
@@ -255,21 +257,11 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let foreign = Device::simulator().upload(&[1.0f32; 8]).unwrap();
         let error = convolve_into(&stream, &x, &foreign, Mode::Same, &mut output).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
-        let (memory, sum) = (Memory::Shared, Sum::Register);
         let mut staging = device.alloc(9).unwrap();
-        let error = variants::correlate_into(&stream, memory, sum, &x, &[1.0; 9], &mut staging, &mut output)
-            .unwrap_err();
+        let long = Staged::new(Memory::Shared, &[1.0; 9], &mut staging).unwrap();
+        let error = long.correlate_into(&stream, Sum::Register, &x, &mut output).unwrap_err();
         assert!(matches!(error, Error::FilterTooLong { memory: "shared", actual: 9, limit: 8 }), "{error}");
-        let error = variants::correlate_into(
-            &stream,
-            memory,
-            sum,
-            &x,
-            &[1.0; 1],
-            staging.slice_mut(..0),
-            &mut output,
-        )
-        .unwrap_err();
+        let error = Staged::new(Memory::Global, &[1.0f32], staging.slice_mut(..0)).unwrap_err();
         assert!(matches!(error, Error::Length { expected: 1, actual: 0 }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [-7.0; 8]);
     });

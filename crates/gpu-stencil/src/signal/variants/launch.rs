@@ -6,7 +6,7 @@ use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
-use super::{Memory, Sum};
+use super::{Memory, Staged, Sum};
 use crate::error::Error;
 use crate::signal::SignalElement;
 
@@ -90,21 +90,18 @@ elements! {
 }
 
 /// Enqueues a correlation, the views being long enough for it and on the stream's device.
-#[expect(clippy::too_many_arguments, reason = "those of the kernels")]
 pub(super) fn correlate<T: VariantElement>(
     stream: &Stream,
     config: LaunchConfig,
-    memory: Memory,
+    filter: &Staged<'_, T>,
     sum: Sum,
     signal: View<'_, T>,
-    table: &[T],
-    filter: View<'_, T>,
     mut output: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let counts = [output.len() as u32, table.len() as u32, (sum == Sum::Output) as u32];
-    let (signal, filter, output) = (signal.as_global(), filter.as_global(), output.as_global_mut());
+    let counts = [output.len() as u32, filter.table.len() as u32, (sum == Sum::Output) as u32];
+    let (signal, taps, output) = (signal.as_global(), filter.device.as_global(), output.as_global_mut());
     // SAFETY: the views hold what the kernel accesses (checked by the caller), and the output is exclusive; everything is freed only
     // after the work enqueued before.
-    unsafe { T::correlate(stream, config, memory, signal, table, filter, output, counts)? };
+    unsafe { T::correlate(stream, config, filter.memory, signal, &filter.table, taps, output, counts)? };
     Ok(())
 }

@@ -62,68 +62,88 @@ pub enum Sum {
 /// Threads of a block: the textbook's.
 const THREADS: u32 = 256;
 
-/// The outputs of the correlation of `signal` with `filter` for which the filter lies within the signal: `signal.len() - filter.len() + 1`.
-///
-/// The filter is given on the host, as the launch that has it in constant memory takes it with it; for the others it is first copied to
-/// `staging`, which has as many elements, on the device. Waits for that copy.
-///
-/// # Errors
-/// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::FilterTooLong`] where the filter is longer than the signal, or
-/// than a constant table; [`Error::ExtentTooLarge`]; [`Error::Length`] where `staging` is shorter than the filter; [`Error::Device`] on the CPU, which runs no
-/// kernels. The output is as it was then.
-///
-/// ```
-/// use gpu_stencil::signal::variants::{Memory, Sum, correlate_into};
-/// let device = gpu_core::Device::simulator();
-/// let signal = device.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
-/// let (mut staging, mut output) = (device.alloc(2)?, device.alloc(3)?);
-/// let stream = device.default_stream();
-/// correlate_into(&stream, Memory::Shared, Sum::Register, &signal, &[1.0, 10.0], &mut staging, &mut output)?;
-/// assert_eq!(output.to_vec()?, [21.0, 32.0, 43.0]);
-/// # Ok::<(), gpu_stencil::Error>(())
-/// ```
-pub fn correlate_into<'x, 's, 'o, T: VariantElement>(
-    stream: &Stream,
+/// A filter in its memory.
+#[derive(Clone, Debug)]
+pub struct Staged<'s, T: VariantElement> {
     memory: Memory,
-    sum: Sum,
-    signal: impl Into<View<'x, T>>,
-    filter: &[T],
-    staging: impl Into<ViewMut<'s, T>>,
-    output: impl Into<ViewMut<'o, T>>,
-) -> Result<(), Error> {
-    let (signal, mut staging, mut output) = (signal.into(), staging.into(), output.into());
-    let (n, m) = (signal.len(), filter.len());
-    let plan = Plan::new::<T>(Operation::Correlation, Mode::Valid, n, m, 0)?;
-    let limit = if memory == Memory::Constant { n.min(T::TABLE) } else { n };
-    if m > limit {
-        return Err(Error::FilterTooLong { memory: memory.name(), actual: m, limit });
+    table: Vec<T>,
+    device: View<'s, T>,
+}
+
+impl<'s, T: VariantElement> Staged<'s, T> {
+    /// Puts `filter` where kernels find it: into the first elements of `staging`, or, where it is to be in constant memory, beside the
+    /// launches that take it with them. Waits for the copy.
+    ///
+    /// # Errors
+    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table; [`Error::Length`] where `staging` is
+    /// shorter than the filter; [`Error::Device`] where the copy failed.
+    pub fn new(memory: Memory, filter: &[T], staging: impl Into<ViewMut<'s, T>>) -> Result<Self, Error> {
+        let (staging, len) = (staging.into(), filter.len());
+        if len == 0 {
+            return Err(Error::EmptyOperand { what: "filter" });
+        }
+        if memory == Memory::Constant && len > T::TABLE {
+            return Err(Error::FilterTooLong { memory: memory.name(), actual: len, limit: T::TABLE });
+        }
+        if staging.len() < len {
+            return Err(Error::Length { expected: len, actual: staging.len() });
+        }
+        let mut staging = staging.into_slice(..len);
+        if memory != Memory::Constant {
+            staging.copy_from(filter)?;
+        }
+        Ok(Self { memory, table: filter.to_vec(), device: staging.into() })
     }
-    let limit = i32::MAX as usize;
-    if n > limit {
-        return Err(Error::ExtentTooLarge {
-            what: "the signal of a textbook's correlation",
-            actual: n,
-            limit,
-        });
+
+    /// The outputs of the correlation of `signal` with the filter for which the filter lies within the signal:
+    /// `signal.len() - filter.len() + 1`.
+    ///
+    /// On `stream`. Neither allocates device memory nor waits.
+    ///
+    /// # Errors
+    /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::FilterTooLong`] where the filter is longer than the
+    /// signal; [`Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another device than the stream, where the launch failed,
+    /// and on the CPU, which runs no kernels. The output is as it was then.
+    ///
+    /// ```
+    /// use gpu_stencil::signal::variants::{Memory, Staged, Sum};
+    /// let device = gpu_core::Device::simulator();
+    /// let signal = device.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
+    /// let (mut staging, mut output) = (device.alloc(2)?, device.alloc(3)?);
+    /// let filter = Staged::new(Memory::Shared, &[1.0, 10.0], &mut staging)?;
+    /// filter.correlate_into(&device.default_stream(), Sum::Register, &signal, &mut output)?;
+    /// assert_eq!(output.to_vec()?, [21.0, 32.0, 43.0]);
+    /// # Ok::<(), gpu_stencil::Error>(())
+    /// ```
+    pub fn correlate_into<'x, 'o>(
+        &self,
+        stream: &Stream,
+        sum: Sum,
+        signal: impl Into<View<'x, T>>,
+        output: impl Into<ViewMut<'o, T>>,
+    ) -> Result<(), Error> {
+        let (signal, mut output) = (signal.into(), output.into());
+        let (n, m) = (signal.len(), self.table.len());
+        let plan = Plan::new::<T>(Operation::Correlation, Mode::Valid, n, m, 0)?;
+        if m > n {
+            return Err(Error::FilterTooLong { memory: self.memory.name(), actual: m, limit: n });
+        }
+        let limit = i32::MAX as usize;
+        if n > limit {
+            let what = "the signal of a textbook's correlation";
+            return Err(Error::ExtentTooLarge { what, actual: n, limit });
+        }
+        let outputs = plan.chains.outputs as usize;
+        if output.len() != outputs {
+            return Err(Error::OutputLength { expected: outputs, actual: output.len() });
+        }
+        stream.expect("signal", signal.device())?;
+        stream.expect("filter", self.device.device())?;
+        stream.expect("output", output.device())?;
+        expect_apart(&mut output, "signal", &signal)?;
+        expect_apart(&mut output, "filter", &self.device)?;
+        let bytes = if self.memory == Memory::Shared { shared_bytes::<T>() } else { 0 };
+        let config = LaunchConfig::linear((outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
+        launch::correlate(stream, config, self, sum, signal, output)
     }
-    let outputs = plan.chains.outputs as usize;
-    if output.len() != outputs {
-        return Err(Error::OutputLength { expected: outputs, actual: output.len() });
-    }
-    if staging.len() < m {
-        return Err(Error::Length { expected: m, actual: staging.len() });
-    }
-    stream.expect("signal", signal.device())?;
-    stream.expect("filter", staging.device())?;
-    stream.expect("output", output.device())?;
-    expect_apart(&mut output, "signal", &signal)?;
-    expect_apart(&mut output, "filter", &staging.view())?;
-    expect_apart(&mut staging, "signal", &signal)?;
-    let bytes = if memory == Memory::Shared { shared_bytes::<T>() } else { 0 };
-    let config = LaunchConfig::linear((outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
-    if memory != Memory::Constant {
-        staging = staging.into_slice(..m);
-        staging.copy_from(filter)?;
-    }
-    launch::correlate(stream, config, memory, sum, signal, filter, staging.view(), output)
 }
