@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example convolution_memories` runs a course's 26 tests (`gpu_examples::convolutions`) beside the CPU, with the
 //! copies and with what the course measured on a Titan X. `--metrics` shows what the simulator counts: loads, stores, and what of
-//! them the caches have. Without a GPU all is run in the simulator, with 4000 times fewer outputs; those times are its own.
+//! them the caches have. Without a GPU all is run in the simulator, with 1000 times fewer outputs; those times are its own.
 
 use std::error::Error;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn architecture(name: &str) -> Result<Architecture, String> {
 }
 
 /// So many times fewer are the outputs for the simulator.
-const SMALLER: usize = 4000;
+const SMALLER: usize = 1000;
 
 fn main() -> ExitCode {
     exit_code(run(&Options::parse()))
