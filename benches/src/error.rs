@@ -32,6 +32,10 @@ pub enum Error {
     #[error(transparent)]
     Linalg(#[from] gpu_linalg::Error),
 
+    /// The stencil.
+    #[error(transparent)]
+    Stencil(#[from] gpu_stencil::Error),
+
     /// A launch computed something else than the reference, or left its output as it was.
     #[error("wrong result: input {input}, element {index}: expected {expected}, got {actual}{}", if *.unwritten { ", never written" } else { "" })]
     Wrong {

@@ -158,7 +158,8 @@ fn count<T: Float>(count: usize) -> T {
 }
 
 fn expect_finite<T: Float>(what: &'static str, value: T) -> Result<(), Error> {
-    if value - value == T::ZERO {
+    // Of what is not finite no multiple is zero.
+    if value * T::ZERO == T::ZERO {
         Ok(())
     } else {
         Err(Error::NotFinite { what, actual: format!("{value:?}") })
