@@ -129,7 +129,7 @@ macro_rules! kernels {
     ($($name:ident: $T:ty, $v:literal;)*) => { $(
         #[doc = concat!("A step on `", stringify!($T), "`: blocks of [`THREADS`] threads, one for every [`ROWS`] rows of")]
         /// [`WIDTH_BYTES`] bytes and so many planes as it marches through.
-        #[kernel(module = stencil_march, launch_bounds(256, 4))]
+        #[kernel(module = stencil_march, launch_bounds(256, 3))]
         pub fn $name(
             input: Global<$T>,
             source: Global<$T>,

@@ -152,7 +152,7 @@ fn step<T: Float>(
 macro_rules! kernels {
     ($($name:ident: $T:ty;)*) => { $(
         #[doc = concat!("A step on `", stringify!($T), "`: blocks of [`THREADS`] threads, one for every [`ROWS`] × [`COLUMNS`] cells of each plane.")]
-        #[kernel(module = stencil_step, launch_bounds(256, 4))]
+        #[kernel(module = stencil_step, launch_bounds(256, 3))]
         pub fn $name(
             input: Global<$T>,
             source: Global<$T>,

@@ -23,7 +23,7 @@ use gpu_std::{device, kernel, unroll};
 /// Threads of a block, at most; fewer where there are few outputs.
 pub const THREADS: u32 = 256;
 /// Taps that are in shared memory at a time: enough that copying a tile's part of the signal for each piece is less than a
-/// hundredth of the arithmetic, few enough that four blocks share a multiprocessor.
+/// hundredth of the arithmetic, few enough that registers, not shared memory, limit the blocks: three on a multiprocessor.
 pub const PIECE: u32 = 512;
 /// Outputs of a thread, `f32`: an odd number of vectors.
 pub const OUTPUTS_F32: u32 = 12;
@@ -146,26 +146,26 @@ fn fill<T: Float, const V: usize, const CHUNKS: usize>(
     width: u32,
 ) {
     let (threads, thread) = (block_dim_x(), thread_idx_x());
-    // As many as a thread has outputs are asked for before the first is awaited.
-    let mut batch = [[T::ZERO; V]; CHUNKS];
-    let at = |chunk: usize, j: usize| (chunk * V + j) as u32 * threads + thread;
-    let mut rest = threads * (CHUNKS * V) as u32 + thread;
     if start >= 0 && start as u64 + width as u64 <= length {
         let signal = signal.offset(start as u64);
+        // As many as a thread has outputs are asked for before the first is awaited.
+        let mut batch = [[T::ZERO; V]; CHUNKS];
+        let at = |chunk: usize, j: usize| (chunk * V + j) as u32 * threads + thread;
         unroll::<CHUNKS>(|chunk| unroll::<V>(|j| batch[chunk][j] = signal.read_only(at(chunk, j))));
+        let mut rest = threads * (CHUNKS * V) as u32 + thread;
         while rest < width {
             window.write(rest, signal.read_only(rest));
             rest += threads;
         }
+        unroll::<CHUNKS>(|chunk| unroll::<V>(|j| window.write(at(chunk, j), batch[chunk][j])));
     } else {
-        let get = |at: u32| element(signal, start + at as i64, length);
-        unroll::<CHUNKS>(|chunk| unroll::<V>(|j| batch[chunk][j] = get(at(chunk, j))));
-        while rest < width {
-            window.write(rest, get(rest));
-            rest += threads;
+        // The first and the last tile.
+        let mut at = thread;
+        while at < width {
+            window.write(at, element(signal, start + at as i64, length));
+            at += threads;
         }
     }
-    unroll::<CHUNKS>(|chunk| unroll::<V>(|j| window.write(at(chunk, j), batch[chunk][j])));
 }
 
 /// Adds the products of a piece's taps to a thread's sums.
