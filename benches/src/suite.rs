@@ -365,7 +365,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
 
 /// Correlations with short and long filters, steps on a plane and in a volume.
 fn stencils(quick: bool) -> Vec<Case> {
-    let (len, side, cube) = if quick { (1 << 12, 200, 12) } else { (1 << 26, 16384, 512) };
+    let (len, side, cube) = if quick { (1 << 12, 40, 12) } else { (1 << 26, 16384, 512) };
     let mut cases = Vec::new();
     for element in [Type::F32, Type::F64] {
         let filtered = [5, 32, 256].map(|taps| Shape::Filtered(len, taps));

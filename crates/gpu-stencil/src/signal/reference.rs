@@ -9,7 +9,7 @@ use crate::simd::{Task, widest};
 /// Outputs whose sums are in registers: four of 64 bytes of `f32`.
 const SUMS: usize = 64;
 /// Multiplications that a task does at least: entering the thread pool for fewer would cost more.
-const TASK: usize = 1 << 16;
+const TASK: usize = 1 << 19;
 
 /// Computes `shape` of a signal and the elements of a filter.
 ///
