@@ -54,11 +54,15 @@ pub struct Case {
     pub aligned: bool,
 }
 
-/// Strips that there are at least, where the grid has rows enough: four times as many as an H200 runs at once, 16 on each of 132
-/// multiprocessors, so that the last ones do not keep it waiting. Not yet measured.
-const STRIPS: usize = 4 * 16 * 132;
-/// Rows of a strip at most and at least: of 256, a sixteenth is computed twice for eight steps. Not yet measured.
-const STRIP_ROWS: [usize; 2] = [64, 256];
+/// Strips that an H200 runs at once: 16 on each of 132 multiprocessors. Their number is a little less than a multiple of it, so that the
+/// last ones do not have the device to themselves. Not yet measured.
+const RESIDENT: usize = 16 * 132;
+/// Such rounds at most.
+const ROUNDS: usize = 4;
+/// Rows of a strip where there is more than one round: of 128, an eighth is computed twice for eight steps. Not yet measured.
+const ROUND_ROWS: usize = 128;
+/// Rows of a strip at least. Not yet measured.
+const STRIP_ROWS: usize = 64;
 /// Planes that a block marches through: of the first and last one more is read. Not yet measured.
 const MARCH_PLANES: usize = 64;
 
@@ -91,7 +95,9 @@ impl Case {
     pub fn strips(&self, steps: usize) -> Result<(LaunchConfig, Strips), Error> {
         let (rows, columns) = (self.grid.rows(), self.grid.columns());
         let across = columns.div_ceil(strip::width(self.bytes as u32, steps as u32) as usize);
-        let height = (rows * across / STRIPS).clamp(STRIP_ROWS[0], STRIP_ROWS[1]);
+        let height = |rounds: usize| rows.div_ceil((rounds * RESIDENT / across).max(1));
+        let height = (2..=ROUNDS).rev().map(height).find(|&height| height >= ROUND_ROWS).unwrap_or(height(1));
+        let height = height.max(STRIP_ROWS);
         let down = rows.div_ceil(height);
         let strips = Strips {
             rows: rows as u32,
@@ -204,9 +210,12 @@ mod tests {
                 assert!(u64::from(launch.grid[0]) * 4 >= count);
             }
         }
-        // The figure's grid: strips of 256 rows.
-        let (_, strips) = case(Grid::plane(16384, 16384).unwrap(), 4).strips(8).unwrap();
-        assert_eq!((strips.across, strips.height), (147, 256));
+        // The figure's grid: 57 times 147 strips are not quite four times 2112. Smaller ones: two rounds, one.
+        for (side, across, height, rounds) in [(16384, 147, 288, 4), (8192, 74, 144, 2), (4096, 37, 72, 1)] {
+            let (_, strips) = case(Grid::plane(side, side).unwrap(), 4).strips(8).unwrap();
+            assert_eq!((strips.across, strips.height), (across, height));
+            assert!((strips.across * strips.down).div_ceil(2112) == rounds);
+        }
         assert_eq!((strip::width(4, 8), strip::width(4, 4), strip::width(8, 4)), (112, 120, 56));
     }
 

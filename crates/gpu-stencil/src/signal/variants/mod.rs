@@ -1,5 +1,5 @@
 //! The textbook's correlations, to be measured beside the fast one: what the memory that holds the filter is worth, and what a sum in a
-//! register. On devices that run kernels, [`Mode::Valid`](super::Mode::Valid), with the same bits as [`correlate`](super::correlate).
+//! register. On devices that run kernels, [`Mode::Valid`], with the same bits as [`correlate`](super::correlate).
 //!
 //! They are those of C. Gimenez, *Computación de Alto Rendimiento en GPU* (2019), section 6: a thread an output, blocks of 256. All lanes
 //! of a warp want the same tap at a time, and 32 elements of the signal beside each other.
