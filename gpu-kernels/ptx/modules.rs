@@ -2785,15 +2785,28 @@ pub static STENCIL_SIGNAL_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launc
     ],
 };
 
-/// Module `stencil_strip`: `stencil_box_4_f32`, `stencil_box_4_f64`, `stencil_star_4_f32`, `stencil_star_4_f64`, `stencil_star_8_f32`.
-pub static STENCIL_STRIP: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
-    name: "stencil_strip",
+/// Module `stencil_strip_f32`: `stencil_box_4_f32`, `stencil_star_4_f32`, `stencil_star_8_f32`.
+pub static STENCIL_STRIP_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_strip_f32",
     images: &[
         ::gpu_std::launch::Image {
             arch: 75,
             exact: false,
             isa: 74,
-            ptx: include_str!("stencil_strip.sm_75.ptx"),
+            ptx: include_str!("stencil_strip_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_strip_f64`: `stencil_box_4_f64`, `stencil_star_4_f64`.
+pub static STENCIL_STRIP_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_strip_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_strip_f64.sm_75.ptx"),
         },
     ],
 };

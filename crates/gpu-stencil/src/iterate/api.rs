@@ -92,7 +92,7 @@ pub fn scratch_len(grid: Grid, steps: usize) -> usize {
 ///
 /// # Errors
 /// [`Error::GridLength`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream or where a launch failed. The output is as it was then, except after the last.
+/// another device than the stream. The output is as it was then. It is not where a launch failed, which is an [`Error::Device`] too.
 ///
 /// ```
 /// use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};

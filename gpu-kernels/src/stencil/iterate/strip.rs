@@ -350,9 +350,9 @@ fn strip<
 }
 
 macro_rules! kernels {
-    ($($name:ident: $T:ty, $v:literal, $steps:literal, $box:literal, $source:literal, $what:literal;)*) => { $(
+    ($($module:ident, $name:ident: $T:ty, $v:literal, $steps:literal, $box:literal, $source:literal, $what:literal;)*) => { $(
         #[doc = concat!($what, " on `", stringify!($T), "`: blocks of [`THREADS`] threads, a warp for each strip.")]
-        #[kernel(module = stencil_strip, launch_bounds(128, 4))]
+        #[kernel(module = $module, launch_bounds(128, 4))]
         pub fn $name(
             input: Global<$T>,
             source: Global<$T>,
@@ -366,9 +366,9 @@ macro_rules! kernels {
 }
 
 kernels! {
-    stencil_star_8_f32: f32, 4, 8, false, false, "Eight steps of a star without a source";
-    stencil_star_4_f32: f32, 4, 4, false, true, "Four steps of a star";
-    stencil_box_4_f32: f32, 4, 4, true, true, "Four steps of a box";
-    stencil_star_4_f64: f64, 2, 4, false, true, "Four steps of a star";
-    stencil_box_4_f64: f64, 2, 4, true, true, "Four steps of a box";
+    stencil_strip_f32, stencil_star_8_f32: f32, 4, 8, false, false, "Eight steps of a star without a source";
+    stencil_strip_f32, stencil_star_4_f32: f32, 4, 4, false, true, "Four steps of a star";
+    stencil_strip_f32, stencil_box_4_f32: f32, 4, 4, true, true, "Four steps of a box";
+    stencil_strip_f64, stencil_star_4_f64: f64, 2, 4, false, true, "Four steps of a star";
+    stencil_strip_f64, stencil_box_4_f64: f64, 2, 4, true, true, "Four steps of a box";
 }
