@@ -6,7 +6,7 @@ use gpu_stencil::iterate::{
     Boundary, Grid, GridElement, Problem, Shape, Stencil, difference_into, iterate, iterate_into, residual,
     scratch_len,
 };
-use gpu_tests::backends::{cases, for_each};
+use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
 use gpu_tests::data::floats;
 use proptest::prelude::*;
@@ -316,6 +316,51 @@ fn heat_is_neither_made_nor_lost() {
             assert_ne!(after, plate);
         }
     });
+}
+
+/// A cold plane but for some cells, far enough from each other and from the edge: what becomes of each is what becomes of one in a small
+/// plane. Quarters are exact, so the sum stays.
+fn spots_far_apart(device: &Device, rows: usize, columns: usize, spots: &[[usize; 2]], steps: usize) {
+    let (grid, heat) = (Grid::plane(rows, columns).unwrap(), Stencil::heat(2, 0.25f32).unwrap());
+    let mut state = device.zeroed::<f32>(grid.len()).unwrap();
+    for &[row, column] in spots {
+        let cell = grid.index(0, row, column);
+        state.slice_mut(cell..cell + 1).copy_from(&[1.0]).unwrap();
+    }
+    let side = 2 * steps + 1;
+    let mut expected = vec![0.0f32; side * side];
+    expected[side * steps + steps] = 1.0;
+    for _ in 0..steps {
+        let small = Grid::plane(side, side).unwrap();
+        expected = naive(&heat, small, Boundary::Neumann, None, &expected);
+    }
+    let problem = Problem::new(&heat, grid, Boundary::Neumann).unwrap();
+    let after = iterate(&problem, &state, steps).unwrap();
+    assert_eq!(gpu_reduce::sum(&after).unwrap(), spots.len() as f32);
+    for &[row, column] in spots {
+        for (number, expected) in expected.chunks(side).enumerate() {
+            let first = grid.index(0, row - steps + number, column - steps);
+            let mut actual = vec![0.0; side];
+            after.slice(first..first + side).copy_to(&mut actual).unwrap();
+            let context = format!("row {number} around {row}, {column} on {}", device.name());
+            assert_same_bits(&actual, expected, &context);
+        }
+    }
+}
+
+/// More than 2^32 bytes and cells: on a GPU, and the same on a small scale everywhere.
+#[test]
+fn large_planes() {
+    for_each("large_planes", |device| {
+        spots_far_apart(device, 40, 250, &[[8, 8], [20, 118], [31, 241]], 8);
+        spots_far_apart(device, 40, 61, &[[8, 8], [20, 52]], 2);
+    });
+    let Some(device) = cuda("large_planes beyond 2^32 cells") else { return };
+    let (rows, columns) = (65_600, 65_552);
+    let spots = [[8, 8], [16_384, 112], [32_768, 65_543], [65_536, 30_000], [65_591, 65_543]];
+    for steps in [8, 2] {
+        spots_far_apart(&device, rows, columns, &spots, steps);
+    }
 }
 
 /// The norms of what the oracle's next step changes, by gpu-reduce's definition, and the largest change.

@@ -4,7 +4,7 @@ use gpu_core::{Device, Kind};
 use gpu_stencil::Error;
 use gpu_stencil::signal::variants::{Memory, Staged, Sum, VariantElement};
 use gpu_stencil::signal::{Mode, SignalElement, convolve, convolve_into, correlate, correlate_into};
-use gpu_tests::backends::{cases, for_each};
+use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
 use gpu_tests::data::floats;
 use proptest::prelude::*;
@@ -241,6 +241,32 @@ fn the_textbooks_have_the_same_bits() {
         check_variants::<f32>(device, |value| value);
         check_variants::<f64>(device, f64::from);
     });
+}
+
+/// A signal of zeros but for some ones: the filter, reversed, around each of them, and its sum as often as there are ones.
+fn ones_in_zeros(device: &Device, len: usize, places: &[usize]) {
+    let mut signal = device.zeroed::<f32>(len).unwrap();
+    for &place in places {
+        signal.slice_mut(place..place + 1).copy_from(&[1.0]).unwrap();
+    }
+    let filter = device.upload(&[1.0f32, 2.0, 4.0]).unwrap();
+    let output = correlate(&signal, &filter, Mode::Same).unwrap();
+    assert_eq!(gpu_reduce::sum(&output).unwrap(), 7.0 * places.len() as f32);
+    for &place in places {
+        let mut around = [0.0f32; 3];
+        output.slice(place - 1..place + 2).copy_to(&mut around).unwrap();
+        assert_eq!(around, [4.0, 2.0, 1.0], "around {place} of {len} on {}", device.name());
+    }
+}
+
+/// More than 2^32 bytes and elements: on a GPU, and the same on a small scale everywhere.
+#[test]
+fn long_signals() {
+    for_each("long_signals", |device| ones_in_zeros(device, 5000, &[1, 767, 2000, 4998]));
+    let Some(device) = cuda("long_signals beyond 2^32 elements") else { return };
+    let most = 1usize << 32;
+    let len = most + 5000;
+    ones_in_zeros(&device, len, &[1, 1 << 30, (1 << 31) + 1, most - 5, most, most + 3071, len - 2]);
 }
 
 #[test]
