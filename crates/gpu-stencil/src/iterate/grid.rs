@@ -89,6 +89,12 @@ impl Grid {
     pub const fn index(self, plane: usize, row: usize, column: usize) -> usize {
         (plane * self.extents[1] + row) * self.extents[2] + column
     }
+
+    /// How far away in memory a cell is that is so many planes, rows and columns away.
+    pub(super) fn distance(self, [planes, rows, columns]: [i32; 3]) -> i64 {
+        let [_, height, width] = self.extents.map(|extent| extent as i64);
+        (i64::from(planes) * height + i64::from(rows)) * width + i64::from(columns)
+    }
 }
 
 /// What happens at the edge of a grid.

@@ -21,6 +21,14 @@ pub trait GridElement: gpu_reduce::RealElement + Number<Magnitude = Self> + Floa
 /// What a pass reads and writes: the state, the source (anything, where there is none), and the new state.
 type Cells<T> = (Global<T>, Global<T>, GlobalMut<T>);
 
+/// Taps of a step: weights, and where their neighbours are, in memory and in the neighbourhood.
+#[derive(Clone, Copy)]
+pub struct Taps<T> {
+    weights: [T; step::TABLE],
+    distances: [i64; step::TABLE],
+    places: [u32; step::TABLE],
+}
+
 mod sealed {
     use super::*;
 
@@ -62,8 +70,7 @@ mod sealed {
             cells: Cells<Self>,
             shape: Step,
             factor: Self,
-            weights: [Self; step::TABLE],
-            places: [u32; step::TABLE],
+            taps: Taps<Self>,
         ) -> Result<(), gpu_core::Error>;
     }
 }
@@ -111,13 +118,15 @@ macro_rules! elements {
                 (input, source, output): Cells<Self>,
                 shape: Step,
                 factor: Self,
-                weights: [Self; step::TABLE],
-                places: [u32; step::TABLE],
+                taps: Taps<Self>,
             ) -> Result<(), gpu_core::Error> {
-                let (weights, places) = (Constant::new(weights), Constant::new(places));
+                let (weights, distances, places) =
+                    (Constant::new(taps.weights), Constant::new(taps.distances), Constant::new(taps.places));
                 // SAFETY: the caller's promise.
                 unsafe {
-                    step::$step::launch(stream, config, input, source, output, shape, factor, weights, places)
+                    step::$step::launch(
+                        stream, config, input, source, output, shape, factor, weights, distances, places,
+                    )
                 }
             }
         }
@@ -166,9 +175,15 @@ unsafe fn pass<T: GridElement>(
             let taps: Vec<([i32; 3], T)> = problem.stencil.taps().collect();
             let last = (taps.len() - 1) / step::TABLE;
             for (number, taps) in taps.chunks(step::TABLE).enumerate() {
-                let (mut weights, mut places) = ([<T as Float>::ZERO; step::TABLE], [0; step::TABLE]);
+                let mut table = Taps {
+                    weights: [<T as Float>::ZERO; step::TABLE],
+                    distances: [0; step::TABLE],
+                    places: [0; step::TABLE],
+                };
                 for (at, &(place, weight)) in taps.iter().enumerate() {
-                    (weights[at], places[at]) = (weight, step::pack(place));
+                    table.weights[at] = weight;
+                    table.distances[at] = problem.grid.distance(place);
+                    table.places[at] = step::pack(place);
                 }
                 let shape = Step {
                     taps: taps.len() as u32,
@@ -178,7 +193,7 @@ unsafe fn pass<T: GridElement>(
                 };
                 let factor = problem.stencil.source_factor();
                 // SAFETY: the caller's promise.
-                unsafe { T::step(stream, config, cells, shape, factor, weights, places)? };
+                unsafe { T::step(stream, config, cells, shape, factor, table)? };
             }
         }
     }

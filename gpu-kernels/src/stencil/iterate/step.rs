@@ -1,8 +1,9 @@
 //! A step of any stencil: stars and boxes of any radius on planes and in volumes.
 //!
 //! A thread computes [`CELLS`] cells of a column one below the other, lanes neighbouring columns; the neighbourhoods, most of which
-//! overlap, come through the L1. The taps are a table in the constant bank, so a weight is read once for all cells of a thread. Where
-//! a stencil has more taps than a table, several launches carry the sums on in the output, exactly.
+//! overlap, come through the L1. The taps are a table in the constant bank, weights and distances in memory, read once for all cells of
+//! a thread; their places are needed at the edge alone. Where a stencil has more taps than a table, several launches carry the sums
+//! on in the output, exactly.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
@@ -22,8 +23,8 @@ pub const COLUMNS: u32 = 64;
 pub const CELLS: u32 = 4;
 /// Rows of a block's cells.
 pub const ROWS: u32 = THREADS / COLUMNS * CELLS;
-/// Taps of a table: 12 bytes each, and the other parameters, are less than 4 KB.
-pub const TABLE: usize = 300;
+/// Taps of a table: 20 bytes each, and the other parameters, are less than 4 KB.
+pub const TABLE: usize = 180;
 
 /// The grid, and what is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -64,6 +65,7 @@ fn unpack(place: u32) -> [i32; 3] {
 /// Computes a block's cells.
 #[device]
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn step<T: Float>(
     input: Global<T>,
     source: Global<T>,
@@ -71,6 +73,7 @@ fn step<T: Float>(
     step: Step,
     factor: T,
     weights: Constant<T, TABLE>,
+    distances: Constant<i64, TABLE>,
     places: Constant<u32, TABLE>,
 ) {
     let (across, down) = (step.columns.div_ceil(COLUMNS), step.rows.div_ceil(ROWS));
@@ -106,10 +109,8 @@ fn step<T: Float>(
     let mut tap = 0;
     if inside {
         while tap < step.taps {
-            let [dz, dy, dx] = unpack(places.read(tap));
             let weight = weights.read(tap);
-            let distance = dz as i64 * plane as i64 + dy as i64 * step.columns as i64 + dx as i64;
-            let there = here.offset(distance as u64);
+            let there = here.offset(distances.read(tap) as u64);
             unroll::<{ CELLS as usize }>(|k| {
                 sums[k] = weight.mul_add(there.read_only(k as u32 * step.columns), sums[k]);
             });
@@ -160,9 +161,10 @@ macro_rules! kernels {
             shape: Step,
             factor: $T,
             weights: Constant<$T, TABLE>,
+            distances: Constant<i64, TABLE>,
             places: Constant<u32, TABLE>,
         ) {
-            step(input, source, output, shape, factor, weights, places);
+            step(input, source, output, shape, factor, weights, distances, places);
         }
     )* };
 }
