@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Summary;
+use crate::suite::HEAT_STEPS;
 use crate::table::{Align, Table};
 
 /// The name of this harness's own results in [`Record::peer`].
@@ -88,12 +89,13 @@ impl Subject {
     }
 
     /// Floating-point operations of one launch, where they are what counts: products of square matrices, and of a matrix and a
-    /// vector.
+    /// vector, correlations, steps of stencils.
     pub fn operations(&self) -> Option<u64> {
         match self.op.as_str() {
             "gemm" => self.rows.map(|rows| 2 * rows.pow(3)),
             "gemv" | "gemv_transposed" => Some(2 * self.n),
-            _ => None,
+            "heat" => Some(HEAT_STEPS as u64 * 2 * 5 * self.n),
+            op => op.strip_prefix("correlate_").and_then(|taps| Some(2 * self.n * taps.parse::<u64>().ok()?)),
         }
     }
 }

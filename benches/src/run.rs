@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use gpu_core::Kind;
+use gpu_stencil::iterate::GridElement;
+use gpu_stencil::signal::SignalElement;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::Args;
@@ -18,8 +20,8 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Resize, Scan, ScanSegments, Select, Shape,
-    Sort, SumUnordered, SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Correlate, Gemm, Gemv, Histogram, Iterate, Op, Reduce, Resize, Scan, ScanSegments,
+    Select, Shape, Sort, SumUnordered, SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -58,6 +60,11 @@ impl Outcome {
                 "gemv_transposed",
                 "resize_half",
                 "resize_double",
+                "correlate_5",
+                "correlate_32",
+                "correlate_256",
+                "heat",
+                "jacobi",
             ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
@@ -170,6 +177,9 @@ impl Run {
             | Op::GemvTransposed
             | Op::ResizeHalf
             | Op::ResizeDouble
+            | Op::Correlate
+            | Op::Heat
+            | Op::Jacobi
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
@@ -284,6 +294,12 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
             _ => measure_resize::<f32>(session, case),
         };
     }
+    if matches!(case.op, Op::Correlate | Op::Heat | Op::Jacobi) {
+        return match case.element {
+            Type::F64 => measure_with(session, case, |session, inputs| stencil::<f64>(session, inputs, case)),
+            _ => measure_with(session, case, |session, inputs| stencil::<f32>(session, inputs, case)),
+        };
+    }
     match case.element {
         Type::F32 => measure_of::<f32>(session, case),
         Type::F64 => measure_of::<f64>(session, case),
@@ -371,6 +387,20 @@ fn measure_resize<T: Element + gpu_stencil::resize::Element>(
     let to = if case.op == Op::ResizeHalf { (rows / 2, cols / 2) } else { (2 * rows, 2 * cols) };
     measure_with(session, case, |session, inputs: Inputs<'_, T>| {
         Ok(Box::new(Resize::new(session, inputs, (rows, cols), to)?))
+    })
+}
+
+/// A correlation, or steps on a plane or in a volume.
+fn stencil<'a, T: Element + SignalElement + GridElement>(
+    session: &Session,
+    inputs: Inputs<'a, T>,
+    case: Case,
+) -> Result<Box<dyn Work + 'a>, Error> {
+    Ok(match case.shape {
+        Shape::Filtered(_, taps) => Box::new(Correlate::new(session, inputs, taps)?),
+        Shape::Matrix { rows, cols } => Box::new(Iterate::heat(session, inputs, [rows, cols])?),
+        Shape::Cube(side) => Box::new(Iterate::jacobi(session, inputs, side)?),
+        _ => unreachable!("{} is none of them", case.name()),
     })
 }
 

@@ -10,7 +10,9 @@ mod scan_segments;
 pub mod segments;
 mod select;
 mod sort;
+mod stencil_iterate;
 mod stencil_resize;
+mod stencil_signal;
 mod transpose;
 mod unordered;
 
@@ -23,7 +25,9 @@ pub use scan_segments::ScanSegments;
 use segments::Lengths;
 pub use select::Select;
 pub use sort::Sort;
+pub use stencil_iterate::{HEAT_STEPS, Iterate};
 pub use stencil_resize::Resize;
+pub use stencil_signal::Correlate;
 pub use transpose::Transpose;
 pub use unordered::SumUnordered;
 
@@ -76,6 +80,12 @@ pub enum Op {
     ResizeHalf,
     /// Both sides of an image doubled, bilinear.
     ResizeDouble,
+    /// The correlation of a signal with a filter.
+    Correlate,
+    /// [`HEAT_STEPS`] steps of the heat equation on a plane. Its bytes are those of one step.
+    Heat,
+    /// A step of Jacobi's method in a volume.
+    Jacobi,
     /// A copy from device memory to device memory, by the driver.
     Copy,
     /// The first result of a fresh process: a sum.
@@ -108,6 +118,9 @@ impl Op {
             Self::GemvTransposed => "gemv_transposed",
             Self::ResizeHalf => "resize_half",
             Self::ResizeDouble => "resize_double",
+            Self::Correlate => "correlate",
+            Self::Heat => "heat",
+            Self::Jacobi => "jacobi",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",
         }
@@ -168,6 +181,10 @@ pub enum Shape {
     },
     /// So many elements in segments.
     Segmented(usize, Lengths),
+    /// So many elements, and a filter of so many.
+    Filtered(usize, usize),
+    /// A cube of so many elements along each axis.
+    Cube(usize),
     /// An array of any element type and a permutation of its axes.
     Array(Typed),
 }
@@ -220,6 +237,11 @@ impl Case {
             Shape::Vector(len) => len.to_string(),
             Shape::Matrix { rows, cols } => format!("{rows}x{cols}"),
             Shape::Segmented(_, lengths) => lengths.name(),
+            Shape::Filtered(len, taps) if len.is_power_of_two() => {
+                format!("2^{}/{taps}", len.trailing_zeros())
+            }
+            Shape::Filtered(len, taps) => format!("{len}/{taps}"),
+            Shape::Cube(side) => format!("{side}x{side}x{side}"),
             Shape::Array(typed) if typed.is_matrix() => format!("{}x{}", typed.extents[2], typed.extents[3]),
             Shape::Array(Typed { extents: [a, b, c, d], axes: [i, j, k, l], .. }) => {
                 format!("{a}x{b}x{c}x{d}/{i}{j}{k}{l}")
@@ -233,7 +255,8 @@ impl Case {
         match self.shape {
             Shape::Vector(len) => len,
             Shape::Matrix { rows, cols } => rows * cols,
-            Shape::Segmented(elements, _) => elements,
+            Shape::Segmented(elements, _) | Shape::Filtered(elements, _) => elements,
+            Shape::Cube(side) => side * side * side,
             Shape::Array(typed) => typed.elements(),
         }
     }
@@ -247,7 +270,7 @@ impl Case {
     /// The same for the record.
     pub fn subject(self) -> Subject {
         let (rows, cols) = match self.shape {
-            Shape::Vector(_) | Shape::Segmented(..) => (None, None),
+            Shape::Vector(_) | Shape::Segmented(..) | Shape::Filtered(..) | Shape::Cube(_) => (None, None),
             Shape::Matrix { rows, cols } => (Some(rows as u64), Some(cols as u64)),
             Shape::Array(typed) if typed.is_matrix() => {
                 (Some(typed.extents[2] as u64), Some(typed.extents[3] as u64))
@@ -259,6 +282,7 @@ impl Case {
                 format!("permute_{i}{j}{k}{l}")
             }
             Shape::Segmented(_, lengths) => format!("{}_{}", self.op.name(), lengths.name()),
+            Shape::Filtered(_, taps) => format!("{}_{taps}", self.op.name()),
             _ => self.op.name().into(),
         };
         Subject { op, element: self.element.name().into(), n: self.elements() as u64, rows, cols }
@@ -343,7 +367,22 @@ pub fn cases(quick: bool) -> Vec<Case> {
     cases.extend(copies.into_iter().map(|len| vector(Op::Copy, Type::F32, len)));
     cases.extend(products(quick));
     cases.extend(resizes(quick));
+    cases.extend(stencils(quick));
     cases.extend(arrays(quick));
+    cases
+}
+
+/// Correlations with short and long filters, steps on a plane and in a volume.
+fn stencils(quick: bool) -> Vec<Case> {
+    let (len, side, cube) = if quick { (1 << 12, 40, 12) } else { (1 << 26, 16384, 512) };
+    let mut cases = Vec::new();
+    for element in [Type::F32, Type::F64] {
+        let filtered = [5, 32, 256].map(|taps| Shape::Filtered(len, taps));
+        cases.extend(filtered.map(|shape| Case { op: Op::Correlate, element, shape }));
+        let plane = Shape::Matrix { rows: side, cols: side };
+        cases.push(Case { op: Op::Heat, element, shape: plane });
+        cases.push(Case { op: Op::Jacobi, element, shape: Shape::Cube(cube) });
+    }
     cases
 }
 
@@ -455,6 +494,9 @@ mod tests {
             "gemm/f32/4096x4096",
             "gemm/f64/512x512",
             "gemv/f32/100000x2000",
+            "correlate/f32/2^26/256",
+            "heat/f32/16384x16384",
+            "jacobi/f64/512x512x512",
             "gemv_transposed/f32/16384x16384",
             "resize_half/f32/16384x16384",
             "copy/f32/268042303",

@@ -3,6 +3,7 @@
 pub mod additions;
 pub mod chart;
 pub mod choice;
+pub mod convolutions;
 pub mod device;
 pub mod reductions;
 pub mod scans;

@@ -3461,6 +3461,19 @@ pub static STENCIL_RESIZE_NEAREST: ::gpu_std::launch::Module = ::gpu_std::launch
     ],
 };
 
+/// Module `stencil_signal`: `stencil_signal_f32`, `stencil_signal_f64`.
+pub static STENCIL_SIGNAL: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_signal",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_signal.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `stencil_variants`: `stencil_blur_constant`, `stencil_blur_global`, `stencil_blur_read_only`, `stencil_blur_shared`, `stencil_sobel_filter`, `stencil_sobel_magnitude`.
 pub static STENCIL_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_variants",
@@ -3483,6 +3496,71 @@ pub static STENCIL_TEXTURE: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
             exact: false,
             isa: 74,
             ptx: include_str!("stencil_texture.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_signal_variants`: `stencil_signal_constant_f32`, `stencil_signal_constant_f64`, `stencil_signal_global_f32`, `stencil_signal_global_f64`, `stencil_signal_shared_f32`, `stencil_signal_shared_f64`.
+pub static STENCIL_SIGNAL_VARIANTS: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_signal_variants",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_signal_variants.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_strip_f32`: `stencil_box_4_f32`, `stencil_star_4_f32`, `stencil_star_8_f32`.
+pub static STENCIL_STRIP_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_strip_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_strip_f32.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_strip_f64`: `stencil_box_4_f64`, `stencil_star_4_f64`.
+pub static STENCIL_STRIP_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_strip_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_strip_f64.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_step`: `stencil_step_f32`, `stencil_step_f64`.
+pub static STENCIL_STEP: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_step",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_step.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_march`: `stencil_march_f32`, `stencil_march_f64`.
+pub static STENCIL_MARCH: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_march",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_march.sm_75.ptx"),
         },
     ],
 };

@@ -3,7 +3,10 @@
 mod border;
 mod error;
 mod image;
+pub mod iterate;
+mod memory;
 pub mod resize;
+pub mod signal;
 pub mod texture;
 pub mod variants;
 

@@ -4,9 +4,10 @@ use gpu_core::{Buffer, Stream};
 
 use super::launch::{self, Element};
 use super::plan::Plan;
-use super::{Interpolation, expect_apart, reference};
+use super::{Interpolation, reference};
 use crate::error::Error;
 use crate::image::{Image, ImageLayout, ImageMut};
+use crate::memory::expect_apart;
 
 /// Resizes `input` to the size of `output` on `stream`; of a batch every image. Neither allocates device memory nor waits.
 ///

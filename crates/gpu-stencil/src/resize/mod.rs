@@ -31,22 +31,7 @@ pub mod reference;
 pub use api::{resize, resize_into};
 pub use launch::Element;
 
-use gpu_core::{View, ViewMut};
 use gpu_kernels::stencil::resize as kernels;
-
-use crate::error::Error;
-
-/// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from elsewhere.
-pub(crate) fn expect_apart<T: gpu_core::Element>(
-    output: &mut ViewMut<'_, T>,
-    name: &'static str,
-    input: &View<'_, T>,
-) -> Result<(), Error> {
-    let bytes = |len: usize| (len * size_of::<T>()) as u64;
-    let (to, from) = (output.as_global_mut().address(), input.as_global().address());
-    let shared = to < from + bytes(input.len()) && from < to + bytes(output.len());
-    if shared && output.device() == input.device() { Err(Error::Aliasing { input: name }) } else { Ok(()) }
-}
 
 /// What is outside an image, with CUDA's names for textures and their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

@@ -6,7 +6,7 @@ use super::plan::{ResizePlan, SamplePlan};
 use super::{launch, reference};
 use crate::error::Error;
 use crate::image::{ImageLayout, ImageMut};
-use crate::resize::expect_apart;
+use crate::memory::expect_apart;
 
 /// The texture's values at `places` on `stream`: all channels of one after those of the other. Places have as many coordinates as the
 /// texture dimensions, x first. Integers that are read as such are converted. Neither allocates device memory nor waits.

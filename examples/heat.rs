@@ -1,0 +1,214 @@
+//! A plate with hot spots cools, as an animation.
+//!
+//! `cargo run --release --example heat` writes `out/heat.gif`; `--output FOLDER` a PNG for each frame. The steps between two frames are one
+//! call of `gpu_stencil::iterate`, on the best device there is.
+
+use std::error::Error;
+use std::f32::consts::TAU;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use gpu_core::Device;
+use gpu_examples::exit_code;
+use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, residual, scratch_len};
+use image::codecs::gif::{GifEncoder, Repeat};
+use image::{Delay, Frame, Rgba, RgbaImage};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// Write the cooling of a plate with hot spots as an animation
+#[derive(Parser)]
+struct Options {
+    /// A file that ends with `.gif`, or a folder for a PNG of each frame
+    #[arg(long, default_value = "out/heat.gif")]
+    output: PathBuf,
+    /// Columns of the plate
+    #[arg(long, default_value_t = 320, value_parser = clap::value_parser!(u16).range(1..=8192))]
+    width: u16,
+    /// Rows of the plate
+    #[arg(long, default_value_t = 240, value_parser = clap::value_parser!(u16).range(1..=8192))]
+    height: u16,
+    /// Pictures, the first of the start
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    frames: u32,
+    /// Steps from one picture to the next
+    #[arg(long, default_value_t = 32)]
+    steps: usize,
+    /// Diffusivity, in squares of the cells' distance a step: stable up to 0.25
+    #[arg(long, default_value_t = 0.24)]
+    alpha: f32,
+    /// What happens at the plate's edge
+    #[arg(long, value_enum, default_value_t = Edge::Insulated)]
+    edge: Edge,
+    /// Hot spots
+    #[arg(long, default_value_t = 12)]
+    spots: u32,
+    /// Where they are: other numbers, other places
+    #[arg(long, default_value_t = 1)]
+    seed: u32,
+    /// `cpu`, `cuda`, `cuda:N` or `simulator`; without it the best there is
+    #[arg(long)]
+    device: Option<String>,
+    /// Print a JSON line for each picture
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Edge {
+    /// Kept as cold as it is
+    Cold,
+    /// Nothing flows through
+    Insulated,
+    /// It meets the opposite one
+    Periodic,
+}
+
+/// What is known of a picture.
+#[derive(Serialize)]
+struct Line {
+    frame: u32,
+    steps: usize,
+    mean: f64,
+    largest: f32,
+    /// What the next step changes in a cell, at most, and in all cells, as a root of the sum of squares.
+    change_max: f32,
+    change_l2: f32,
+    /// Of the steps before it.
+    milliseconds: f64,
+}
+
+fn main() -> ExitCode {
+    exit_code(run(&Options::parse()))
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let device = match &options.device {
+        Some(name) => Device::by_name(name)?,
+        None => Device::from_env()?,
+    };
+    let (rows, columns) = (usize::from(options.height), usize::from(options.width));
+    let (grid, heat) = (Grid::plane(rows, columns)?, Stencil::heat(2, options.alpha)?);
+    let boundary = match options.edge {
+        Edge::Cold => Boundary::Dirichlet,
+        Edge::Insulated => Boundary::Neumann,
+        Edge::Periodic => Boundary::Periodic,
+    };
+    let problem = Problem::new(&heat, grid, boundary)?;
+    let stream = device.default_stream();
+    let mut state = device.upload(&plate(options))?;
+    let (mut next, mut scratch) =
+        (device.alloc::<f32>(grid.len())?, device.alloc::<f32>(scratch_len(grid, options.steps))?);
+
+    // Nothing is drawn where standard error is not a terminal.
+    let bar = ProgressBar::new(options.frames.into())
+        .with_style(ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {pos}/{len} pictures")?);
+    let mut film = Film::create(&options.output)?;
+    let mut milliseconds = 0.0;
+    for frame in 0..options.frames {
+        if frame > 0 {
+            let start = Instant::now();
+            iterate_into(&problem, &stream, &state, &mut next, &mut scratch, options.steps)?;
+            stream.synchronize()?;
+            milliseconds = start.elapsed().as_secs_f64() * 1e3;
+            std::mem::swap(&mut state, &mut next);
+        }
+        let cells = state.to_vec()?;
+        film.add(frame, picture(&cells, options))?;
+        if options.json {
+            let change = residual(&problem, &state)?;
+            let line = Line {
+                frame,
+                steps: frame as usize * options.steps,
+                mean: cells.iter().copied().map(f64::from).sum::<f64>() / cells.len() as f64,
+                largest: cells.iter().copied().fold(f32::NEG_INFINITY, f32::max),
+                change_max: change.max,
+                change_l2: change.l2,
+                milliseconds,
+            };
+            println!("{}", serde_json::to_string(&line)?);
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if !options.json {
+        println!("device {device}: {}", device.why());
+        println!(
+            "{} pictures of {columns} × {rows} cells, {} steps apart: {}",
+            options.frames,
+            options.steps,
+            options.output.display()
+        );
+    }
+    Ok(())
+}
+
+/// A cold plate with round spots of all sizes, from 0 to 1.
+fn plate(options: &Options) -> Vec<f32> {
+    let (width, height) = (f32::from(options.width), f32::from(options.height));
+    let random = |number: u32| {
+        let hash = (options.seed ^ number.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
+        let hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+        (hash ^ hash >> 16) as f32 / u32::MAX as f32
+    };
+    let spots: Vec<[f32; 4]> = (0..options.spots)
+        .map(|spot| {
+            let of = |what| random(4 * spot + what);
+            let radius = (0.02 + 0.08 * of(2)) * width.min(height);
+            [of(0) * width, of(1) * height, radius, 0.6 + 0.4 * of(3)]
+        })
+        .collect();
+    let cell = |at: usize| {
+        let x = (at % usize::from(options.width)) as f32 + 0.5;
+        let y = (at / usize::from(options.width)) as f32 + 0.5;
+        let hot = spots.iter().filter(|[left, top, radius, _]| (x - left).hypot(y - top) < *radius);
+        hot.map(|[.., heat]| *heat).fold(0.0, f32::max)
+    };
+    (0..usize::from(options.width) * usize::from(options.height)).map(cell).collect()
+}
+
+/// Black, blue, red, yellow, white: as a thermal camera shows it. Square roots, so that what is nearly cold is seen.
+fn picture(cells: &[f32], options: &Options) -> RgbaImage {
+    RgbaImage::from_fn(options.width.into(), options.height.into(), |x, y| {
+        let heat = cells[y as usize * usize::from(options.width) + x as usize].clamp(0.0, 1.0).sqrt();
+        let byte = |value: f32| (255.0 * value.clamp(0.0, 1.0)).round() as u8;
+        let blue = (TAU / 2.0 * heat * 1.6).sin().max(0.0) * 0.8 + (heat - 0.8).max(0.0) * 5.0;
+        Rgba([byte(heat * 1.6 - 0.2), byte(heat * 2.0 - 0.9), byte(blue), 255])
+    })
+}
+
+/// Where the pictures go.
+enum Film {
+    Gif(Box<GifEncoder<BufWriter<File>>>),
+    Folder(PathBuf),
+}
+
+impl Film {
+    fn create(output: &Path) -> Result<Self, Box<dyn Error>> {
+        let named = |error: std::io::Error| format!("{}: {error}", output.display());
+        if !output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gif")) {
+            std::fs::create_dir_all(output).map_err(named)?;
+            return Ok(Self::Folder(output.to_owned()));
+        }
+        if let Some(folder) = output.parent() {
+            std::fs::create_dir_all(folder).map_err(named)?;
+        }
+        let mut gif = GifEncoder::new_with_speed(BufWriter::new(File::create(output).map_err(named)?), 10);
+        gif.set_repeat(Repeat::Infinite)?;
+        Ok(Self::Gif(Box::new(gif)))
+    }
+
+    fn add(&mut self, frame: u32, picture: RgbaImage) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Gif(gif) => {
+                gif.encode_frame(Frame::from_parts(picture, 0, 0, Delay::from_numer_denom_ms(60, 1)))?;
+            }
+            Self::Folder(folder) => picture.save(folder.join(format!("heat-{frame:05}.png")))?,
+        }
+        Ok(())
+    }
+}
