@@ -66,6 +66,93 @@ pub enum Error {
         /// Elements there are.
         actual: usize,
     },
+    /// A filter without weights along an axis, or with too many.
+    #[error("{what} is {actual}, it can be 1 to {limit}")]
+    FilterExtent {
+        /// Which extent.
+        what: &'static str,
+        /// The extent.
+        actual: usize,
+        /// The largest.
+        limit: usize,
+    },
+    /// A filter has another number of weights than its extents say.
+    #[error("the filter has {expected} places, but {actual} weights were given")]
+    Weights {
+        /// Places.
+        expected: usize,
+        /// Weights given.
+        actual: usize,
+    },
+    /// An origin would leave an output outside of its window.
+    #[error("{what} is {actual}, it can be {low} to {high}")]
+    Origin {
+        /// Which origin.
+        what: &'static str,
+        /// The origin.
+        actual: isize,
+        /// The smallest.
+        low: isize,
+        /// The largest.
+        high: isize,
+    },
+    /// A standard deviation that is none.
+    #[error("a Gaussian's standard deviation is positive and finite, this one is {actual}")]
+    Sigma {
+        /// The standard deviation.
+        actual: f64,
+    },
+    /// A Gaussian cannot be cut off there.
+    #[error("a Gaussian is cut off at 0 or more standard deviations, not at {actual}")]
+    Truncate {
+        /// Where.
+        actual: f64,
+    },
+    /// The filter is larger than the image, of which it is to see nothing but the inside.
+    #[error(
+        "a {} × {} filter does not fit into a {} × {} image", filter.0, filter.1, image.0, image.1
+    )]
+    FilterOutsideImage {
+        /// Width and height of the filter.
+        filter: (usize, usize),
+        /// Width and height of the image.
+        image: (usize, usize),
+    },
+    /// A filter has more weights than travel with a launch, and they are not in the device's memory.
+    #[error(
+        "{actual} weights have to be uploaded to the device (Filter::upload), up to {limit} travel with the launch"
+    )]
+    WeightsNotOnDevice {
+        /// Weights of the filter.
+        actual: usize,
+        /// Weights that travel with the launch.
+        limit: usize,
+    },
+    /// The output has other extents than the result.
+    #[error(
+        "the result is {} × {} with {} channels, {} times; the output is {} × {} with {}, {} times",
+        expected[0], expected[1], expected[2], expected[3], actual[0], actual[1], actual[2], actual[3]
+    )]
+    Extents {
+        /// Width, height, channels and number of images of the result.
+        expected: [usize; 4],
+        /// The same of the output.
+        actual: [usize; 4],
+    },
+    /// The output shares memory with the input, or two outputs with each other.
+    #[error("{what} share memory")]
+    Aliasing {
+        /// Which two.
+        what: &'static str,
+    },
+    /// A launch cannot hold as many blocks as are needed.
+    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
+    TooManyBlocks {
+        /// Blocks needed.
+        blocks: u64,
+        /// The most blocks of a launch.
+        limit: u32,
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

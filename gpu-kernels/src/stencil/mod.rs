@@ -4,3 +4,4 @@
 //! filter alone, so the CPU, the simulator and every GPU give the same bits; each module states its order.
 
 pub mod border;
+pub mod filter;
