@@ -3057,7 +3057,7 @@ pub static STENCIL_GENERAL: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `stencil_scipy`: `scipy_add_f32`, `scipy_add_f64`, `scipy_add_i16`, `scipy_add_u16`, `scipy_add_u8`, `scipy_correlate1d_f32`, `scipy_correlate1d_f64`, `scipy_correlate1d_i16`, `scipy_correlate1d_u16`, `scipy_correlate1d_u8`, `scipy_uniform_f32`, `scipy_uniform_f64`, `scipy_uniform_i16`, `scipy_uniform_u16`, `scipy_uniform_u8`.
+/// Module `stencil_scipy`: `scipy_add_f32`, `scipy_add_f64`, `scipy_add_i16`, `scipy_add_u16`, `scipy_add_u8`, `scipy_correlate1d_f32`, `scipy_correlate1d_f64`, `scipy_correlate1d_i16`, `scipy_correlate1d_u16`, `scipy_correlate1d_u8`, `scipy_correlate_f32`, `scipy_correlate_f64`, `scipy_correlate_i16`, `scipy_correlate_u16`, `scipy_correlate_u8`, `scipy_uniform_f32`, `scipy_uniform_f64`, `scipy_uniform_i16`, `scipy_uniform_u16`, `scipy_uniform_u8`.
 pub static STENCIL_SCIPY: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_scipy",
     images: &[

@@ -47,21 +47,20 @@ fn check<T: Element>(
         format!("{shape:?} {border:?} {:?} → {:?} +{offset} on {}", layouts.0, layouts.1, device.name());
     let (row, column) = (weights::<T::Sum>(seed, taps.0), weights::<T::Sum>(seed + 7, taps.1));
     let all = weights::<T::Sum>(seed, taps.0 * taps.1);
-    let expected = if separable {
+    if separable {
         let filter = SeparableFilter::new(&row, &column).unwrap().with_origin(origin.0, origin.1).unwrap();
         let run = if convolve { convolve_separable_into } else { correlate_separable_into };
         run(&stream, input.image(), &filter, border, output.image_mut())
             .unwrap_or_else(|e| panic!("{context}: {e}"));
-        oracle::separable(&input, [&row, &column], origin, border, convolve)
+        output.expect(oracle::separable(&input, [&row, &column], origin, border, convolve));
     } else {
         let filter = Filter::new(taps.0, taps.1, &all).unwrap().with_origin(origin.0, origin.1).unwrap();
         let filter = filter.upload(device).unwrap();
         let run = if convolve { convolve_into } else { correlate_into };
         run(&stream, input.image(), &filter, border, output.image_mut())
             .unwrap_or_else(|e| panic!("{context}: {e}"));
-        oracle::full(&input, taps, &all, origin, border, convolve)
-    };
-    output.expect(expected);
+        output.expect(oracle::full(&input, taps, &all, origin, border, convolve));
+    }
     output.check(&context);
 }
 

@@ -128,6 +128,19 @@ pub enum Error {
         /// Weights that travel with the launch.
         limit: usize,
     },
+    /// An image with gaps where there may be none.
+    #[error(
+        "the images must have no gaps: the pitch is {pitch} for a row of {row} elements, or images lie apart"
+    )]
+    NotDense {
+        /// Elements from one row to the next.
+        pitch: usize,
+        /// Elements of a row.
+        row: usize,
+    },
+    /// SciPy has no border mode `Valid`.
+    #[error("SciPy's filters have no border mode `Valid`")]
+    NoSuchBorder,
     /// The output has other extents than the result.
     #[error(
         "the result is {} × {} with {} channels, {} times; the output is {} × {} with {}, {} times",

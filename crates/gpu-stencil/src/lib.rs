@@ -7,6 +7,7 @@ mod image;
 mod launch;
 pub mod plan;
 pub mod reference;
+pub mod scipy;
 mod weights;
 
 pub use api::*;

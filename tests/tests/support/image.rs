@@ -107,9 +107,27 @@ impl<T: Element> Subject<T> {
         }
     }
 
+    /// What is in the buffer now.
+    pub fn found(&self) -> Found<T> {
+        Found { layout: self.layout, offset: self.offset, values: self.buffer.to_vec().unwrap() }
+    }
+
     #[track_caller]
     pub fn check(&self, context: &str) {
         assert_same_bits(&self.buffer.to_vec().unwrap(), &self.values, context);
+    }
+}
+
+/// What was in a buffer.
+pub struct Found<T> {
+    layout: ImageLayout,
+    offset: usize,
+    values: Vec<T>,
+}
+
+impl<T: Copy> Found<T> {
+    pub fn get(&self, image: usize, y: i64, x: i64, channel: usize) -> T {
+        self.values[self.offset + self.layout.index(image, y as usize, x as usize, channel)]
     }
 }
 

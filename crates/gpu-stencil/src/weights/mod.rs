@@ -30,13 +30,13 @@ impl Weight for f64 {
 }
 
 /// Refuses what is no extent of a filter.
-fn expect_extent(what: &'static str, actual: usize) -> Result<(), Error> {
+pub(crate) fn expect_extent(what: &'static str, actual: usize) -> Result<(), Error> {
     let limit = MAX_EXTENT as usize;
     if actual == 0 || actual > limit { Err(Error::FilterExtent { what, actual, limit }) } else { Ok(()) }
 }
 
 /// Refuses an origin that would leave an output outside of its window, as SciPy does.
-fn expect_origin(what: &'static str, extent: usize, actual: isize) -> Result<(), Error> {
+pub(crate) fn expect_origin(what: &'static str, extent: usize, actual: isize) -> Result<(), Error> {
     let (low, high) = (-(extent as isize / 2), (extent as isize - 1) / 2);
     if (low..=high).contains(&actual) { Ok(()) } else { Err(Error::Origin { what, actual, low, high }) }
 }

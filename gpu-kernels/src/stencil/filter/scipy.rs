@@ -14,8 +14,8 @@ use crate::stencil::border::source;
 pub const THREADS: u32 = 64;
 /// The most weights of a pass along an axis.
 pub const LINE_WEIGHTS: usize = MAX_EXTENT as usize;
-/// The most weights of a full filter: those of 4 KB of parameters.
-pub const FULL_WEIGHTS: usize = 441;
+/// SciPy leaves out the weights of a full filter that are no larger than this.
+pub const NO_WEIGHT: f64 = f64::EPSILON;
 
 /// `correlate1d` with a symmetric filter: the two elements of a pair are added first.
 pub const SYMMETRIC: u32 = 1;
@@ -140,12 +140,11 @@ impl<R: Fn(i32) -> f64> Line<R> {
             sum += self.at(first + tap);
             tap += 1;
         }
-        sum /= taps as f64;
-        write(0, sum);
+        write(0, sum / taps as f64);
         let mut index = 1;
         while index < self.length as i32 {
-            sum += (self.at(first + index + taps - 1) - self.at(first + index - 1)) / taps as f64;
-            write(index as u32, sum);
+            sum += self.at(first + index + taps - 1) - self.at(first + index - 1);
+            write(index as u32, sum / taps as f64);
             index += 1;
         }
     }
@@ -206,6 +205,85 @@ fn uniform_filter1d<T: Exact>(input: Global<T>, output: GlobalMut<T>, lines: Lin
     });
 }
 
+/// The image of a full filter: lines are its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Rectangle {
+    /// Elements of all images.
+    pub elements: u64,
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Elements of a pixel.
+    pub channels: u32,
+    /// Weights of a row of the filter.
+    pub taps_x: u32,
+    /// Rows of the filter.
+    pub taps_y: u32,
+    /// Pixels left of an output that its window starts at.
+    pub left: i32,
+    /// Rows above it.
+    pub top: i32,
+    /// The border mode.
+    pub mode: u32,
+}
+
+impl Rectangle {
+    /// `correlate`: the sum for element `at` of the images.
+    #[inline(always)]
+    pub fn correlate(
+        &self,
+        at: u64,
+        outside: f64,
+        read: impl Fn(u64) -> f64,
+        weight: impl Fn(u32) -> f64,
+    ) -> f64 {
+        let row = self.width as u64 * self.channels as u64;
+        let (line, column) = (at / row, (at % row) as u32);
+        let (x, channel) = (column / self.channels, column % self.channels);
+        let (first, y) = (line / self.height as u64 * self.height as u64, (line % self.height as u64) as i32);
+        let mut sum = 0.0;
+        let mut tap = 0;
+        while tap < self.taps_x * self.taps_y {
+            let factor = weight(tap);
+            // NaN is left out as well, as C does.
+            if factor > NO_WEIGHT || factor < -NO_WEIGHT {
+                let (i, j) = ((tap % self.taps_x) as i32, (tap / self.taps_x) as i32);
+                let x = source(x as i32 + i - self.left, self.width as i32, self.mode);
+                let y = source(y + j - self.top, self.height as i32, self.mode);
+                let value = if x < 0 || y < 0 {
+                    outside
+                } else {
+                    let element = x as u64 * self.channels as u64 + channel as u64;
+                    read((first + y as u64) * row + element)
+                };
+                sum += factor * value;
+            }
+            tap += 1;
+        }
+        sum
+    }
+}
+
+/// `correlate`, a thread an element.
+#[device]
+#[inline(always)]
+fn correlate<T: Exact>(
+    input: Global<T>,
+    output: GlobalMut<T>,
+    rectangle: Rectangle,
+    outside: f64,
+    weights: Global<f64>,
+) {
+    let at = index();
+    if at < rectangle.elements {
+        let read = |at: u64| input.offset(at).read(0).to_f64();
+        let sum = rectangle.correlate(at, outside, read, |tap| weights.read(tap));
+        output.offset(at).write(0, T::from_f64(sum));
+    }
+}
+
 /// `output += other`.
 #[device]
 #[inline(always)]
@@ -218,7 +296,19 @@ fn add<T: Exact>(output: GlobalMut<T>, other: Global<T>, elements: u64) {
 }
 
 macro_rules! kernels {
-    ($($T:ty: $correlate1d:ident, $uniform:ident, $add:ident;)*) => { $(
+    ($($T:ty: $correlate1d:ident, $correlate:ident, $uniform:ident, $add:ident;)*) => { $(
+        #[doc = concat!("`correlate` of `", stringify!($T), "`: [`THREADS`] threads a block, one an element.")]
+        #[kernel(module = stencil_scipy, launch_bounds(64))]
+        pub fn $correlate(
+            input: Global<$T>,
+            output: GlobalMut<$T>,
+            rectangle: Rectangle,
+            outside: f64,
+            weights: Global<f64>,
+        ) {
+            correlate::<$T>(input, output, rectangle, outside, weights);
+        }
+
         #[doc = concat!("`correlate1d` of `", stringify!($T), "`: [`THREADS`] threads a block, one an element.")]
         #[kernel(module = stencil_scipy, launch_bounds(64))]
         pub fn $correlate1d(
@@ -246,9 +336,9 @@ macro_rules! kernels {
 }
 
 kernels! {
-    u8: scipy_correlate1d_u8, scipy_uniform_u8, scipy_add_u8;
-    u16: scipy_correlate1d_u16, scipy_uniform_u16, scipy_add_u16;
-    i16: scipy_correlate1d_i16, scipy_uniform_i16, scipy_add_i16;
-    f32: scipy_correlate1d_f32, scipy_uniform_f32, scipy_add_f32;
-    f64: scipy_correlate1d_f64, scipy_uniform_f64, scipy_add_f64;
+    u8: scipy_correlate1d_u8, scipy_correlate_u8, scipy_uniform_u8, scipy_add_u8;
+    u16: scipy_correlate1d_u16, scipy_correlate_u16, scipy_uniform_u16, scipy_add_u16;
+    i16: scipy_correlate1d_i16, scipy_correlate_i16, scipy_uniform_i16, scipy_add_i16;
+    f32: scipy_correlate1d_f32, scipy_correlate_f32, scipy_uniform_f32, scipy_add_f32;
+    f64: scipy_correlate1d_f64, scipy_correlate_f64, scipy_uniform_f64, scipy_add_f64;
 }
