@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the peer program: build.sh [OUTPUT]. Needs nvcc (CUDA 12 or later) with CUB and cuBLAS, as the toolkit has them.
+# Builds the peer program: build.sh [OUTPUT]. Needs nvcc (CUDA 12 or later) with CUB, cuBLAS and NPP, as the toolkit has them.
 #   NVCC  the compiler (nvcc)
 #   ARCH  what to compile for: native (default, asks the GPU), or sm_90 and so on where no GPU is
 set -euo pipefail
@@ -12,5 +12,5 @@ if ! command -v "$nvcc" >/dev/null; then
 fi
 mkdir -p "$(dirname "$output")"
 # shellcheck disable=SC2086  # NVCC_FLAGS is a list
-"$nvcc" -O3 -std=c++17 "-arch=${ARCH:-native}" ${NVCC_FLAGS:-} -o "$output" "$here/peers.cu" -lcublas
+"$nvcc" -O3 -std=c++17 "-arch=${ARCH:-native}" ${NVCC_FLAGS:-} -o "$output" "$here/peers.cu" -lcublas -lnppif -lnppc
 echo "$output"

@@ -32,6 +32,10 @@ pub enum Error {
     #[error(transparent)]
     Linalg(#[from] gpu_linalg::Error),
 
+    /// The filters of images.
+    #[error(transparent)]
+    Stencil(#[from] gpu_stencil::Error),
+
     /// A launch computed something else than the reference, or left its output as it was.
     #[error("wrong result: input {input}, element {index}: expected {expected}, got {actual}{}", if *.unwritten { ", never written" } else { "" })]
     Wrong {
@@ -109,6 +113,7 @@ impl Error {
                 | Self::Reduce(gpu_reduce::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Scan(gpu_scan::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Linalg(gpu_linalg::Error::Device(gpu_core::Error::OutOfMemory { .. }))
+                | Self::Stencil(gpu_stencil::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Transpose(gpu_transpose::Error::Device(gpu_core::Error::OutOfMemory { .. }))
         )
     }

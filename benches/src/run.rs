@@ -18,8 +18,8 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Add, Case, Copy, Gemm, Gemv, Histogram, Op, Reduce, Scan, ScanSegments, Select, Shape, Sort,
-    SumUnordered, SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Filtered, Gemm, Gemv, Histogram, Op, Reduce, Scan, ScanSegments, Select, Shape,
+    Sobel, Sort, SumUnordered, SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -56,6 +56,11 @@ impl Outcome {
                 "gemm",
                 "gemv",
                 "gemv_transposed",
+                "gaussian_5x5",
+                "gaussian_11x11",
+                "filter_3x3",
+                "filter_11x11",
+                "sobel_magnitude",
             ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
@@ -166,6 +171,11 @@ impl Run {
             | Op::Gemm
             | Op::Gemv
             | Op::GemvTransposed
+            | Op::Gaussian5
+            | Op::Gaussian11
+            | Op::Filter3
+            | Op::Filter11
+            | Op::SobelMagnitude
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
@@ -274,6 +284,9 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
             _ => measure_product::<f32>(session, case),
         };
     }
+    if let Some(measured) = measure_filter(session, case) {
+        return measured;
+    }
     match case.element {
         Type::F32 => measure_of::<f32>(session, case),
         Type::F64 => measure_of::<f64>(session, case),
@@ -296,6 +309,32 @@ fn measure_with<T: Element>(
     let mut work = work(session, inputs)?;
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
     Ok((timings, work.inputs(), work.bytes()))
+}
+
+/// Measures a filter of an image, if the case is one.
+fn measure_filter(session: &mut Session, case: Case) -> Option<Result<(Vec<Timing>, usize, u64), Error>> {
+    fn of<T: Element + gpu_stencil::Pixel>(
+        session: &mut Session,
+        case: Case,
+        extents: [usize; 2],
+    ) -> Result<(Vec<Timing>, usize, u64), Error> {
+        measure_with(session, case, |session, inputs| {
+            Ok(Box::new(Filtered::<T>::new(session, inputs, case.op, extents)?))
+        })
+    }
+    let Shape::Matrix { rows, cols } = case.shape else { return None };
+    let extents = [rows, cols];
+    Some(match (case.op, case.element) {
+        (Op::SobelMagnitude, _) => {
+            measure_with(session, case, |session, inputs| Ok(Box::new(Sobel::new(session, inputs, extents)?)))
+        }
+        (Op::Gaussian5 | Op::Gaussian11 | Op::Filter3 | Op::Filter11, element) => match element {
+            Type::U8 => of::<u8>(session, case, extents),
+            Type::F64 => of::<f64>(session, case, extents),
+            _ => of::<f32>(session, case, extents),
+        },
+        _ => return None,
+    })
 }
 
 /// Measures a case whose inputs are shared with others.

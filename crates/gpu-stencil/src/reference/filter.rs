@@ -62,6 +62,8 @@ pub fn separable<T: Pixel>(
 }
 
 /// `len` chains of `links` multiply-adds: `link` gives the weight of a link, and the values it is multiplied with.
+///
+/// The machine's widest vectors are asked for here and no farther out: both closures are small, so they become part of the loops.
 #[inline(always)]
 fn chains<'a, S: Float>(
     links: usize,
@@ -69,26 +71,40 @@ fn chains<'a, S: Float>(
     len: usize,
     mut write: impl FnMut(usize, S),
 ) {
-    let whole = len / LANES * LANES;
-    for at in (0..whole).step_by(LANES) {
-        // A product by itself, sign of zero included, is a multiply-add to -0.
-        let mut sums = [-S::ZERO; LANES];
-        for number in 0..links {
-            let (weight, values) = link(number);
-            for (sum, &value) in sums.iter_mut().zip(&values[at..at + LANES]) {
-                *sum = weight.mul_add(value, *sum);
+    with_vectors(
+        #[inline(always)]
+        || {
+            let mut at = 0;
+            while at + LANES <= len {
+                side_by_side::<S, LANES>(links, &link, at, &mut write);
+                at += LANES;
             }
-        }
-        for (lane, sum) in sums.into_iter().enumerate() {
-            write(at + lane, sum);
+            while at < len {
+                side_by_side::<S, 1>(links, &link, at, &mut write);
+                at += 1;
+            }
+        },
+    );
+}
+
+/// `N` chains, from number `at` on.
+#[inline(always)]
+fn side_by_side<'a, S: Float, const N: usize>(
+    links: usize,
+    link: &impl Fn(usize) -> (S, &'a [S]),
+    at: usize,
+    write: &mut impl FnMut(usize, S),
+) {
+    // A product by itself, sign of zero included, is a multiply-add to -0.
+    let mut sums = [-S::ZERO; N];
+    for number in 0..links {
+        let (weight, values) = link(number);
+        for (sum, &value) in sums.iter_mut().zip(&values[at..at + N]) {
+            *sum = weight.mul_add(value, *sum);
         }
     }
-    for at in whole..len {
-        let chain = |sum: S, number: usize| {
-            let (weight, values) = link(number);
-            weight.mul_add(values[at], sum)
-        };
-        write(at, (0..links).fold(-S::ZERO, chain));
+    for (lane, sum) in sums.into_iter().enumerate() {
+        write(at + lane, sum);
     }
 }
 
@@ -106,17 +122,12 @@ fn bands<T: Pixel, F: Fn(&[T::Sum], &mut [T::Sum]) + Sync>(
         let image = &input[input_layout.index(number, 0, 0, 0)..];
         let rows = image_rows(output, layout, number);
         rows.par_chunks_mut(height * layout.pitch()).enumerate().for_each(|(band, output)| {
-            with_vectors(
-                #[inline(always)]
-                || {
-                    let image = (image, input_layout);
-                    let mut rows = Rows::new(window, border, image, layout.row(), first.is_some());
-                    for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {
-                        rows.advance(band * height + y, &first);
-                        compute(&rows, &mut output[..layout.row()]);
-                    }
-                },
-            );
+            let image = (image, input_layout);
+            let mut rows = Rows::new(window, border, image, layout.row(), first.is_some());
+            for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {
+                rows.advance(band * height + y, &first);
+                compute(&rows, &mut output[..layout.row()]);
+            }
         });
     }
 }
@@ -147,7 +158,6 @@ pub(super) struct Rows<'a, T: Pixel> {
 
 impl<'a, T: Pixel> Rows<'a, T> {
     /// For outputs of `len` elements in a row; `changed` says that the rows are not kept as they are.
-    #[inline(always)]
     pub(super) fn new(
         window: Window,
         border: Border<T>,
@@ -171,7 +181,6 @@ impl<'a, T: Pixel> Rows<'a, T> {
     }
 
     /// Goes on to the output's row `row`: the first one, or the one after the last.
-    #[inline(always)]
     pub(super) fn advance(&mut self, row: usize, first: &Option<impl Fn(&[T::Sum], &mut [T::Sum])>) {
         let taps = self.lines.len();
         let missing = if self.row.replace(row).is_none() { 0 } else { taps - 1 };
@@ -194,7 +203,6 @@ impl<'a, T: Pixel> Rows<'a, T> {
     }
 
     /// Brings row `y` of the input, wherever that is, into the buffer.
-    #[inline(always)]
     fn pad(&mut self, y: i32) {
         let (image, layout) = self.image;
         let (channels, outside) = (layout.channels(), self.outside.widen());

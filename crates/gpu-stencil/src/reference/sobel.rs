@@ -56,21 +56,21 @@ fn one<T: Pixel, G: gpu_core::Element + gpu_kernels::stencil::filter::Pixel<Sum 
         let image = (&input[input_layout.index(number, 0, 0, 0)..], input_layout);
         let rows = super::filter::image_rows(output, layout, number);
         rows.par_chunks_mut(height * layout.pitch()).enumerate().for_each(|(band, output)| {
-            with_vectors(
-                #[inline(always)]
-                || {
-                    let as_they_are = None::<fn(&[T::Sum], &mut [T::Sum])>;
-                    let mut rows = Rows::new(window, border, image, layout.row(), false);
-                    for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {
-                        rows.advance(band * height + y, &as_they_are);
-                        let lines = [0, 1, 2].map(|number| rows.row(number));
+            let as_they_are = None::<fn(&[T::Sum], &mut [T::Sum])>;
+            let mut rows = Rows::new(window, border, image, layout.row(), false);
+            for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {
+                rows.advance(band * height + y, &as_they_are);
+                let lines = [0, 1, 2].map(|number| rows.row(number));
+                with_vectors(
+                    #[inline(always)]
+                    || {
                         for (at, output) in output[..layout.row()].iter_mut().enumerate() {
                             let at = |row: usize, tap: usize| lines[row][at + tap * channels];
                             *output = G::narrow(value(at, of));
                         }
-                    }
-                },
-            );
+                    },
+                );
+            }
         });
     }
 }
