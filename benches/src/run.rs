@@ -311,13 +311,16 @@ fn measure_with<T: Element>(
     Ok((timings, work.inputs(), work.bytes()))
 }
 
+/// The timings of a case, the inputs it took in turn, and the bytes it moves.
+type Measured = (Vec<Timing>, usize, u64);
+
 /// Measures a filter of an image, if the case is one.
-fn measure_filter(session: &mut Session, case: Case) -> Option<Result<(Vec<Timing>, usize, u64), Error>> {
+fn measure_filter(session: &mut Session, case: Case) -> Option<Result<Measured, Error>> {
     fn of<T: Element + gpu_stencil::Pixel>(
         session: &mut Session,
         case: Case,
         extents: [usize; 2],
-    ) -> Result<(Vec<Timing>, usize, u64), Error> {
+    ) -> Result<Measured, Error> {
         measure_with(session, case, |session, inputs| {
             Ok(Box::new(Filtered::<T>::new(session, inputs, case.op, extents)?))
         })

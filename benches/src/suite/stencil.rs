@@ -81,12 +81,13 @@ impl<T: Element + Pixel> Work for Filtered<'_, T> {
     fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
         let image = Image::new(self.inputs.device.slice(self.inputs.layout.range(input)), self.layout)?;
         let output = ImageMut::new(self.outputs.of(input), self.layout)?;
-        Ok(match &self.weights {
+        match &self.weights {
             Weights::Separable(filter) => {
-                correlate_separable_into(stream, image, filter, Border::Nearest, output)?
+                correlate_separable_into(stream, image, filter, Border::Nearest, output)?;
             }
             Weights::Full(filter) => correlate_into(stream, image, filter, Border::Nearest, output)?,
-        })
+        }
+        Ok(())
     }
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {

@@ -248,7 +248,7 @@ impl Rectangle {
         while tap < self.taps_x * self.taps_y {
             let factor = weight(tap);
             // NaN is left out as well, as C does.
-            if factor > NO_WEIGHT || factor < -NO_WEIGHT {
+            if factor.abs() > NO_WEIGHT {
                 let (i, j) = ((tap % self.taps_x) as i32, (tap / self.taps_x) as i32);
                 let x = source(x as i32 + i - self.left, self.width as i32, self.mode);
                 let y = source(y + j - self.top, self.height as i32, self.mode);
