@@ -13,13 +13,13 @@ use super::geometry::{Geometry, MAX_EXTENT};
 use super::pixel::Pixel;
 use crate::stencil::border::source;
 
-/// Threads of a block of [`separable`]; each has a column.
+/// Threads of a block of `separable`; each has a column.
 pub const SEPARABLE_THREADS: u32 = 64;
 /// Entries of its table of weights: those of the row, and from [`MAX_EXTENT`] on those of the column.
 pub const SEPARABLE_WEIGHTS: usize = 2 * MAX_EXTENT as usize;
-/// Threads of a block of [`full`]; each has a column.
+/// Threads of a block of `full`; each has a column.
 pub const FULL_THREADS: u32 = 128;
-/// Rows that a thread of [`full`] computes at a time: each weight, once read, serves as many.
+/// Rows that a thread of `full` computes at a time: each weight, once read, serves as many.
 pub const FULL_ROWS: u32 = 4;
 
 /// Where a full filter's weights are.
@@ -29,12 +29,12 @@ pub const IN_MEMORY: u32 = 1;
 /// They are there, last first.
 pub const IN_MEMORY_REVERSED: u32 = 2;
 
-/// Bytes of dynamic shared memory of a block of [`separable`], of sums of type `S`.
+/// Bytes of dynamic shared memory of a block of `separable`, of sums of type `S`.
 pub const fn separable_shared_bytes<S: Float>(taps_y: u32) -> u32 {
     SharedLayout::new().array::<S>(taps_y * SEPARABLE_THREADS).bytes()
 }
 
-/// Bytes of dynamic shared memory of a block of [`full`], of sums of type `S`.
+/// Bytes of dynamic shared memory of a block of `full`, of sums of type `S`.
 pub const fn full_shared_bytes<S: Float>(weights: u32) -> u32 {
     SharedLayout::new().array::<S>(weights).bytes()
 }

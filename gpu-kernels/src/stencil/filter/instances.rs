@@ -86,9 +86,9 @@ full! {
     u8, f32, stencil_full_u8, 8, 1:
         11, 2: full_u8_11;
     u8, f32, stencil_full_u8x3, 16, 3:
-        3, 5: full_u8x3_3;
+        3, 4: full_u8x3_3;
     u8, f32, stencil_full_u8x4, 16, 4:
-        3, 5: full_u8x4_3;
+        3, 4: full_u8x4_3;
     f64, f64, stencil_full_f64, 2, 1:
         3, 6: full_f64_3;
 }
@@ -153,7 +153,7 @@ macro_rules! general {
         }
 
         #[doc = concat!("Filters of `", stringify!($T), "`: a thread a column, [`general::FULL_THREADS`] a block.")]
-        #[kernel(module = stencil_general, launch_bounds(128))]
+        #[kernel(module = stencil_general, launch_bounds(128, 6))]
         pub fn $full(
             input: Global<$T>,
             output: GlobalMut<$T>,

@@ -8,7 +8,7 @@
 use gpu_std::bits::byte_permute;
 use gpu_std::float::Float;
 use gpu_std::memory::{Element, GlobalMut, Shared};
-use gpu_std::unroll;
+use gpu_std::{opaque, unroll};
 
 /// An element of images: `u8`, `u16`, `i16` and `f32`, computed with as `f32`, and `f64`.
 pub trait Pixel: Element {
@@ -92,7 +92,8 @@ impl Pixel for u8 {
 
     #[inline(always)]
     fn narrow(sum: f32) -> u8 {
-        bits_of_u8(sum) as u8
+        // Opaque: a byte of a float is not to be stored as such.
+        opaque(bits_of_u8(sum)) as u8
     }
 
     #[inline(always)]
@@ -151,7 +152,8 @@ macro_rules! halves {
 
             #[inline(always)]
             fn narrow(sum: f32) -> $T {
-                $bits(sum) as $T
+                // Opaque: half of a float is not to be stored as such.
+                opaque($bits(sum)) as $T
             }
 
             #[inline(always)]

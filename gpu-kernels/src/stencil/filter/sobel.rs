@@ -30,7 +30,7 @@ pub const MAGNITUDE: u32 = 4;
 /// The direction is wanted.
 pub const DIRECTION: u32 = 8;
 
-/// Threads of a block of [`general`]; each has a column.
+/// Threads of a block of `general`; each has a column.
 pub const THREADS: u32 = 128;
 
 /// What is wanted, and how it lies: gx, gy, magnitude and direction, in this order.
