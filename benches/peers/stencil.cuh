@@ -1,10 +1,12 @@
 // NPP's filters of images of one channel, borders replicated.
 //
 // NPP states no order of operations and rounds as it likes; its Gaussians have weights of their own. So full filters are compared with
-// sums in doubles, within what floats may err by, and of the others it is only checked that every pixel was written.
+// sums in doubles, within what floats may err by, and of the others it is only checked that the pixels were written.
 #pragma once
 
 #include <npp.h>
+
+#include <type_traits>
 
 #include "session.cuh"
 
@@ -38,29 +40,36 @@ inline NppStreamContext npp_context(const Session& session) {
 // The weights of the full filters of ../src/suite/stencil.rs.
 __host__ __device__ inline float filter_weight(int at) { return float((double(at) - 40.5) / 4096.0); }
 
-// Counts the pixels of a filtered image that are farther from the exact result than `taps`² roundings of sums of the sizes.
+// Counts the pixels of a filtered image that are farther from the exact result than taps² roundings of sums of the sizes: first for the
+// weights as they are, then for the filter turned by 180°, as a convolution takes it.
 __global__ void count_wrong_filtered(const float* input, const float* output, int side, int taps, unsigned long long* wrong) {
     const uint64_t n = uint64_t(side) * side, step = uint64_t(gridDim.x) * blockDim.x;
     for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
         const int y = int(i / side), x = int(i % side);
-        double sum = 0, sizes = 0;
+        double sums[2] = {0, 0}, sizes[2] = {0, 0};
         for (int tap = 0; tap < taps * taps; ++tap) {
             const int from_y = min(max(y + tap / taps - taps / 2, 0), side - 1);
             const int from_x = min(max(x + tap % taps - taps / 2, 0), side - 1);
-            const double product = double(filter_weight(tap)) * input[uint64_t(from_y) * side + from_x];
-            sum += product, sizes += fabs(product);
+            const double value = input[uint64_t(from_y) * side + from_x];
+            for (int turned : {0, 1}) {
+                const double product = value * filter_weight(turned ? taps * taps - 1 - tap : tap);
+                sums[turned] += product, sizes[turned] += fabs(product);
+            }
         }
         // A product and a sum are two roundings a tap where they are not fused. NaN is no small difference.
-        if (!(fabs(output[i] - sum) <= 2.0 * taps * taps * 6e-8 * sizes)) atomicAdd(wrong, 1ull);
+        for (int turned : {0, 1})
+            if (!(fabs(output[i] - sums[turned]) <= 2.0 * taps * taps * 6e-8 * sizes[turned])) atomicAdd(wrong + turned, 1ull);
     }
 }
 
-// Counts the pixels that are what outputs are filled with before a launch.
+// Counts the pixels that look like what outputs are filled with before a launch.
 template <class T>
 __global__ void count_unwritten(const T* output, uint64_t n, unsigned long long* wrong) {
     const uint64_t step = uint64_t(gridDim.x) * blockDim.x;
-    for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step)
-        if (sizeof(T) > 1 && output[i] != output[i]) atomicAdd(wrong, 1ull);
+    for (uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+        const bool looks = std::is_same_v<T, float> ? output[i] != output[i] : output[i] == T(Element<T>::poison);
+        if (looks) atomicAdd(wrong, 1ull);
+    }
 }
 
 // One of NPP's functions: `run` gets an input and an output; taps > 0 says that it is a full filter.
@@ -80,11 +89,11 @@ void measure_filter(Session& session, const char* op, uint64_t side, int taps, R
         run(input + i * layout.stride, outputs.data + i * layout.stride);
     };
     work.check = [&](const Launched& launched) {
-        Memory<unsigned long long> wrong(1);
-        unsigned long long count = 0;
-        CHECK(cudaMemcpy(wrong.data, &count, sizeof count, cudaMemcpyHostToDevice));
+        Memory<unsigned long long> wrong(2);
+        unsigned long long counts[2];
         for (uint64_t i = 0; i < layout.count; ++i) {
             if (!launched[i]) continue;
+            CHECK(cudaMemset(wrong.data, 0, sizeof counts));
             const unsigned blocks = session.multiprocessors * kStepBlocks;
             const T* output = outputs.data + i * layout.stride;
             if constexpr (std::is_same_v<T, float>) {
@@ -93,9 +102,12 @@ void measure_filter(Session& session, const char* op, uint64_t side, int taps, R
             }
             if (!taps) count_unwritten<<<blocks, kStepThreads>>>(output, n, wrong.data);
             CHECK(cudaGetLastError());
+            CHECK(cudaMemcpy(counts, wrong.data, sizeof counts, cudaMemcpyDeviceToHost));
+            // A byte may well be what it was before; one in sixteen may not.
+            const uint64_t allowed = std::is_same_v<T, float> ? 0 : n / 16;
+            if (taps ? std::min(counts[0], counts[1]) > 0 : counts[0] > allowed) return false;
         }
-        CHECK(cudaMemcpy(&count, wrong.data, sizeof count, cudaMemcpyDeviceToHost));
-        return count == 0;
+        return true;
     };
     std::vector<Timing> timings = measure(work, session.stream, session.effort);
     session.report_all(work, timings, &session.copy_of_bytes(work.bytes));
@@ -126,9 +138,8 @@ inline void measure_filters(Session& session, const std::vector<uint64_t>& sides
         for (int taps : {3, 11}) {
             const char* op = taps == 3 ? "filter_3x3" : "filter_11x11";
             if (!session.selects(name(taps == 3 ? "filter_3x3/f32/" : "filter_11x11/f32/"))) continue;
-            // NPP convolves: it takes the weights in the reverse order.
             std::vector<float> weights;
-            for (int at = taps * taps; at-- > 0;) weights.push_back(filter_weight(at));
+            for (int at = 0; at < taps * taps; ++at) weights.push_back(filter_weight(at));
             Memory<float> kernel(weights.size());
             CHECK(cudaMemcpy(kernel.data, weights.data(), weights.size() * sizeof(float), cudaMemcpyHostToDevice));
             const float* data = kernel.data;

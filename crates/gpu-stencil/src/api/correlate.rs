@@ -102,8 +102,8 @@ macro_rules! filters {
         /// less one and the filter's origin has no meaning. Images may have any pitch, number of channels (each is filtered by
         /// itself) and batch. Neither allocates device memory nor waits.
         ///
-        /// Each output is one rounding to the image's type of sums in `f32` (`f64` for `f64`), in the order that the crate's
-        /// documentation states: bits are the same on every device.
+        /// Each output is a sum in `f32` (`f64` for `f64`), in the order that the crate's documentation states, rounded once to the
+        /// image's type: bits are the same on every device.
         ///
         /// # Errors
         /// [`Error::Extents`], [`Error::FilterOutsideImage`], [`Error::Aliasing`], [`Error::TooManyBlocks`],

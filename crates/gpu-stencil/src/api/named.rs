@@ -16,7 +16,7 @@ macro_rules! named {
         /// On `stream`, into `output`, without allocating device memory or waiting.
         ///
         /// # Errors
-        /// Those of the filter and of its run, which the documentation links to.
+        /// Those of the filter's constructor, and of [`correlate_into`]. The output is as it was then.
         pub fn $into<T: Pixel>(
             stream: &Stream,
             input: Image<'_, T>,

@@ -92,8 +92,8 @@ impl Pixel for u8 {
 
     #[inline(always)]
     fn narrow(sum: f32) -> u8 {
-        // Opaque: a byte of a float is not to be stored as such.
-        opaque(bits_of_u8(sum)) as u8
+        // What is stored is not to be a part of the float itself: the compiler may not see that the rest does not matter.
+        opaque(bits_of_u8(sum) & 0xff) as u8
     }
 
     #[inline(always)]
@@ -152,8 +152,8 @@ macro_rules! halves {
 
             #[inline(always)]
             fn narrow(sum: f32) -> $T {
-                // Opaque: half of a float is not to be stored as such.
-                opaque($bits(sum)) as $T
+                // As above.
+                opaque($bits(sum) & 0xffff) as $T
             }
 
             #[inline(always)]
