@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     const uint64_t first = options.quick ? 10 : 20;
     const uint64_t segment_elements = options.quick ? kQuickSegmentElements : kSegmentElements;
     const uint64_t added = options.quick ? 1ull << 10 : 1ull << 28;
-    const std::vector<uint64_t> images = options.quick ? std::vector<uint64_t>{96} : std::vector<uint64_t>{4096, 16384};
+    const std::vector<uint64_t> images = options.quick ? std::vector<uint64_t>{64} : std::vector<uint64_t>{4096, 16384};
     const Shape columns = options.quick ? Shape{256, 256} : Shape{16384, 16384};
     auto matrix = [](Shape s) { return "/f32/" + std::to_string(s.rows) + "x" + std::to_string(s.cols); };
 

@@ -358,7 +358,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
 
 /// Filters of square images.
 fn filters(quick: bool) -> Vec<Case> {
-    let sides: &[usize] = if quick { &[96] } else { &[4096, 16384] };
+    let sides: &[usize] = if quick { &[64] } else { &[4096, 16384] };
     let cases = [
         (Op::Gaussian5, Type::F32),
         (Op::Gaussian11, Type::F32),
