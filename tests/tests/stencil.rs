@@ -6,7 +6,8 @@ use gpu_stencil::{
     convolve_separable_into, correlate, correlate_into, correlate_separable, correlate_separable_into,
     gaussian,
 };
-use gpu_tests::backends::{cases, for_each};
+use gpu_tests::backends::{cases, cuda, for_each};
+use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -334,4 +335,66 @@ fn bands_and_blocks_meet() {
         let layout = wide(67, 150);
         check::<f32>(device, (layout, layout), 0, Shape { separable: false, taps: (4, 5), ..shape }, 1, 10);
     });
+}
+
+/// Lanes of a warp, and warps, in any order: who copies a row, who reads it, who overwrites it.
+#[test]
+fn every_schedule_gives_the_same_bits() {
+    let layout = ImageLayout::new(160, 21, 1).unwrap();
+    let values = floats(12, layout.span());
+    let filter = SeparableFilter::gaussian(1.0, 2.0).unwrap();
+    let image = Image::new(&values[..], layout).unwrap();
+    let expected = correlate_separable(image, &filter, Border::Mirror).unwrap().to_vec().unwrap();
+    for seed in 0..20 {
+        let device = Device::simulator_with(gpu_sim::Config { seed, ..Default::default() });
+        let pixels = device.upload(&values).unwrap();
+        let image = Image::new(&pixels, layout).unwrap();
+        let found = correlate_separable(image, &filter, Border::Mirror).unwrap().to_vec().unwrap();
+        assert_same_bits(&found, &expected, &format!("seed {seed}"));
+    }
+    println!("every_schedule_gives_the_same_bits: 20 seeds");
+}
+
+/// Many blocks of every height, aligned and not; and more than 2^32 pixels.
+#[test]
+fn large_images_on_the_gpu() {
+    let Some(device) = cuda("large_images_on_the_gpu") else { return };
+    let filter = SeparableFilter::gaussian(1.0, 2.0).unwrap();
+    for (width, height) in [(16384, 16384), (8192, 4096), (8191, 4093), (2048, 2048)] {
+        let layout = ImageLayout::new(width, height, 1).unwrap();
+        let values = floats(width as u64, layout.span());
+        let bytes: Vec<u8> = values.iter().map(|value| value.to_bits() as u8).collect();
+        let (pixels, byte_pixels) = (device.upload(&values).unwrap(), device.upload(&bytes).unwrap());
+        let blur = |image| correlate_separable(image, &filter, Border::Mirror).unwrap().to_vec().unwrap();
+        let found = blur(Image::new(&pixels, layout).unwrap());
+        let expected = blur(Image::new(&values[..], layout).unwrap());
+        assert_same_bits(&found, &expected, &format!("{width} × {height}, f32"));
+        let blur = |image| correlate_separable(image, &filter, Border::Mirror).unwrap().to_vec().unwrap();
+        let found = blur(Image::new(&byte_pixels, layout).unwrap());
+        let expected = blur(Image::new(&bytes[..], layout).unwrap());
+        assert_same_bits(&found, &expected, &format!("{width} × {height}, u8"));
+    }
+    // Black but for some pixels, each of which is to show in itself and its eight neighbours.
+    let layout = ImageLayout::new(65_552, 65_600, 1).unwrap();
+    assert!(layout.span() > 1 << 32);
+    let mut pixels = device.zeroed::<u8>(layout.span()).unwrap();
+    let places = [(1, 1), (30_000, 17), (65_550, 65_598), (40_000, 65_530), (511, 32_768)];
+    for (x, y) in places {
+        let at = layout.index(0, y, x, 0);
+        pixels.slice_mut(at..at + 1).copy_from(&[7]).unwrap();
+    }
+    let ones = SeparableFilter::new(&[1.0; 3], &[1.0; 3]).unwrap();
+    let image = Image::new(&pixels, layout).unwrap();
+    let output = correlate_separable(image, &ones, Border::Constant(0)).unwrap();
+    for (x, y) in places {
+        for row in y - 1..=y + 1 {
+            let at = layout.index(0, row, x - 1, 0);
+            let mut found = [0; 3];
+            output.slice(at..at + 3).copy_to(&mut found).unwrap();
+            assert_eq!(found, [7; 3], "row {row} at ({x}, {y})");
+        }
+    }
+    drop(pixels);
+    let sum = gpu_reduce::wide_sum(&output).unwrap();
+    assert_eq!(sum, 7 * 9 * places.len() as u64, "nothing else is bright");
 }
