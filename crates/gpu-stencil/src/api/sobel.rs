@@ -155,7 +155,7 @@ fn note<T: gpu_core::Element>(
         targets.pitch[number] = output.layout.pitch() as u64;
         targets.stride[number] = output.layout.stride() as u64;
         targets.wanted |= wanted;
-        if aligned(size_of::<T>(), output.layout, output.data.as_global_mut().address()) {
+        if aligned(16, size_of::<T>(), output.layout, output.data.as_global_mut().address()) {
             targets.aligned |= wanted;
         }
     }

@@ -54,10 +54,12 @@ pub struct Plan {
     pub geometry: Geometry,
 }
 
-/// Whether all rows of all images start at multiples of 16 bytes.
-pub(crate) fn aligned(bytes: usize, layout: ImageLayout, address: u64) -> bool {
-    let whole = |elements: usize| elements.wrapping_mul(bytes).is_multiple_of(16);
-    address.is_multiple_of(16) && whole(layout.pitch()) && (layout.count() < 2 || whole(layout.stride()))
+/// Whether all rows of all images, of elements of so many bytes, start at multiples of `to` bytes.
+pub(crate) fn aligned(to: usize, bytes: usize, layout: ImageLayout, address: u64) -> bool {
+    let whole = |elements: usize| elements.wrapping_mul(bytes).is_multiple_of(to);
+    address.is_multiple_of(to as u64)
+        && whole(layout.pitch())
+        && (layout.count() < 2 || whole(layout.stride()))
 }
 
 /// The number of blocks of a launch.
@@ -154,8 +156,11 @@ impl Plan {
             rows: 0,
             across: 0,
             down: 0,
-            input_aligned: (aligned(bytes, input, addresses[0]) && shift.is_multiple_of(16)) as u32,
-            output_aligned: aligned(bytes, output, addresses[1]) as u32,
+            input_aligned: [16, 4]
+                .into_iter()
+                .find(|&to| aligned(to, bytes, input, addresses[0]) && shift.is_multiple_of(to))
+                .unwrap_or(0) as u32,
+            output_aligned: aligned(16, bytes, output, addresses[1]) as u32,
             reserved: 0,
         };
         if !fast {
@@ -195,13 +200,13 @@ mod tests {
         let fast = Kernel::Fast { taps: 5, channels: 1 };
         let figure = plan(WINDOW, large, 256);
         assert_eq!((figure.kernel, figure.geometry.rows, figure.launch.grid), (fast, 128, [4096, 1, 1]));
-        assert_eq!((figure.geometry.input_aligned, figure.geometry.output_aligned), (1, 1));
+        assert_eq!((figure.geometry.input_aligned, figure.geometry.output_aligned), (16, 1));
         // Off its middle by one pixel, or at an address that is no multiple of 16.
-        assert_eq!(plan(Window { left: 1, ..WINDOW }, large, 256).geometry.input_aligned, 0);
+        assert_eq!(plan(Window { left: 1, ..WINDOW }, large, 256).geometry.input_aligned, 4);
         assert_eq!(plan(WINDOW, large, 8).geometry.output_aligned, 0);
         let photograph = plan(WINDOW, ImageLayout::new(750, 499, 1).unwrap(), 0);
         assert_eq!((photograph.kernel, photograph.geometry.rows), (fast, 16));
-        assert_eq!(photograph.geometry.input_aligned, 0, "750 elements are no whole vectors");
+        assert_eq!(photograph.geometry.input_aligned, 4, "750 elements are no whole vectors of 16 bytes");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct Geometry {
     pub across: u32,
     /// Blocks one below the other, of an image.
     pub down: u32,
-    /// Whether the input's rows, and windows in them, start at multiples of 16 bytes: 1 or 0.
+    /// The bytes, 16, 4 or none, that all of the input's rows, and windows in them, start at multiples of.
     pub input_aligned: u32,
     /// Whether the output's rows start at multiples of 16 bytes: 1 or 0.
     pub output_aligned: u32,

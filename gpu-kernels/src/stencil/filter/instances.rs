@@ -82,7 +82,7 @@ full! {
     f32, f32, stencil_full_f32, 4, 1:
         3, 8: full_f32_3, 5, 6: full_f32_5, 7, 5: full_f32_7, 11, 4: full_f32_11;
     u8, f32, stencil_full_u8, 16, 1:
-        3, 5: full_u8_3, 5, 3: full_u8_5, 7, 2: full_u8_7;
+        3, 4: full_u8_3, 5, 3: full_u8_5, 7, 2: full_u8_7;
     u8, f32, stencil_full_u8, 8, 1:
         11, 2: full_u8_11;
     u8, f32, stencil_full_u8x3, 16, 3:
@@ -128,7 +128,7 @@ macro_rules! sobel {
 }
 
 sobel! {
-    f32, f32, f32, 4, 7: sobel_f32, sobel_general_f32;
+    f32, f32, f32, 4, 6: sobel_f32, sobel_general_f32;
     f64, f64, f64, 2, 6: sobel_f64, sobel_general_f64;
     u8, i16, f32, 16, 2: sobel_u8, sobel_general_u8;
     u16, f32, f32, 8, 4: sobel_u16, sobel_general_u16;

@@ -11,7 +11,8 @@
 //!
 //! Each element is loaded once a strip, and each row read once from shared memory; what an output needs of the rows above it is in
 //! the sums already. The border is nobody's business but the copy's: rows outside are other rows, or the constant, and at the left
-//! and right edge of the image the warp fills in what lies outside, element by element.
+//! and right edge of the image the warp fills in what lies outside, element by element. Rows that start at multiples of 4 bytes but
+//! not of 16 are copied by words, as asynchronously; others element by element, which waits for memory.
 //!
 //! Warps wait for nobody but their own lanes. So that memory is never idle, `DEPTH - 1` rows of each are on their way: of an
 //! H200's multiprocessor, 16 warps with 7 rows of 512 bytes are 56 KiB, where 32 KiB hide the latency (not yet measured).
@@ -175,17 +176,19 @@ fn near(index: i32, length: i32, mode: u32) -> i32 {
     place.max(0).min(last)
 }
 
-/// The elements of a segment, first and end, that are copied by vectors: those inside the image, as far as they are whole vectors
-/// at multiples of 16 bytes.
+/// The elements of a segment, first and end, that are copied asynchronously: those inside the image, as far as they are whole vectors
+/// of as many bytes as everything is aligned to.
 #[device]
 #[inline(always)]
 fn vectors<T>(geometry: &Geometry, start: i32, segment: u32, channels: u32) -> (u32, u32) {
     if geometry.input_aligned == 0 {
         return (0, 0);
     }
+    // Elements but for the last few: a vector holds a power of two of them, or less than one.
+    let part = (geometry.input_aligned / size_of::<T>() as u32).max(1) - 1;
     let begin = ((-start).max(0) as u32).min(segment);
     let inside = ((geometry.width * channels) as i32 - start).max(0) as u32;
-    let end = inside.min(segment) / vector::<T>() * vector::<T>();
+    let end = inside.min(segment) & !part;
     (begin, end.max(begin))
 }
 
@@ -215,16 +218,29 @@ impl<T: Pixel, const C: usize> Filler<T, C> {
         }
         let from = self.lane_input.offset(y as u64 * geometry.input_pitch);
         let (begin, end) = self.vectors;
-        let mut at = self.lane * vector::<T>();
-        unroll::<2>(|part| {
-            if part == 0 || self.segment > 32 * vector::<T>() {
-                if at >= begin && at < end {
-                    let from = from.offset(part as u64 * (32 * vector::<T>()) as u64);
-                    copy::<u32, 4>(slot.offset(at).cast(), 0, from.cast(), 0);
+        if geometry.input_aligned == 16 {
+            let mut at = self.lane * vector::<T>();
+            unroll::<2>(|part| {
+                if part == 0 || self.segment > 32 * vector::<T>() {
+                    if at >= begin && at < end {
+                        let from = from.offset(part as u64 * (32 * vector::<T>()) as u64);
+                        copy::<u32, 4>(slot.offset(at).cast(), 0, from.cast(), 0);
+                    }
+                    at += 32 * vector::<T>();
                 }
-                at += 32 * vector::<T>();
+            });
+        } else {
+            // Words: nothing waits for them either. The lane's first one is not where its first vector is.
+            let from = from.cast::<u32>().offset((self.lane as u64).wrapping_mul(3).wrapping_neg());
+            let words = |elements: u32| elements * size_of::<T>() as u32 / 4;
+            let mut word = self.lane;
+            while word < words(end) {
+                if word >= words(begin) {
+                    copy::<u32, 1>(slot.cast(), word, from, word - self.lane);
+                }
+                word += 32;
             }
-        });
+        }
         // The rest, element by element: at the image's edges, or everything where nothing is aligned.
         let rest = opaque(self.segment - (end - begin));
         let line = from.offset(-((self.lane * vector::<T>()) as i64 + self.start as i64) as u64);
