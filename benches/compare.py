@@ -81,6 +81,12 @@ for op, rows, cols, bound in [
     FIGURES.append(({"op": op, "type": "f32", "rows": rows, "cols": cols}, "batch", "cublas", "speed", bound))
 FIGURES.append(({"op": "resize_half", "type": "f32", "rows": 16384, "cols": 16384}, "batch", "npp", "speed", 1.0))
 FIGURES.append(({"op": "add", "type": "f32", "n": 1 << 28}, "batch", None, "copy", 0.97))
+for op, element, kind, bound in [
+    ("gaussian_5x5", "f32", "gbs", 3400.0), ("gaussian_11x11", "f32", "gbs", 2800.0), ("gaussian_5x5", "u8", "gbs", 2000.0),
+    ("filter_3x3", "f32", "speed", 1.2), ("filter_11x11", "f32", "speed", 4.0), ("sobel_magnitude", "f32", "gbs", 3600.0),
+]:
+    peer = "npp" if kind == "speed" else None
+    FIGURES.append(({"op": op, "type": element, "rows": 16384, "cols": 16384}, "batch", peer, kind, bound))
 
 OURS = "ours"
 

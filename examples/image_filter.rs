@@ -1,20 +1,24 @@
 //! Filters a photograph, or all photographs of a folder, and says how long it took on the CPU, on the device, and to copy.
 //!
-//! `cargo run --release --example image_filter -- resize --width 320 --height 240` writes `out/raccoon-resize.png`. With `--report` it
+//! `cargo run --release --example image_filter -- gaussian --sigma 3` writes `out/raccoon-gaussian.png`; the other filters are `mean`,
+//! `sharpen`, `sobel` and `resize`. With `--report` it
 //! takes the photograph as a report on image filters had its own, gray and of 750 × 499 pixels (*Computación paralela en GPU*, sections
 //! 7 and 8), for the same table of times. Results are compared with the CPU's, bit by bit.
 
 use std::error::Error;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use gpu_core::{Device, Stream};
+use gpu_core::{Device, Element, Stream};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_stencil::resize::{Addressing, Interpolation, resize_into};
-use gpu_stencil::{Image, ImageLayout, ImageMut};
+use gpu_stencil::{
+    Border, Gradients, Image, ImageLayout, ImageMut, box_mean_into, gaussian_into, sharpen_into, sobel_into,
+};
 use image::{DynamicImage, ExtendedColorType};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -34,6 +38,9 @@ struct Options {
     /// Filter in gray what is 750 × 499 pixels, as a report's image was
     #[arg(long, global = true)]
     report: bool,
+    /// What filters, but for `resize`, see outside the photograph
+    #[arg(long, global = true, value_enum, default_value_t = Edge::Reflect)]
+    border: Edge,
     /// Print JSON lines instead of a table
     #[arg(long, global = true)]
     json: bool,
@@ -46,8 +53,50 @@ const REPORT: (usize, usize) = (750, 499);
 
 #[derive(Subcommand)]
 enum Filter {
+    /// The mean of the pixels around
+    Mean {
+        /// Pixels of a side of the square that the mean is taken of
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=63))]
+        size: u8,
+    },
+    /// Each pixel five times, less its four neighbours
+    Sharpen,
+    /// Blurred by a Gaussian
+    Gaussian {
+        /// Its standard deviation, in pixels
+        #[arg(long, default_value_t = 2.0)]
+        sigma: f64,
+        /// Standard deviations from the middle to where it is cut off
+        #[arg(long, default_value_t = 4.0)]
+        truncate: f64,
+    },
+    /// The magnitude of the gradients, of each channel
+    Sobel,
     /// Another size
     Resize(Resize),
+}
+
+/// What filters see outside a photograph.
+#[derive(Clone, Copy, ValueEnum)]
+enum Edge {
+    Reflect,
+    Mirror,
+    Nearest,
+    Wrap,
+    /// Black.
+    Constant,
+}
+
+impl Edge {
+    fn border(self) -> Border<u8> {
+        match self {
+            Self::Reflect => Border::Reflect,
+            Self::Mirror => Border::Mirror,
+            Self::Nearest => Border::Nearest,
+            Self::Wrap => Border::Wrap,
+            Self::Constant => Border::Constant(0),
+        }
+    }
 }
 
 #[derive(Args)]
@@ -85,6 +134,10 @@ impl Filter {
     /// Its name, as on the command line.
     fn name(&self) -> &'static str {
         match self {
+            Self::Mean { .. } => "mean",
+            Self::Sharpen => "sharpen",
+            Self::Gaussian { .. } => "gaussian",
+            Self::Sobel => "sobel",
             Self::Resize(_) => "resize",
         }
     }
@@ -94,19 +147,48 @@ impl Filter {
         let or_half = |given: Option<u32>, side: usize| given.map_or(side.div_ceil(2), |side| side as usize);
         match self {
             Self::Resize(to) => (or_half(to.width, width), or_half(to.height, height)),
+            _ => (width, height),
         }
     }
 
-    /// Enqueues it, wherever stream and images are.
+    /// Enqueues it, wherever stream and images are; not [`Filter::Sobel`], whose results are no bytes.
     fn enqueue(
         &self,
         stream: &Stream,
         input: Image<'_, u8>,
+        border: Border<u8>,
         output: ImageMut<'_, u8>,
     ) -> Result<(), gpu_stencil::Error> {
         match self {
+            Self::Mean { size } => {
+                box_mean_into(stream, input, usize::from(*size), usize::from(*size), border, output)
+            }
+            Self::Sharpen => sharpen_into(stream, input, border, output),
+            Self::Gaussian { sigma, truncate } => {
+                gaussian_into(stream, input, *sigma, *truncate, border, output)
+            }
             Self::Resize(to) => resize_into(stream, input, output, to.interpolation()),
+            Self::Sobel => unreachable!("it has results of its own type"),
         }
+    }
+}
+
+/// What a filter gives for an element of a photograph.
+trait Shown: Element + PartialEq + Display {
+    /// As it is shown.
+    fn shown(self) -> u8;
+}
+
+impl Shown for u8 {
+    fn shown(self) -> u8 {
+        self
+    }
+}
+
+/// Magnitudes of gradients: above 255 white.
+impl Shown for i16 {
+    fn shown(self) -> u8 {
+        self.clamp(0, 255) as u8
     }
 }
 
@@ -227,28 +309,47 @@ impl Photograph {
 }
 
 fn process<'a>(options: &Options, device: &Device, file: &'a Path) -> Result<Line<'a>, Box<dyn Error>> {
+    let (filter, border) = (&options.filter, options.border.border());
+    if let Filter::Sobel = filter {
+        return process_by(options, device, file, |stream, input, output: ImageMut<'_, i16>| {
+            sobel_into(stream, input, border, Gradients { magnitude: Some(output), ..Gradients::default() })
+        });
+    }
+    process_by(options, device, file, |stream, input, output: ImageMut<'_, u8>| {
+        filter.enqueue(stream, input, border, output)
+    })
+}
+
+/// Filters with `enqueue` on the CPU and on the device, and writes what came out if both are the same.
+fn process_by<'a, T: Shown>(
+    options: &Options,
+    device: &Device,
+    file: &'a Path,
+    enqueue: impl Fn(&Stream, Image<'_, u8>, ImageMut<'_, T>) -> Result<(), gpu_stencil::Error>,
+) -> Result<Line<'a>, Box<dyn Error>> {
     let photo = Photograph::open(file, options.report)?;
     let (from, filter) = (photo.layout, &options.filter);
     let (width, height) = filter.size((from.width(), from.height()));
     let to = ImageLayout::new(width, height, from.channels())?;
 
     let cpu = Device::cpu();
-    let mut expected = vec![0; to.span()];
+    let mut expected = vec![T::default(); to.span()];
     let cpu_seconds = timing::seconds(&cpu.default_stream(), || {
         let output = ImageMut::new(&mut expected[..], to)?;
-        filter.enqueue(&cpu.default_stream(), Image::new(&photo.pixels[..], from)?, output)
+        enqueue(&cpu.default_stream(), Image::new(&photo.pixels[..], from)?, output)
     })?;
 
     let stream = device.stream()?;
     let (mut input, mut output) = (device.alloc(from.span())?, device.alloc(to.span())?);
     let (_, htod_ms) = timed(|| input.copy_from(&photo.pixels))?;
     let kernel_seconds = timing::seconds(&stream, || {
-        filter.enqueue(&stream, Image::new(&input, from)?, ImageMut::new(&mut output, to)?)
+        enqueue(&stream, Image::new(&input, from)?, ImageMut::new(&mut output, to)?)
     })?;
-    let (pixels, dtoh_ms) = timed(|| output.to_vec())?;
-    if let Some(at) = (0..expected.len()).find(|&at| pixels[at] != expected[at]) {
-        return Err(format!("element {at} is {}, on the CPU {}", pixels[at], expected[at]).into());
+    let (results, dtoh_ms) = timed(|| output.to_vec())?;
+    if let Some(at) = (0..expected.len()).find(|&at| results[at] != expected[at]) {
+        return Err(format!("element {at} is {}, on the CPU {}", results[at], expected[at]).into());
     }
+    let pixels = results.into_iter().map(Shown::shown).collect();
 
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let path = options.output.join(format!("{stem}-{}.png", filter.name()));

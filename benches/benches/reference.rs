@@ -8,6 +8,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use gpu_benches::data;
 use gpu_linalg::{BatchLayout, Layout, MatrixMut};
 use gpu_scan::kernels::Sum;
+use gpu_stencil::{Border, Image, ImageLayout, ImageMut};
 use gpu_transpose::Matrix;
 use rayon::prelude::*;
 
@@ -154,6 +155,27 @@ fn gemm(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Filters of an image of the size of the photograph, and of a large one.
+fn filters(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("gaussian/f32");
+    let stream = gpu_core::Device::cpu().default_stream();
+    for (width, height) in [(750, 499), (4096, 4096)] {
+        let layout = ImageLayout::new(width, height, 1).expect("it fits");
+        let pixels = data::values::<f32>(layout.span());
+        let mut output = vec![0.0f32; layout.span()];
+        group.throughput(Throughput::Bytes((2 * layout.span() * BYTES) as u64));
+        group.bench_function(BenchmarkId::new("reference, 9 × 9", format!("{width}x{height}")), |b| {
+            b.iter(|| {
+                let image = Image::new(&pixels[..], layout).expect("it fits");
+                let output = ImageMut::new(&mut output[..], layout).expect("it fits");
+                gpu_stencil::gaussian_into(&stream, image, 1.0, 4.0, Border::Reflect, output)
+                    .expect("it runs");
+            });
+        });
+    }
+    group.finish();
+}
+
 /// What the host does before each launch.
 fn plan(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("plan");
@@ -175,6 +197,6 @@ criterion_group! {
         .sample_size(20)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2));
-    targets = plan, sum, scan, transpose, gemm
+    targets = plan, sum, scan, transpose, gemm, filters
 }
 criterion_main!(benches);

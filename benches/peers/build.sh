@@ -12,5 +12,5 @@ if ! command -v "$nvcc" >/dev/null; then
 fi
 mkdir -p "$(dirname "$output")"
 # shellcheck disable=SC2086  # NVCC_FLAGS is a list
-"$nvcc" -O3 -std=c++17 "-arch=${ARCH:-native}" ${NVCC_FLAGS:-} -o "$output" "$here/peers.cu" -lcublas -lnppig -lnppc
+"$nvcc" -O3 -std=c++17 "-arch=${ARCH:-native}" ${NVCC_FLAGS:-} -o "$output" "$here/peers.cu" -lcublas -lnppif -lnppig -lnppc
 echo "$output"

@@ -10,6 +10,7 @@
 //   histogram.cuh     CUB's histograms
 //   select.cuh        CUB's compaction
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
+//   stencil.cuh       NPP's filters of images
 //   transpose.cuh     cuBLAS's transposition
 //   linalg.cuh        cuBLAS's products and sums
 //   resize.cuh        NPP's bilinear resize
@@ -25,6 +26,7 @@
 #include "segments.cuh"
 #include "select.cuh"
 #include "sort.cuh"
+#include "stencil.cuh"
 #include "transpose.cuh"
 
 const char* const kUsage =
@@ -98,6 +100,7 @@ int main(int argc, char** argv) {
     const uint64_t first = options.quick ? 10 : 20;
     const uint64_t segment_elements = options.quick ? kQuickSegmentElements : kSegmentElements;
     const uint64_t added = options.quick ? 1ull << 10 : 1ull << 28;
+    const std::vector<uint64_t> filtered = options.quick ? std::vector<uint64_t>{64} : std::vector<uint64_t>{4096, 16384};
     const Shape columns = options.quick ? Shape{256, 256} : Shape{16384, 16384};
     auto matrix = [](Shape s) { return "/f32/" + std::to_string(s.rows) + "x" + std::to_string(s.cols); };
 
@@ -144,6 +147,7 @@ int main(int argc, char** argv) {
                 measure_gemv(session, cublas, s.rows, s.cols, transposed);
     for (uint64_t side : images)
         if (session.selects("resize_half" + matrix({side, side}))) measure_resize_half(session, side, side);
+    measure_filters(session, filtered);
     if (session.selects("add/f32/" + size_name(added))) measure_add(session, cublas, added);
     for (uint64_t log : logs)
         if (session.selects("copy/f32/" + size_name(1ull << log))) session.copy(1ull << log);

@@ -113,6 +113,7 @@ impl Error {
                 | Self::Reduce(gpu_reduce::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Scan(gpu_scan::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Linalg(gpu_linalg::Error::Device(gpu_core::Error::OutOfMemory { .. }))
+                | Self::Stencil(gpu_stencil::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Transpose(gpu_transpose::Error::Device(gpu_core::Error::OutOfMemory { .. }))
         )
     }

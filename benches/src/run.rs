@@ -20,8 +20,8 @@ use crate::report::{self, Mode, Provenance, Record, Subject, Timing};
 use crate::session::{Inputs, Session};
 use crate::suite::segments::Parts;
 use crate::suite::{
-    self, Add, Case, Copy, Correlate, Gemm, Gemv, Histogram, Iterate, Op, Reduce, Resize, Scan, ScanSegments,
-    Select, Shape, Sort, SumUnordered, SumWithCopy, Transpose, Type,
+    self, Add, Case, Copy, Correlate, Filtered, Gemm, Gemv, Histogram, Iterate, Op, Reduce, Resize, Scan,
+    ScanSegments, Select, Shape, Sobel, Sort, SumUnordered, SumWithCopy, Transpose, Type,
 };
 
 /// Processes started for one first result.
@@ -65,6 +65,11 @@ impl Outcome {
                 "correlate_256",
                 "heat",
                 "jacobi",
+                "gaussian_5x5",
+                "gaussian_11x11",
+                "filter_3x3",
+                "filter_11x11",
+                "sobel_magnitude",
             ];
             ops.iter().position(|op| *op == record.subject.op).unwrap_or(ops.len())
         };
@@ -180,6 +185,11 @@ impl Run {
             | Op::Correlate
             | Op::Heat
             | Op::Jacobi
+            | Op::Gaussian5
+            | Op::Gaussian11
+            | Op::Filter3
+            | Op::Filter11
+            | Op::SobelMagnitude
             | Op::Permute
             | Op::InPlace => {
                 let (timings, inputs, bytes) = measure(session, case)?;
@@ -300,6 +310,9 @@ fn measure(session: &mut Session, case: Case) -> Result<(Vec<Timing>, usize, u64
             _ => measure_with(session, case, |session, inputs| stencil::<f32>(session, inputs, case)),
         };
     }
+    if let Some(measured) = measure_filter(session, case) {
+        return measured;
+    }
     match case.element {
         Type::F32 => measure_of::<f32>(session, case),
         Type::F64 => measure_of::<f64>(session, case),
@@ -322,6 +335,35 @@ fn measure_with<T: Element>(
     let mut work = work(session, inputs)?;
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, &session.effort)?;
     Ok((timings, work.inputs(), work.bytes()))
+}
+
+/// The timings of a case, the inputs it took in turn, and the bytes it moves.
+type Measured = (Vec<Timing>, usize, u64);
+
+/// Measures a filter of an image, if the case is one.
+fn measure_filter(session: &mut Session, case: Case) -> Option<Result<Measured, Error>> {
+    fn of<T: Element + gpu_stencil::Pixel>(
+        session: &mut Session,
+        case: Case,
+        extents: [usize; 2],
+    ) -> Result<Measured, Error> {
+        measure_with(session, case, |session, inputs| {
+            Ok(Box::new(Filtered::<T>::new(session, inputs, case.op, extents)?))
+        })
+    }
+    let Shape::Matrix { rows, cols } = case.shape else { return None };
+    let extents = [rows, cols];
+    Some(match (case.op, case.element) {
+        (Op::SobelMagnitude, _) => {
+            measure_with(session, case, |session, inputs| Ok(Box::new(Sobel::new(session, inputs, extents)?)))
+        }
+        (Op::Gaussian5 | Op::Gaussian11 | Op::Filter3 | Op::Filter11, element) => match element {
+            Type::U8 => of::<u8>(session, case, extents),
+            Type::F64 => of::<f64>(session, case, extents),
+            _ => of::<f32>(session, case, extents),
+        },
+        _ => return None,
+    })
 }
 
 /// Measures a case whose inputs are shared with others.

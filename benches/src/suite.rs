@@ -10,6 +10,7 @@ mod scan_segments;
 pub mod segments;
 mod select;
 mod sort;
+mod stencil;
 mod stencil_iterate;
 mod stencil_resize;
 mod stencil_signal;
@@ -25,6 +26,7 @@ pub use scan_segments::ScanSegments;
 use segments::Lengths;
 pub use select::Select;
 pub use sort::Sort;
+pub use stencil::{Filtered, Sobel};
 pub use stencil_iterate::{HEAT_STEPS, Iterate};
 pub use stencil_resize::Resize;
 pub use stencil_signal::Correlate;
@@ -86,6 +88,16 @@ pub enum Op {
     Heat,
     /// A step of Jacobi's method in a volume.
     Jacobi,
+    /// A Gaussian of 5 × 5 weights.
+    Gaussian5,
+    /// A Gaussian of 11 × 11 weights.
+    Gaussian11,
+    /// A filter of 3 × 3 weights that are no product of a row and a column.
+    Filter3,
+    /// One of 11 × 11 weights.
+    Filter11,
+    /// The magnitude of Sobel's gradients.
+    SobelMagnitude,
     /// A copy from device memory to device memory, by the driver.
     Copy,
     /// The first result of a fresh process: a sum.
@@ -121,6 +133,11 @@ impl Op {
             Self::Correlate => "correlate",
             Self::Heat => "heat",
             Self::Jacobi => "jacobi",
+            Self::Gaussian5 => "gaussian_5x5",
+            Self::Gaussian11 => "gaussian_11x11",
+            Self::Filter3 => "filter_3x3",
+            Self::Filter11 => "filter_11x11",
+            Self::SobelMagnitude => "sobel_magnitude",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",
         }
@@ -369,6 +386,7 @@ pub fn cases(quick: bool) -> Vec<Case> {
     cases.extend(resizes(quick));
     cases.extend(stencils(quick));
     cases.extend(arrays(quick));
+    cases.extend(filters(quick));
     cases
 }
 
@@ -384,6 +402,23 @@ fn stencils(quick: bool) -> Vec<Case> {
         cases.push(Case { op: Op::Jacobi, element, shape: Shape::Cube(cube) });
     }
     cases
+}
+
+/// Filters of square images.
+fn filters(quick: bool) -> Vec<Case> {
+    let sides: &[usize] = if quick { &[64] } else { &[4096, 16384] };
+    let cases = [
+        (Op::Gaussian5, Type::F32),
+        (Op::Gaussian11, Type::F32),
+        (Op::Gaussian5, Type::U8),
+        (Op::Gaussian11, Type::U8),
+        (Op::Gaussian5, Type::F64),
+        (Op::Filter3, Type::F32),
+        (Op::Filter11, Type::F32),
+        (Op::SobelMagnitude, Type::F32),
+    ];
+    let case = |op, element, side| Case { op, element, shape: Shape::Matrix { rows: side, cols: side } };
+    cases.iter().flat_map(|&(op, element)| sides.iter().map(move |&side| case(op, element, side))).collect()
 }
 
 /// Products of square matrices, and of matrices of any shape and a vector; the sum of two vectors.
@@ -482,6 +517,12 @@ mod tests {
             "transpose/f32/4096x4096",
             "transpose/f32/16384x16384",
             "transpose/f32/16381x16363",
+            "gaussian_5x5/f32/16384x16384",
+            "gaussian_11x11/f32/16384x16384",
+            "gaussian_5x5/u8/16384x16384",
+            "filter_3x3/f32/16384x16384",
+            "filter_11x11/f32/16384x16384",
+            "sobel_magnitude/f32/16384x16384",
             "segments/f32/2^3",
             "segments/f32/2^20",
             "segments/f32/power_law",

@@ -139,6 +139,30 @@ fn the_images_are_the_same() {
     }
 }
 
+#[test]
+fn the_filters_are_the_same() {
+    const STENCIL: &str = include_str!("../peers/stencil.cuh");
+    for (quick, prefix) in
+        [(true, "options.quick ? std::vector<uint64_t>{"), (false, ": std::vector<uint64_t>{")]
+    {
+        for (op, element) in [
+            (Op::Gaussian5, Type::F32),
+            (Op::Gaussian11, Type::F32),
+            (Op::Gaussian5, Type::U8),
+            (Op::Filter3, Type::F32),
+            (Op::Filter11, Type::F32),
+            (Op::SobelMagnitude, Type::F32),
+        ] {
+            let cases = suite::cases(quick).into_iter();
+            let cases = cases.filter(|case| case.op == op && case.element == element);
+            let sides: Vec<usize> = cases.map(|case| case.elements().isqrt()).collect();
+            assert_eq!(list(prefix), sides, "{}", op.name());
+            let name = format!("\"{}/{}/\"", op.name(), element.name());
+            assert!(STENCIL.contains(&name), "{name}");
+        }
+    }
+}
+
 /// Values that the C++ side printed.
 #[test]
 fn the_inputs_are_the_same() {

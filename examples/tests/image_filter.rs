@@ -61,10 +61,43 @@ fn the_photograph_as_the_report_had_its_own() {
     std::fs::remove_dir_all(to).expect("it is ours");
 }
 
+/// What each filter makes of a step from black to white, by hand.
+#[test]
+fn filters_of_a_step() {
+    let (from, to) = (folder("step"), folder("filtered"));
+    RgbImage::from_fn(6, 4, |x, _| image::Rgb([if x < 3 { 10 } else { 100 }; 3]))
+        .save(from.join("a.png"))
+        .unwrap();
+    // Of a row of the result.
+    let rows: [(&[&str], [u8; 6]); 4] = [
+        (&["mean", "--size", "3"], [10, 10, 40, 70, 100, 100]),
+        (&["sharpen"], [10, 10, 0, 190, 100, 100]),
+        (&["sobel"], [0, 0, 255, 255, 0, 0]),
+        (&["gaussian", "--sigma", "0.2"], [10, 10, 10, 100, 100, 100]),
+    ];
+    for (filter, expected) in rows {
+        for device in ["cpu", "simulator"] {
+            let mut arguments = filter.to_vec();
+            arguments.extend(["--device", device, "--json", "--input", text(&from), "--output", text(&to)]);
+            assert_eq!(json(EXAMPLE, &arguments).len(), 1);
+            let image =
+                image::open(to.join(format!("a-{}.png", filter[0]))).expect("it was written").into_rgb8();
+            for (x, _, pixel) in image.enumerate_pixels() {
+                assert_eq!(pixel.0, [expected[x as usize]; 3], "{filter:?} at column {x} on {device}");
+            }
+        }
+    }
+    std::fs::remove_dir_all(from).expect("it is ours");
+    std::fs::remove_dir_all(to).expect("it is ours");
+}
+
 #[test]
 fn a_user_is_told_what_there_is() {
     let help = run(EXAMPLE, &["--help"]);
-    for option in ["--input", "--output", "--device", "--report", "--json", "resize"] {
+    for option in [
+        "--input", "--output", "--device", "--report", "--json", "--border", "mean", "sharpen", "gaussian",
+        "sobel", "resize",
+    ] {
         assert!(help.contains(option), "{option} is missing from\n{help}");
     }
     assert!(!start(EXAMPLE, &["resize", "--width", "0"]).status.success());

@@ -3564,3 +3564,314 @@ pub static STENCIL_MARCH: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
         },
     ],
 };
+
+/// Module `stencil_separable_f32`: `separable_f32_11`, `separable_f32_3`, `separable_f32_5`, `separable_f32_7`, `separable_f32_9`.
+pub static STENCIL_SEPARABLE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f32.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_f32x3`: `separable_f32x3_11`, `separable_f32x3_3`, `separable_f32x3_5`, `separable_f32x3_7`, `separable_f32x3_9`.
+pub static STENCIL_SEPARABLE_F32X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_f32x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f32x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f32x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_f32x4`: `separable_f32x4_11`, `separable_f32x4_3`, `separable_f32x4_5`, `separable_f32x4_7`, `separable_f32x4_9`.
+pub static STENCIL_SEPARABLE_F32X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_f32x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f32x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f32x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_f64`: `separable_f64_11`, `separable_f64_3`, `separable_f64_5`, `separable_f64_7`, `separable_f64_9`.
+pub static STENCIL_SEPARABLE_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f64.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_u8`: `separable_u8_11`, `separable_u8_3`, `separable_u8_5`, `separable_u8_7`, `separable_u8_9`.
+pub static STENCIL_SEPARABLE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u8.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_u8x3`: `separable_u8x3_11`, `separable_u8x3_3`, `separable_u8x3_5`, `separable_u8x3_7`, `separable_u8x3_9`.
+pub static STENCIL_SEPARABLE_U8X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_u8x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u8x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u8x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_u8x4`: `separable_u8x4_11`, `separable_u8x4_3`, `separable_u8x4_5`, `separable_u8x4_7`, `separable_u8x4_9`.
+pub static STENCIL_SEPARABLE_U8X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_u8x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u8x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u8x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_u16`: `separable_u16_11`, `separable_u16_3`, `separable_u16_5`, `separable_u16_7`, `separable_u16_9`.
+pub static STENCIL_SEPARABLE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u16.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_i16`: `separable_i16_11`, `separable_i16_3`, `separable_i16_5`, `separable_i16_7`, `separable_i16_9`.
+pub static STENCIL_SEPARABLE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_i16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_i16.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f32`: `full_f32_11`, `full_f32_3`, `full_f32_5`, `full_f32_7`.
+pub static STENCIL_FULL_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f32.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f32.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_u8`: `full_u8_11`, `full_u8_3`, `full_u8_5`, `full_u8_7`.
+pub static STENCIL_FULL_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u8.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_u8x3`: `full_u8x3_3`.
+pub static STENCIL_FULL_U8X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_u8x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u8x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u8x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_u8x4`: `full_u8x4_3`.
+pub static STENCIL_FULL_U8X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_u8x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u8x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u8x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f64`: `full_f64_3`.
+pub static STENCIL_FULL_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_f64",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f64.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_sobel`: `sobel_f32`, `sobel_f64`, `sobel_general_f32`, `sobel_general_f64`, `sobel_general_i16`, `sobel_general_u16`, `sobel_general_u8`, `sobel_i16`, `sobel_u16`, `sobel_u8`.
+pub static STENCIL_SOBEL: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_sobel",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_sobel.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_sobel.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_general`: `general_full_f32`, `general_full_f64`, `general_full_i16`, `general_full_u16`, `general_full_u8`, `general_separable_f32`, `general_separable_f64`, `general_separable_i16`, `general_separable_u16`, `general_separable_u8`.
+pub static STENCIL_GENERAL: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_general",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_general.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_scipy`: `scipy_add_f32`, `scipy_add_f64`, `scipy_add_i16`, `scipy_add_u16`, `scipy_add_u8`, `scipy_correlate1d_f32`, `scipy_correlate1d_f64`, `scipy_correlate1d_i16`, `scipy_correlate1d_u16`, `scipy_correlate1d_u8`, `scipy_correlate_f32`, `scipy_correlate_f64`, `scipy_correlate_i16`, `scipy_correlate_u16`, `scipy_correlate_u8`, `scipy_uniform_f32`, `scipy_uniform_f64`, `scipy_uniform_i16`, `scipy_uniform_u16`, `scipy_uniform_u8`.
+pub static STENCIL_SCIPY: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_scipy",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_scipy.sm_75.ptx"),
+        },
+    ],
+};

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-/// A float, as bits.
+/// A number, as bits.
 pub trait Bits: Copy + Debug {
     /// The bits, with one pattern for every NaN: which NaN an operation gives differs from machine to machine.
     fn bits(self) -> u64;
@@ -19,6 +19,17 @@ impl Bits for f64 {
         if self.is_nan() { f64::NAN.to_bits() } else { self.to_bits() }
     }
 }
+
+macro_rules! integers {
+    ($($t:ty)*) => { $(
+        impl Bits for $t {
+            fn bits(self) -> u64 {
+                self as u64
+            }
+        }
+    )* };
+}
+integers!(u8 u16 i16);
 
 /// Where two slices first differ in their bits, any NaN being equal to any NaN.
 ///

@@ -31,7 +31,6 @@ pub enum Border<T> {
 
 impl<T: Copy> Border<T> {
     /// The kernels' number of this mode, and the value outside (`zero` where there is none). [`Border::Valid`] never asks.
-    #[cfg_attr(not(test), expect(dead_code, reason = "until the first filter"))]
     pub(crate) fn code(self, zero: T) -> (u32, T) {
         match self {
             Self::Reflect => (border::REFLECT, zero),

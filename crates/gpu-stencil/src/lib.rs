@@ -1,15 +1,24 @@
 #![doc = include_str!("../README.md")]
 
+mod api;
 mod border;
 mod error;
 mod image;
 pub mod iterate;
+mod launch;
 mod memory;
+pub mod plan;
+pub mod reference;
 pub mod resize;
+pub mod scipy;
 pub mod signal;
 pub mod texture;
 pub mod variants;
+mod weights;
 
+pub use api::*;
 pub use border::Border;
 pub use error::Error;
 pub use image::{Image, ImageLayout, ImageMut};
+pub use launch::{Pixel, Sum};
+pub use weights::{Filter, SeparableFilter, Weight};

@@ -4,6 +4,7 @@
 //! filter alone, so the CPU, the simulator and every GPU give the same bits; each module states its order.
 
 pub mod border;
+pub mod filter;
 pub mod iterate;
 pub mod resize;
 pub mod signal;

@@ -1,0 +1,229 @@
+//! Filters: which kernel, and how its blocks share the image.
+
+use gpu_kernels::stencil::filter::geometry::{THREADS, WARPS};
+use gpu_kernels::stencil::filter::{Geometry, general, march, sobel};
+use gpu_std::launch::LaunchConfig;
+
+use crate::error::Error;
+use crate::image::ImageLayout;
+
+/// The most blocks of a launch.
+const MAX_BLOCKS: u64 = i32::MAX as u64;
+
+/// Rows of a block of a fast kernel: a tall strip reads few rows twice, short ones give an H200 work where the image is small. Whatever
+/// is the first to leave as many blocks as keep all of its multiprocessors busy several times over (not yet measured).
+const ROWS: [u32; 4] = [128, 64, 32, 16];
+const ENOUGH_BLOCKS: u64 = 4096;
+/// Rows of a block of a general kernel: a separable one computes as many rows' sums again as the filter is high.
+const GENERAL_ROWS: u32 = 32;
+const GENERAL_FULL_ROWS: u32 = 4 * general::FULL_ROWS;
+
+/// Where the windows of a filter lie: so many taps, from so many pixels left of and above an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Taps along x and y.
+    pub taps: (u32, u32),
+    /// Pixels to the left of an output that its window starts at; negative where it starts at its right.
+    pub left: i32,
+    /// The same upwards.
+    pub top: i32,
+}
+
+/// Which kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// The fast one, for so many taps along both axes, and so many channels.
+    Fast {
+        /// Taps.
+        taps: u32,
+        /// Elements of a pixel.
+        channels: u32,
+    },
+    /// The one for everything.
+    General,
+}
+
+/// The launch of a filter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Grid, block and shared memory.
+    pub launch: LaunchConfig,
+    /// What the kernel is told.
+    pub geometry: Geometry,
+}
+
+/// Whether all rows of all images, of elements of so many bytes, start at multiples of `to` bytes.
+pub(crate) fn aligned(to: usize, bytes: usize, layout: ImageLayout, address: u64) -> bool {
+    let whole = |elements: usize| elements.wrapping_mul(bytes).is_multiple_of(to);
+    address.is_multiple_of(to as u64)
+        && whole(layout.pitch())
+        && (layout.count() < 2 || whole(layout.stride()))
+}
+
+/// The number of blocks of a launch.
+fn blocks(blocks: u64) -> Result<u32, Error> {
+    if blocks > MAX_BLOCKS {
+        return Err(Error::TooManyBlocks { blocks: blocks.into(), limit: MAX_BLOCKS as u32 });
+    }
+    Ok(blocks as u32)
+}
+
+impl Plan {
+    /// The plan for a filter of elements `T`, summed as `S`, of images of one shape; `instances` are the taps and channels of the fast
+    /// kernels, `addresses` those of input and output.
+    ///
+    /// # Errors
+    /// [`Error::TooManyBlocks`].
+    pub fn filter<T, S: gpu_std::float::Float>(
+        instances: &[(u32, u32)],
+        separable: bool,
+        window: Window,
+        mode: u32,
+        [input, output]: [ImageLayout; 2],
+        addresses: [u64; 2],
+    ) -> Result<Self, Error> {
+        let mut plan = Self::of::<T>(instances, window, mode, [input, output], addresses);
+        let (taps_x, taps_y) = window.taps;
+        if plan.kernel == Kernel::General {
+            let geometry = &mut plan.geometry;
+            let (threads, bytes) = if separable {
+                geometry.rows = GENERAL_ROWS.max(taps_y);
+                (general::SEPARABLE_THREADS, general::separable_shared_bytes::<S>(taps_y))
+            } else {
+                geometry.rows = GENERAL_FULL_ROWS;
+                (general::FULL_THREADS, general::full_shared_bytes::<S>(taps_x * taps_y))
+            };
+            plan.launch = LaunchConfig::linear(0, threads).shared(bytes);
+            geometry.across = geometry.output_row.div_ceil(threads);
+        }
+        plan.with_blocks(output)
+    }
+
+    /// The plan for gradients of images of one shape; `instances` as for [`Plan::filter`], `output` the extents of the outputs.
+    ///
+    /// # Errors
+    /// [`Error::TooManyBlocks`].
+    pub fn sobel<T>(
+        instances: &[(u32, u32)],
+        window: Window,
+        mode: u32,
+        [input, output]: [ImageLayout; 2],
+        address: u64,
+    ) -> Result<Self, Error> {
+        // Each output has an alignment of its own.
+        let mut plan = Self::of::<T>(instances, window, mode, [input, output], [address, 1]);
+        if plan.kernel == Kernel::General {
+            plan.launch = LaunchConfig::linear(0, sobel::THREADS);
+            plan.geometry.rows = GENERAL_ROWS;
+            plan.geometry.across = plan.geometry.output_row.div_ceil(sobel::THREADS);
+        }
+        plan.with_blocks(output)
+    }
+
+    /// All but the number of blocks; of the general kernel also without its launch, its rows and blocks side by side.
+    fn of<T>(
+        instances: &[(u32, u32)],
+        window: Window,
+        mode: u32,
+        [input, output]: [ImageLayout; 2],
+        addresses: [u64; 2],
+    ) -> Self {
+        let (taps, channels) = (window.taps.0, input.channels() as u32);
+        // Their border logic takes images no smaller than the filter.
+        let fast = taps == window.taps.1
+            && instances.contains(&(taps, channels))
+            && input.width().min(input.height()) >= taps as usize;
+        let bytes = size_of::<T>();
+        // A window starts with a row's vector only if the filter is in the middle, or off by whole vectors.
+        let shift = (window.left - (taps / 2) as i32).unsigned_abs() as usize * input.channels() * bytes;
+        let mut geometry = Geometry {
+            input_pitch: input.pitch() as u64,
+            input_stride: input.stride() as u64,
+            output_pitch: output.pitch() as u64,
+            output_stride: output.stride() as u64,
+            width: input.width() as u32,
+            height: input.height() as u32,
+            output_row: output.row() as u32,
+            output_height: output.height() as u32,
+            channels,
+            taps_x: window.taps.0,
+            taps_y: window.taps.1,
+            left: window.left,
+            top: window.top,
+            mode,
+            rows: 0,
+            across: 0,
+            down: 0,
+            input_aligned: [16, 4]
+                .into_iter()
+                .find(|&to| aligned(to, bytes, input, addresses[0]) && shift.is_multiple_of(to))
+                .unwrap_or(0) as u32,
+            output_aligned: aligned(16, bytes, output, addresses[1]) as u32,
+            reserved: 0,
+        };
+        if !fast {
+            return Self { kernel: Kernel::General, launch: LaunchConfig::linear(0, 0), geometry };
+        }
+        geometry.across = geometry.output_row.div_ceil(WARPS * 32 * march::lane::<T>(taps));
+        let images = geometry.across as u64 * output.count() as u64;
+        let enough =
+            |&&rows: &&u32| images * u64::from(geometry.output_height.div_ceil(rows)) >= ENOUGH_BLOCKS;
+        geometry.rows = ROWS.iter().find(enough).copied().unwrap_or(ROWS[ROWS.len() - 1]);
+        let launch = LaunchConfig::linear(0, THREADS).shared(march::shared_bytes::<T>(taps, channels));
+        Self { kernel: Kernel::Fast { taps, channels }, launch, geometry }
+    }
+
+    fn with_blocks(mut self, output: ImageLayout) -> Result<Self, Error> {
+        let geometry = &mut self.geometry;
+        geometry.down = geometry.output_height.div_ceil(geometry.rows);
+        let lines = u64::from(geometry.down).saturating_mul(output.count() as u64);
+        self.launch.grid[0] = blocks(lines.saturating_mul(u64::from(geometry.across)))?;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: Window = Window { taps: (5, 5), left: 2, top: 2 };
+
+    fn plan(window: Window, layout: ImageLayout, address: u64) -> Plan {
+        Plan::filter::<f32, f32>(&[(5, 1)], true, window, 0, [layout; 2], [address; 2]).unwrap()
+    }
+
+    #[test]
+    fn the_fast_kernel_takes_what_it_was_made_for() {
+        let large = ImageLayout::new(16384, 16384, 1).unwrap();
+        let fast = Kernel::Fast { taps: 5, channels: 1 };
+        let figure = plan(WINDOW, large, 256);
+        assert_eq!((figure.kernel, figure.geometry.rows, figure.launch.grid), (fast, 128, [4096, 1, 1]));
+        assert_eq!((figure.geometry.input_aligned, figure.geometry.output_aligned), (16, 1));
+        // Off its middle by one pixel, or at an address that is no multiple of 16.
+        assert_eq!(plan(Window { left: 1, ..WINDOW }, large, 256).geometry.input_aligned, 4);
+        assert_eq!(plan(WINDOW, large, 8).geometry.output_aligned, 0);
+        let photograph = plan(WINDOW, ImageLayout::new(750, 499, 1).unwrap(), 0);
+        assert_eq!((photograph.kernel, photograph.geometry.rows), (fast, 16));
+        assert_eq!(photograph.geometry.input_aligned, 4, "750 elements are no whole vectors of 16 bytes");
+    }
+
+    #[test]
+    fn the_general_kernel_takes_the_rest() {
+        let layout = ImageLayout::new(100, 3, 1).unwrap();
+        assert_eq!(plan(WINDOW, layout, 0).kernel, Kernel::General, "the image is lower than the filter");
+        let layout = ImageLayout::new(100, 100, 2).unwrap();
+        let two = plan(WINDOW, layout, 0);
+        assert_eq!((two.kernel, two.launch.grid[0], two.launch.shared_bytes), (Kernel::General, 4 * 4, 1280));
+        let wide = Window { taps: (5, 4), ..WINDOW };
+        assert_eq!(plan(wide, ImageLayout::new(100, 100, 1).unwrap(), 0).kernel, Kernel::General);
+    }
+
+    #[test]
+    fn more_blocks_than_a_launch_has_are_an_error() {
+        let layout = ImageLayout::new(1 << 20, 1 << 30, 2).unwrap();
+        let error = Plan::filter::<u8, f32>(&[], true, WINDOW, 0, [layout; 2], [0; 2]).unwrap_err();
+        assert!(matches!(error, Error::TooManyBlocks { limit: 0x7fff_ffff, .. }), "{error}");
+    }
+}

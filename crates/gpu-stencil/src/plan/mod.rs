@@ -1,0 +1,6 @@
+//! What is launched, from extents and the alignment of addresses alone: pure, tested without a GPU.
+
+mod filter;
+
+pub(crate) use filter::aligned;
+pub use filter::{Kernel, Plan, Window};
