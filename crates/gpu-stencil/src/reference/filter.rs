@@ -1,7 +1,7 @@
 //! Filters, by bands of rows: each row of the input is brought, with its border, into a buffer of sums, once a band; the chains of a
 //! row's outputs run side by side.
 
-use gpu_core::vectors;
+use gpu_core::vectors::{self, Work};
 use gpu_kernels::stencil::border::source;
 use gpu_kernels::stencil::filter::Pixel;
 use gpu_std::float::Float;
@@ -69,22 +69,35 @@ fn chains<'a, S: Float>(
     links: usize,
     link: impl Fn(usize) -> (S, &'a [S]),
     len: usize,
-    mut write: impl FnMut(usize, S),
+    write: impl FnMut(usize, S),
 ) {
-    vectors::run(
-        #[inline(always)]
-        || {
-            let mut at = 0;
-            while at + LANES <= len {
-                side_by_side::<S, LANES>(links, &link, at, &mut write);
-                at += LANES;
-            }
-            while at < len {
-                side_by_side::<S, 1>(links, &link, at, &mut write);
-                at += 1;
-            }
-        },
-    );
+    vectors::run(Chains { links, link, len, write });
+}
+
+/// What [`chains`] does.
+struct Chains<L, W> {
+    links: usize,
+    link: L,
+    len: usize,
+    write: W,
+}
+
+impl<'a, S: Float + 'a, L: Fn(usize) -> (S, &'a [S]), W: FnMut(usize, S)> Work for Chains<L, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { links, link, len, mut write } = self;
+        let mut at = 0;
+        while at + LANES <= len {
+            side_by_side::<S, LANES>(links, &link, at, &mut write);
+            at += LANES;
+        }
+        while at < len {
+            side_by_side::<S, 1>(links, &link, at, &mut write);
+            at += 1;
+        }
+    }
 }
 
 /// `N` chains, from number `at` on.

@@ -1,6 +1,6 @@
 //! Sobel's gradients.
 
-use gpu_core::vectors;
+use gpu_core::vectors::{self, Work};
 use gpu_kernels::stencil::filter::arctangent::{Coefficients, atan2};
 use gpu_kernels::stencil::filter::sobel::{along_x, difference, magnitude, smooth};
 use rayon::prelude::*;
@@ -62,30 +62,64 @@ fn one<T: Pixel, G: gpu_core::Element + gpu_kernels::stencil::filter::Pixel<Sum 
             for (y, output) in output.chunks_mut(layout.pitch()).enumerate() {
                 rows.advance(band * height + y, &as_they_are);
                 let lines = [0, 1, 2].map(|number| rows.row(number));
-                vectors::run(
-                    #[inline(always)]
-                    || {
-                        for (at, output) in output[..layout.row()].iter_mut().enumerate() {
-                            let at = |row: usize, tap: usize| lines[row][at + tap * channels];
-                            *output = G::narrow(value(at, of));
-                        }
-                    },
-                );
+                vectors::run(Row { lines, channels, of, output: &mut output[..layout.row()] });
             }
         });
     }
 }
 
-/// What is wanted of the window that `at` reads, by row and column.
+/// A row of an output, and the three rows that it comes of.
+struct Row<'a, S, G> {
+    lines: [&'a [S]; 3],
+    channels: usize,
+    of: Of,
+    output: &'a mut [G],
+}
+
+impl<S: Coefficients, G: gpu_kernels::stencil::filter::Pixel<Sum = S>> Work for Row<'_, S, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { lines, channels, of, output } = self;
+        // As long as the output, so that no access needs a check.
+        let len = output.len();
+        let taps = lines.map(|line| [0, 1, 2].map(|tap| &line[tap * channels..][..len]));
+        for (at, output) in output.iter_mut().enumerate() {
+            *output = G::narrow(value(&taps, at, of));
+        }
+    }
+}
+
+/// The elements of the windows of a row of outputs, by row and column of the window.
+type Taps<'a, S> = [[&'a [S]; 3]; 3];
+
+// Functions, all inlined: closures that are used twice would stay functions of their own, compiled for the oldest machines.
+
 #[inline(always)]
-fn value<S: Coefficients>(at: impl Fn(usize, usize) -> S, of: Of) -> S {
-    let gx = || along_x([0, 1, 2].map(|row| difference(at(row, 0), at(row, 2))));
-    let smoothed = |row| smooth(at(row, 0), at(row, 1), at(row, 2));
-    let gy = || difference(smoothed(0), smoothed(2));
+fn gx<S: Coefficients>(taps: &Taps<'_, S>, at: usize) -> S {
+    along_x([
+        difference(taps[0][0][at], taps[0][2][at]),
+        difference(taps[1][0][at], taps[1][2][at]),
+        difference(taps[2][0][at], taps[2][2][at]),
+    ])
+}
+
+#[inline(always)]
+fn gy<S: Coefficients>(taps: &Taps<'_, S>, at: usize) -> S {
+    difference(
+        smooth(taps[0][0][at], taps[0][1][at], taps[0][2][at]),
+        smooth(taps[2][0][at], taps[2][1][at], taps[2][2][at]),
+    )
+}
+
+/// What is wanted of the window of output `at`.
+#[inline(always)]
+fn value<S: Coefficients>(taps: &Taps<'_, S>, at: usize, of: Of) -> S {
     match of {
-        Of::Gx => gx(),
-        Of::Gy => gy(),
-        Of::Magnitude => magnitude(gx(), gy()),
-        Of::Direction => atan2(gy(), gx()),
+        Of::Gx => gx(taps, at),
+        Of::Gy => gy(taps, at),
+        Of::Magnitude => magnitude(gx(taps, at), gy(taps, at)),
+        Of::Direction => atan2(gy(taps, at), gx(taps, at)),
     }
 }
