@@ -10,6 +10,7 @@
 //   histogram.cuh     CUB's histograms
 //   select.cuh        CUB's compaction
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
+//   npp.cuh           what NPP's functions need
 //   stencil.cuh       NPP's filters of images
 //   transpose.cuh     cuBLAS's transposition
 //   linalg.cuh        cuBLAS's products and sums

@@ -1,37 +1,9 @@
 // NPP's bilinear halving of an image of floats.
 #pragma once
 
-#include <nppi_geometry_transforms.h>
-
 #include "linalg.cuh"  // none_wrong
+#include "npp.cuh"
 #include "session.cuh"
-
-#define CHECK_NPP(call)                                                                                   \
-    do {                                                                                                  \
-        NppStatus check_status = (call);                                                                  \
-        if (check_status != NPP_SUCCESS) {                                                                \
-            std::fprintf(stderr, "error: %s:%d: %s: status %d\n", __FILE__, __LINE__, #call,              \
-                         int(check_status));                                                              \
-            std::exit(1);                                                                                 \
-        }                                                                                                 \
-    } while (0)
-
-// What NPP wants to know of the device and the stream.
-inline NppStreamContext npp_context(const Session& session) {
-    cudaDeviceProp properties;
-    CHECK(cudaGetDeviceProperties(&properties, session.options.device));
-    NppStreamContext context{};
-    context.hStream = session.stream;
-    context.nCudaDeviceId = session.options.device;
-    context.nMultiProcessorCount = properties.multiProcessorCount;
-    context.nMaxThreadsPerMultiProcessor = properties.maxThreadsPerMultiProcessor;
-    context.nMaxThreadsPerBlock = properties.maxThreadsPerBlock;
-    context.nSharedMemPerBlock = properties.sharedMemPerBlock;
-    context.nCudaDevAttrComputeCapabilityMajor = properties.major;
-    context.nCudaDevAttrComputeCapabilityMinor = properties.minor;
-    CHECK(cudaStreamGetFlags(session.stream, &context.nStreamFlags));
-    return context;
-}
 
 // Counts the elements of the half that are not the means of four: whatever the order, three lerps or four products err by 10 units
 // of 2^-24 of the largest, ../../crates/gpu-stencil/src/resize/mod.rs has the derivation. A NaN is not right.

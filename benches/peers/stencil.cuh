@@ -4,38 +4,10 @@
 // sums in doubles, within what floats may err by, and of the others it is only checked that the pixels were written.
 #pragma once
 
-#include <npp.h>
-
 #include <type_traits>
 
+#include "npp.cuh"
 #include "session.cuh"
-
-#define CHECK_NPP(call)                                                                                   \
-    do {                                                                                                  \
-        NppStatus check_status = (call);                                                                  \
-        if (check_status != NPP_NO_ERROR) {                                                               \
-            std::fprintf(stderr, "error: %s:%d: %s: status %d\n", __FILE__, __LINE__, #call,              \
-                         int(check_status));                                                              \
-            std::exit(1);                                                                                 \
-        }                                                                                                 \
-    } while (0)
-
-// What NPP wants to know of the device and the stream.
-inline NppStreamContext npp_context(const Session& session) {
-    cudaDeviceProp properties;
-    CHECK(cudaGetDeviceProperties(&properties, session.options.device));
-    NppStreamContext context{};
-    context.hStream = session.stream;
-    context.nCudaDeviceId = session.options.device;
-    context.nMultiProcessorCount = properties.multiProcessorCount;
-    context.nMaxThreadsPerMultiProcessor = properties.maxThreadsPerMultiProcessor;
-    context.nMaxThreadsPerBlock = properties.maxThreadsPerBlock;
-    context.nSharedMemPerBlock = properties.sharedMemPerBlock;
-    context.nCudaDevAttrComputeCapabilityMajor = properties.major;
-    context.nCudaDevAttrComputeCapabilityMinor = properties.minor;
-    CHECK(cudaStreamGetFlags(session.stream, &context.nStreamFlags));
-    return context;
-}
 
 // The weights of the full filters of ../src/suite/stencil.rs.
 __host__ __device__ inline float filter_weight(int at) { return float((double(at) - 40.5) / 4096.0); }
