@@ -1,5 +1,6 @@
 //! Histograms of every type of samples: one body over all backends, against a serial count.
 
+use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::Device;
@@ -8,14 +9,6 @@ use gpu_scan::{
     HistogramSample, histogram_between, histogram_between_into, histogram_even, histogram_even_into,
 };
 use gpu_tests::backends::for_each;
-
-/// SplitMix64.
-fn random(seed: u64, index: usize) -> u64 {
-    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
-}
 
 /// A type of samples, with what the oracle needs: bins by another way than the kernels'.
 trait Sample: HistogramSample + Debug {

@@ -41,12 +41,9 @@ macro_rules! halves {
 }
 halves!(f16 bf16);
 
-/// 32 random bits (SplitMix64).
+/// 32 random bits.
 fn random(seed: u64, index: usize) -> u32 {
-    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits >> 32) as u32
+    (gpu_tests::data::random(seed, index) >> 32) as u32
 }
 
 #[track_caller]

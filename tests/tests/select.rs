@@ -1,5 +1,6 @@
 //! Selections of items of every width: one body over all backends, against serial loops.
 
+use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::{Buffer, Device, Element, Kind};
@@ -14,14 +15,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-
-/// SplitMix64.
-fn random(seed: u64, index: usize) -> u64 {
-    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
-}
 
 /// Flags of which `of` in 256 are set, not all with the same value.
 fn flags(seed: u64, len: usize, of: u64) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The sort of every type of keys, with every width of values: one body over all backends, against a stable serial sort that compares
 //! in the type's own terms.
 
+use gpu_tests::data::random;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
@@ -51,14 +52,6 @@ samples! {
         |a: &f16, b: &f16| sign_and_magnitude(a.to_bits()).cmp(&sign_and_magnitude(b.to_bits()));
     bf16: |w| bf16::from_bits(w as u16),
         |a: &bf16, b: &bf16| sign_and_magnitude(a.to_bits()).cmp(&sign_and_magnitude(b.to_bits()));
-}
-
-/// SplitMix64.
-fn random(seed: u64, index: usize) -> u64 {
-    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 /// Keys of any bits; few different ones; in order already; in the opposite one; all the same; special floats.

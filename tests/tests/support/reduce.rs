@@ -2,6 +2,7 @@
 
 use core::cmp::Ordering;
 use core::fmt::Debug;
+use gpu_tests::data::random;
 
 use gpu_reduce::kernels::Number;
 use gpu_std::half::{bf16, f16};
@@ -21,14 +22,6 @@ pub trait Sample: Number + gpu_core::Element + Debug {
     /// The order of the values; there is no NaN.
     #[allow(dead_code, reason = "not every test compares")]
     fn order(&self, other: &Self) -> Ordering;
-}
-
-fn random(seed: u64, index: usize) -> u64 {
-    // SplitMix64.
-    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 macro_rules! floats {

@@ -1,6 +1,7 @@
 //! Elements for the tests of scans.
 
 use core::fmt::Debug;
+pub use gpu_tests::data::random;
 
 use gpu_scan::{Element, bf16, f16};
 
@@ -24,14 +25,6 @@ pub trait Sample: Element + Debug {
     fn smaller_of(a: Self::Oracle, b: Self::Oracle) -> Self::Oracle;
     /// The larger; there is no NaN.
     fn larger_of(a: Self::Oracle, b: Self::Oracle) -> Self::Oracle;
-}
-
-/// SplitMix64.
-pub fn random(seed: u64, index: usize) -> u64 {
-    let mut bits = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 macro_rules! floats {
