@@ -97,6 +97,24 @@ impl<'a, T: Element> View<'a, T> {
         Ok(unsafe { Self::from_parts(self.device, address, range.len()) })
     }
 
+    /// Whether it has memory in common with `other`. Borrows rule that out for what is written, but for memory that was taken over from
+    /// elsewhere.
+    ///
+    /// ```
+    /// let buffer = gpu_core::Device::simulator().upload(&[1u32, 2, 3])?;
+    /// assert!(buffer.slice(..2).overlaps(&buffer.slice(1..)));
+    /// assert!(!buffer.slice(..2).overlaps(&buffer.slice(2..)));
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn overlaps<U: Element>(&self, other: &View<'_, U>) -> bool {
+        let end = |start: u64, bytes: usize| start + bytes as u64;
+        !self.is_empty()
+            && !other.is_empty()
+            && self.device == other.device
+            && self.address < end(other.address, other.len * size_of::<U>())
+            && other.address < end(self.address, self.len * size_of::<T>())
+    }
+
     /// Copies it to `target`, which has the same length; ordered after all work enqueued before.
     ///
     /// # Errors

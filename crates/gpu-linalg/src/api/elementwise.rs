@@ -35,8 +35,8 @@ fn run<T: RealElement>(
     stream.expect("first operand", x.data.device())?;
     stream.expect("second operand", y.data.device())?;
     stream.expect("output", output.data.device())?;
-    expect_apart(&mut output.data, "x", &x.data)?;
-    expect_apart(&mut output.data, "y", &y.data)?;
+    expect_apart(&output.data, "x", &x.data)?;
+    expect_apart(&output.data, "y", &y.data)?;
     if x.layout.is_empty() {
         return Ok(());
     }
@@ -65,7 +65,7 @@ fn run_in_place<T: RealElement>(
     if let Some(x) = x {
         expect_alike(x.layout, y.layout)?;
         stream.expect("operand", x.data.device())?;
-        expect_apart(&mut y.data, "x", &x.data)?;
+        expect_apart(&y.data, "x", &x.data)?;
     }
     if y.layout.is_empty() {
         return Ok(());
@@ -189,7 +189,7 @@ pub fn swap<'x, 'y, T: RealElement>(
     expect_alike(x.layout, y.layout)?;
     stream.expect("first operand", x.data.device())?;
     stream.expect("second operand", y.data.device())?;
-    expect_apart(&mut y.data, "x", &x.data.view())?;
+    expect_apart(&y.data, "x", &x.data.view())?;
     if x.layout.is_empty() {
         return Ok(());
     }

@@ -53,8 +53,8 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
     stream.expect("first factor of a product", a.data.device())?;
     stream.expect("second factor of a product", b.data.device())?;
     stream.expect("output of a product", c.data.device())?;
-    expect_apart(&mut c.data, "A", &a.data)?;
-    expect_apart(&mut c.data, "B", &b.data)?;
+    expect_apart(&c.data, "A", &a.data)?;
+    expect_apart(&c.data, "B", &b.data)?;
     if m == 0 || n == 0 || counts[2] == 0 {
         return Ok(());
     }

@@ -61,8 +61,8 @@ where
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&mut y, "A", &a.data)?;
-    expect_apart(&mut y, "x", &x)?;
+    expect_apart(&y, "A", &a.data)?;
+    expect_apart(&y, "x", &x)?;
     if rows == 0 {
         return Ok(());
     }

@@ -44,8 +44,8 @@ pub fn ger<'x, 'y, T: RealElement>(
     stream.expect("first vector of an outer product", x.device())?;
     stream.expect("second vector of an outer product", y.device())?;
     stream.expect("matrix of an outer product", a.data.device())?;
-    expect_apart(&mut a.data, "x", &x)?;
-    expect_apart(&mut a.data, "y", &y)?;
+    expect_apart(&a.data, "x", &x)?;
+    expect_apart(&a.data, "y", &y)?;
     if a.layout.is_empty() || alpha == T::ZERO {
         return Ok(());
     }

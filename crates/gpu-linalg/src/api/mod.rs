@@ -18,12 +18,9 @@ use crate::error::Error;
 
 /// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from elsewhere.
 fn expect_apart<T: gpu_core::Element>(
-    output: &mut ViewMut<'_, T>,
+    output: &ViewMut<'_, T>,
     name: &'static str,
     input: &View<'_, T>,
 ) -> Result<(), Error> {
-    let bytes = |len: usize| (len * size_of::<T>()) as u64;
-    let (to, from) = (output.as_global_mut().address(), input.as_global().address());
-    let shared = to < from + bytes(input.len()) && from < to + bytes(output.len());
-    if shared && output.device() == input.device() { Err(Error::Aliasing { input: name }) } else { Ok(()) }
+    if output.view().overlaps(input) { Err(Error::Aliasing { input: name }) } else { Ok(()) }
 }

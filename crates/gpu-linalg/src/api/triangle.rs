@@ -92,8 +92,8 @@ pub fn symv<'x, 'y, 's, T: RealElement>(
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&mut y, "A", &a.data)?;
-    expect_apart(&mut y, "x", &x)?;
+    expect_apart(&y, "A", &a.data)?;
+    expect_apart(&y, "x", &x)?;
     if rows == 0 {
         return Ok(());
     }
@@ -153,7 +153,7 @@ pub fn trmv<'x, 's, T: RealElement>(
     stream.expect("matrix of a product", a.data.device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&mut x, "A", &a.data)?;
+    expect_apart(&x, "A", &a.data)?;
     if rows == 0 {
         return Ok(());
     }

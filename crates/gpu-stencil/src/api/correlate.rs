@@ -20,7 +20,7 @@ fn expect_images<T: Pixel>(
 ) -> Result<(), Error> {
     stream.expect("input", input.data.device())?;
     stream.expect("output", output.data.device())?;
-    expect_apart(&mut output.data, "the input", &input.data)
+    expect_apart(&output.data, "the input", &input.data)
 }
 
 /// Runs a full filter.

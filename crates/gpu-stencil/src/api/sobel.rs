@@ -135,7 +135,7 @@ fn expect_output<T: Pixel, U: gpu_core::Element>(
 ) -> Result<(), Error> {
     expect_extents(result, output.layout)?;
     stream.expect("output", output.data.device())?;
-    expect_apart(&mut output.data, "the input", &input.data)
+    expect_apart(&output.data, "the input", &input.data)
 }
 
 /// Where an output's memory begins and ends; nowhere, if it is not wanted.

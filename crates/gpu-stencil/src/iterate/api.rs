@@ -122,10 +122,10 @@ pub fn iterate_into<'i, 'o, 's, T: GridElement>(
     }
     if expected > 0 {
         stream.expect("scratch", scratch.device())?;
-        expect_apart(&mut scratch, "the state", &input)?;
-        expect_apart(&mut scratch, "the output", &output.view())?;
+        expect_apart(&scratch, "the state", &input)?;
+        expect_apart(&scratch, "the output", &output.view())?;
         if let Some(source) = &problem.source {
-            expect_apart(&mut scratch, "the source", source)?;
+            expect_apart(&scratch, "the source", source)?;
         }
     }
     if steps == 0 {

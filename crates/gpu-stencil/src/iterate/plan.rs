@@ -8,6 +8,7 @@ use gpu_std::launch::LaunchConfig;
 use super::grid::{Boundary, Grid};
 use super::stencil::Shape;
 use crate::error::Error;
+use crate::plan::blocks;
 
 /// The kernel of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ impl Case {
             with_source: self.with_source as u32,
         };
         let warps = (strip::THREADS / 32) as usize;
-        Ok((LaunchConfig::linear(blocks((across * down).div_ceil(warps))?, strip::THREADS), strips))
+        Ok((LaunchConfig::linear(blocks((across * down).div_ceil(warps) as u128)?, strip::THREADS), strips))
     }
 
     /// The launch of a step of a star in a volume.
@@ -132,7 +133,7 @@ impl Case {
             boundary: self.boundary.code(),
             with_source: self.with_source as u32,
         };
-        Ok((LaunchConfig::linear(blocks(count)?, march::THREADS), shape))
+        Ok((LaunchConfig::linear(blocks(count as u128)?, march::THREADS), shape))
     }
 
     /// The launch of a step of anything, without its taps.
@@ -157,17 +158,7 @@ impl Case {
             carry: 0,
             difference: difference as u32,
         };
-        Ok((LaunchConfig::linear(blocks(count)?, step::THREADS), shape))
-    }
-}
-
-/// The number of blocks of a launch.
-fn blocks(blocks: usize) -> Result<u32, Error> {
-    let limit = i32::MAX as u32;
-    if blocks > limit as usize {
-        Err(Error::TooManyBlocks { blocks: blocks as u128, limit })
-    } else {
-        Ok(blocks as u32)
+        Ok((LaunchConfig::linear(blocks(count as u128)?, step::THREADS), shape))
     }
 }
 

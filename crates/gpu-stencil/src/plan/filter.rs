@@ -4,11 +4,9 @@ use gpu_kernels::stencil::filter::geometry::{THREADS, WARPS};
 use gpu_kernels::stencil::filter::{Geometry, general, march, sobel};
 use gpu_std::launch::LaunchConfig;
 
+use super::blocks;
 use crate::error::Error;
 use crate::image::ImageLayout;
-
-/// The most blocks of a launch.
-const MAX_BLOCKS: u64 = i32::MAX as u64;
 
 /// Rows of a block of a fast kernel: a tall strip reads few rows twice, short ones give an H200 work where the image is small. Whatever
 /// is the first to leave as many blocks as keep all of its multiprocessors busy several times over (not yet measured).
@@ -60,14 +58,6 @@ pub(crate) fn aligned(to: usize, bytes: usize, layout: ImageLayout, address: u64
     address.is_multiple_of(to as u64)
         && whole(layout.pitch())
         && (layout.count() < 2 || whole(layout.stride()))
-}
-
-/// The number of blocks of a launch.
-fn blocks(blocks: u64) -> Result<u32, Error> {
-    if blocks > MAX_BLOCKS {
-        return Err(Error::TooManyBlocks { blocks: blocks.into(), limit: MAX_BLOCKS as u32 });
-    }
-    Ok(blocks as u32)
 }
 
 impl Plan {

@@ -6,9 +6,7 @@ use gpu_std::launch::LaunchConfig;
 use super::Interpolation;
 use crate::error::Error;
 use crate::image::ImageLayout;
-
-/// The most blocks of a launch.
-const MAX_BLOCKS: u32 = i32::MAX as u32;
+use crate::plan::blocks;
 
 /// Which kernel resizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +60,7 @@ impl Plan {
         let width = length.div_ceil(columns).next_power_of_two().min(u64::from(THREADS)) as u32;
         let across = length.div_ceil(u64::from(width) * columns);
         let down = (output.height() as u64).div_ceil(u64::from(THREADS / width * rows));
-        let blocks = u128::from(across) * u128::from(down) * output.count() as u128;
-        let Some(grid) = u32::try_from(blocks).ok().filter(|&blocks| blocks <= MAX_BLOCKS) else {
-            return Err(Error::TooManyBlocks { blocks, limit: MAX_BLOCKS });
-        };
+        let grid = blocks(u128::from(across) * u128::from(down) * output.count() as u128)?;
         // Layouts have extents of 31 bits, and blocks are no more than the grid's.
         let shape = Shape {
             x: Axis::new(input.width() as u32, output.width() as u32),
@@ -138,6 +133,6 @@ mod tests {
         let small = ImageLayout::new(1, 1, 1).unwrap();
         let large = ImageLayout::new((1 << 31) - 5000, (1 << 31) - 5000, 1).unwrap();
         let error = Plan::new::<u8>(1, [small, large], Interpolation::Nearest, [0; 2]).unwrap_err();
-        assert!(matches!(error, Error::TooManyBlocks { limit: MAX_BLOCKS, .. }), "{error}");
+        assert!(matches!(error, Error::TooManyBlocks { limit: 0x7fff_ffff, .. }), "{error}");
     }
 }

@@ -7,6 +7,7 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
+use crate::plan::blocks;
 
 /// A type of elements of images that SciPy's filters are there for: that of every [`Pixel`](crate::Pixel).
 pub trait Exact: gpu_core::Element + scipy::Exact + sealed::Kernels {}
@@ -139,11 +140,7 @@ kernels! {
 
 /// The launch with a thread for each of `count`.
 fn config(count: u64) -> Result<LaunchConfig, Error> {
-    let (blocks, limit) = (count.div_ceil(u64::from(scipy::THREADS)), i32::MAX as u32);
-    if blocks > u64::from(limit) {
-        return Err(Error::TooManyBlocks { blocks: blocks.into(), limit });
-    }
-    Ok(LaunchConfig::linear(blocks as u32, scipy::THREADS))
+    Ok(LaunchConfig::linear(blocks(count.div_ceil(u64::from(scipy::THREADS)))?, scipy::THREADS))
 }
 
 /// Enqueues a pass of `correlate1d`.

@@ -24,8 +24,8 @@ fn run<T: SignalElement>(
     stream.expect("signal", signal.device())?;
     stream.expect("filter", filter.device())?;
     stream.expect("output", output.device())?;
-    expect_apart(&mut output, "the signal", &signal)?;
-    expect_apart(&mut output, "the filter", &filter)?;
+    expect_apart(&output, "the signal", &signal)?;
+    expect_apart(&output, "the filter", &filter)?;
     let (signal, filter) = if plan.exchanged { (filter, signal) } else { (signal, filter) };
     if let (Some(signal), Some(filter), Some(output)) =
         (signal.as_slice(), filter.as_slice(), output.as_mut_slice())

@@ -40,7 +40,7 @@ pub fn sample_into<'p, 'o>(
     stream.expect("texture", texture.device())?;
     stream.expect("places in a texture", places.device())?;
     stream.expect("values of a texture", output.device())?;
-    expect_apart(&mut output, "the places in a texture", &places)?;
+    expect_apart(&output, "the places in a texture", &places)?;
     if places.is_empty() {
         return Ok(());
     }

@@ -6,9 +6,9 @@ use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
 use crate::image::ImageLayout;
+use crate::plan::blocks;
 
-/// The most blocks of a launch, and the most in y.
-const MAX_BLOCKS: u32 = i32::MAX as u32;
+/// The most blocks of a launch in y.
 const MAX_DOWN: u32 = u16::MAX as u32;
 
 /// The launch that samples places.
@@ -29,17 +29,15 @@ impl SamplePlan {
     /// [`Error::TooManyBlocks`].
     pub fn new(places: usize, texture: &Texture) -> Result<Self, Error> {
         Ok(Self {
-            launch: LaunchConfig::linear(blocks(places)?, SAMPLE_THREADS),
+            launch: LaunchConfig::linear(sample_blocks(places)?, SAMPLE_THREADS),
             reads: reads(places, texture),
             dimensions: texture.extents().len(),
         })
     }
 }
 
-fn blocks(places: usize) -> Result<u32, Error> {
-    let blocks = places.div_ceil(SAMPLE_THREADS as usize);
-    let fit = u32::try_from(blocks).ok().filter(|&blocks| blocks <= MAX_BLOCKS);
-    fit.ok_or(Error::TooManyBlocks { blocks: blocks as u128, limit: MAX_BLOCKS })
+fn sample_blocks(places: usize) -> Result<u32, Error> {
+    blocks(places.div_ceil(SAMPLE_THREADS as usize) as u64)
 }
 
 fn reads(length: usize, texture: &Texture) -> Reads {
@@ -108,8 +106,11 @@ mod tests {
 
     #[test]
     fn every_place_has_a_thread_and_grids_have_a_limit() {
-        assert_eq!((blocks(1).unwrap(), blocks(256).unwrap(), blocks(257).unwrap()), (1, 1, 2));
-        let error = blocks(1 << 40).unwrap_err();
+        assert_eq!(
+            (sample_blocks(1).unwrap(), sample_blocks(256).unwrap(), sample_blocks(257).unwrap()),
+            (1, 1, 2)
+        );
+        let error = sample_blocks(1 << 40).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { blocks: 4_294_967_296, .. }), "{error}");
     }
 }

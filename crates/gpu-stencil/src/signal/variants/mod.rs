@@ -123,7 +123,7 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         signal: impl Into<View<'x, T>>,
         output: impl Into<ViewMut<'o, T>>,
     ) -> Result<(), Error> {
-        let (signal, mut output) = (signal.into(), output.into());
+        let (signal, output) = (signal.into(), output.into());
         let (n, m) = (signal.len(), self.table.len());
         let plan = Plan::new::<T>(Operation::Correlation, Mode::Valid, n, m, 0)?;
         if m > n {
@@ -141,8 +141,8 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         stream.expect("signal", signal.device())?;
         stream.expect("filter", self.device.device())?;
         stream.expect("output", output.device())?;
-        expect_apart(&mut output, "the signal", &signal)?;
-        expect_apart(&mut output, "the filter", &self.device)?;
+        expect_apart(&output, "the signal", &signal)?;
+        expect_apart(&output, "the filter", &self.device)?;
         let bytes = if self.memory == Memory::Shared { shared_bytes::<T>() } else { 0 };
         let config = LaunchConfig::linear((outputs as u32).div_ceil(THREADS), THREADS).shared(bytes);
         launch::correlate(stream, config, self, sum, signal, output)
