@@ -123,8 +123,8 @@ inline void measure_filters(Session& session, const std::vector<uint64_t>& sides
         // One direction: NPP's magnitude writes more than that.
         if (session.selects(name("sobel_magnitude/f32/")))
             measure_filter<float>(session, "sobel_magnitude", side, 0, [=](const float* in, float* out) {
-                CHECK_NPP(nppiFilterSobelHorizBorder_32f_C1R_Ctx(in, length * 4, size, origin, out, length * 4, size,
-                                                                 NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE, context));
+                CHECK_NPP(nppiFilterSobelHorizMaskBorder_32f_C1R_Ctx(in, length * 4, size, origin, out, length * 4, size,
+                                                                     NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE, context));
             });
     }
 }
