@@ -48,7 +48,7 @@ pub fn resize_into<T: Element>(
     stream.expect("input of a resize", input.data.device())?;
     stream.expect("output of a resize", output.data.device())?;
     let (source, target) = (input.data.as_global(), output.data.as_global_mut());
-    expect_apart(&output.data, "the input of a resize", &input.data)?;
+    expect_apart(&output.data, "the input", &input.data)?;
     if from.count() == 0 {
         return Ok(());
     }

@@ -1,0 +1,129 @@
+//! Outputs that share memory with what is read. Borrows rule that out, so it takes memory that was taken over from elsewhere: on CUDA.
+
+use gpu_core::interop::{raw_pointer, view_from_raw, view_mut_from_raw};
+use gpu_core::{Buffer, Device, Element, View, ViewMut};
+use gpu_linalg::{Layout, Matrix, MatrixMut};
+use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};
+use gpu_stencil::resize::{Interpolation, resize_into};
+use gpu_stencil::signal::{self, Mode};
+use gpu_stencil::texture::{Descriptor, Texture, sample_into};
+use gpu_stencil::{Border, Filter, Gradients, Image, ImageLayout, ImageMut, SeparableFilter};
+use gpu_tests::backends::cuda;
+
+/// Memory of which any part can be read and written at the same time, as far as the compiler knows.
+struct Shared<'a, T: Element> {
+    device: &'a Device,
+    buffer: Buffer<T>,
+}
+
+impl<'a, T: Element> Shared<'a, T> {
+    fn address(&self, from: usize) -> u64 {
+        raw_pointer(&self.buffer).unwrap() + (from * size_of::<T>()) as u64
+    }
+
+    fn read(&self, from: usize, len: usize) -> View<'a, T> {
+        assert!(from + len <= self.buffer.len());
+        // SAFETY: the elements are the buffer's, which outlives the calls below. Those that are handed them twice are to refuse.
+        unsafe { view_from_raw(self.device, self.address(from), len) }.unwrap()
+    }
+
+    fn write(&self, from: usize, len: usize) -> ViewMut<'a, T> {
+        assert!(from + len <= self.buffer.len());
+        // SAFETY: as above.
+        unsafe { view_mut_from_raw(self.device, self.address(from), len) }.unwrap()
+    }
+}
+
+/// That the call names `$with`.
+macro_rules! refuses {
+    ($crate_name:ident, $field:ident: $with:literal, $call:expr) => {
+        match $call {
+            Err($crate_name::Error::Aliasing { $field }) => assert_eq!($field, $with),
+            other => panic!("{other:?} instead of an output that shares memory with {}", $with),
+        }
+    };
+}
+
+#[test]
+fn stencils_refuse_outputs_that_share_memory() {
+    let Some(device) = cuda("stencils_refuse_outputs_that_share_memory") else { return };
+    let stream = device.default_stream();
+    let content: Vec<f32> = (0..512).map(|i| i as f32).collect();
+    let memory = Shared { device: &device, buffer: device.upload(&content).unwrap() };
+    let layout = ImageLayout::new(16, 8, 1).unwrap();
+    // One element in common.
+    let image = || Image::new(memory.read(0, 128), layout).unwrap();
+    let output = || ImageMut::new(memory.write(127, 128), layout).unwrap();
+    let apart = || ImageMut::new(memory.write(256, 128), layout).unwrap();
+
+    let full = Filter::new(3, 3, &[1.0; 9]).unwrap();
+    refuses!(gpu_stencil, with: "the input", gpu_stencil::correlate_into(&stream, image(), &full, Border::Reflect, output()));
+    let separable = SeparableFilter::new(&[1.0; 3], &[1.0; 3]).unwrap();
+    refuses!(gpu_stencil, with: "the input",
+        gpu_stencil::correlate_separable_into(&stream, image(), &separable, Border::Reflect, output()));
+
+    let gradients = Gradients { gy: Some(output()), ..Gradients::default() };
+    refuses!(gpu_stencil, with: "the input", gpu_stencil::sobel_into(&stream, image(), Border::Reflect, gradients));
+    let twice = Gradients {
+        gx: Some(apart()),
+        direction: Some(ImageMut::new(memory.write(383, 128), layout).unwrap()),
+        ..Gradients::default()
+    };
+    refuses!(gpu_stencil, with: "another output", gpu_stencil::sobel_into(&stream, image(), Border::Reflect, twice));
+
+    refuses!(gpu_stencil, with: "the input", resize_into(&stream, image(), output(), Interpolation::Nearest));
+
+    let (samples, filter) = (memory.read(0, 100), memory.read(200, 5));
+    refuses!(gpu_stencil, with: "the signal",
+        signal::correlate_into(&stream, samples, filter, Mode::Same, memory.write(99, 100)));
+    refuses!(gpu_stencil, with: "the filter",
+        signal::correlate_into(&stream, samples, filter, Mode::Same, memory.write(204, 100)));
+
+    let texture = Texture::new(&device, &[8], 1, Descriptor::default(), &content[..8]).unwrap();
+    refuses!(gpu_stencil, with: "the places in a texture",
+        sample_into(&stream, &texture, memory.read(0, 10), memory.write(9, 10)));
+
+    let (grid, laplace) = (Grid::plane(8, 16).unwrap(), Stencil::jacobi(2, 1.0f32).unwrap());
+    let room = scratch_len(grid, 2);
+    let large = Shared { device: &device, buffer: device.upload(&vec![0.5f32; 384 + 2 * room]).unwrap() };
+    let problem = Problem::new(&laplace, grid, Boundary::Periodic).unwrap();
+    let (state, scratch) = (|| large.read(0, 128), |from| large.write(from, room));
+    let step = |problem: &Problem<'_, f32>, output, scratch| {
+        iterate_into(problem, &stream, state(), large.write(output, 128), scratch, 2)
+    };
+    refuses!(gpu_stencil, with: "the state", step(&problem, 127, scratch(384)));
+    refuses!(gpu_stencil, with: "the state", step(&problem, 128, scratch(127)));
+    refuses!(gpu_stencil, with: "the output", step(&problem, 128, scratch(255)));
+    let heated = Problem::new(&laplace, grid, Boundary::Periodic).unwrap();
+    let heated = heated.with_source(large.read(256, 128)).unwrap();
+    refuses!(gpu_stencil, with: "the source", step(&heated, 255, scratch(384)));
+    refuses!(gpu_stencil, with: "the source", step(&heated, 128, scratch(383)));
+
+    assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
+    assert!(large.buffer.to_vec().unwrap().iter().all(|&value| value == 0.5));
+}
+
+#[test]
+fn products_and_sums_refuse_outputs_that_share_memory() {
+    let Some(device) = cuda("products_and_sums_refuse_outputs_that_share_memory") else { return };
+    let stream = device.default_stream();
+    let content: Vec<f32> = (0..512).map(|i| i as f32).collect();
+    let memory = Shared { device: &device, buffer: device.upload(&content).unwrap() };
+    let square = Layout::row_major(8, 8).unwrap();
+    let matrix = |from| Matrix::new(memory.read(from, 64), square).unwrap();
+    let output = |from| MatrixMut::new(memory.write(from, 64), square).unwrap();
+
+    refuses!(gpu_linalg, input: "A", gpu_linalg::gemm(&stream, 1.0, matrix(0), matrix(128), 0.0, output(63)));
+    refuses!(gpu_linalg, input: "B", gpu_linalg::gemm(&stream, 1.0, matrix(0), matrix(128), 0.0, output(191)));
+    refuses!(gpu_linalg, input: "y", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(108, 9)));
+    refuses!(gpu_linalg, input: "x", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(8, 9)));
+
+    let mut scratch = device.alloc(gpu_linalg::gemv_scratch_len::<f32>(square).unwrap()).unwrap();
+    let mut gemv = |y| gpu_linalg::gemv(&stream, 1.0, matrix(0), memory.read(100, 8), 0.0, y, &mut scratch);
+    refuses!(gpu_linalg, input: "A", gemv(memory.write(63, 8)));
+    refuses!(gpu_linalg, input: "x", gemv(memory.write(107, 8)));
+    refuses!(gpu_linalg, input: "x", gpu_linalg::ger(&stream, 1.0, memory.read(63, 8), memory.read(100, 8), output(0)));
+    refuses!(gpu_linalg, input: "y", gpu_linalg::ger(&stream, 1.0, memory.read(100, 8), memory.read(63, 8), output(0)));
+
+    assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
+}
