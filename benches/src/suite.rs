@@ -26,7 +26,7 @@ pub use cases::{LITERATURE, cases};
 pub use copy::Copy;
 pub use histogram::Histogram;
 pub use linalg::{Add, Gemm, Gemv};
-pub use linalg_level1::{Axpy, Dot, Scale};
+pub use linalg_level1::{Axpy, Dot, FACTOR, Scale};
 pub use linalg_level2::{Ger, Symv, Trmv};
 pub use reduce::{Reduce, SumWithCopy};
 pub use runs::{RunLengths, SumByKey, Unique};

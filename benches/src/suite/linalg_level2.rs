@@ -224,3 +224,54 @@ impl<T: Element + RealElement> Work for Trmv<'_, T> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Args;
+
+    /// A session on the CPU with inputs of `n` × `n` elements.
+    fn session(n: usize) -> Session {
+        let args = Args::try_parse_from(["bench-gpu", "--device", "cpu"]).expect("valid");
+        let mut session = Session::new(&args).expect("the CPU is there");
+        session.prepare::<f32>(session.layout::<f32>(n * n)).expect("they are small");
+        session
+    }
+
+    #[test]
+    fn what_is_done_in_place_is_checked_by_how_often_it_was_done() {
+        let session = session(5);
+        let inputs = session.inputs::<f32>(session.layout::<f32>(25)).expect("they were prepared");
+        let mut work = Ger::new(&session, inputs, [5, 5]).expect("it is small");
+        for launches in 0..4 {
+            work.poison(&session.stream).expect("it works");
+            (0..launches).try_for_each(|_| work.launch(&session.stream, 1)).expect("it works");
+            work.check(&[]).expect("all is right");
+            work.a.change(1);
+            let error = work.check(&[]).expect_err("one launch less than was counted");
+            assert!(matches!(error, Error::Wrong { input: 1, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn each_launch_has_a_vector_of_its_own() {
+        let session = session(5);
+        let inputs = session.inputs::<f32>(session.layout::<f32>(25)).expect("they were prepared");
+        let mut work = Trmv::new(&session, inputs, 5).expect("it is small");
+        work.poison(&session.stream).expect("it works");
+        for input in [0, 1, 0] {
+            work.launch(&session.stream, input).expect("it works");
+        }
+        assert_eq!(work.multiplied[..4], [Some(0), Some(1), Some(0), None]);
+        work.check(&[]).expect("all is right");
+        for (number, said) in [(1, Some(0)), (2, None), (3, Some(1))] {
+            let is = work.multiplied[number];
+            work.multiplied[number] = said;
+            let error = work.check(&[]).expect_err("it was another");
+            assert!(matches!(error, Error::Wrong { input, .. } if input == number), "{error}");
+            work.multiplied[number] = is;
+        }
+    }
+}

@@ -240,3 +240,31 @@ impl Work for Unique {
         self.outputs.check(launched, |input, output| front(output, keys.unique(input)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Args;
+
+    #[test]
+    fn neighbouring_runs_have_other_keys_and_a_wrong_one_is_found() {
+        let args = Args::try_parse_from(["bench-gpu", "--device", "cpu"]).expect("valid");
+        let session = Session::new(&args).expect("the CPU is there");
+        for lengths in LENGTHS {
+            let mut work = RunLengths::new(&session, 1000, lengths).expect("it is small");
+            for input in 0..2 {
+                let unique: Vec<u32> = work.keys.unique(input).collect();
+                assert!(unique.windows(2).all(|keys| keys[0] != keys[1]), "{lengths:?}");
+            }
+            work.poison(&session.stream).expect("it works");
+            work.launch(&session.stream, 1).expect("it works");
+            work.check(&[false, true]).expect("all is right");
+            work.check(&[true, true]).expect_err("the first was not launched");
+            work.check(&[false, false]).expect_err("the second was");
+            work.keys.offsets[1] += 1;
+            work.check(&[false, true]).expect_err("a run is longer than was found");
+        }
+    }
+}
