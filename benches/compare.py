@@ -108,8 +108,10 @@ def operations(record):
     """Floating-point operations of one launch, None where they are not what counts. As Subject::operations."""
     if record["op"] == "gemm":
         return 2 * record["rows"] ** 3
-    if record["op"] in ("gemv", "gemv_transposed"):
+    if record["op"] in ("gemv", "gemv_transposed", "symv"):
         return 2 * record["n"]
+    if record["op"] == "trmv":
+        return record["rows"] * (record["rows"] + 1)
     return None
 
 

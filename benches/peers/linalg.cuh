@@ -70,21 +70,6 @@ __global__ void count_wrong_sums(const float* x, const float* y, const float* z,
         if (__float_as_uint(z[i]) != __float_as_uint(x[i] + y[i])) atomicAdd(wrong, 1ull);
 }
 
-// Whether `count` finds nothing wrong in any launched output; it gets the output's number and where to count.
-template <class Count>
-bool none_wrong(const Launched& launched, Count count) {
-    Memory<unsigned long long> wrong(1);
-    unsigned long long found = 0;
-    CHECK(cudaMemset(wrong.data, 0, sizeof found));
-    for (uint64_t i = 0; i < launched.size(); ++i) {
-        if (!launched[i]) continue;
-        count(i, wrong.data);
-        CHECK(cudaGetLastError());
-    }
-    CHECK(cudaMemcpy(&found, wrong.data, sizeof found, cudaMemcpyDeviceToHost));
-    return found == 0;
-}
-
 // ---- the works ----------------------------------------------------------------------------------------------
 
 // Products of square matrices: each input and the one after it.

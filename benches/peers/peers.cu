@@ -6,24 +6,32 @@
 //   floors.cuh        an empty kernel, and one that only loads
 //   reduce.cuh        CUB's sum, max and argmax; Thrust's sum
 //   scan.cuh          CUB's and Thrust's inclusive sums
+//   scan_rows.cuh     CUB's inclusive sums of rows
 //   sort.cuh          CUB's radix sort
 //   histogram.cuh     CUB's histograms
-//   select.cuh        CUB's compaction
+//   select.cuh        CUB's compaction and partition
 //   segments.cuh      CUB's sums of segments (segments.hpp: their lengths), cuBLAS's sums of columns
+//   runs.cuh          CUB's sums by key, run-length encoding and unique items
 //   npp.cuh           what NPP's functions need
 //   stencil.cuh       NPP's filters of images
 //   transpose.cuh     cuBLAS's transposition
 //   linalg.cuh        cuBLAS's products and sums
+//   level1.cuh        cuBLAS's operations on vectors
+//   level2.cuh        cuBLAS's outer products, and products with a triangle
 //   resize.cuh        NPP's bilinear resize
 //   first_result.cuh  the first result of a fresh process
 
 #include "first_result.cuh"
 #include "floors.cuh"
 #include "histogram.cuh"
+#include "level1.cuh"
+#include "level2.cuh"
 #include "linalg.cuh"
 #include "reduce.cuh"
 #include "resize.cuh"
+#include "runs.cuh"
 #include "scan.cuh"
+#include "scan_rows.cuh"
 #include "segments.cuh"
 #include "select.cuh"
 #include "sort.cuh"
@@ -94,9 +102,12 @@ int main(int argc, char** argv) {
     std::vector<Shape> factors = {{1024, 1024}, {4096, 4096}, {16384, 16384}, {100000, 2000}, {2000, 100000}};
     std::vector<uint64_t> images = {1024, 4096, 16384};
     std::vector<uint64_t> lengths = {8, 32, 256, 4096, 1048576, 0};
+    std::vector<uint64_t> runs = {8, 256, 0};
+    std::vector<uint64_t> triangles = {4096, 16384};
     if (options.quick) logs = {10, 16}, shapes = {{64, 64}, {256, 256}, {61, 67}}, literature = {1000};
     if (options.quick) sorted = {10, 12};
     if (options.quick) images = {64, 250};
+    if (options.quick) triangles = {130};
     if (options.quick) squares = {65}, factors = {{64, 64}, {3, 1000}, {1000, 3}};
     const uint64_t first = options.quick ? 10 : 20;
     const uint64_t segment_elements = options.quick ? kQuickSegmentElements : kSegmentElements;
@@ -123,8 +134,10 @@ int main(int argc, char** argv) {
         if (session.selects("histogram/f32/" + size_name(1ull << log))) measure_histogram<float>(session, 1ull << log);
     for (uint64_t log : logs)
         if (session.selects("histogram/u8/" + size_name(1ull << log))) measure_histogram<uint8_t>(session, 1ull << log);
-    for (uint64_t log : logs)
-        if (session.selects("select/i32/" + size_name(1ull << log))) measure_select(session, 1ull << log);
+    for (bool partition : {false, true})
+        for (uint64_t log : logs)
+            if (session.selects((partition ? "partition/i32/" : "select/i32/") + size_name(1ull << log)))
+                measure_select(session, 1ull << log, partition);
     for (uint64_t log : logs)
         if (session.selects("sum/f32/" + size_name(1ull << log))) measure_read(session, 1ull << log);
     for (uint64_t n : literature)
@@ -134,6 +147,13 @@ int main(int argc, char** argv) {
     for (uint64_t length : lengths)
         if (session.selects("segments/f32/" + (length ? size_name(length) : "power_law")))
             measure_segments(session, segment_elements, length);
+    for (uint64_t length : runs) {
+        const std::string kind = length ? size_name(length) : "power_law";
+        if (session.selects("reduce_by_key/f32/" + kind)) measure_reduce_by_key(session, segment_elements, length);
+        if (session.selects("run_length_encode/u32/" + kind)) measure_encode(session, segment_elements, length);
+        if (session.selects("unique/u32/" + kind)) measure_unique(session, segment_elements, length);
+    }
+    if (session.selects("scan_rows" + matrix(columns))) measure_scan_rows(session, columns.rows, columns.cols);
     if (session.selects("columns" + matrix(columns))) measure_columns(session, cublas, columns.rows, columns.cols);
     for (Shape s : shapes)
         if (session.selects("transpose" + matrix(s))) measure_transpose(session, cublas, s.rows, s.cols);
@@ -146,6 +166,9 @@ int main(int argc, char** argv) {
         for (Shape s : factors)
             if (session.selects((transposed ? "gemv_transposed" : "gemv") + matrix(s)))
                 measure_gemv(session, cublas, s.rows, s.cols, transposed);
+    measure_level2<float>(session, cublas, triangles);
+    measure_level2<double>(session, cublas, triangles);
+    measure_level1(session, cublas, added);
     for (uint64_t side : images)
         if (session.selects("resize_half" + matrix({side, side}))) measure_resize_half(session, side, side);
     measure_filters(session, filtered);

@@ -53,6 +53,21 @@ __global__ void count_wrong(const float* output, uint64_t n, uint64_t first, uin
     }
 }
 
+// Whether `count` finds nothing wrong in any launched output; it gets the output's number and where to count.
+template <class Count>
+bool none_wrong(const Launched& launched, Count count) {
+    Memory<unsigned long long> wrong(1);
+    unsigned long long found = 0;
+    CHECK(cudaMemset(wrong.data, 0, sizeof found));
+    for (uint64_t i = 0; i < launched.size(); ++i) {
+        if (!launched[i]) continue;
+        count(i, wrong.data);
+        CHECK(cudaGetLastError());
+    }
+    CHECK(cudaMemcpy(&found, wrong.data, sizeof found, cudaMemcpyDeviceToHost));
+    return found == 0;
+}
+
 // ---- results ----------------------------------------------------------------------------------------------
 
 struct Options {

@@ -47,6 +47,7 @@ elements! {
     // Uniform.
     i32: "i32", 0xa5, |hash: u32| hash as i32;
     u8: "u8", 0xa5, |hash: u32| (hash >> 24) as u8;
+    u32: "u32", 0xa5, |hash: u32| hash;
     u64: "u64", 0xa5, u64::from;
 }
 
@@ -68,6 +69,12 @@ pub fn filled<T: gpu_core::Element>(value: &T, byte: u8) -> bool {
 /// An output of [`Element::POISON`] only.
 pub fn poison<T: Element>() -> T {
     bytemuck::pod_read_unaligned(&[T::POISON; 16][..size_of::<T>()])
+}
+
+/// Writes `values` to the front of `output`, and poison behind them: what an output with room to spare holds.
+pub fn front<T: Element>(output: &mut [T], values: impl IntoIterator<Item = T>) {
+    let mut values = values.into_iter();
+    output.iter_mut().for_each(|place| *place = values.next().unwrap_or_else(poison));
 }
 
 /// The error of an output that is not what it should be; `poison` is what it was filled with.

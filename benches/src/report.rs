@@ -93,7 +93,8 @@ impl Subject {
     pub fn operations(&self) -> Option<u64> {
         match self.op.as_str() {
             "gemm" => self.rows.map(|rows| 2 * rows.pow(3)),
-            "gemv" | "gemv_transposed" => Some(2 * self.n),
+            "gemv" | "gemv_transposed" | "symv" => Some(2 * self.n),
+            "trmv" => self.rows.map(|rows| rows * (rows + 1)),
             "heat" => Some(HEAT_STEPS as u64 * 2 * 5 * self.n),
             op => op.strip_prefix("correlate_").and_then(|taps| Some(2 * self.n * taps.parse::<u64>().ok()?)),
         }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use gpu_core::{Buffer, Device, Kind, Stream};
+use gpu_core::{Buffer, Device, Kind, Stream, View};
 
 use crate::cli::{Args, Target};
 use crate::data::{self, Element, Layout};
@@ -184,6 +184,15 @@ impl<T: Element> Outputs<T> {
     /// Those of the device.
     pub fn poison(&mut self, stream: &Stream) -> Result<(), Error> {
         Ok(stream.memset(&mut self.device, T::POISON)?)
+    }
+
+    /// Copies to each what `source` has for it, and poisons what lies between them: for what is done in place.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn set<'s>(&mut self, stream: &Stream, source: impl Fn(usize) -> View<'s, T>) -> Result<(), Error> {
+        self.poison(stream)?;
+        (0..self.layout.count).try_for_each(|number| Ok(stream.copy(self.of(number), source(number))?))
     }
 
     /// Checks all, as [`data::check`] does.

@@ -4,9 +4,13 @@ mod cases;
 mod copy;
 pub mod histogram;
 mod linalg;
+mod linalg_level1;
+mod linalg_level2;
 pub mod permute;
 mod reduce;
+pub mod runs;
 mod scan;
+mod scan_axis;
 mod scan_segments;
 pub mod segments;
 mod select;
@@ -22,8 +26,12 @@ pub use cases::{LITERATURE, cases};
 pub use copy::Copy;
 pub use histogram::Histogram;
 pub use linalg::{Add, Gemm, Gemv};
+pub use linalg_level1::{Axpy, Dot, FACTOR, Scale};
+pub use linalg_level2::{Ger, Symv, Trmv};
 pub use reduce::{Reduce, SumWithCopy};
+pub use runs::{RunLengths, SumByKey, Unique};
 pub use scan::Scan;
+pub use scan_axis::ScanAxis;
 pub use scan_segments::ScanSegments;
 use segments::Lengths;
 pub use select::Select;
@@ -52,12 +60,18 @@ pub enum Op {
     SumWithCopy,
     /// The sum of each segment of an array.
     Segments,
+    /// The sum of the values of each run of equal keys.
+    ReduceByKey,
     /// The sum of each column of a matrix.
     Columns,
     /// The inclusive sums of an array.
     Scan,
     /// The inclusive sums of each segment of an array.
     ScanSegments,
+    /// The inclusive sums of each row of a matrix.
+    ScanRows,
+    /// The inclusive sums of each column of a matrix.
+    ScanColumns,
     /// The keys of an array in order.
     Sort,
     /// Keys in order, and values in that of their keys.
@@ -66,6 +80,12 @@ pub enum Op {
     Histogram,
     /// The elements that have a flag.
     Select,
+    /// The elements that have a flag, and those that have none.
+    Partition,
+    /// The first element of each run of equal ones.
+    Unique,
+    /// The runs of equal elements: the element of each, where it starts, and how long it is.
+    RunLengthEncode,
     /// The transposition of a matrix.
     Transpose,
     /// The transposition of a matrix of another element type, or a permutation of axes.
@@ -74,6 +94,22 @@ pub enum Op {
     InPlace,
     /// The sum of two vectors.
     Add,
+    /// The sum of two vectors' products, element by element.
+    Dot,
+    /// The square root of the sum of a vector's squares.
+    Nrm2,
+    /// The sum of a vector's magnitudes.
+    Asum,
+    /// The multiple of a vector, added to another one in place.
+    Axpy,
+    /// The multiple of a vector, in place.
+    Scale,
+    /// The outer product of two vectors, added to a matrix in place.
+    Ger,
+    /// The product of a symmetric matrix, whose lower triangle is stored, and a vector.
+    Symv,
+    /// The product of a lower triangular matrix and a vector, in place.
+    Trmv,
     /// The product of two square matrices.
     Gemm,
     /// The product of a row-major matrix and a vector.
@@ -116,17 +152,31 @@ impl Op {
             Self::ArgMax => "argmax",
             Self::SumWithCopy => "sum_with_copy",
             Self::Segments => "segments",
+            Self::ReduceByKey => "reduce_by_key",
             Self::Columns => "columns",
             Self::Scan => "scan",
             Self::ScanSegments => "scan_segments",
+            Self::ScanRows => "scan_rows",
+            Self::ScanColumns => "scan_columns",
             Self::Sort => "sort",
             Self::SortPairs => "sort_pairs",
             Self::Histogram => "histogram",
             Self::Select => "select",
+            Self::Partition => "partition",
+            Self::Unique => "unique",
+            Self::RunLengthEncode => "run_length_encode",
             Self::Transpose => "transpose",
             Self::Permute => "permute",
             Self::InPlace => "in_place",
             Self::Add => "add",
+            Self::Dot => "dot",
+            Self::Nrm2 => "nrm2",
+            Self::Asum => "asum",
+            Self::Axpy => "axpy",
+            Self::Scale => "scale",
+            Self::Ger => "ger",
+            Self::Symv => "symv",
+            Self::Trmv => "trmv",
             Self::Gemm => "gemm",
             Self::Gemv => "gemv",
             Self::GemvTransposed => "gemv_transposed",
@@ -155,6 +205,7 @@ pub enum Type {
     I32,
     U8,
     U16,
+    U32,
     U128,
 }
 
@@ -170,6 +221,7 @@ impl Type {
             Self::I32 => "i32",
             Self::U8 => "u8",
             Self::U16 => "u16",
+            Self::U32 => "u32",
             Self::U128 => "u128",
         }
     }

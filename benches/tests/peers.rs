@@ -5,6 +5,7 @@ use std::time::Duration;
 use gpu_benches::data::{Element, Layout};
 use gpu_benches::protocol::Effort;
 use gpu_benches::session::{MIN_ROTATED_BYTES, ROTATED_CACHES};
+use gpu_benches::suite::runs;
 use gpu_benches::suite::segments::{self, Lengths};
 use gpu_benches::suite::{self, Case, Op, Type};
 
@@ -73,7 +74,9 @@ fn the_sizes_are_the_same() {
         for element in [Type::F32, Type::U8] {
             assert_eq!(lengths(quick, Op::Histogram, element), logs);
         }
-        assert_eq!(lengths(quick, Op::Select, Type::I32), logs);
+        for op in [Op::Select, Op::Partition] {
+            assert_eq!(lengths(quick, op, Type::I32), logs);
+        }
         let sorted =
             list(if quick { "if (options.quick) sorted = {" } else { "std::vector<uint64_t> sorted = {" });
         let sorted: Vec<usize> = sorted.into_iter().map(|log| 1 << log).collect();
@@ -122,12 +125,43 @@ fn the_products_are_the_same() {
             let wanted = format!("{factors}{}}}", shapes(op).join(", "));
             assert!(PEERS.contains(&wanted), "{wanted}");
         }
-        let [sum] = of(Op::Add, Type::F32).map(Case::elements).collect::<Vec<_>>()[..] else {
-            panic!("one sum of vectors")
-        };
-        assert_eq!(format!("1ull << {}", sum.ilog2()), added);
+        for op in [Op::Add, Op::Dot, Op::Nrm2, Op::Asum, Op::Axpy, Op::Scale] {
+            let [len] = of(op, Type::F32).map(Case::elements).collect::<Vec<_>>()[..] else {
+                panic!("one {}", op.name())
+            };
+            assert_eq!(format!("1ull << {}", len.ilog2()), added);
+        }
+        let triangles = list(if quick { "if (options.quick) triangles = {" } else { "> triangles = {" });
+        for (op, element) in
+            [Op::Ger, Op::Symv, Op::Trmv].map(|op| [(op, Type::F32), (op, Type::F64)]).concat()
+        {
+            assert_eq!(triangles, of(op, element).map(|case| case.elements().isqrt()).collect::<Vec<_>>());
+        }
     }
     assert!(PEERS.contains("added = options.quick ? 1ull << 10 : 1ull << 28;"));
+}
+
+/// What is multiplied with in place, and what multiples are taken of.
+#[test]
+fn the_factors_are_the_same() {
+    const LEVEL1: &str = include_str!("../peers/level1.cuh");
+    assert_eq!(suite::FACTOR, -1023.0 / 1024.0);
+    assert!(LEVEL1.contains("constexpr float kFactor = -1023.0f / 1024.0f;"));
+    assert!(LEVEL1.contains("return Element<T>::value(1);"));
+}
+
+#[test]
+fn the_scanned_matrices_are_the_same() {
+    for (quick, shape) in [(true, "options.quick ? Shape{"), (false, ": Shape{")] {
+        let [rows, cols] = list(shape)[..] else { panic!("rows and columns") };
+        for op in [Op::Columns, Op::ScanRows, Op::ScanColumns] {
+            let cases = suite::cases(quick).into_iter().filter(|case| case.op == op);
+            let shapes: Vec<_> = cases.map(|case| case.shape).collect();
+            assert_eq!(shapes, [suite::Shape::Matrix { rows, cols }], "{}", op.name());
+        }
+        // The peer's key of an element is a shift.
+        assert!(cols.is_power_of_two());
+    }
 }
 
 #[test]
@@ -181,15 +215,14 @@ fn the_inputs_are_the_same() {
 /// The segments: the C++ side's constants, and the number of offsets and their hash that it printed.
 #[test]
 fn the_segments_are_the_same() {
-    let lengths: Vec<usize> = list("std::vector<uint64_t> lengths = {");
-    let ours: Vec<usize> = Lengths::ALL
-        .into_iter()
-        .map(|lengths| match lengths {
-            Lengths::Equal(len) => len,
-            Lengths::PowerLaw => 0,
-        })
-        .collect();
-    assert_eq!(lengths, ours);
+    let number = |lengths: &Lengths| match lengths {
+        Lengths::Equal(len) => *len,
+        Lengths::PowerLaw => 0,
+    };
+    for (name, ours) in [("lengths", &Lengths::ALL[..]), ("runs", &runs::LENGTHS)] {
+        let theirs = list(&format!("std::vector<uint64_t> {name} = {{"));
+        assert_eq!(theirs, ours.iter().map(number).collect::<Vec<_>>(), "{name}");
+    }
     for (name, value) in [
         ("kSegmentElements", segments::ELEMENTS as u64),
         ("kQuickSegmentElements", segments::QUICK_ELEMENTS as u64),

@@ -34,7 +34,9 @@ pub fn cases(quick: bool) -> Vec<Case> {
     for element in [Type::F32, Type::U8] {
         cases.extend(lengths.iter().map(|&len| vector(Op::Histogram, element, len)));
     }
-    cases.extend(lengths.iter().map(|&len| vector(Op::Select, Type::I32, len)));
+    for op in [Op::Select, Op::Partition] {
+        cases.extend(lengths.iter().map(|&len| vector(op, Type::I32, len)));
+    }
     // One size: that of the figure.
     cases.push(vector(Op::SumUnordered, Type::F32, lengths[lengths.len() - 1]));
     for op in [Op::Sum, Op::SumWithCopy] {
@@ -54,15 +56,20 @@ pub fn cases(quick: bool) -> Vec<Case> {
             shape: Shape::Segmented(segmented, lengths),
         }));
     }
+    for (op, element) in
+        [(Op::ReduceByKey, Type::F32), (Op::RunLengthEncode, Type::U32), (Op::Unique, Type::U32)]
+    {
+        let shape = |lengths| Shape::Segmented(segmented, lengths);
+        cases.extend(runs::LENGTHS.map(|lengths| Case { op, element, shape: shape(lengths) }));
+    }
     // What the scan of segments is measured by.
     if !quick {
         cases.push(vector(Op::Scan, Type::F32, segmented));
     }
-    cases.push(Case {
-        op: Op::Columns,
-        element: Type::F32,
-        shape: Shape::Matrix { rows: columns.0, cols: columns.1 },
-    });
+    for op in [Op::Columns, Op::ScanRows, Op::ScanColumns] {
+        let shape = Shape::Matrix { rows: columns.0, cols: columns.1 };
+        cases.push(Case { op, element: Type::F32, shape });
+    }
     // The copies of the same sizes; where a matrix has as many elements as an array, one copy serves both.
     let mut copies: Vec<usize> =
         lengths.iter().copied().chain(matrices.iter().map(|(rows, cols)| rows * cols)).collect();
@@ -108,7 +115,8 @@ fn filters(quick: bool) -> Vec<Case> {
     cases.iter().flat_map(|&(op, element)| sides.iter().map(move |&side| case(op, element, side))).collect()
 }
 
-/// Products of square matrices, and of matrices of any shape and a vector; the sum of two vectors.
+/// Products of square matrices, and of matrices of any shape and a vector; outer products, and products with a triangle; operations on
+/// vectors.
 fn products(quick: bool) -> Vec<Case> {
     let (squares, shapes): (&[usize], &[(usize, usize)]) = if quick {
         (&[65], &[(64, 64), (3, 1000), (1000, 3)])
@@ -117,10 +125,17 @@ fn products(quick: bool) -> Vec<Case> {
         (&[512, 1024, 2048, 4096, 8192], shapes)
     };
     let case = |op, element, rows, cols| Case { op, element, shape: Shape::Matrix { rows, cols } };
-    let sum = Shape::Vector(if quick { 1 << 10 } else { 1 << 28 });
-    let mut cases = vec![Case { op: Op::Add, element: Type::F32, shape: sum }];
+    let vector = Shape::Vector(if quick { 1 << 10 } else { 1 << 28 });
+    let of_vectors = [Op::Add, Op::Dot, Op::Nrm2, Op::Asum, Op::Axpy, Op::Scale];
+    let mut cases = of_vectors.map(|op| Case { op, element: Type::F32, shape: vector }).to_vec();
     for element in [Type::F32, Type::F64] {
         cases.extend(squares.iter().map(|&n| case(Op::Gemm, element, n, n)));
+    }
+    let sides: &[usize] = if quick { &[130] } else { &[4096, 16384] };
+    for element in [Type::F32, Type::F64] {
+        for op in [Op::Ger, Op::Symv, Op::Trmv] {
+            cases.extend(sides.iter().map(|&n| case(op, element, n, n)));
+        }
     }
     for op in [Op::Gemv, Op::GemvTransposed] {
         cases.extend(shapes.iter().map(|&(rows, cols)| case(op, Type::F32, rows, cols)));
@@ -198,6 +213,12 @@ mod tests {
             "histogram/f32/2^28",
             "histogram/u8/2^28",
             "select/i32/2^28",
+            "partition/i32/2^28",
+            "unique/u32/2^3",
+            "run_length_encode/u32/2^8",
+            "run_length_encode/u32/power_law",
+            "reduce_by_key/f32/2^3",
+            "reduce_by_key/f32/power_law",
             "sum/f64/100000000",
             "sum_with_copy/f64/500000",
             "transpose/f32/1024x1024",
@@ -217,8 +238,18 @@ mod tests {
             "scan_segments/f32/power_law",
             "scan/f32/2^26",
             "columns/f32/16384x16384",
+            "scan_rows/f32/16384x16384",
+            "scan_columns/f32/16384x16384",
             "copy/f32/2^28",
             "add/f32/2^28",
+            "dot/f32/2^28",
+            "nrm2/f32/2^28",
+            "asum/f32/2^28",
+            "axpy/f32/2^28",
+            "scale/f32/2^28",
+            "ger/f32/4096x4096",
+            "symv/f64/16384x16384",
+            "trmv/f32/16384x16384",
             "gemm/f32/4096x4096",
             "gemm/f64/512x512",
             "gemv/f32/100000x2000",

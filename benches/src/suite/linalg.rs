@@ -145,7 +145,7 @@ impl<'a, T: Element> Add<'a, T> {
 }
 
 /// Where the operands of the launch numbered `input` lie.
-fn operands(layout: data::Layout, input: usize) -> [core::ops::Range<usize>; 2] {
+pub(super) fn operands(layout: data::Layout, input: usize) -> [core::ops::Range<usize>; 2] {
     [layout.range(input), layout.range((input + 1) % layout.count)]
 }
 
