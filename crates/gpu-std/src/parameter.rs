@@ -25,7 +25,7 @@ pub use gpu_std_macros::Parameter;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "not a kernel parameter",
-    note = "kernels take numbers, `Global`, `GlobalMut`, `Constant` and `#[repr(C)]` structs with `#[derive(Parameter)]`"
+    note = "kernels take numbers, `Global`, `GlobalMut`, `Constant`, `Texture` and `#[repr(C)]` structs with `#[derive(Parameter)]`"
 )]
 pub unsafe trait Parameter: Copy + Send + Sync + 'static {
     /// What the PTX entry declares.

@@ -247,12 +247,15 @@ fn shared_at<T>(offset: u32, index: u32) -> *mut T {
 }
 
 /// The 32-bit address, in the shared window, of byte `offset` of the dynamic shared memory.
+///
+/// By the name that rustc gives that memory: converted from the generic address, ptxas would build the whole generic one at each use
+/// first. The operand that only the comment names keeps the declaration.
 #[inline(always)]
 pub fn shared_window(offset: u32) -> u32 {
     let address: u32;
-    // SAFETY: it converts an address, nothing more.
+    // SAFETY: it takes an address, nothing more.
     unsafe {
-        asm!("{{ .reg .b64 %shared; cvta.to.shared.u64 %shared, {1}; cvt.u32.u64 {0}, %shared; }}",
+        asm!("mov.u32 {0}, gpu_launch_sized_workgroup_mem; // {1}",
             out(reg32) address, in(reg64) shared_base(), options(pure, nomem, nostack, preserves_flags));
     }
     address.wrapping_add(offset)

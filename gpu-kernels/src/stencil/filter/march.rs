@@ -100,6 +100,11 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     let slots = shared::dynamic().array::<T>(WARPS * DEPTH * segment).offset(warp * (DEPTH * segment));
     // Where in its row the segment starts: its lanes' windows start `left` pixels before their columns.
     let start = column as i32 + reach as i32 - geometry.left * C as i32 - margin as i32;
+    let (begin, end) = vectors::<T>(geometry, start, segment, C as u32);
+    let copies = |part: u32| {
+        let at = (part * 32 + lane) * vector::<T>();
+        at >= begin && at < end
+    };
     let filler = Filler::<T, C> {
         // Possibly before the image: nothing is read there.
         lane_input: input.offset(
@@ -109,7 +114,9 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
         start,
         lane,
         segment,
-        vectors: vectors::<T>(geometry, start, segment, C as u32),
+        vectors: (begin, end),
+        copies: [copies(0), copies(1)],
+        rest: segment - (end - begin),
     };
     let first = place.row as i32 - geometry.top;
     let total = place.rows + (K as u32 - 1);
@@ -199,7 +206,12 @@ struct Filler<T: Pixel, const C: usize> {
     start: i32,
     lane: u32,
     segment: u32,
+    /// The elements that are copied in vectors, first and end.
     vectors: (u32, u32),
+    /// Which of the segment's vectors of 16 bytes, 32 by 32, this lane copies.
+    copies: [bool; 2],
+    /// How many elements are not copied in vectors.
+    rest: u32,
 }
 
 impl<T: Pixel, const C: usize> Filler<T, C> {
@@ -207,7 +219,8 @@ impl<T: Pixel, const C: usize> Filler<T, C> {
     #[device]
     #[inline(always)]
     fn fill(&self, geometry: &Geometry, outside: T, slot: Shared<T>, y: i32) {
-        let y = near(y, geometry.height as i32, geometry.mode);
+        // Asked in one comparison first, most rows being inside: what is counted here is what each row costs.
+        let y = if (y as u32) < geometry.height { y } else { near(y, geometry.height as i32, geometry.mode) };
         if y < 0 {
             let mut at = self.lane;
             while at < opaque(self.segment) {
@@ -219,14 +232,11 @@ impl<T: Pixel, const C: usize> Filler<T, C> {
         let from = self.lane_input.offset(y as u64 * geometry.input_pitch);
         let (begin, end) = self.vectors;
         if geometry.input_aligned == 16 {
-            let mut at = self.lane * vector::<T>();
+            let at = self.lane * vector::<T>();
             unroll::<2>(|part| {
-                if part == 0 || self.segment > 32 * vector::<T>() {
-                    if at >= begin && at < end {
-                        let from = from.offset(part as u64 * (32 * vector::<T>()) as u64);
-                        copy::<u32, 4>(slot.offset(at).cast(), 0, from.cast(), 0);
-                    }
-                    at += 32 * vector::<T>();
+                if self.copies[part] {
+                    let on = part as u32 * 32 * vector::<T>();
+                    copy::<u32, 4>(slot.offset(at + on).cast(), 0, from.offset(on as u64).cast(), 0);
                 }
             });
         } else {
@@ -241,8 +251,11 @@ impl<T: Pixel, const C: usize> Filler<T, C> {
                 word += 32;
             }
         }
+        if self.rest == 0 {
+            return;
+        }
         // The rest, element by element: at the image's edges, or everything where nothing is aligned.
-        let rest = opaque(self.segment - (end - begin));
+        let rest = opaque(self.rest);
         let line = from.offset(-((self.lane * vector::<T>()) as i64 + self.start as i64) as u64);
         let mut number = self.lane;
         while number < rest {

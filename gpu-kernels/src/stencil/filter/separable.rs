@@ -10,7 +10,7 @@
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::{device, unroll};
+use gpu_std::{device, opaque, unroll};
 
 use super::geometry::Geometry;
 use super::march::march;
@@ -69,8 +69,10 @@ pub(super) fn store<T: Pixel, const V: usize>(
     if geometry.output_aligned != 0 && column + V as u32 <= geometry.output_row {
         T::store::<V>(row.offset(column as u64), 0, sums);
     } else {
+        // Opaque, or all comparisons were made before the march and kept in registers during it.
+        let left = opaque(geometry.output_row.saturating_sub(column));
         unroll::<V>(|v| {
-            if column + (v as u32) < geometry.output_row {
+            if (v as u32) < left {
                 row.write(column + v as u32, T::narrow(sums[v]));
             }
         });
