@@ -12,8 +12,8 @@ use core::cmp::Ordering;
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Element, Error, Operand, RealElement, Scratch, Segmented, argmax_axis, max_axis, mean_axis,
-    minmax_axis, reduce_axis, reduce_axis_into, reference, sum_axis,
+    AlongColumns, Columns, Element, Error, Operand, RealElement, Scratch, Segmented, argmax_axis, max_axis,
+    mean_axis, minmax_axis, reduce_axis, reduce_axis_into, reference, sum_axis,
 };
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cases, cuda, for_each};
@@ -32,7 +32,7 @@ type ByOracle<E, O> = fn(&[E]) -> Vec<O>;
 fn check<R, E>(device: &Device, shape: &[usize], seed: u64, by_oracle: Option<ByOracle<E, R::Output>>)
 where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
-    R: Segmented<Item = E>,
+    R: Segmented<Item = E> + AlongColumns,
     for<'a> &'a [E]: Columns<Item = E>,
 {
     let len: usize = shape.iter().product();

@@ -5,37 +5,39 @@ use gpu_kernels::reduce as kernels;
 use gpu_kernels::reduce::{Integer, Number, Real};
 use gpu_std::half::{bf16, f16};
 
-use crate::launch::{Instance, Segmented, SumUnordered};
+use crate::axis::AlongColumns;
+use crate::launch::{Instance, SumUnordered};
 use crate::operand::Operand;
+use crate::segments::Segmented;
 
 /// A type of elements that can be reduced: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
 pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Operand {
     /// The sum; integers wrap.
-    type Sum: Segmented<Item = Self, Output = Self>;
+    type Sum: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The product; integers wrap.
-    type Product: Segmented<Item = Self, Output = Self>;
+    type Product: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The smallest.
-    type Min: Segmented<Item = Self, Output = Self>;
+    type Min: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The largest.
-    type Max: Segmented<Item = Self, Output = Self>;
+    type Max: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The smallest and the largest.
-    type MinMax: Segmented<Item = Self, Output = Self>;
+    type MinMax: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// Where the smallest is.
-    type ArgMin: Segmented<Item = Self, Output = u64>;
+    type ArgMin: Instance + Segmented<Item = Self, Output = u64> + AlongColumns;
     /// Where the largest is.
-    type ArgMax: Segmented<Item = Self, Output = u64>;
+    type ArgMax: Instance + Segmented<Item = Self, Output = u64> + AlongColumns;
     /// The sum of squares; integers wrap.
-    type SumOfSquares: Segmented<Item = Self, Output = Self>;
+    type SumOfSquares: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The sum of magnitudes.
-    type NormL1: Segmented<Item = Self, Output = Self::Magnitude>;
+    type NormL1: Instance + Segmented<Item = Self, Output = Self::Magnitude> + AlongColumns;
     /// The largest magnitude.
-    type NormMax: Segmented<Item = Self, Output = Self::Magnitude>;
+    type NormMax: Instance + Segmented<Item = Self, Output = Self::Magnitude> + AlongColumns;
     /// Whether any is not zero.
-    type Any: Segmented<Item = Self, Output = u8>;
+    type Any: Instance + Segmented<Item = Self, Output = u8> + AlongColumns;
     /// Whether none is zero.
-    type All: Segmented<Item = Self, Output = u8>;
+    type All: Instance + Segmented<Item = Self, Output = u8> + AlongColumns;
     /// How many are not zero.
-    type Count: Segmented<Item = Self, Output = u64>;
+    type Count: Instance + Segmented<Item = Self, Output = u64> + AlongColumns;
     /// The sum of products; integers wrap.
     type Dot: Instance<Item = Self::Pair, Output = Self>;
     /// `(Self, Self)`.
@@ -48,7 +50,7 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     #[doc(hidden)]
     const SUM_UNORDERED: Option<SumUnordered<Self>> = None;
     /// The sum that a mean is made of.
-    type Total: Segmented<Item = Self>;
+    type Total: Instance + Segmented<Item = Self> + AlongColumns;
     /// What a mean is.
     type Mean;
     /// The mean of `len` elements with that sum.
@@ -58,19 +60,19 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
 /// `i8` to `i64`, `u8` to `u64`.
 pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
     /// The bits that all have.
-    type And: Segmented<Item = Self, Output = Self>;
+    type And: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The bits that any has.
-    type Or: Segmented<Item = Self, Output = Self>;
+    type Or: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The bits that an odd number of them has.
-    type Xor: Segmented<Item = Self, Output = Self>;
+    type Xor: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
     /// The sum in 64 bits.
-    type WideSum: Segmented<Item = Self, Output = Self::Wide>;
+    type WideSum: Instance + Segmented<Item = Self, Output = Self::Wide> + AlongColumns;
 }
 
 /// `f32`, `f64`, `f16` and `bf16`.
 pub trait RealElement: Element + Real {
     /// The Euclidean norm.
-    type NormL2: Segmented<Item = Self, Output = Self>;
+    type NormL2: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
 }
 
 macro_rules! elements {

@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::{self as kernels, Lines, Reduction, Source, Starts};
+use gpu_kernels::reduce::{self as kernels, Reduction};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -9,9 +9,8 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
 use crate::operand::Operand;
-use crate::plan::{Plan, SegmentsPlan, columns_launch};
+use crate::plan::Plan;
 use crate::scratch::{RESULT, Scratch};
-use crate::segments::Segments;
 
 /// A reduction that a PTX module has a kernel for.
 pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
@@ -119,7 +118,8 @@ impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for
 /// ```
 ///
 /// A reduction that is a type of your own goes without `Mapped`; one of two arrays ([`kernels::Item`] is a pair), whose kernel
-/// takes both before `len`, is written `(two) Reduction => kernel`.
+/// takes both before `len`, is written `(two) Reduction => kernel`. Its segments and columns have kernels of their own:
+/// [`segmented_instance!`](crate::segmented_instance) and [`columns_instance!`](crate::columns_instance).
 #[macro_export]
 macro_rules! instance {
     (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
@@ -156,50 +156,6 @@ macro_rules! instance {
     };
 }
 
-/// A reduction that PTX modules have kernels for of segments and along axes as well: all those of one array.
-pub trait Segmented: Instance {
-    /// Enqueues the kernel that reduces segments.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease and do
-    /// not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`] elements a segment and
-    /// `scratch` for [`kernels::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config`
-    /// and `share` must be those of the plan.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch_segments(
-        stream: &Stream,
-        config: LaunchConfig,
-        source: <Self::Item as kernels::Item>::Source,
-        len: u64,
-        starts: Starts,
-        share: u64,
-        scratch: GlobalMut<u64>,
-        output: GlobalMut<Self::Output>,
-    ) -> Result<(), gpu_core::Error>;
-
-    /// Enqueues the kernel that reduces columns.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `source` must have the elements of `lines`, which nothing may write, from multiples of 16
-    /// bytes on where `lines` says so; `output` must have room for [`Reduction::OUTPUTS`] elements a line and `scratch` for
-    /// [`Lines::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config` must have the
-    /// blocks of `lines`.
-    unsafe fn launch_columns(
-        stream: &Stream,
-        config: LaunchConfig,
-        source: <Self::Item as kernels::Item>::Source,
-        lines: Lines,
-        scratch: GlobalMut<u32>,
-        output: GlobalMut<Self::Output>,
-    ) -> Result<(), gpu_core::Error>;
-}
-
 macro_rules! of_kernel {
     ($name:ident, $reduction:ty) => {
         impl Instance for $reduction {
@@ -226,45 +182,6 @@ macro_rules! of_kernel {
                         partials,
                         ticket,
                         output,
-                    )
-                }
-            }
-        }
-
-        impl Segmented for $reduction {
-            unsafe fn launch_segments(
-                stream: &Stream,
-                config: LaunchConfig,
-                source: <Self::Item as kernels::Item>::Source,
-                len: u64,
-                starts: Starts,
-                share: u64,
-                scratch: GlobalMut<u64>,
-                output: GlobalMut<Self::Output>,
-            ) -> Result<(), gpu_core::Error> {
-                let Starts { offsets, form, length, count } = starts;
-                let (source, output) = (source.cast(), output.cast());
-                // SAFETY: as above.
-                unsafe {
-                    kernels::segment_kernels::$name::launch(
-                        stream, config, source, len, offsets, form, length, count, share, scratch, output,
-                    )
-                }
-            }
-
-            unsafe fn launch_columns(
-                stream: &Stream,
-                config: LaunchConfig,
-                source: <Self::Item as kernels::Item>::Source,
-                Lines { rows, inner, lines, is_vector }: Lines,
-                scratch: GlobalMut<u32>,
-                output: GlobalMut<Self::Output>,
-            ) -> Result<(), gpu_core::Error> {
-                let (source, output) = (source.cast(), output.cast());
-                // SAFETY: as above.
-                unsafe {
-                    kernels::column_kernels::$name::launch(
-                        stream, config, source, rows, inner, lines, is_vector, scratch, output,
                     )
                 }
             }
@@ -406,74 +323,6 @@ fn enqueue<R: Instance>(
             ticket,
             output,
         )
-    }?;
-    scratch.dirty = false;
-    Ok(())
-}
-
-/// Enqueues a reduction of segments. Everything has been checked: offsets, devices, scratch, room for the output.
-pub(crate) fn reduce_segments<R: Segmented>(
-    stream: &Stream,
-    input: &<R::Item as Operand>::Views<'_>,
-    len: usize,
-    segments: &Segments,
-    mut output: ViewMut<'_, R::Output>,
-    scratch: &mut Scratch,
-) -> Result<(), Error> {
-    let plan = SegmentsPlan::new::<R>(segments.end(), segments.len());
-    // SAFETY: no offset is read of segments of one length.
-    let none = unsafe { Global::from_raw(0) };
-    let starts = match (segments.offsets(), segments.length()) {
-        (Some(offsets), _) => {
-            Starts { offsets: offsets.as_global(), form: kernels::OFFSETS, length: 0, count: plan.segments }
-        }
-        (None, length) => {
-            Starts { offsets: none, form: kernels::ONE_LENGTH, length: length as u64, count: plan.segments }
-        }
-    };
-    scratch.prepare()?;
-    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
-    let places = unsafe { GlobalMut::from_raw(scratch.partials()) };
-    // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the words of
-    // their parts, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so). Buffers
-    // are freed only after the work enqueued before, and the scratch memory is used on this stream only.
-    unsafe {
-        R::launch_segments(
-            stream,
-            plan.launch(),
-            R::Item::source(input),
-            len as u64,
-            starts,
-            plan.share,
-            places,
-            output.as_global_mut(),
-        )
-    }?;
-    scratch.dirty = false;
-    Ok(())
-}
-
-/// Enqueues a reduction along an axis. Everything has been checked: shape, devices, scratch, room for the output. `lines` is
-/// as if every row started anywhere.
-pub(crate) fn reduce_columns<R: Segmented>(
-    stream: &Stream,
-    input: &<R::Item as Operand>::Views<'_>,
-    lines: Lines,
-    mut output: ViewMut<'_, R::Output>,
-    scratch: &mut Scratch,
-) -> Result<(), Error> {
-    let source = R::Item::source(input);
-    let is_vector = source.is_aligned() && lines.inner.is_multiple_of(kernels::per_load::<R::Item>());
-    let lines = Lines { is_vector: u32::from(is_vector), ..lines };
-    scratch.prepare()?;
-    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
-    let words = unsafe { GlobalMut::from_raw(scratch.partials()) };
-    // SAFETY: the kernel reads the lines of the input, all rows of which are aligned if the first one is and they are whole
-    // loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room whatever the
-    // alignment; they are zero (`prepare`, and every launch leaves them so). Buffers are freed only after the work enqueued
-    // before, and the scratch memory is used on this stream only.
-    unsafe {
-        R::launch_columns(stream, columns_launch::<R>(lines), source, lines, words, output.as_global_mut())
     }?;
     scratch.dirty = false;
     Ok(())

@@ -14,22 +14,23 @@ mod segments;
 pub mod variants;
 
 pub use api::*;
+pub use axis::{AlongColumns, MappedAlongColumns};
 pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
 pub use element::{Element, IntegerElement, RealElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
-pub use launch::{Instance, MappedInstance, Segmented};
+pub use launch::{Instance, MappedInstance};
 pub use operand::{Columns, Operand};
 pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;
-pub use segments::Segments;
+pub use segments::{MappedSegmented, Segmented, Segments};
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {
     pub use gpu_kernels::reduce::*;
 }
 
-/// What [`instance!`] expands to; not for use by hand.
+/// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use gpu_core::{Error, Stream};

@@ -94,7 +94,8 @@ pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 /// ```
 ///
 /// The numbers are the elements of a vector and the vectors of a thread that the kernel was made with: those that
-/// [`kernels::Shape::of`] does not give do not compile.
+/// [`kernels::Shape::of`] does not give do not compile. Segments and columns have kernels of their own:
+/// [`segmented_instance!`](crate::segmented_instance) and [`columns_instance!`](crate::columns_instance).
 #[macro_export]
 macro_rules! instance {
     (unsafe $scan:ty => $kernel:ident, $vector:literal by $rows:literal) => {

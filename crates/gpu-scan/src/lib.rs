@@ -36,7 +36,7 @@ pub mod kernels {
     pub use gpu_kernels::scan::*;
 }
 
-/// What [`instance!`] expands to; not for use by hand.
+/// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use gpu_core::{Error, Stream};

@@ -24,6 +24,13 @@ impl Plan {
         Self::cut(Shape::of::<S>(), len)
     }
 
+    /// The plan for segments of `len` elements in all.
+    pub(crate) const fn of_segments<S: Scan>(len: usize) -> Self {
+        // What is exchanged has a word more, which says whether a segment starts.
+        const { assert!(Shape::of::<S>().words as usize <= scan::MAX_WORDS, "a register has 2 words at most") };
+        Self::cut(segmented::shape::<S>(), len)
+    }
+
     /// The plan for `len` elements that are cut as `shape` says.
     pub(crate) const fn cut(shape: Shape, len: usize) -> Self {
         let tiles = shape.tiles(len as u64);

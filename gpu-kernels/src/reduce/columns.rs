@@ -127,8 +127,9 @@ pub const fn columns_blocks<R: Reduction>() -> u32 {
 
 /// Reduces each line of `source` into [`Reduction::OUTPUTS`] elements of `output`.
 ///
-/// `V` is [`per_load`]. Launch [`Lines::blocks`] blocks of [`THREADS`] threads with [`COLUMNS_SHARED_BYTES`]. `scratch` has
-/// [`Lines::scratch_words`], zero before and after.
+/// `V` is [`per_load`]. Launch [`Lines::blocks`] blocks of [`THREADS`] threads with [`COLUMNS_SHARED_BYTES`]; the kernel's launch bounds
+/// are those threads and [`columns_blocks`], or fewer blocks where that spares it a stack. `scratch` has [`Lines::scratch_words`], zero
+/// before and after.
 #[device]
 #[inline(always)]
 pub fn columns<R: Reduction, const V: usize>(
@@ -137,6 +138,7 @@ pub fn columns<R: Reduction, const V: usize>(
     scratch: GlobalMut<u32>,
     output: GlobalMut<R::Output>,
 ) {
+    const { assert!(V as u32 == per_load::<R::Item>()) };
     let is_last = shared::dynamic().array::<u32>(1);
     grid_dependency_synchronize();
     trigger_launch_completion();

@@ -4,12 +4,12 @@ use gpu_core::{Device, Stream, ViewMut};
 use gpu_kernels::reduce::Reduction;
 
 use super::segments::reduce_segments_into;
-use crate::axis::Along;
+use crate::axis::{Along, AlongColumns, launch};
 use crate::error::Error;
-use crate::launch::{self, Segmented};
 use crate::operand::Operand;
 use crate::reference;
 use crate::scratch::Scratch;
+use crate::segments::Segmented;
 
 /// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that axis,
 /// [`Reduction::OUTPUTS`] elements for each of its elements. Where an index is asked for, it is that along the axis.
@@ -33,7 +33,7 @@ use crate::scratch::Scratch;
 /// assert_eq!(reduce_axis::<ArgMax<i32>>(matrix.view(), &[2, 3], 1)?, [2, 1]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_axis<R: Segmented>(
+pub fn reduce_axis<R: Segmented + AlongColumns>(
     input: <R::Item as Operand>::Views<'_>,
     shape: &[usize],
     axis: usize,
@@ -73,7 +73,7 @@ pub fn reduce_axis<R: Segmented>(
 /// assert_eq!(sums.to_vec()?, [200.0; 3]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_axis_into<'b, R: Segmented>(
+pub fn reduce_axis_into<'b, R: Segmented + AlongColumns>(
     stream: &Stream,
     input: <R::Item as Operand>::Views<'_>,
     shape: &[usize],
@@ -104,7 +104,7 @@ fn checked<R: Reduction<Item: Operand>>(
     if actual == expected { Ok(along) } else { Err(Error::Shape { reduction: R::NAME, expected, actual }) }
 }
 
-fn enqueue<R: Segmented>(
+fn enqueue<R: Segmented + AlongColumns>(
     stream: &Stream,
     input: <R::Item as Operand>::Views<'_>,
     along: Along,

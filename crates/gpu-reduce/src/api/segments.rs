@@ -4,12 +4,11 @@ use gpu_core::{Device, Stream, ViewMut};
 use gpu_kernels::reduce::Reduction;
 
 use crate::error::Error;
-use crate::launch::{self, Segmented};
 use crate::operand::Operand;
 use crate::plan::segments_scratch_words;
 use crate::reference;
 use crate::scratch::Scratch;
-use crate::segments::Segments;
+use crate::segments::{Segmented, Segments, launch};
 
 /// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
 ///

@@ -7,9 +7,9 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::{COUNTS, KeyScratch};
 use crate::error::Error;
-use crate::launch::Segmented;
 use crate::operand::Operand;
 use crate::plan::SegmentsPlan;
+use crate::segments::Segmented;
 
 /// A type of keys: `i8` to `i64`, `u8` to `u64`. They are compared by their bits.
 pub trait RunKey: gpu_core::Element + Eq {

@@ -8,10 +8,10 @@ use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_kernels::reduce::{MAX_BLOCKS, RUNS_HEADER, Reduction};
 
 use crate::error::Error;
-use crate::launch::Segmented;
 use crate::operand::Operand;
 use crate::reference;
 use crate::scratch::Scratch;
+use crate::segments::Segmented;
 
 /// The most keys: their offsets are 32-bit.
 const MOST: usize = u32::MAX as usize;

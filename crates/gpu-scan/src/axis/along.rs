@@ -1,7 +1,7 @@
 //! An axis of an array.
 
 use gpu_kernels::scan::columns::{Lines, Shape};
-use gpu_kernels::scan::{MAX_BLOCKS, MAX_TILES, Scan};
+use gpu_kernels::scan::{MAX_BLOCKS, MAX_TILES, MAX_WORDS, Scan};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -40,6 +40,7 @@ impl Along {
 
     /// What the kernel for columns takes, if it can count them.
     pub(crate) fn lines<S: Scan>(self) -> Result<Lines, Error> {
+        const { assert!(Shape::of::<S>().words as usize <= MAX_WORDS, "a register has 2 words at most") };
         let columns = self.outer * self.inner;
         let slabs = self.len.div_ceil((Shape::of::<S>().warps * Shape::of::<S>().rows) as usize);
         let slots = slabs.saturating_mul(columns);

@@ -14,7 +14,8 @@ use crate::launch::same_bits;
 use crate::options::Options;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for that goes along columns: all those whose results have their elements' type.
+/// A scan that a PTX module has a kernel for that goes along columns: all those whose results have their elements' type, and yours with
+/// [`columns_instance!`](crate::columns_instance).
 pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Enqueues the kernel.
     ///
@@ -36,6 +37,105 @@ pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element>
         words: GlobalMut<u64>,
         capacity: u64,
     ) -> Result<(), gpu_core::Error>;
+}
+
+/// Makes a scan of yours one along columns ([`AlongColumns`]), given the kernel that you made of it: for
+/// [`scan_axis`](crate::scan_axis), which takes rows, along the last axis, as segments
+/// ([`segmented_instance!`](crate::segmented_instance)).
+///
+/// `unsafe` is your promise that the kernel is [`kernels::columns::columns`](crate::kernels::columns::columns) of this very operator, with the
+/// parameters below in this order, the three of [`kernels::columns::Lines`](crate::kernels::columns::Lines) among them, that it is not
+/// `programmatic`, and that gpu-builder compiled it.
+///
+/// ```
+/// use gpu_scan::kernels::columns::{Lines, WARPS, columns};
+/// use gpu_scan::{Options, scan_axis};
+/// # use gpu_scan::kernels::{Scan, segmented::{Starts, segments}};
+/// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
+/// # pub struct Last;
+/// # impl Scan for Last {
+/// #     type Item = u32;
+/// #     type Register = u32;
+/// #     type Output = u32;
+/// #     const NAME: &'static str = "last that is not zero";
+/// #     const IDENTITY: u32 = 0;
+/// #     const EMPTY: u32 = 0;
+/// #     fn extend(item: u32) -> u32 { item }
+/// #     fn combine(before: u32, after: u32) -> u32 { if after == 0 { before } else { after } }
+/// #     fn output(result: u32) -> u32 { result }
+/// #     fn resume(output: u32) -> u32 { output }
+/// # }
+/// # #[kernel(launch_bounds(256, 4))]
+/// # pub fn last_of_segments(
+/// #     input: Global<u32>, output: GlobalMut<u32>, len: u64, kind: u32, starts: Global<u8>, count: u64, initial: u32, mode: u32,
+/// #     words: GlobalMut<u64>, capacity: u64,
+/// # ) {
+/// #     let starts = Starts { kind, array: starts, count };
+/// #     segments::<Last, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
+/// # }
+/// # gpu_scan::segmented_instance!(unsafe Last => last_of_segments, 4 by 4);
+///
+/// // `Last` is the operator of `instance!`. In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4))]`.
+/// #[kernel(launch_bounds(256, 4))]
+/// pub fn last_of_columns(
+///     input: Global<u32>,
+///     output: GlobalMut<u32>,
+///     rows: u32,
+///     inner: u32,
+///     count: u32,
+///     initial: u32,
+///     mode: u32,
+///     words: GlobalMut<u64>,
+///     capacity: u64,
+/// ) {
+///     let lines = Lines { rows, inner, columns: count };
+///     // `columns::Shape::of::<Last>().rows`, warps.
+///     columns::<Last, 16, WARPS>(input, output, lines, initial, mode, words, capacity);
+/// }
+///
+/// // SAFETY: the kernel is `columns` of this operator, with the rows of its shape.
+/// gpu_scan::columns_instance!(unsafe Last => last_of_columns, 16);
+///
+/// let matrix = gpu_core::Device::simulator().upload(&[5, 0, 7, 0, 6, 0u32])?;
+/// let columns = scan_axis::<Last>(&matrix, &[2, 3], 0, Options::inclusive())?;
+/// assert_eq!(columns.to_vec()?, [5, 0, 7, 5, 6, 7]);
+/// let rows = scan_axis::<Last>(&matrix, &[2, 3], 1, Options::inclusive())?;
+/// assert_eq!(rows.to_vec()?, [5, 5, 7, 0, 6, 6]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+///
+/// The number is that of a warp's rows that the kernel was made with: one that
+/// [`kernels::columns::Shape::of`](crate::kernels::columns::Shape::of) does not give does not compile.
+#[macro_export]
+macro_rules! columns_instance {
+    (unsafe $scan:ty => $kernel:ident, $rows:literal) => {
+        const _: () = {
+            let shape = $crate::kernels::columns::Shape::of::<$scan>();
+            assert!(shape.rows == $rows, "a kernel of another shape");
+        };
+
+        impl $crate::AlongColumns for $scan {
+            unsafe fn launch(
+                stream: &$crate::__private::Stream,
+                config: $crate::__private::LaunchConfig,
+                input: $crate::__private::Global<<$scan as $crate::kernels::Scan>::Item>,
+                output: $crate::__private::GlobalMut<<$scan as $crate::kernels::Scan>::Output>,
+                lines: $crate::kernels::columns::Lines,
+                initial: <$scan as $crate::kernels::Scan>::Register,
+                mode: u32,
+                words: $crate::__private::GlobalMut<u64>,
+                capacity: u64,
+            ) -> ::core::result::Result<(), $crate::__private::Error> {
+                let $crate::kernels::columns::Lines { rows, inner, columns } = lines;
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                unsafe {
+                    $kernel::launch(
+                        stream, config, input, output, rows, inner, columns, initial, mode, words, capacity,
+                    )
+                }
+            }
+        }
+    };
 }
 
 macro_rules! of_kernel {

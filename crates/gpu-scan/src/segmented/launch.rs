@@ -15,7 +15,8 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for that takes segments: all those whose results have their elements' type.
+/// A scan that a PTX module has a kernel for that takes segments: all those whose results have their elements' type, and yours with
+/// [`segmented_instance!`](crate::segmented_instance).
 pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Enqueues the kernel.
     ///
@@ -38,6 +39,98 @@ pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
         words: GlobalMut<u64>,
         capacity: u64,
     ) -> Result<(), gpu_core::Error>;
+}
+
+/// Makes a scan of yours one of segments ([`Segmented`]), given the kernel that you made of it: for
+/// [`scan_segments`](crate::scan_segments) and, along the last axis, [`scan_axis`](crate::scan_axis).
+///
+/// `unsafe` is your promise that the kernel is [`kernels::segmented::segments`](crate::kernels::segmented::segments) of this very operator,
+/// with the parameters below in this order, the three of [`kernels::segmented::Starts`](crate::kernels::segmented::Starts) among them, that
+/// it is not `programmatic`, and that gpu-builder compiled it.
+///
+/// ```
+/// use gpu_scan::kernels::WARPS;
+/// use gpu_scan::kernels::segmented::{Starts, segments};
+/// use gpu_scan::{Options, Segments, scan_segments};
+/// # use gpu_scan::kernels::Scan;
+/// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
+/// # pub struct Last;
+/// # impl Scan for Last {
+/// #     type Item = u32;
+/// #     type Register = u32;
+/// #     type Output = u32;
+/// #     const NAME: &'static str = "last that is not zero";
+/// #     const IDENTITY: u32 = 0;
+/// #     const EMPTY: u32 = 0;
+/// #     fn extend(item: u32) -> u32 { item }
+/// #     fn combine(before: u32, after: u32) -> u32 { if after == 0 { before } else { after } }
+/// #     fn output(result: u32) -> u32 { result }
+/// #     fn resume(output: u32) -> u32 { output }
+/// # }
+///
+/// // `Last` is the operator of `instance!`. In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4))]`.
+/// #[kernel(launch_bounds(256, 4))]
+/// pub fn last_of_segments(
+///     input: Global<u32>,
+///     output: GlobalMut<u32>,
+///     len: u64,
+///     kind: u32,
+///     starts: Global<u8>,
+///     count: u64,
+///     initial: u32,
+///     mode: u32,
+///     words: GlobalMut<u64>,
+///     capacity: u64,
+/// ) {
+///     let starts = Starts { kind, array: starts, count };
+///     // Elements and words of a vector; `segmented::shape::<Last>().rows`, warps.
+///     segments::<Last, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
+/// }
+///
+/// // SAFETY: the kernel is `segments` of this operator, with the rows of its shape.
+/// gpu_scan::segmented_instance!(unsafe Last => last_of_segments, 4 by 4);
+///
+/// let device = gpu_core::Device::simulator();
+/// let (values, keys) = (device.upload(&[5, 0, 0, 7u32])?, device.upload(&[1u8, 1, 2, 2])?);
+/// let last = scan_segments::<Last>(&values, &Segments::by_key(&keys), Options::inclusive())?;
+/// assert_eq!(last.to_vec()?, [5, 5, 0, 7]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+///
+/// The numbers are the elements of a vector and the vectors of a thread that the kernel was made with: those that
+/// [`kernels::segmented::shape`](crate::kernels::segmented::shape) does not give do not compile.
+#[macro_export]
+macro_rules! segmented_instance {
+    (unsafe $scan:ty => $kernel:ident, $vector:literal by $rows:literal) => {
+        const _: () = {
+            let shape = $crate::kernels::segmented::shape::<$scan>();
+            assert!(shape.vector == $vector && shape.rows == $rows, "a kernel of another shape");
+        };
+
+        impl $crate::Segmented for $scan {
+            unsafe fn launch(
+                stream: &$crate::__private::Stream,
+                config: $crate::__private::LaunchConfig,
+                input: $crate::__private::Global<<$scan as $crate::kernels::Scan>::Item>,
+                output: $crate::__private::GlobalMut<<$scan as $crate::kernels::Scan>::Output>,
+                len: u64,
+                starts: $crate::kernels::segmented::Starts,
+                initial: <$scan as $crate::kernels::Scan>::Register,
+                mode: u32,
+                words: $crate::__private::GlobalMut<u64>,
+                capacity: u64,
+            ) -> ::core::result::Result<(), $crate::__private::Error> {
+                let $crate::kernels::segmented::Starts { kind, array, count } = starts;
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                unsafe {
+                    $kernel::launch(
+                        stream, config, input, output, len, kind, array, count, initial, mode, words,
+                        capacity,
+                    )
+                }
+            }
+        }
+    };
 }
 
 macro_rules! of_kernel {

@@ -9,7 +9,6 @@ pub use segments::{Offsets, Segments};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_kernels::scan::Scan;
-use gpu_kernels::scan::segmented::shape;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -141,7 +140,7 @@ fn checked<S: Scan>(
     scratch: &Scratch,
 ) -> Result<Plan, Error> {
     segments.check(stream, S::NAME, len)?;
-    let plan = Plan::cut(shape::<S>(), len).if_countable(len)?;
+    let plan = Plan::of_segments::<S>(len).if_countable(len)?;
     scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
     Ok(plan)
 }

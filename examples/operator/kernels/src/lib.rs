@@ -13,8 +13,8 @@ pub use degrees::{BASE, HeatingDegrees};
 pub use known::LastKnown;
 pub use variance::{Moments, State};
 
-use gpu_kernels::reduce::{self, Mapped, Sum};
-use gpu_kernels::scan;
+use gpu_kernels::reduce::{self, Lines, Mapped, Starts, Sum};
+use gpu_kernels::scan::{self, WARPS, columns, segmented};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -33,8 +33,19 @@ mod launch {
     gpu_reduce::instance!(unsafe Moments => moments);
     // SAFETY: `heating_degrees` is `whole` of this reduction.
     gpu_reduce::instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees);
-    // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 5 a thread.
+    // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 4 a thread.
     gpu_scan::instance!(unsafe LastKnown => last_known, 4 by 4);
+
+    // SAFETY: `moments_of_segments` is `segments` of `Moments`.
+    gpu_reduce::segmented_instance!(unsafe Moments => moments_of_segments);
+    // SAFETY: `moments_of_columns` is `columns` of `Moments`.
+    gpu_reduce::columns_instance!(unsafe Moments => moments_of_columns);
+    // SAFETY: `heating_degrees_of_segments` is `segments` of this reduction.
+    gpu_reduce::segmented_instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees_of_segments);
+    // SAFETY: `last_known_of_segments` is `segments` of `LastKnown`, in vectors of 4 elements, 4 a thread.
+    gpu_scan::segmented_instance!(unsafe LastKnown => last_known_of_segments, 4 by 4);
+    // SAFETY: `last_known_of_columns` is `columns` of `LastKnown`, 16 rows a warp.
+    gpu_scan::columns_instance!(unsafe LastKnown => last_known_of_columns, 16);
 }
 
 // Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take that many.
@@ -83,6 +94,100 @@ pub fn last_known(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    // Vectors of four elements, which are four words; five of them a thread.
-    scan::whole::<LastKnown, 4, 4, 4, 4, { scan::WARPS }>(input, output, len, initial, mode, words, capacity);
+    // Vectors of four elements, which are four words; four of them a thread.
+    scan::whole::<LastKnown, 4, 4, 4, 4, WARPS>(input, output, len, initial, mode, words, capacity);
+}
+
+/// Count, mean and variance of each segment of `input`, which has `len` elements, to `output`.
+#[kernel(module = measurements_of_segments, launch_bounds(256, reduce::segments_blocks::<Moments>()), programmatic)]
+pub fn moments_of_segments(
+    input: Global<f32>,
+    len: u64,
+    offsets: Global<u32>,
+    form: u32,
+    length: u64,
+    count: u32,
+    share: u64,
+    scratch: GlobalMut<u64>,
+    output: GlobalMut<f64>,
+) {
+    let starts = Starts { offsets, form, length, count };
+    reduce::segments::<Moments, 4, 4>(input, len, starts, share, scratch, output);
+}
+
+// Two blocks, as for `moments`.
+/// Count, mean and variance of each column of `input` to `output`.
+#[kernel(module = measurements_of_columns, launch_bounds(256, 2), programmatic)]
+pub fn moments_of_columns(
+    input: Global<f32>,
+    rows: u64,
+    inner: u32,
+    lines: u32,
+    is_vector: u32,
+    scratch: GlobalMut<u32>,
+    output: GlobalMut<f64>,
+) {
+    reduce::columns::<Moments, 4>(input, Lines { rows, inner, lines, is_vector }, scratch, output);
+}
+
+/// The sum of the heating degrees of each segment of `input`, which has `len` elements, to `output`.
+#[kernel(
+    module = measurements_of_segments,
+    launch_bounds(256, reduce::segments_blocks::<Mapped<HeatingDegrees, Sum<f64>>>()),
+    programmatic
+)]
+pub fn heating_degrees_of_segments(
+    input: Global<f32>,
+    len: u64,
+    offsets: Global<u32>,
+    form: u32,
+    length: u64,
+    count: u32,
+    share: u64,
+    scratch: GlobalMut<u64>,
+    output: GlobalMut<f64>,
+) {
+    let starts = Starts { offsets, form, length, count };
+    reduce::segments::<Mapped<HeatingDegrees, Sum<f64>>, 4, 4>(input, len, starts, share, scratch, output);
+}
+
+// Kernels of scans of segments and columns are not `programmatic`: their bodies do not wait for the work before them. Four blocks a
+// multiprocessor would leave 64 registers a thread, for which sm_120 would spill two.
+/// The last known value of the segment at every place of `len` elements of `input`, to `output`.
+#[kernel(module = measurements_of_segments, launch_bounds(256, 3))]
+pub fn last_known_of_segments(
+    input: Global<f32>,
+    output: GlobalMut<f32>,
+    len: u64,
+    kind: u32,
+    starts: Global<u8>,
+    count: u64,
+    initial: f32,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    let starts = segmented::Starts { kind, array: starts, count };
+    segmented::segments::<LastKnown, 4, 4, 4, WARPS>(
+        input, output, len, starts, initial, mode, words, capacity,
+    );
+}
+
+/// The last known value of the column at every place of `input`, to `output`.
+#[kernel(module = measurements_of_columns, launch_bounds(256, 4))]
+pub fn last_known_of_columns(
+    input: Global<f32>,
+    output: GlobalMut<f32>,
+    rows: u32,
+    inner: u32,
+    count: u32,
+    initial: f32,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    let lines = columns::Lines { rows, inner, columns: count };
+    columns::columns::<LastKnown, 16, { columns::WARPS }>(
+        input, output, lines, initial, mode, words, capacity,
+    );
 }

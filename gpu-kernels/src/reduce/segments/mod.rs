@@ -132,7 +132,8 @@ impl Starts {
 ///
 /// `V` is [`per_load`], `A` is [`accumulators`](super::accumulators). Launch a block of [`THREADS`] threads with
 /// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`.
-/// `scratch` has [`scratch_words`] words, zero before and after.
+/// The kernel's launch bounds are those threads and [`segments_blocks`], or fewer blocks where that spares it a stack. `scratch` has
+/// [`scratch_words`] words, zero before and after.
 #[device]
 #[inline(always)]
 pub fn segments<R: Reduction, const V: usize, const A: usize>(

@@ -88,6 +88,7 @@ pub struct Lines {
 ///
 /// `K` rows of a warp, `W` warps: what [`Shape`] says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has [`HEADER_WORDS`] and
 /// the shape's scratch words, `capacity` in all, as [`whole`](super::whole()) has them. Launch at most as many blocks as there are tiles.
+/// It does not wait for the work before it: no kernel of it is `programmatic`.
 #[device]
 #[inline(always)]
 pub fn columns<S: Scan, const K: usize, const W: usize>(

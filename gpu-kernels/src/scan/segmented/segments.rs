@@ -20,7 +20,8 @@ use crate::reduce::Accumulator;
 /// Scans `len` elements of `input` into `output`, which may be the same memory, from each start of a segment on.
 ///
 /// Every segment starts with `initial`. All else is as [`whole`](super::super::whole()) has it, with the scratch words and shared memory of
-/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes).
+/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes), but that input and output have elements of the same size: `N` words of
+/// both. It does not wait for the work before it: no kernel of it is `programmatic`.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]

@@ -1,5 +1,9 @@
 //! Where the segments of an array are.
 
+pub(crate) mod launch;
+
+pub use launch::{MappedSegmented, Segmented};
+
 use gpu_core::{Buffer, Device, View};
 
 use crate::error::Error;

@@ -1,5 +1,9 @@
 //! An axis of an array.
 
+pub(crate) mod launch;
+
+pub use launch::{AlongColumns, MappedAlongColumns};
+
 use gpu_kernels::reduce::{Lines, Reduction};
 
 use crate::error::Error;
@@ -62,7 +66,7 @@ impl Along {
         (self.inner == 1).then(|| Segments::of_length(self.outer, self.len))
     }
 
-    /// The lines as what the kernel takes; see [`launch::reduce_columns`](crate::launch::reduce_columns).
+    /// The lines as what the kernel takes; see [`launch::reduce_columns`].
     pub(crate) fn lines(self) -> Lines {
         Lines { rows: self.len as u64, inner: self.inner as u32, lines: self.results() as u32, is_vector: 0 }
     }
