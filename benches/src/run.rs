@@ -36,7 +36,10 @@ impl Outcome {
     /// The table of the results: operations in the order in which they were first measured, each by size.
     pub fn table(&self) -> String {
         let first = |record: &Record| {
-            self.records.iter().position(|other| other.subject.op == record.subject.op).expect("it is one of them")
+            self.records
+                .iter()
+                .position(|other| other.subject.op == record.subject.op)
+                .expect("it is one of them")
         };
         let mut records = self.records.clone();
         records.sort_by_cached_key(|record| {
