@@ -15,7 +15,7 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, opaque, unroll, warp};
 
 use super::load::take_quad;
-use super::{ONE_LOAD_CLASS, ROWS, WARP_CLASS};
+use super::{ONE_LOAD_CLASS, ROWS, SINGLE_LANE_CLASS, WARP_CLASS};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
@@ -30,13 +30,14 @@ pub(super) struct Near<R: Reduction> {
     /// How many elements there are from there on, or [`FAR`](super::FAR).
     pub(super) elements: u32,
     pub(super) begins: Shared<u32>,
-    pub(super) sorted: Shared<u16>,
+    /// The segments by class, or `None` where they are of one.
+    pub(super) sorted: Option<Shared<u16>>,
     pub(super) output: GlobalMut<R::Output>,
     /// The stretch's first segment.
     pub(super) first: u32,
 }
 
-/// How the segments of a class are taken.
+/// How the segments of a class above [`SINGLE_LANE_CLASS`] are taken.
 #[derive(Clone, Copy)]
 struct Plan {
     class: u32,
@@ -52,13 +53,7 @@ struct Plan {
 impl Plan {
     #[inline(always)]
     fn of(class: u32) -> Self {
-        let width = if class <= 2 {
-            0
-        } else if class < WARP_CLASS + 2 {
-            class - 2
-        } else {
-            WARP_CLASS
-        };
+        let width = if class < WARP_CLASS + 2 { class - SINGLE_LANE_CLASS } else { WARP_CLASS };
         let several = class > ONE_LOAD_CLASS;
         Self {
             class,
@@ -94,6 +89,10 @@ impl<R: Reduction> Near<R> {
         members: u32,
         batch: &mut u32,
     ) {
+        if class <= SINGLE_LANE_CLASS {
+            self.single_lanes::<V, A>(class, before, members, batch);
+            return;
+        }
         let plan = Plan::of(class);
         let lane = warp::lane_id();
         let in_group = lane & ((1 << plan.width) - 1);
@@ -102,13 +101,7 @@ impl<R: Reduction> Near<R> {
         while *batch < batches {
             let member = *batch * side_by_side + (lane >> plan.width);
             let is_member = member < members;
-            // No segment: empty, where loads would be aligned ones.
-            let (mut segment, mut begin, mut end) = (0, V as u32, V as u32);
-            if is_member {
-                segment = self.sorted.read(before + member) as u32;
-                begin = self.begins.read(segment);
-                end = self.begins.read(segment + 1);
-            }
+            let (segment, begin, end) = self.member::<V>(before + member, is_member);
             let result = self.segment::<V, A>(plan, begin, end, in_group);
             if is_member && in_group == 0 {
                 let place = (self.first + segment) as u64 * R::OUTPUTS as u64;
@@ -117,6 +110,56 @@ impl<R: Reduction> Near<R> {
             *batch += WARPS;
         }
         *batch -= batches;
+    }
+
+    /// [`Near::class`] of segments that are a lane's alone: nothing passes between lanes, and loads follow each other.
+    #[device]
+    #[inline(always)]
+    fn single_lanes<const V: usize, const A: usize>(
+        &self,
+        class: u32,
+        before: u32,
+        members: u32,
+        batch: &mut u32,
+    ) {
+        let batches = members.div_ceil(32);
+        while *batch < batches {
+            let member = *batch * 32 + warp::lane_id();
+            let is_member = member < members;
+            let (segment, begin, end) = self.member::<V>(before + member, is_member);
+            let quads = self.load::<V, true>(begin, end, 0, 1);
+            let length = opaque(end - begin);
+            let mut values = [R::IDENTITY; ROWS];
+            unroll::<ROWS>(|row| {
+                if row as u32 >> class == 0 {
+                    let offset = (row * V) as u32;
+                    let mut locals: [R::Local; A] =
+                        core::array::from_fn(|lane| R::start(offset + lane as u32));
+                    take_quad::<R, V, A>(&mut locals, quads[row], length.saturating_sub(offset), offset);
+                    values[row] = of_thread::<R, A>(&locals, 0);
+                }
+            });
+            if is_member {
+                let place = (self.first + segment) as u64 * R::OUTPUTS as u64;
+                write::<R>(self.output.offset(place), quarters::<R>(values), 1);
+            }
+            *batch += WARPS;
+        }
+        *batch -= batches;
+    }
+
+    /// A segment's number in the stretch, and where it begins and ends.
+    #[device]
+    #[inline(always)]
+    fn member<const V: usize>(&self, place: u32, is_member: bool) -> (u32, u32, u32) {
+        // No segment: empty, where loads would be aligned ones.
+        let (mut segment, mut begin, mut end) = (0, V as u32, V as u32);
+        if is_member {
+            segment = self.sorted.map_or(place, |sorted| sorted.read(place) as u32);
+            begin = self.begins.read(segment);
+            end = self.begins.read(segment + 1);
+        }
+        (segment, begin, end)
     }
 
     /// The result of the elements from `begin` to `end`, in the first lane of its group; `in_group` is the lane's place there.
@@ -135,7 +178,7 @@ impl<R: Reduction> Near<R> {
         while step < plan.steps {
             let offset = (in_group + step * plan.step) * V as u32;
             let offset_of = |row: u32| offset + row * plan.stride * V as u32;
-            let quads = self.load::<V>(begin, end, offset, plan.stride);
+            let quads = self.load::<V, false>(begin, end, offset, plan.stride);
             // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
             let end = opaque(end);
             let wanted = |row: u32| end.saturating_sub(begin + offset_of(row));
@@ -143,14 +186,11 @@ impl<R: Reduction> Near<R> {
             let mut results = [R::IDENTITY; ROWS];
             unroll::<ROWS>(|row| {
                 let offset = offset_of(row as u32);
-                // A lane of the smallest segments has fewer loads.
-                if row as u32 >> plan.class == 0 {
-                    if !plan.has_several() {
-                        locals = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                    }
-                    take_quad::<R, V, A>(&mut locals, quads[row], wanted(row as u32), offset);
-                    results[row] = of_thread::<R, A>(&locals, 0);
+                if !plan.has_several() {
+                    locals = core::array::from_fn(|lane| R::start(offset + lane as u32));
                 }
+                take_quad::<R, V, A>(&mut locals, quads[row], wanted(row as u32), offset);
+                results[row] = of_thread::<R, A>(&locals, 0);
             });
             unroll::<ROWS>(|row| {
                 if !plan.has_several() {
@@ -166,8 +206,7 @@ impl<R: Reduction> Near<R> {
             }
         }
         if plan.class <= WARP_CLASS {
-            total = R::combine(R::combine(values[0], values[2]), R::combine(values[1], values[3]));
-            halve::<R>(total, (1 << plan.width) / 2)
+            halve::<R>(quarters::<R>(values), (1 << plan.width) / 2)
         } else {
             if plan.class == WARP_CLASS + 1 {
                 let warps = [R::combine(values[0], values[1]), R::combine(values[2], values[3])];
@@ -185,7 +224,7 @@ impl<R: Reduction> Near<R> {
     /// [`ROWS`] loads of the segment from `begin` to `end`, `stride` loads apart, the first from element `offset` of the segment on.
     #[device]
     #[inline(always)]
-    fn load<const V: usize>(
+    fn load<const V: usize, const NEXT_TO_EACH_OTHER: bool>(
         &self,
         begin: u32,
         end: u32,
@@ -217,7 +256,9 @@ impl<R: Reduction> Near<R> {
             } else {
                 unroll::<ROWS>(|row| {
                     if wanted[row] > 0 {
-                        quads[row] = source.offset(next(row) as u64).streamed();
+                        let source = source.offset(next(row) as u64);
+                        // The other half of a sector, which is what memory gives, is this lane's next load, or another lane's now.
+                        quads[row] = if NEXT_TO_EACH_OTHER { source.quad() } else { source.streamed() };
                     }
                 });
             }
@@ -236,6 +277,12 @@ impl<R: Reduction> Near<R> {
         }
         quads
     }
+}
+
+/// The first two halving distances, where both are within the lane.
+#[inline(always)]
+fn quarters<R: Reduction>(values: [R::Accumulator; ROWS]) -> R::Accumulator {
+    R::combine(R::combine(values[0], values[2]), R::combine(values[1], values[3]))
 }
 
 /// The value of the lane `distance` on.

@@ -42,19 +42,22 @@ use stretch::Stretch;
 /// Loads of 16 bytes that a lane has in flight.
 pub const ROWS: usize = 4;
 /// The most segments that begin in a stretch.
-const MOST: u32 = 8 * THREADS - 1;
+const MOST: u32 = 16 * THREADS - 1;
 /// Classes of segments that lanes take: 1, 2, 4, … 1024 loads.
 const CLASSES: u32 = 11;
 /// The class of those that the block takes.
 const LONG: u32 = CLASSES;
 /// No class: empty, or no segment.
 const NONE: u32 = 31;
+/// The class of [`ROWS`] loads: what a lane has alone.
+const SINGLE_LANE_CLASS: u32 = ROWS.ilog2();
 /// The class of a load for each lane of a warp.
 const WARP_CLASS: u32 = 5;
 /// The class of a load for each thread of a block.
 const ONE_LOAD_CLASS: u32 = 8;
-/// Tiles of a stretch: one for each warp, as segments of a tile are a warp's.
-const STRETCH_TILES: u32 = WARPS;
+/// Tiles of a stretch: two for each warp, as segments of a tile are a warp's. Longer ones share the barriers and searches of a stretch among
+/// more elements, but what a stretch remembers takes 8 bytes of shared memory a segment.
+const STRETCH_TILES: u32 = 2 * WARPS;
 /// Long segments that have parts in one stretch: one from before, and those that begin there.
 const MAX_LONG: u32 = STRETCH_TILES + 2;
 
@@ -194,7 +197,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         if kept.read(NEXT) < high {
             let origin = if first < starts.count() { starts.at(first).saturating_sub(V as u64) } else { 0 };
             let count = stretch.read::<R>(starts, first, origin, high);
-            stretch.sort::<R>(count, block.output_of(first));
+            let is_mixed = stretch.sort::<R>(count, block.output_of(first));
             if thread == 0 {
                 kept.write(COUNT, count as u64);
                 let next = origin + stretch.begins.read(count) as u64;
@@ -206,7 +209,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
                 source: source.offset(origin),
                 elements: if after < FAR { after as u32 } else { FAR as u32 },
                 begins: stretch.begins,
-                sorted: stretch.sorted,
+                sorted: is_mixed.then_some(stretch.sorted),
                 output,
                 first,
             };
@@ -230,8 +233,14 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         let mut member = 0;
         while member < long || is_before {
             let first = kept.read(FIRST) as u32;
-            let segment =
-                if is_before { first - 1 } else { first + stretch.sorted.read(before + member) as u32 };
+            let segment = if is_before {
+                first - 1
+            } else if long == kept.read(COUNT) as u32 {
+                // All are of this class: nothing was sorted.
+                first + member
+            } else {
+                first + stretch.sorted.read(before + member) as u32
+            };
             if block.parts::<V, A>(segment, starts, kept.read(LOW), kept.read(HIGH), &mut turn) {
                 let complete = completed.read(MAX_LONG);
                 completed.write(complete, segment);

@@ -19,7 +19,7 @@ pub(super) struct Stretch {
     pub(super) begins: Shared<u32>,
     /// The place of each among those of its class.
     pub(super) places: Shared<u16>,
-    /// The segments by class.
+    /// The segments by class, where there are several.
     pub(super) sorted: Shared<u16>,
     /// How many there are of each class; behind them stands the number of classes of lanes: no constant, or the compiler would write
     /// their loop out.
@@ -37,6 +37,9 @@ impl Stretch {
             self.counts.write(thread, if thread <= CLASSES { 0 } else { CLASSES });
         }
         let left = starts.count() - first;
+        // Places on the path from the first segment's on, less its distance from the origin. None is before that.
+        let weight = weight::<R::Item>();
+        let high = high.saturating_sub(origin + first as u64 * weight as u64) as u32;
         let (mut count, mut base) = (0, 0);
         // There are fewer than `MOST`, so this ends within `begins`.
         while count == base {
@@ -47,38 +50,38 @@ impl Stretch {
             unroll::<AT_ONCE>(|i| {
                 let segment = base + thread + i as u32 * THREADS;
                 let begin = loaded[i] - origin;
-                self.begins.write(segment, if begin < FAR { begin as u32 } else { FAR as u32 });
-                let place = loaded[i] + (first + segment) as u64 * weight::<R::Item>() as u64;
-                count += sync_threads_count(segment < left && place < high);
+                let begin = if begin < FAR { begin as u32 } else { FAR as u32 };
+                self.begins.write(segment, begin);
+                count += sync_threads_count(segment < left && begin + segment * weight < high);
             });
             base += AT_ONCE as u32 * THREADS;
         }
         count
     }
 
-    /// Sorts the first `count` segments by class, and writes the results of empty ones, `output` being that of the first.
+    /// Sorts the first `count` segments by class, and writes the results of empty ones, `output` being that of the first. Returns whether
+    /// there was anything to sort: segments of one class are not written to `sorted`.
     #[device]
     #[inline(always)]
-    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) {
+    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) -> bool {
         let thread = thread_idx_x();
-        let class_of =
-            |segment: u32| class::<R::Item>(self.begins.read(segment + 1) - self.begins.read(segment));
+        let length_of = |segment: u32| self.begins.read(segment + 1) - self.begins.read(segment);
+        let class_of = |segment: u32| class::<R::Item>(length_of(segment));
         let common = if count > 0 { class_of(0) } else { NONE };
-        let mut is_other = common == NONE;
+        let (least, lengths) = lengths_of_class::<R::Item>(common);
+        let mut is_other = false;
         let mut segment = thread;
         while segment < count {
-            is_other |= class_of(segment) != common;
-            // Where all are of one class, they are in order.
-            self.sorted.write(segment, segment as u16);
+            is_other |= length_of(segment).wrapping_sub(least) >= lengths;
             segment += THREADS;
         }
-        let is_mixed = sync_threads_count(is_other) > 0;
+        let is_mixed = sync_threads_count(is_other) > 0 || common == NONE;
         if !is_mixed {
             if thread == 0 {
                 self.counts.write(common, count);
             }
             sync_threads();
-            return;
+            return false;
         }
         let mut segment = thread;
         while segment - thread < count {
@@ -109,6 +112,7 @@ impl Stretch {
             segment += THREADS;
         }
         sync_threads();
+        true
     }
 
     /// Counts a segment of a class, and returns how many of it were counted before: one atomic for the lanes of a class.
@@ -136,5 +140,17 @@ fn class<I: Item>(length: u32) -> u32 {
         LONG
     } else {
         32 - (length.div_ceil(per_load::<I>()) - 1).leading_zeros()
+    }
+}
+
+/// The least length of a class, and how many lengths it has.
+#[device]
+#[inline(always)]
+fn lengths_of_class<I: Item>(class: u32) -> (u32, u32) {
+    match class {
+        0 => (1, per_load::<I>()),
+        NONE => (0, 1),
+        LONG => (tile::<I>() + 1, u32::MAX - tile::<I>()),
+        _ => ((per_load::<I>() << (class - 1)) + 1, per_load::<I>() << (class - 1)),
     }
 }
