@@ -158,6 +158,24 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
     });
 }
 
+/// Takes two whole tiles, one after the other, into locals of their own. All loads of both are asked for before the first is used.
+#[device]
+#[inline(always)]
+pub(super) fn take_two_tiles<R: Reduction, const V: usize, const A: usize, const L: usize>(
+    locals: &mut [[R::Local; A]; 2],
+    part: <R::Item as Item>::Source,
+) {
+    let first = thread_idx_x() * V as u32;
+    let loaded: [[[R::Item; V]; L]; 2] = core::array::from_fn(|tile| {
+        core::array::from_fn(|load| part.read_vec::<V>(first + (tile * L + load) as u32 * row::<V>()))
+    });
+    unroll::<2>(|tile| {
+        unroll::<L>(|load| {
+            take_vector::<R, V, A>(&mut locals[tile], &loaded[tile][load], first + load as u32 * row::<V>());
+        });
+    });
+}
+
 /// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first; then come
 /// the items that no whole load has, one by one.
 #[device]
@@ -221,7 +239,19 @@ const fn row<const V: usize>() -> u32 {
 #[device]
 #[inline(always)]
 pub(super) fn block_result<R: Reduction>(value: R::Accumulator, warp_results: Shared<u32>) -> R::Accumulator {
-    let mut result = warp_result::<R>(value, 32);
+    let result = to_first_warp::<R>(value, warp_results);
+    sync_threads();
+    of_first_warp::<R>(result, warp_results)
+}
+
+/// Leaves each warp's result for the first one, and returns it in lane 0.
+#[device]
+#[inline(always)]
+pub(super) fn to_first_warp<R: Reduction>(
+    value: R::Accumulator,
+    warp_results: Shared<u32>,
+) -> R::Accumulator {
+    let result = warp_result::<R>(value, 32);
     let warp = thread_idx_x() / 32;
     if warp::lane_id() == 0 {
         unroll::<{ MAX_WORDS as usize }>(|word| {
@@ -231,8 +261,17 @@ pub(super) fn block_result<R: Reduction>(value: R::Accumulator, warp_results: Sh
             }
         });
     }
-    sync_threads();
-    if warp == 0 {
+    result
+}
+
+/// The result of the warps' results, behind a barrier after [`to_first_warp`], in thread 0; elsewhere something else.
+#[device]
+#[inline(always)]
+pub(super) fn of_first_warp<R: Reduction>(
+    mut result: R::Accumulator,
+    warp_results: Shared<u32>,
+) -> R::Accumulator {
+    if thread_idx_x() / 32 == 0 {
         let lane = warp::lane_id();
         result = if lane < WARPS {
             Accumulator::from_words(&mut |word| warp_results.read(word * WARPS + lane))

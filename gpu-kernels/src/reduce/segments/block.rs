@@ -2,7 +2,7 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::thread::thread_idx_x;
+use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, unroll};
 
 use super::load::{set, take_quad};
@@ -11,7 +11,9 @@ use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
-use crate::reduce::whole::{block_result, of_thread, publishes, take_tile, write};
+use crate::reduce::whole::{
+    block_result, of_first_warp, of_thread, publishes, take_tile, take_two_tiles, to_first_warp, write,
+};
 use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
@@ -52,7 +54,7 @@ pub(super) struct Block<R: Reduction> {
     pub(super) len: u64,
     pub(super) scratch: GlobalMut<u64>,
     pub(super) output: GlobalMut<R::Output>,
-    /// Twice [`WARPS`] accumulators, in turns: the next part needs no barrier before it.
+    /// Twice [`WARPS`] accumulators for each of two values, in turns: the next part needs no barrier before it.
     pub(super) warp_results: Shared<u32>,
 }
 
@@ -97,19 +99,22 @@ impl<R: Reduction> Block<R> {
         let mut number = first;
         while number < last {
             let base = division.base::<R>(number);
+            let tile = tile::<R::Item>() as u64;
+            if division.tiles_each == 1
+                && number + 1 < last
+                && end - begin - base >= 2 * tile
+                && self.source.offset(begin + base).is_aligned()
+            {
+                let [first, second] = self.two_tiles::<V, A>(begin + base, base, turn);
+                self.store(begin + base, number == 0, first);
+                self.store(begin + base + tile, false, second);
+                number += 2;
+                continue;
+            }
             let after = division.base::<R>(number + 1);
             let part_end = if after < end - begin { begin + after } else { end };
             let result = self.part::<V, A>(begin + base, part_end, base, turn);
-            if thread_idx_x() == 0 {
-                let place = self.place(begin + base, number == 0);
-                unroll::<{ MAX_WORDS as usize }>(|word| {
-                    let word = word as u32;
-                    if word < publishes::<R>() {
-                        let value = result.word(word) as u64;
-                        place.atomic(word).store(value, Ordering::Relaxed, Scope::Device);
-                    }
-                });
-            }
+            self.store(begin + base, number == 0, result);
             number += 1;
         }
         if first >= last || thread_idx_x() != 0 {
@@ -117,6 +122,45 @@ impl<R: Reduction> Block<R> {
         }
         let (count, done) = (self.place(begin, true).atomic(publishes::<R>()), (last - first) as u64);
         count.fetch_add(done, Ordering::AcqRel, Scope::Device) + done == division.parts as u64
+    }
+
+    /// Stores a part's result, that of thread 0, where it is looked for.
+    #[device]
+    #[inline(always)]
+    fn store(&self, first_element: u64, is_first: bool, result: R::Accumulator) {
+        if thread_idx_x() == 0 {
+            let place = self.place(first_element, is_first);
+            unroll::<{ MAX_WORDS as usize }>(|word| {
+                let word = word as u32;
+                if word < publishes::<R>() {
+                    let value = result.word(word) as u64;
+                    place.atomic(word).store(value, Ordering::Relaxed, Scope::Device);
+                }
+            });
+        }
+    }
+
+    /// The results of the two tiles from `begin` on, a multiple of 16 bytes, in thread 0; the first element is number `base` of its segment.
+    /// Of two parts at once twice as much is on its way, and half of the barriers are left.
+    #[device]
+    #[inline(always)]
+    fn two_tiles<const V: usize, const A: usize>(
+        &self,
+        begin: u64,
+        base: u64,
+        turn: &mut u32,
+    ) -> [R::Accumulator; 2] {
+        let first = thread_idx_x() * V as u32;
+        let start = || core::array::from_fn(|lane| R::start(first + lane as u32));
+        let mut locals: [[R::Local; A]; 2] = [start(), start()];
+        take_two_tiles::<R, V, A, ROWS>(&mut locals, self.source.offset(begin));
+        let second_base = base + tile::<R::Item>() as u64;
+        let values = [of_thread::<R, A>(&locals[0], base), of_thread::<R, A>(&locals[1], second_base)];
+        *turn ^= 1;
+        let rooms = [self.room(*turn, 0), self.room(*turn, 1)];
+        let results = [to_first_warp::<R>(values[0], rooms[0]), to_first_warp::<R>(values[1], rooms[1])];
+        sync_threads();
+        [of_first_warp::<R>(results[0], rooms[0]), of_first_warp::<R>(results[1], rooms[1])]
     }
 
     /// The result of the elements from `begin` to `end`, the first of which is number `base` of its segment, in thread 0.
@@ -243,6 +287,12 @@ impl<R: Reduction> Block<R> {
     #[inline(always)]
     fn of_block(&self, value: R::Accumulator, turn: &mut u32) -> R::Accumulator {
         *turn ^= 1;
-        block_result::<R>(value, self.warp_results.offset(*turn * WARPS * publishes::<R>()))
+        block_result::<R>(value, self.room(*turn, 0))
+    }
+
+    /// Room for the results of the block's warps, for one of two values.
+    #[inline(always)]
+    fn room(&self, turn: u32, value: u32) -> Shared<u32> {
+        self.warp_results.offset((2 * turn + value) * WARPS * publishes::<R>())
     }
 }

@@ -80,7 +80,7 @@ const fn place_words<R: Reduction>() -> u32 {
 /// Bytes of dynamic shared memory.
 pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
     SharedLayout::new()
-        .array::<u32>(2 * WARPS * publishes::<R>())
+        .array::<u32>(4 * WARPS * publishes::<R>())
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
         .array::<u16>(MOST)
@@ -152,7 +152,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     const { assert!(STRETCH_TILES * tile::<R::Item>() / weight::<R::Item>() < MOST) };
     let mut memory = shared::dynamic();
     let block =
-        Block::<R> { source, len, scratch, output, warp_results: memory.array(2 * WARPS * publishes::<R>()) };
+        Block::<R> { source, len, scratch, output, warp_results: memory.array(4 * WARPS * publishes::<R>()) };
     let stretch = Stretch {
         begins: memory.array(MOST + 1),
         places: memory.array(MOST),
