@@ -129,18 +129,7 @@ macro_rules! all_of {
         }
     };
 }
-all_of!(all_of_f16, float f16);
-all_of!(all_of_bf16, float bf16);
-all_of!(all_of_f32, float f32);
-all_of!(all_of_f64, float f64);
-all_of!(all_of_i8, integer i8);
-all_of!(all_of_i16, integer i16);
-all_of!(all_of_i32, integer i32);
-all_of!(all_of_i64, integer i64);
-all_of!(all_of_u8, integer u8);
-all_of!(all_of_u16, integer u16);
-all_of!(all_of_u32, integer u32);
-all_of!(all_of_u64, integer u64);
+every_type!(all_of);
 
 /// Empty segments have the result of nothing, where there is one.
 #[test]

@@ -130,6 +130,24 @@ pub fn largest<M: Number + Sample>(magnitudes: impl Iterator<Item = M>) -> M {
     magnitudes.max_by(|a, b| a.order(b)).unwrap()
 }
 
+/// `$test!(name, kind type)` for each type of elements, whose reductions are what [`every_reduction!`] has of its kind.
+macro_rules! every_type {
+    ($test:ident) => {
+        $test!(all_of_f16, float f16);
+        $test!(all_of_bf16, float bf16);
+        $test!(all_of_f32, float f32);
+        $test!(all_of_f64, float f64);
+        $test!(all_of_i8, integer i8);
+        $test!(all_of_i16, integer i16);
+        $test!(all_of_i32, integer i32);
+        $test!(all_of_i64, integer i64);
+        $test!(all_of_u8, integer u8);
+        $test!(all_of_u16, integer u16);
+        $test!(all_of_u32, integer u32);
+        $test!(all_of_u64, integer u64);
+    };
+}
+
 /// Calls `$check!(reduction, oracle)` for every reduction of one array of `$E`, which is `integer` or `float`. The elements must be
 /// [`Sample::whole_numbers`].
 #[macro_export]
