@@ -8,7 +8,7 @@
 use gpu_std::bits::byte_permute;
 use gpu_std::float::Float;
 use gpu_std::memory::{Element, GlobalMut, Shared};
-use gpu_std::{opaque, unroll};
+use gpu_std::{device, opaque, unroll};
 
 /// An element of images: `u8`, `u16`, `i16` and `f32`, computed with as `f32`, and `f64`.
 pub trait Pixel: Element {
@@ -26,6 +26,29 @@ pub trait Pixel: Element {
 
     /// Writes what `V` sums round to, to `index`, a multiple of `V`, on.
     fn store<const V: usize>(row: GlobalMut<Self>, index: u32, sums: [Self::Sum; V]);
+}
+
+/// Writes what `V` sums round to, or as many of them as are `left` of a row: `place` is that of the first, a multiple of 16 bytes where
+/// it `is_aligned`.
+#[device]
+#[inline(always)]
+pub(super) fn store_left<T: Pixel, const V: usize>(
+    place: GlobalMut<T>,
+    is_aligned: bool,
+    left: u32,
+    sums: impl Fn(usize) -> T::Sum,
+) {
+    if is_aligned && left >= V as u32 {
+        T::store::<V>(place, 0, core::array::from_fn(sums));
+    } else {
+        // Opaque, or all comparisons were made before the march and kept in registers during it.
+        let left = opaque(left);
+        unroll::<V>(|v| {
+            if (v as u32) < left {
+                place.write(v as u32, T::narrow(sums(v)));
+            }
+        });
+    }
 }
 
 /// 2^23: of the sum of it and a number below it, ulps are integers.

@@ -10,11 +10,11 @@
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, unroll};
 
 use super::geometry::Geometry;
 use super::march::march;
-use super::pixel::Pixel;
+use super::pixel::{Pixel, store_left};
 
 /// Computes a block's outputs, `K` × `K` taps each. `weights` are the `K` of the row, then those of the column.
 #[device]
@@ -66,15 +66,6 @@ pub(super) fn store<T: Pixel, const V: usize>(
     let row = output.offset(
         place.image as u64 * geometry.output_stride + (place.row + number) as u64 * geometry.output_pitch,
     );
-    if geometry.output_aligned != 0 && column + V as u32 <= geometry.output_row {
-        T::store::<V>(row.offset(column as u64), 0, sums);
-    } else {
-        // Opaque, or all comparisons were made before the march and kept in registers during it.
-        let left = opaque(geometry.output_row.saturating_sub(column));
-        unroll::<V>(|v| {
-            if (v as u32) < left {
-                row.write(column + v as u32, T::narrow(sums[v]));
-            }
-        });
-    }
+    let left = geometry.output_row.saturating_sub(column);
+    store_left::<T, V>(row.offset(column as u64), geometry.output_aligned != 0, left, |v| sums[v]);
 }

@@ -18,7 +18,7 @@ use gpu_std::{device, unroll};
 use super::arctangent::{Coefficients, atan2};
 use super::geometry::{Geometry, Place};
 use super::march::march;
-use super::pixel::Pixel;
+use super::pixel::{Pixel, store_left};
 use crate::stencil::border::source;
 
 /// The gradient along x is wanted.
@@ -102,15 +102,8 @@ fn store<T: Pixel, const V: usize>(
         return;
     }
     let row = targets.row(output, number, image, row).offset(column as u64);
-    if targets.aligned & (1 << number) != 0 && column + V as u32 <= end {
-        T::store::<V>(row, 0, core::array::from_fn(values));
-    } else {
-        unroll::<V>(|v| {
-            if column + (v as u32) < end {
-                row.write(v as u32, T::narrow(values(v)));
-            }
-        });
-    }
+    let is_aligned = targets.aligned & (1 << number) != 0;
+    store_left::<T, V>(row, is_aligned, end.saturating_sub(column), values);
 }
 
 /// Writes the value of output `number`, if it is wanted.
