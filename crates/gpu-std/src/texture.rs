@@ -27,7 +27,8 @@
 //! An index outside is mapped by the [`AddressMode`].
 //!
 //! The guide says neither how the fraction is rounded nor how the products are: the simulator and the CPU round the fraction to the
-//! nearest multiple of 2^-8 and use fused multiply-adds. At texel centres the fraction is zero and all give the texel itself.
+//! nearest multiple of 2^-8, as an H200 was seen to, and use fused multiply-adds, where that also rounds the products of two or three axes'
+//! weights to such multiples. At texel centres the fraction is zero and all give the texel itself.
 
 use crate::backend::texture as backend;
 use crate::parameter::Parameter;

@@ -106,6 +106,11 @@ impl Context {
             AddressMode::Mirror => sys::CUaddress_mode::CU_TR_ADDRESS_MODE_MIRROR,
             AddressMode::Border => sys::CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER,
         };
+        // Along axes that the texture does not have, a linear read is between its texels and what lies outside: that is the same texel.
+        let mut addresses = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
+        for (of_axis, _) in addresses.iter_mut().zip(plan.extents).filter(|(_, extent)| *extent > 0) {
+            *of_axis = address;
+        }
         let filter = match plan.descriptor.filter {
             FilterMode::Point => sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT,
             FilterMode::Linear => sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
@@ -113,7 +118,7 @@ impl Context {
         let as_integer = plan.integer && plan.descriptor.read == ReadMode::Element;
         let normalized = plan.descriptor.normalized_coordinates;
         let description = sys::CUDA_TEXTURE_DESC {
-            addressMode: [address; 3],
+            addressMode: addresses,
             filterMode: filter,
             flags: if as_integer { sys::CU_TRSF_READ_AS_INTEGER } else { 0 }
                 | if normalized { sys::CU_TRSF_NORMALIZED_COORDINATES } else { 0 },

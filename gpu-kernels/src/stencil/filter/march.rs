@@ -44,9 +44,10 @@ pub const fn vector<T>() -> u32 {
     16 / size_of::<T>() as u32
 }
 
-/// Elements of the halo at each end of a strip, for windows that reach `reach` elements to each side: whole vectors.
+/// Elements of the halo at each end of a strip, for windows that reach `reach` elements to each side: whole sectors of 32 bytes. Copies that
+/// start in the middle of one take each sector twice from the second-level cache, once for either half of it.
 const fn halo<T>(reach: u32) -> u32 {
-    reach.next_multiple_of(vector::<T>())
+    reach.next_multiple_of(2 * vector::<T>())
 }
 
 /// Elements of a row in shared memory.
