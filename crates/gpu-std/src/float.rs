@@ -27,6 +27,9 @@ pub trait Float:
     fn abs(self) -> Self;
     /// The square root, correctly rounded.
     fn sqrt(self) -> Self;
+    /// The whole part, as `as u32`: 0 below and for NaN, `u32::MAX` above. Of `f32` one instruction, where LLVM would bound what the
+    /// instruction bounds itself.
+    fn to_u32(self) -> u32;
 }
 
 #[cfg(target_arch = "nvptx64")]
@@ -51,6 +54,10 @@ mod backend {
                 #[inline]
                 pub fn sqrt(a: $t) -> $t {
                     a.sqrt()
+                }
+                #[inline]
+                pub fn to_u32(a: $t) -> u32 {
+                    a as u32
                 }
             }
         };
@@ -83,6 +90,10 @@ macro_rules! floats {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 backend::$t::sqrt(self)
+            }
+            #[inline(always)]
+            fn to_u32(self) -> u32 {
+                backend::$t::to_u32(self)
             }
         }
     )* };

@@ -1,7 +1,9 @@
 //! Float operations by name. `fma` and `sqrt` are `.rn` as LLVM emits them.
 
+use core::arch::asm;
+
 macro_rules! float {
-    ($name:ident, $t:ty) => {
+    ($name:ident, $t:ty, $to_u32:expr) => {
         pub mod $name {
             #[inline(always)]
             pub fn mul_add(a: $t, b: $t, c: $t) -> $t {
@@ -10,6 +12,10 @@ macro_rules! float {
             #[inline(always)]
             pub fn sqrt(a: $t) -> $t {
                 core::$name::math::sqrt(a)
+            }
+            #[inline(always)]
+            pub fn to_u32(a: $t) -> u32 {
+                $to_u32(a)
             }
             // `min.f32` orders -0 below +0 but drops a NaN; LLVM's `minimum` would put that right with branches where the
             // instruction has no `.NaN`, so it is put right here, with a select.
@@ -24,5 +30,16 @@ macro_rules! float {
         }
     };
 }
-float!(f32, f32);
-float!(f64, f64);
+float!(f32, f32, super::f32_to_u32);
+// `cvt` does not make a NaN of f64 zero.
+float!(f64, f64, |a| a as u32);
+
+#[inline(always)]
+fn f32_to_u32(a: f32) -> u32 {
+    let whole: u32;
+    // SAFETY: it works on registers only.
+    unsafe {
+        asm!("cvt.rzi.u32.f32 {}, {};", out(reg32) whole, in(reg32) a, options(pure, nomem, nostack, preserves_flags));
+    }
+    whole
+}

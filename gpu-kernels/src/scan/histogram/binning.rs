@@ -1,6 +1,7 @@
 //! Into which bin a sample falls.
 
 use gpu_std::device;
+use gpu_std::float::Float;
 use gpu_std::memory::{Element, Global};
 use gpu_std::parameter::Parameter;
 
@@ -116,7 +117,7 @@ macro_rules! even_floats {
         impl Binning<$t> for $name {
             #[inline(always)]
             fn bin(self, sample: $t) -> u32 {
-                let bin = ((sample - self.lower) * self.scale) as u32;
+                let bin = ((sample - self.lower) * self.scale).to_u32();
                 let last = self.bins - 1;
                 let bin = if bin < last { bin } else { last };
                 if sample >= self.lower && sample < self.upper { bin } else { NO_BIN }

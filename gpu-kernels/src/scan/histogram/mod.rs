@@ -33,8 +33,8 @@ const WORDS: usize = VECTOR_BYTES as usize / 4;
 pub const AT_ONCE: usize = 2;
 /// Counters of a block, of all copies together, wherever bins are few: 32 KiB, so that four blocks fit on a multiprocessor.
 pub const COUNTERS: u32 = 8192;
-/// The most bins that are counted in shared memory: 48 KiB need no leave of the driver.
-pub const MAX_SHARED_BINS: u32 = 12 << 10;
+/// The most bins that are counted in shared memory: 48 KiB, with the one for samples in none, need no leave of the driver.
+pub const MAX_SHARED_BINS: u32 = (12 << 10) - 1;
 
 /// How many copies of the bins a block has: none where it counts in global memory.
 pub const fn copies(bins: u32) -> u32 {
@@ -57,7 +57,7 @@ pub const fn own_bins(bins: u32, sample_bytes: u32) -> u32 {
 /// Bytes of dynamic shared memory of a block, for samples of so many bytes.
 pub const fn shared_bytes(bins: u32, sample_bytes: u32) -> u32 {
     let own = own_bins(bins, sample_bytes);
-    SharedLayout::new().array::<u32>(own * copies(own)).bytes()
+    SharedLayout::new().array::<u32>((own + 1) * copies(own)).bytes()
 }
 
 /// The counts of all blocks.
@@ -87,7 +87,8 @@ impl Counts {
     }
 }
 
-/// The counts of a block: a bin's copies side by side.
+/// The counts of a block: a bin's copies side by side. Behind the bins stands one for samples that fall into none: to count them there is
+/// less than to ask each whether to count it.
 #[derive(Clone, Copy)]
 struct Own {
     /// From the thread's copy on.
@@ -100,9 +101,8 @@ impl Own {
     /// Counts a sample of bin `bin`, if there is such a bin.
     #[inline(always)]
     fn count(self, bin: u32) {
-        if bin < self.bins {
-            self.counts.atomic(bin * self.copies).fetch_add(1, Ordering::Relaxed, Scope::Block);
-        }
+        let bin = bin.min(self.bins);
+        self.counts.atomic(bin * self.copies).fetch_add(1, Ordering::Relaxed, Scope::Block);
     }
 }
 
@@ -156,7 +156,7 @@ fn in_shared<T: Packed, B: Binning<T>, const V: usize>(
     // There are 2^n copies.
     let own = Own { counts: all.offset(thread & (copies - 1)), bins, copies };
     let mut at = thread;
-    while at < bins * copies {
+    while at < (bins + 1) * copies {
         all.write(at, 0);
         at += threads;
     }
@@ -179,23 +179,29 @@ fn in_shared<T: Packed, B: Binning<T>, const V: usize>(
     // ---- Whole vectors
     let aligned = samples.offset(head);
     let each = threads * AT_ONCE as u32;
+    // How many vectors there are from a block's base on, of those that it takes at once.
+    let left = |base: u64| vectors.saturating_sub(base).min(each as u64) as u32;
+    let load = |base: u64, row: usize| {
+        let at = row as u32 * threads + thread;
+        if at < left(base) {
+            aligned.offset(base * V as u64).cast::<u32>().read_streaming_vec(at * WORDS as u32)
+        } else {
+            [0; WORDS]
+        }
+    };
     let mut base = block_idx_x() as u64 * each as u64;
+    let mut loaded = [[0; WORDS]; AT_ONCE];
+    unroll::<AT_ONCE>(|row| loaded[row] = load(base, row));
     while base < vectors {
-        let part = aligned.offset(base * V as u64).cast::<u32>();
-        let left = (vectors - base).min(each as u64) as u32;
-        let mut loaded = [[0; WORDS]; AT_ONCE];
+        let next = base + grid_dim_x() as u64 * each as u64;
+        // A vector's successor is on its way as soon as it is counted, while the others are.
         unroll::<AT_ONCE>(|row| {
-            let at = row as u32 * threads + thread;
-            if at < left {
-                loaded[row] = part.read_streaming_vec(at * WORDS as u32);
-            }
-        });
-        unroll::<AT_ONCE>(|row| {
-            if row as u32 * threads + thread < left {
+            if row as u32 * threads + thread < left(base) {
                 unroll::<V>(|i| own.count(binning.bin(T::unpack(&loaded[row], i))));
             }
+            loaded[row] = load(next, row);
         });
-        base += grid_dim_x() as u64 * each as u64;
+        base = next;
     }
     sync_threads();
 

@@ -30,7 +30,7 @@ use super::pixel::Pixel;
 use crate::stencil::border;
 
 /// Rows of a warp in shared memory: a power of two.
-pub const DEPTH: u32 = 8;
+pub const DEPTH: u32 = 4;
 /// Room for a lane's window of a row: what is not used costs nothing.
 pub(super) const WINDOW: usize = 64;
 
