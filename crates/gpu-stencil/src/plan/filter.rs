@@ -8,9 +8,13 @@ use super::blocks;
 use crate::error::Error;
 use crate::image::ImageLayout;
 
-/// Rows of a block of a fast kernel: a tall strip reads few rows twice, short ones give an H200 work where the image is small. Whatever
-/// is the first to leave as many blocks as keep all of its multiprocessors busy several times over (not yet measured).
-const ROWS: [u32; 4] = [128, 64, 32, 16];
+/// Rows of a block of a fast kernel, at least: small images are to give an H200 work.
+const MIN_ROWS: u32 = 16;
+/// And at most: of an H200 taller strips were never faster.
+const MAX_ROWS: u32 = 128;
+/// Rows of a block of the gradients' kernel.
+const SOBEL_ROWS: u32 = 32;
+/// Blocks that keep all of its multiprocessors busy several times over.
 const ENOUGH_BLOCKS: u64 = 4096;
 /// Rows of a block of a general kernel: a separable one computes as many rows' sums again as the filter is high.
 const GENERAL_ROWS: u32 = 32;
@@ -74,8 +78,12 @@ impl Plan {
         [input, output]: [ImageLayout; 2],
         addresses: [u64; 2],
     ) -> Result<Self, Error> {
-        let mut plan = Self::of::<T>(instances, window, mode, [input, output], addresses);
         let (taps_x, taps_y) = window.taps;
+        // The more a row costs besides memory's time, the fewer of them should be computed twice: integers are converted, and of all taps
+        // of a window each has a product.
+        let is_float = size_of::<T>() == size_of::<S>();
+        let rows = if !separable { taps_x * taps_y } else { taps_y * if is_float { 3 } else { 4 } };
+        let mut plan = Self::of::<T>(instances, window, mode, rows, [input, output], addresses);
         if plan.kernel == Kernel::General {
             let geometry = &mut plan.geometry;
             let (threads, bytes) = if separable {
@@ -103,7 +111,7 @@ impl Plan {
         address: u64,
     ) -> Result<Self, Error> {
         // Each output has an alignment of its own.
-        let mut plan = Self::of::<T>(instances, window, mode, [input, output], [address, 1]);
+        let mut plan = Self::of::<T>(instances, window, mode, SOBEL_ROWS, [input, output], [address, 1]);
         if plan.kernel == Kernel::General {
             plan.launch = LaunchConfig::linear(0, sobel::THREADS);
             plan.geometry.rows = GENERAL_ROWS;
@@ -112,11 +120,13 @@ impl Plan {
         plan.with_blocks(output)
     }
 
-    /// All but the number of blocks; of the general kernel also without its launch, its rows and blocks side by side.
+    /// All but the number of blocks; of the general kernel also without its launch, its rows and blocks side by side. A block of the fast
+    /// one has about `rows` rows.
     fn of<T>(
         instances: &[(u32, u32)],
         window: Window,
         mode: u32,
+        rows: u32,
         [input, output]: [ImageLayout; 2],
         addresses: [u64; 2],
     ) -> Self {
@@ -158,9 +168,12 @@ impl Plan {
         }
         geometry.across = geometry.output_row.div_ceil(WARPS * 32 * march::lane::<T>(taps));
         let images = geometry.across as u64 * output.count() as u64;
-        let enough =
-            |&&rows: &&u32| images * u64::from(geometry.output_height.div_ceil(rows)) >= ENOUGH_BLOCKS;
-        geometry.rows = ROWS.iter().find(enough).copied().unwrap_or(ROWS[ROWS.len() - 1]);
+        let blocks = |rows: u32| images * u64::from(geometry.output_height.div_ceil(rows));
+        let mut rows = rows.next_power_of_two().clamp(MIN_ROWS, MAX_ROWS);
+        while rows > MIN_ROWS && blocks(rows) < ENOUGH_BLOCKS {
+            rows /= 2;
+        }
+        geometry.rows = rows;
         let launch = LaunchConfig::linear(0, THREADS).shared(march::shared_bytes::<T>(taps, channels));
         Self { kernel: Kernel::Fast { taps, channels }, launch, geometry }
     }
@@ -189,7 +202,7 @@ mod tests {
         let large = ImageLayout::new(16384, 16384, 1).unwrap();
         let fast = Kernel::Fast { taps: 5, channels: 1 };
         let figure = plan(WINDOW, large, 256);
-        assert_eq!((figure.kernel, figure.geometry.rows, figure.launch.grid), (fast, 128, [4096, 1, 1]));
+        assert_eq!((figure.kernel, figure.geometry.rows, figure.launch.grid), (fast, 16, [32 * 1024, 1, 1]));
         assert_eq!((figure.geometry.input_aligned, figure.geometry.output_aligned), (16, 1));
         // Off its middle by one pixel, or at an address that is no multiple of 16.
         assert_eq!(plan(Window { left: 1, ..WINDOW }, large, 256).geometry.input_aligned, 4);
