@@ -15,7 +15,7 @@
 //! not of 16 are copied by words, as asynchronously; others element by element, which waits for memory.
 //!
 //! Warps wait for nobody but their own lanes. So that memory is never idle, `DEPTH - 1` rows of each are on their way: of an
-//! H200's multiprocessor, 16 warps with 7 rows of 512 bytes are 56 KiB, where 32 KiB hide the latency (not yet measured).
+//! H200's multiprocessor, 28 warps with 3 rows of 512 bytes are 42 KiB, where 32 KiB hide the latency. Seven rows were no faster.
 
 use gpu_std::async_copy::{commit, copy, wait};
 use gpu_std::float::Float;
