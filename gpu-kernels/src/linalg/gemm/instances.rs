@@ -62,6 +62,6 @@ macro_rules! tensor_products {
 }
 
 tensor_products! {
-    linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 2 x 8;
-    linalg_gemm_tensor_small_f64, GEMM_TENSOR_SMALL_F64: 3, 32 x 64, 128 threads of 1 x 4;
+    linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
+    linalg_gemm_tensor_small_f64, GEMM_TENSOR_SMALL_F64: 3, 32 x 64, 128 threads of 1 x 2;
 }
