@@ -1,8 +1,8 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
 use gpu_kernels::linalg::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, Tile, linalg_gemm_f32,
-    linalg_gemm_f64, linalg_gemm_tensor_f64,
+    GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, GEMM_WIDE_F32, Tile,
+    linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_tensor_f64, linalg_gemm_wide_f32,
 };
 use gpu_linalg::plan::gemm::{Kernel, Plan};
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, matmul};
@@ -175,7 +175,7 @@ macro_rules! chosen_kernels {
                     return;
                 }
                 let (rows, columns) = ($tile.rows as usize, $tile.columns as usize);
-                for ((m, n, k), gap) in [((rows, columns, 48), 0), ((rows + 1, columns - 2, 17), 1), ((7, columns + 4, 4), 4)] {
+                for ((m, n, k), gap) in [((rows, columns, 96), 0), ((rows + 1, columns - 2, 17), 1), ((7, columns + 4, 4), 4)] {
                     for orders in [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]] {
                         let [a, b, c] = orders.map(|order| ORDERS[order]);
                         let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)].map(one);
@@ -206,6 +206,7 @@ macro_rules! chosen_kernels {
     )* };
 }
 chosen_kernels! {
+    wide_tiles_f32: f32, Wide, linalg_gemm_wide_f32, GEMM_WIDE_F32;
     large_tiles_f32: f32, Large, linalg_gemm_f32, GEMM_F32;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, linalg_gemm_tensor_f64, GEMM_TENSOR_F64;
     doubles_without_tensor_cores: f64, Large, linalg_gemm_f64, GEMM_F64;

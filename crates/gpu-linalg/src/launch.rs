@@ -215,9 +215,9 @@ macro_rules! real_elements {
 
 // A plan never has a kernel that its type does not: those stand for the one they would be.
 real_elements! {
-    f32, linalg_elementwise_f32, linalg_swap_f32, linalg_ger_f32, linalg_triangle_f32: Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
+    f32, linalg_elementwise_f32, linalg_swap_f32, linalg_ger_f32, linalg_triangle_f32: Wide => linalg_gemm_wide_f32, Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
         TensorLarge => linalg_gemm_f32, TensorSmall => linalg_gemm_small_f32;
-    f64, linalg_elementwise_f64, linalg_swap_f64, linalg_ger_f64, linalg_triangle_f64: Large => linalg_gemm_f64, Small => linalg_gemm_f64,
+    f64, linalg_elementwise_f64, linalg_swap_f64, linalg_ger_f64, linalg_triangle_f64: Wide => linalg_gemm_f64, Large => linalg_gemm_f64, Small => linalg_gemm_f64,
         TensorLarge => linalg_gemm_tensor_f64, TensorSmall => linalg_gemm_tensor_small_f64;
 }
 

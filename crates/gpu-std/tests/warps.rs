@@ -266,48 +266,60 @@ fn asynchronous_copies_arrive() {
 mod matrices {
     use super::*;
 
-    /// Two products one after the other, of factors that lanes read from memory by the documented places.
-    #[kernel]
-    fn products(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, count: u32) {
-        let lane = warp::lane_id();
-        let (g, t) = (lane / 4, lane % 4);
-        let place = |i: u32| (g + 8 * (i / 2)) * 8 + 2 * t + i % 2;
-        let mut sums: [f64; 4] = core::array::from_fn(|i| c.read(place(i as u32)));
-        for step in 0..count {
-            let (a, b) = (a.offset(step as u64 * 256), b.offset(step as u64 * 128));
-            let a = core::array::from_fn(|i| {
-                let i = i as u32;
-                a.read((g + 8 * (i % 2)) * 16 + t + 4 * (i / 2))
-            });
-            let b = core::array::from_fn(|i| b.read((t + 4 * i as u32) * 8 + g));
-            sums = gpu_std::mma::m16n8k16_f64(a, b, sums);
-        }
-        for (i, sum) in sums.into_iter().enumerate() {
-            c.write(place(i as u32), sum);
-        }
-    }
+    macro_rules! products {
+        ($($product:ident over $k:literal;)*) => { $( mod $product {
+            use super::*;
 
-    #[test]
-    fn a_product_is_a_chain_over_ascending_k() {
-        let numbers =
-            |len: usize, of: f64| (0..len).map(|i| (i as f64 * of).sin() / 3.0).collect::<Vec<f64>>();
-        let (a, b, c) = (numbers(512, 1.7), numbers(256, 0.9), numbers(128, 0.3));
-        let mut expected = c.clone();
-        for step in 0..2 {
-            for (at, sum) in expected.iter_mut().enumerate() {
-                for k in 0..16 {
-                    *sum = a[step * 256 + at / 8 * 16 + k].mul_add(b[step * 128 + k * 8 + at % 8], *sum);
+            /// Two products one after the other, of factors that lanes read from memory by the documented places.
+            #[kernel]
+            fn products(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, count: u32) {
+                let lane = warp::lane_id();
+                let (g, t) = (lane / 4, lane % 4);
+                let place = |i: u32| (g + 8 * (i / 2)) * 8 + 2 * t + i % 2;
+                let mut sums: [f64; 4] = core::array::from_fn(|i| c.read(place(i as u32)));
+                for step in 0..count {
+                    let (a, b) = (a.offset(step as u64 * (16 * $k)), b.offset(step as u64 * ($k * 8)));
+                    let a = core::array::from_fn(|i| {
+                        let i = i as u32;
+                        a.read((g + 8 * (i % 2)) * $k + t + 4 * (i / 2))
+                    });
+                    let b = core::array::from_fn(|i| b.read((t + 4 * i as u32) * 8 + g));
+                    sums = gpu_std::mma::$product(a, b, sums);
+                }
+                for (i, sum) in sums.into_iter().enumerate() {
+                    c.write(place(i as u32), sum);
                 }
             }
-        }
-        for seed in 0..50 {
-            let simulator = simulator(seed);
-            let (a, b) = (Array::new(&simulator, &a), Array::new(&simulator, &b));
-            let c = Array::new(&simulator, &c);
-            // SAFETY: the arrays hold two 16 × 16, two 16 × 8 and one 16 × 8 matrix.
-            unsafe { products::launch(&simulator, block(32, 0), a.global(), b.global(), c.global_mut(), 2) }
-                .unwrap();
-            assert_eq!(c.get(), expected, "seed {seed}");
-        }
+
+            #[test]
+            fn a_product_is_a_chain_over_ascending_k() {
+                let numbers =
+                    |len: usize, of: f64| (0..len).map(|i| (i as f64 * of).sin() / 3.0).collect::<Vec<f64>>();
+                let (a, b, c) = (numbers(32 * $k, 1.7), numbers(16 * $k, 0.9), numbers(128, 0.3));
+                let mut expected = c.clone();
+                for step in 0..2 {
+                    for (at, sum) in expected.iter_mut().enumerate() {
+                        for k in 0..$k {
+                            let (row, column) = (at / 8, at % 8);
+                            *sum = a[(step * 16 + row) * $k + k].mul_add(b[(step * $k + k) * 8 + column], *sum);
+                        }
+                    }
+                }
+                for seed in 0..50 {
+                    let simulator = simulator(seed);
+                    let (a, b) = (Array::new(&simulator, &a), Array::new(&simulator, &b));
+                    let c = Array::new(&simulator, &c);
+                    // SAFETY: the arrays hold two matrices A, two B and one C.
+                    unsafe { products::launch(&simulator, block(32, 0), a.global(), b.global(), c.global_mut(), 2) }
+                        .unwrap();
+                    assert_eq!(c.get(), expected, "seed {seed}");
+                }
+            }
+        } )* };
+    }
+    products! {
+        m16n8k4_f64 over 4;
+        m16n8k8_f64 over 8;
+        m16n8k16_f64 over 16;
     }
 }

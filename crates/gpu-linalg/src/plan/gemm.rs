@@ -1,7 +1,8 @@
 //! Products of matrices: which kernel, and how it sees the operands.
 
 use gpu_kernels::linalg::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, Operand, Product, Tile,
+    GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, GEMM_WIDE_F32, Operand,
+    Product, Tile,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -10,14 +11,16 @@ use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
 
 /// Blocks from which on the kernel with large tiles is taken: below, multiprocessors would stand idle. An H200 has 132, with
-/// two blocks of the kernel for `f32` each …
+/// two blocks of the kernel with large tiles for `f32` each …
 const ENOUGH_BLOCKS: u64 = 200;
-/// … and one of that for the tensor cores.
-const ENOUGH_TENSOR_BLOCKS: u64 = 100;
+/// … and one of that with wide ones, as of that for the tensor cores.
+const ENOUGH_ALONE: u64 = 100;
 
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
+    /// Wide tiles of `f32`, twice the large ones, from 8.0 on.
+    Wide,
     /// Large tiles.
     Large,
     /// Small tiles, for matrices that have few large ones; of `f64` there is one size only.
@@ -30,28 +33,32 @@ pub enum Kernel {
 
 impl Kernel {
     /// The kernel for products of `count` matrices of `m` rows and `n` columns.
-    fn choose(bytes: usize, tensor: bool, m: u32, n: u32, count: u64) -> Self {
+    fn choose(bytes: usize, from_8_0: bool, m: u32, n: u32, count: u64) -> Self {
         let enough = |tile: Tile, blocks: u64| tile.count(m, n).saturating_mul(count) >= blocks;
-        match (bytes, tensor) {
+        // Wide tiles reach no further beyond C than large ones do: by as much as half of a tile it would cost more than it gains.
+        let pairs = GEMM_F32.count(m, n) == 2 * GEMM_WIDE_F32.count(m, n);
+        match (bytes, from_8_0) {
+            (4, true) if pairs && enough(GEMM_WIDE_F32, ENOUGH_ALONE) => Self::Wide,
             (4, _) if enough(GEMM_F32, ENOUGH_BLOCKS) => Self::Large,
             (4, _) => Self::Small,
-            (_, true) if enough(GEMM_TENSOR_F64, ENOUGH_TENSOR_BLOCKS) => Self::TensorLarge,
+            (_, true) if enough(GEMM_TENSOR_F64, ENOUGH_ALONE) => Self::TensorLarge,
             (_, true) => Self::TensorSmall,
             (_, false) => Self::Large,
         }
     }
 
-    /// Whether it runs on the tensor cores only.
-    pub fn is_tensor(self) -> bool {
-        matches!(self, Self::TensorLarge | Self::TensorSmall)
+    /// Whether only devices from 8.0 on have it.
+    pub fn is_from_8_0(self) -> bool {
+        matches!(self, Self::Wide | Self::TensorLarge | Self::TensorSmall)
     }
 
     /// Its tile, for elements of `bytes` bytes.
     fn tile(self, bytes: usize) -> Tile {
         match (self, bytes) {
+            (Self::Wide, 4) => GEMM_WIDE_F32,
             (Self::Large, 4) => GEMM_F32,
             (Self::Small, 4) => GEMM_SMALL_F32,
-            (Self::Large | Self::Small, _) => GEMM_F64,
+            (Self::Wide | Self::Large | Self::Small, _) => GEMM_F64,
             (Self::TensorLarge, _) => GEMM_TENSOR_F64,
             (Self::TensorSmall, _) => GEMM_TENSOR_SMALL_F64,
         }
@@ -74,14 +81,14 @@ pub struct Plan {
 impl Plan {
     /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
     ///
-    /// `tensor` says whether products of `f64` may use the tensor cores, which devices have from 8.0 on. `addresses` are those of
-    /// A, B and C. Without `sums` the product counts as zero and its factors are not read.
+    /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for the widest
+    /// tiles of `f32`. `addresses` are those of A, B and C. Without `sums` the product counts as zero and its factors are not read.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
     pub fn new(
         bytes: usize,
-        tensor: bool,
+        from_8_0: bool,
         layouts: [BatchLayout; 3],
         addresses: [u64; 3],
         sums: bool,
@@ -89,7 +96,7 @@ impl Plan {
         let c = layouts[2];
         let m = extent("the number of contiguous lines of C", c.matrix.lines())?;
         let n = extent("the length of the contiguous lines of C", c.matrix.contiguous())?;
-        let kernel = Kernel::choose(bytes, tensor, m, n, c.count as u64);
+        let kernel = Kernel::choose(bytes, from_8_0, m, n, c.count as u64);
         Self::with_kernel(kernel, bytes, layouts, addresses, sums)
     }
 
@@ -158,9 +165,16 @@ mod tests {
     fn large_tiles_where_there_are_enough() {
         let plan = |n| Plan::new(4, true, [square(n); 3], [0; 3], true).unwrap();
         assert_eq!((plan(512).kernel, plan(512).launch.grid[0]), (Kernel::Small, 128));
-        assert_eq!((plan(4096).kernel, plan(4096).launch.grid[0]), (Kernel::Large, 1024));
-        assert_eq!(plan(4096).launch.block[0], GEMM_F32.threads);
-        let double = |n, tensor| Plan::new(8, tensor, [square(n); 3], [0; 3], true).unwrap().kernel;
+        assert_eq!(plan(1024).kernel, Kernel::Small);
+        assert_eq!((plan(2048).kernel, plan(2048).launch.grid[0]), (Kernel::Wide, 128));
+        assert_eq!(plan(4096).launch.block[0], GEMM_WIDE_F32.threads);
+        // 17 large tiles across are 9 wide ones.
+        assert_eq!((plan(2176).kernel, plan(2176).launch.grid[0]), (Kernel::Large, 289));
+        let before_8_0 = Plan::new(4, false, [square(4096); 3], [0; 3], true).unwrap();
+        assert_eq!((before_8_0.kernel, before_8_0.launch.grid[0]), (Kernel::Large, 1024));
+        assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
+        assert!(plan(4096).launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
+        let double = |n, from_8_0| Plan::new(8, from_8_0, [square(n); 3], [0; 3], true).unwrap().kernel;
         assert_eq!([double(512, true), double(4096, true)], [Kernel::TensorSmall, Kernel::TensorLarge]);
         assert_eq!(double(4096, false), Kernel::Large);
     }

@@ -24,7 +24,7 @@ pub enum GemmVariant {
     Naive,
     /// A thread an element of C, tiles of 32 × 32 in shared memory.
     Shared,
-    /// 8 × 8 elements of C a thread in registers: the fast kernel with large tiles, whatever the size.
+    /// 8 × 16 elements of C a thread in registers: the fast kernel with large tiles, whatever the size.
     Registers,
 }
 

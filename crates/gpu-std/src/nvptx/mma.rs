@@ -7,37 +7,48 @@
 use super::warp::activemask;
 use core::arch::asm;
 
-#[cfg(target_feature = "sm_90")]
-#[inline(always)]
-pub fn m16n8k16_f64(a: [f64; 8], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
-    let (a, b) = (a.map(f64::to_bits), b.map(f64::to_bits));
-    let mut d = c.map(f64::to_bits);
-    let _ = activemask();
-    // SAFETY: it computes with registers.
-    unsafe {
-        asm!(
-            "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {{{0}, {1}, {2}, {3}}}, \
-             {{{4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}}}, {{{12}, {13}, {14}, {15}}}, {{{0}, {1}, {2}, {3}}};",
-            inout(reg64) d[0], inout(reg64) d[1], inout(reg64) d[2], inout(reg64) d[3],
-            in(reg64) a[0], in(reg64) a[1], in(reg64) a[2], in(reg64) a[3],
-            in(reg64) a[4], in(reg64) a[5], in(reg64) a[6], in(reg64) a[7],
-            in(reg64) b[0], in(reg64) b[1], in(reg64) b[2], in(reg64) b[3],
-            options(nomem, nostack, preserves_flags)
-        );
-    }
-    d.map(f64::from_bits)
-}
+// Elements that a lane brings of A and of B, and their places in the instruction.
+macro_rules! products_of_doubles {
+    ($($name:ident: $shape:literal, $A:literal [$($a:literal)*] $of_a:literal, $B:literal [$($b:literal)*] $of_b:literal;)*) => { $(
+        #[cfg(target_feature = "sm_90")]
+        #[inline(always)]
+        pub fn $name(a: [f64; $A], b: [f64; $B], c: [f64; 4]) -> [f64; 4] {
+            let (a, b) = (a.map(f64::to_bits), b.map(f64::to_bits));
+            let mut d = c.map(f64::to_bits);
+            let _ = activemask();
+            // SAFETY: it computes with registers.
+            unsafe {
+                asm!(
+                    concat!(
+                        "mma.sync.aligned.", $shape, ".row.col.f64.f64.f64.f64 {{{d0}, {d1}, {d2}, {d3}}}, ",
+                        "{{", $of_a, "}}, {{", $of_b, "}}, {{{d0}, {d1}, {d2}, {d3}}};",
+                    ),
+                    $(in(reg64) a[$a],)*
+                    $(in(reg64) b[$b],)*
+                    d0 = inout(reg64) d[0], d1 = inout(reg64) d[1], d2 = inout(reg64) d[2], d3 = inout(reg64) d[3],
+                    options(nomem, nostack, preserves_flags)
+                );
+            }
+            d.map(f64::from_bits)
+        }
 
-#[cfg(not(target_feature = "sm_90"))]
-#[inline(always)]
-pub fn m16n8k16_f64(a: [f64; 8], b: [f64; 4], mut c: [f64; 4]) -> [f64; 4] {
-    let _ = activemask();
-    // The fragments of the larger operation are those of the smaller ones, one after the other.
-    crate::unroll::<4>(|k| {
-        [c[0], c[1]] = m8n8k4_f64(a[2 * k], b[k], [c[0], c[1]]);
-        [c[2], c[3]] = m8n8k4_f64(a[2 * k + 1], b[k], [c[2], c[3]]);
-    });
-    c
+        #[cfg(not(target_feature = "sm_90"))]
+        #[inline(always)]
+        pub fn $name(a: [f64; $A], b: [f64; $B], mut c: [f64; 4]) -> [f64; 4] {
+            let _ = activemask();
+            // The fragments of the larger operation are those of the smaller ones, one after the other.
+            crate::unroll::<$B>(|k| {
+                [c[0], c[1]] = m8n8k4_f64(a[2 * k], b[k], [c[0], c[1]]);
+                [c[2], c[3]] = m8n8k4_f64(a[2 * k + 1], b[k], [c[2], c[3]]);
+            });
+            c
+        }
+    )* };
+}
+products_of_doubles! {
+    m16n8k4_f64: "m16n8k4", 2 [0 1] "{}, {}", 1 [0] "{}";
+    m16n8k8_f64: "m16n8k8", 4 [0 1 2 3] "{}, {}, {}, {}", 2 [0 1] "{}, {}";
+    m16n8k16_f64: "m16n8k16", 8 [0 1 2 3 4 5 6 7] "{}, {}, {}, {}, {}, {}, {}, {}", 4 [0 1 2 3] "{}, {}, {}, {}";
 }
 
 #[cfg(not(target_feature = "sm_90"))]

@@ -183,16 +183,22 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
     #[inline(always)]
     fn edge(&self, operand: &Operand, tile: Shared<T>, left: u32) {
         let vectors = operand.vectors != 0;
-        let items = opaque(if vectors { Self::ITEMS / V as u32 } else { Self::ITEMS });
+        let width = if vectors { V as u32 } else { 1 };
+        let items = opaque(Self::ITEMS / width);
         let (mut row, mut k) = Self::place(operand);
         let (mut source, mut target) = (self.source, tile);
         let mut item = 0;
         while item < items {
             let inside = if k < left { self.rows.saturating_sub(row) } else { 0 };
-            if vectors {
-                copy_or_zero::<T, V>(target, 0, source, 0, inside);
+            if vectors && inside >= V as u32 {
+                copy::<T, V>(target, 0, source, 0);
             } else {
-                copy_or_zero::<T, 1>(target, 0, source, 0, inside);
+                // By elements where a vector is partly inside too: memcheck would report it, see `copy_or_zero`.
+                let mut at = 0;
+                while at < width {
+                    copy_or_zero::<T, 1>(target, at, source, at, inside.saturating_sub(at));
+                    at += 1;
+                }
             }
             (row, k) = (row + operand.row_step, k + operand.k_step);
             source = source.offset(operand.step);

@@ -1,7 +1,8 @@
 //! The product by tiles: a block computes a tile of C, each thread a part of it in registers.
 //!
-//! Tiles of A and B go to shared memory, [`STAGES`] of them in flight (`cp.async`), so that none of their registers wait for
-//! memory. A thread's part consists of vectors of 16 bytes, [`LANE_ROWS`] and [`LANE_COLUMNS`] vectors apart: a warp then
+//! Tiles of A and B go to shared memory, [`Tile::stages`] of them in flight (`cp.async`), so that none of their registers wait
+//! for memory. While a thread multiplies what belongs to one `k` it reads what belongs to the next, at a stage's end that of
+//! the next stage: it waits for shared memory only once, before the first. A thread's part consists of vectors of 16 bytes, [`LANE_ROWS`] and [`LANE_COLUMNS`] vectors apart: a warp then
 //! reads 128 bytes of B in a row, and few different ones of A, without bank conflicts; and what it writes to C are whole
 //! sectors. (Volkov and Demmel, SC 2008; the nesting of tiles is that of CUTLASS: Kerr et al., 2017.)
 
@@ -15,8 +16,6 @@ use gpu_std::{device, opaque, unroll};
 use super::operand::{Copier, Product};
 use crate::linalg::scalar::combine;
 
-/// Stages of the tiled kernels.
-pub(super) const STAGES: u32 = 4;
 /// Lanes of a warp along the rows of C.
 const LANE_ROWS: u32 = 4;
 /// Lanes of a warp along the columns of C.
@@ -66,21 +65,34 @@ impl Tile {
 }
 
 /// A thread's `N` values of a row of a stage, in vectors of `V`, `distance` elements apart.
+///
+/// What is constant goes into the index, not the place of the tile: the instruction adds it.
 #[device]
 #[inline(always)]
-fn fragment<T: Float, const N: usize, const V: usize>(row: Shared<T>, distance: u32) -> [T; N] {
+fn fragment<T: Float, const N: usize, const V: usize>(tile: Shared<T>, first: u32, distance: u32) -> [T; N] {
     let mut values = [T::ZERO; N];
     unroll::<8>(|vector| {
         if vector * V < N {
-            let read: [T; V] = row.offset(vector as u32 * distance).read_vec(0);
+            let read: [T; V] = tile.read_vec(first + vector as u32 * distance);
             unroll::<V>(|j| values[vector * V + j] = read[j]);
         }
     });
     values
 }
 
+/// Waits until at most so many groups of copies are on their way: a constant, as the instruction wants it.
+#[device]
+#[inline(always)]
+fn wait_until(pending: u32) {
+    match pending {
+        1 => wait::<1>(),
+        2 => wait::<2>(),
+        _ => wait::<3>(),
+    }
+}
+
 /// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V` elements are 16
-/// bytes, and a stage holds `BK` of `k`. Launch [`Tile::count`] blocks for each product of the batch.
+/// bytes, and each of `STAGES` stages, 3 or 4, holds `BK` of `k`. Launch [`Tile::count`] blocks for each product of the batch.
 #[device]
 #[inline(always)]
 pub(super) fn tiled<
@@ -88,6 +100,7 @@ pub(super) fn tiled<
     const BM: u32,
     const BN: u32,
     const BK: u32,
+    const STAGES: u32,
     const THREADS: u32,
     const TM: usize,
     const TN: usize,
@@ -103,6 +116,7 @@ pub(super) fn tiled<
     const {
         assert!(V as u32 == Tile::vector::<T>() && TM.is_multiple_of(V) && TN.is_multiple_of(V));
         assert!(BM * BN == THREADS * (TM * TN) as u32, "the threads' parts make up the tile");
+        assert!(STAGES == 3 || STAGES == 4, "what `wait_until` knows");
     }
     let (a_pitch, b_pitch) = (Tile::pitch(BM), Tile::pitch(BN));
     let stage_len = BK * (a_pitch + b_pitch);
@@ -113,9 +127,9 @@ pub(super) fn tiled<
     let b = b.offset(number as u64 * product.b.batch);
     let mut copy_a = Copier::<T, BM, BK, THREADS, V>::new(a, &product.a, first_row, product.m);
     let mut copy_b = Copier::<T, BN, BK, THREADS, V>::new(b, &product.b, first_column, product.n);
-    // Copies what belongs to `k` and the `BK - 1` after it.
+    // Copies what belongs to `k` and the `BK - 1` after it; without any `k` one stage of zeros.
     let mut next = |k: u32| {
-        if k < product.k {
+        if k < product.k.max(1) {
             let stage = stages.offset(k / BK % STAGES * stage_len);
             copy_a.next(&product.a, stage, product.k - k);
             copy_b.next(&product.b, stage.offset(BK * a_pitch), product.k - k);
@@ -123,32 +137,39 @@ pub(super) fn tiled<
         commit();
     };
     let mut k = 0;
-    while k < opaque((STAGES - 1) * BK) {
+    while k < opaque(STAGES * BK) {
         next(k);
         k += BK;
     }
 
     let (row, column) = thread_place::<BN, TM, TN, V>();
+    let read_a = |tile: Shared<T>, at: u32| fragment::<T, TM, V>(tile, at * a_pitch, LANE_ROWS * V as u32);
+    let read_b = |tile: Shared<T>, at: u32| fragment::<T, TN, V>(tile, at * b_pitch, LANE_COLUMNS * V as u32);
+    wait_until(STAGES - 1);
+    sync_threads();
+    let (mut a_tile, mut b_tile) = (stages.offset(row), stages.offset(BK * a_pitch + column));
+    let (mut a, mut b) = (read_a(a_tile, 0), read_b(b_tile, 0));
     let mut sums = [[T::ZERO; TN]; TM];
     let mut k = 0;
     while k < product.k {
-        // This step's tiles have arrived, the thread's own part and, behind the barrier, everybody's; and nobody reads the
-        // stage before any longer, which the next copies overwrite.
-        wait::<{ STAGES - 2 }>();
-        sync_threads();
-        next(k + (STAGES - 1) * BK);
-
-        let tiles = stages.offset(k / BK % STAGES * stage_len);
-        let (a_tile, b_tile) = (tiles.offset(row), tiles.offset(BK * a_pitch + column));
         unroll::<16>(|at| {
-            if at < const { BK as usize } {
-                let a: [T; TM] =
-                    fragment::<T, TM, V>(a_tile.offset(at as u32 * a_pitch), LANE_ROWS * V as u32);
-                let b: [T; TN] =
-                    fragment::<T, TN, V>(b_tile.offset(at as u32 * b_pitch), LANE_COLUMNS * V as u32);
+            if at + 1 < const { BK as usize } {
+                let (next_a, next_b) = (read_a(a_tile, at as u32 + 1), read_b(b_tile, at as u32 + 1));
                 unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
+                (a, b) = (next_a, next_b);
             }
         });
+        // The next stage has arrived, and behind the barrier nobody reads this one any longer: it is filled again. After the
+        // last stage there is none, and this one is read once more, for nothing.
+        wait_until(STAGES - 2);
+        sync_threads();
+        let following = if k + BK < product.k { k + BK } else { k };
+        let tiles = stages.offset(following / BK % STAGES * stage_len);
+        (a_tile, b_tile) = (tiles.offset(row), tiles.offset(BK * a_pitch + column));
+        let (next_a, next_b) = (read_a(a_tile, 0), read_b(b_tile, 0));
+        unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
+        (a, b) = (next_a, next_b);
+        next(k + STAGES * BK);
         k += BK;
     }
 
