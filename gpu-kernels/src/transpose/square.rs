@@ -27,25 +27,47 @@ impl Square {
     }
 }
 
+/// Tiles of the side of a group: blocks that follow each other take the tiles of a group and of the one across the diagonal, so that both
+/// sides of the exchange move so many tiles' rows next to each other at about the same time.
+const GROUP: u32 = 4;
+
+/// The tiles of the side of a group of a matrix of `tiles` × `tiles` tiles: of few there are no groups, whose blocks along the diagonal are
+/// half for nothing.
+const fn group(tiles: u64) -> u32 {
+    if tiles < 16 { 1 } else { GROUP }
+}
+
 /// Blocks for a matrix of `tiles` × `tiles` tiles: see [`pair`].
 pub const fn blocks(tiles: u64) -> u64 {
-    tiles.div_ceil(2) * (tiles + 1)
+    let group = group(tiles) as u64;
+    let groups = tiles.div_ceil(group);
+    groups.div_ceil(2) * (groups + 1) * (group * group)
 }
 
 /// The tile (row, column) on or above the diagonal that block `block` takes; `None` for a block too many.
-///
-/// Row `y` of the triangle has `tiles - y` tiles and row `tiles - 1 - y` has `y + 1`: side by side they fill a row of a rectangle.
 #[inline(always)]
 pub fn pair(block: u32, tiles: u32) -> Option<(u32, u32)> {
-    let width = (tiles + 1).max(1); // so that the division has no path for zero
-    let (x, y) = (block % width, block / width);
-    let of_row = tiles - y;
+    let group = group(tiles as u64);
+    let (row, column) = of_triangle(block / (group * group), tiles.div_ceil(group))?;
+    let inside = block % (group * group);
+    let (row, column) = (row * group + inside / group, column * group + inside % group);
+    if row <= column && column < tiles { Some((row, column)) } else { None }
+}
+
+/// The place (row, column) on or above the diagonal of `side` × `side` places with so many places before it.
+///
+/// Row `y` of the triangle has `side - y` places and row `side - 1 - y` has `y + 1`: side by side they fill a row of a rectangle.
+#[inline(always)]
+fn of_triangle(number: u32, side: u32) -> Option<(u32, u32)> {
+    let width = (side + 1).max(1); // so that the division has no path for zero
+    let (x, y) = (number % width, number / width);
+    let of_row = side - y;
     if x < of_row {
         Some((y, y + x))
-    } else if y == tiles - 1 - y {
+    } else if y == side - 1 - y {
         None
     } else {
-        Some((tiles - 1 - y, tiles - 1 - y + (x - of_row)))
+        Some((side - 1 - y, side - 1 - y + (x - of_row)))
     }
 }
 
@@ -226,7 +248,7 @@ macro_rules! squares {
             const E: u32 = size_of::<$U>() as u32;
             const UNITS: usize = ($T * $T * E / 64 / THREADS) as usize;
             const { assert!(UNITS as u32 * 64 * THREADS == $T * $T * E) };
-            let of_one = (tiles.div_ceil(2) * (tiles + 1)).max(1);
+            let of_one = (blocks(tiles as u64) as u32).max(1);
             let matrix = data.offset((block_idx_x() / of_one) as u64 * stride);
             let shared = shared::dynamic().array::<u32>($T * $T * E / 4);
             let Some((down, across)) = pair(block_idx_x() % of_one, tiles) else { return };
