@@ -26,7 +26,7 @@ mod stretch;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, sync_threads, sync_threads_count, thread_idx_x,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
 use gpu_std::{device, opaque, shared};
@@ -332,19 +332,32 @@ const PARTS: u32 = 7;
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
 
-/// The first segment at or after a place of the path: of the segments still in question 256 are looked at at a time.
+/// The first segment at or after a place of the path: of the segments still in question 256 are looked at at a time; at first also
+/// 256 around where it is if all segments are alike, which saves the other rounds.
 #[device]
 #[inline(always)]
 fn search<R: Reduction>(starts: Starts, place: u64) -> u32 {
     let thread = thread_idx_x();
     let (mut first, mut left) = (0, starts.count());
+    let is_before = |segment: u32| {
+        segment < starts.count() && starts.at(segment) + segment as u64 * (weight::<R::Item>() as u64) < place
+    };
+    // Never by zero; a division that says so has no panic.
+    let guess = (block_idx_x() as u64 * left as u64).checked_div(grid_dim_x() as u64).unwrap_or(0) as u32;
+    let near = guess.saturating_sub(THREADS / 2);
+    let is_near_before = is_before(near + thread);
+    let mut is_first_round = true;
     while left > 0 {
         let step = left / THREADS + 1;
         let at = thread * step + step - 1;
-        let segment = first + at;
-        let is_before =
-            at < left && starts.at(segment) + segment as u64 * (weight::<R::Item>() as u64) < place;
-        let passed = sync_threads_count(is_before) * step;
+        let passed = sync_threads_count(at < left && is_before(first + at)) * step;
+        if is_first_round {
+            let near_passed = sync_threads_count(is_near_before);
+            if near_passed < THREADS && (near_passed > 0 || near == 0) {
+                return near + near_passed;
+            }
+            is_first_round = false;
+        }
         first += passed;
         left = if left - passed < step { left - passed } else { step - 1 };
     }
