@@ -182,6 +182,12 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     if begin >= path_end {
         return;
     }
+    // Where the block's elements begin if all segments are alike: memory would have nothing to do while the block looks for them.
+    let guess = (block_idx_x() as u64 * len).checked_div(grid_dim_x() as u64).unwrap_or(0);
+    let line = thread * (128 / R::Item::BYTES);
+    if guess + (line as u64) < len {
+        source.offset(guess).prefetch(line);
+    }
     let first = search::<R>(starts, begin);
     if thread == 0 {
         kept.write(LOW, begin);
@@ -211,6 +217,11 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             // The stretch ends where it is full of segments.
             high = high.min(if count == MOST { next } else { u64::MAX });
             next = if first + count < starts.count() { next } else { u64::MAX };
+            // The next stretch's offsets, if it has as many segments.
+            let line = count + thread * 32;
+            if starts.form != ONE_LENGTH && line <= 2 * count + 32 && line <= starts.count() - first {
+                starts.offsets.prefetch(first + line);
+            }
         }
         sync_threads();
         if thread == 0 {
