@@ -35,6 +35,7 @@ use super::item::{Item, Source};
 use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
+use crate::search::first_not;
 use lanes::Near;
 use parts::Parts;
 use stretch::{Stretch, TOTALS};
@@ -183,15 +184,18 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         return;
     }
     // Where the block's elements begin if all segments are alike: memory would have nothing to do while the block looks for them.
-    let guess = (block_idx_x() as u64 * len).checked_div(grid_dim_x() as u64).unwrap_or(0);
-    let line = thread * (128 / R::Item::BYTES);
+    let part_of = |all: u64| (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
+    let (guess, line) = (part_of(len), thread * (LINE_BYTES / R::Item::BYTES));
     if guess + (line as u64) < len {
         source.offset(guess).prefetch(line);
     }
-    let first = search::<R>(starts, begin);
+    let guess = part_of(starts.count() as u64);
+    let first = first_not::<{ WARPS as usize }>(starts.count() as u64, guess, |segment| {
+        starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
+    });
     if thread == 0 {
         kept.write(LOW, begin);
-        kept.write(FIRST, first as u64);
+        kept.write(FIRST, first);
         kept.write(NEXT, 0);
         kept.write(END, (begin + share).min(path_end));
     }
@@ -340,40 +344,11 @@ const NEXT: u32 = 5;
 const END: u32 = 6;
 const PARTS: u32 = 7;
 
+/// What a prefetch gets.
+const LINE_BYTES: u32 = 128;
+
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
-
-/// The first segment at or after a place of the path: of the segments still in question 256 are looked at at a time; at first also
-/// 256 around where it is if all segments are alike, which saves the other rounds.
-#[device]
-#[inline(always)]
-fn search<R: Reduction>(starts: Starts, place: u64) -> u32 {
-    let thread = thread_idx_x();
-    let (mut first, mut left) = (0, starts.count());
-    let is_before = |segment: u32| {
-        segment < starts.count() && starts.at(segment) + segment as u64 * (weight::<R::Item>() as u64) < place
-    };
-    // Never by zero; a division that says so has no panic.
-    let guess = (block_idx_x() as u64 * left as u64).checked_div(grid_dim_x() as u64).unwrap_or(0) as u32;
-    let near = guess.saturating_sub(THREADS / 2);
-    let is_near_before = is_before(near + thread);
-    let mut is_first_round = true;
-    while left > 0 {
-        let step = left / THREADS + 1;
-        let at = thread * step + step - 1;
-        let passed = sync_threads_count(at < left && is_before(first + at)) * step;
-        if is_first_round {
-            let near_passed = sync_threads_count(is_near_before);
-            if near_passed < THREADS && (near_passed > 0 || near == 0) {
-                return near + near_passed;
-            }
-            is_first_round = false;
-        }
-        first += passed;
-        left = if left - passed < step { left - passed } else { step - 1 };
-    }
-    first
-}
 
 /// The blocks that shall fit on a multiprocessor: three leave 80 registers (ptxas 13.0 for sm_90: nothing is spilled). For older
 /// ones it needs up to 20 more, and so do pairs of results and values that come with a place.

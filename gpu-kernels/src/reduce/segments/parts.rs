@@ -137,7 +137,7 @@ impl<R: Reduction> Parts<R> {
         let (mut index, mut count) = (0, 0);
         // Elements of the part `count` that were taken.
         let mut offset = 0;
-        let first = thread_idx_x() * V as u32;
+        let first = opaque(thread_idx_x()) * V as u32;
         let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
         let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
         loop {

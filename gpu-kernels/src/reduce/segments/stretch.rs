@@ -3,7 +3,7 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
-use gpu_std::{device, unroll, warp};
+use gpu_std::{device, opaque, unroll, warp};
 
 use super::{CLASSES, FAR, LONG, MOST, NONE, Starts, weight};
 use crate::reduce::item::Item;
@@ -51,13 +51,14 @@ impl Stretch {
     #[device]
     #[inline(always)]
     pub(super) fn read<R: Reduction>(&self, starts: Starts, first: u32, origin: u64, high: u64) -> u32 {
-        let thread = thread_idx_x();
+        // Opaque, or the compiler would keep what it computes of it from stretch to stretch; and of the bound, or it would write the loop out.
+        let thread = opaque(thread_idx_x());
         let left = starts.count() - first;
         // Places on the path from the first segment's on, less its distance from the origin. None is before that.
         let weight = weight::<R::Item>();
         let high = high.saturating_sub(origin + first as u64 * weight as u64) as u32;
         let (mut count, mut round) = (0, 0);
-        while round < TOTALS {
+        while round < opaque(TOTALS) {
             let base = round * AT_ONCE as u32 * THREADS;
             let loaded: [u64; AT_ONCE] = core::array::from_fn(|i| {
                 let segment = base + thread + i as u32 * THREADS;
@@ -91,7 +92,7 @@ impl Stretch {
     #[device]
     #[inline(always)]
     pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) -> bool {
-        let thread = thread_idx_x();
+        let thread = opaque(thread_idx_x());
         let length_of = |segment: u32| self.begins.read(segment + 1) - self.begins.read(segment);
         let class_of = |segment: u32| class::<R::Item>(length_of(segment));
         let common = if count > 0 { class_of(0) } else { NONE };
@@ -143,7 +144,8 @@ impl Stretch {
     #[inline(always)]
     fn rank<R: Reduction>(&self, base: u32, count: u32, output: GlobalMut<R::Output>) {
         let lane = warp::lane_id();
-        let segment_of = |i: usize| base + i as u32 * THREADS + thread_idx_x();
+        let first = base + opaque(thread_idx_x());
+        let segment_of = |i: usize| first + i as u32 * THREADS;
         let (mut classes, mut peers, mut before) = ([NONE; RANKS], [0; RANKS], [0; RANKS]);
         unroll::<RANKS>(|i| {
             let segment = segment_of(i);
