@@ -145,13 +145,6 @@ impl<T: Element> Global<T> {
         self.0.load_read_only(index)
     }
 
-    /// Asks the L2 to have the line of 128 bytes that element `index` is in (`prefetch.global.L2`): a hint, for memory that will be
-    /// read when it has arrived. Nothing waits for it.
-    #[inline(always)]
-    pub fn prefetch(self, index: u32) {
-        self.0.prefetch(index);
-    }
-
     /// Element `index`, which nobody will read again: through the read-only path, without a place in the L1
     /// (`ld.global.nc.L1::no_allocate`). Nothing may write it while the kernel runs.
     #[inline(always)]

@@ -30,8 +30,6 @@ pub trait Source: Copy {
     /// The item at `index`, which nobody will read again.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read(self, index: u32) -> Self::Item;
-    /// Asks the L2 to have the line of 128 bytes that the item at `index` is in.
-    fn prefetch(self, index: u32);
     /// `V` items from `index` on, 16 bytes of each array.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read_vec<const V: usize>(self, index: u32) -> [Self::Item; V];
@@ -62,10 +60,6 @@ macro_rules! items {
                 self.read_streaming(index)
             }
             #[inline(always)]
-            fn prefetch(self, index: u32) {
-                Global::prefetch(self, index);
-            }
-            #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn read_vec<const V: usize>(self, index: u32) -> [$t; V] {
                 self.read_streaming_vec(index)
@@ -93,11 +87,6 @@ macro_rules! items {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn read(self, index: u32) -> ($t, $t) {
                 (self.0.read_streaming(index), self.1.read_streaming(index))
-            }
-            #[inline(always)]
-            fn prefetch(self, index: u32) {
-                self.0.prefetch(index);
-                self.1.prefetch(index);
             }
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

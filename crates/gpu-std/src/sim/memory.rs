@@ -64,10 +64,6 @@ impl<T: Element> Address<T> {
         device::global_load(self.at(index), Load::ReadOnly)
     }
 
-    /// Only a hint: simulated time does not know it.
-    #[inline]
-    pub fn prefetch(self, _index: u32) {}
-
     #[inline]
     #[track_caller]
     pub fn load_volatile(self, index: u32) -> T {

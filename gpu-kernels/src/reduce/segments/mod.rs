@@ -4,14 +4,16 @@
 //! Segments lie on a path of elements: segment `s` stands at its first element plus [`weight`]` · s`, so that it costs
 //! something even where it is empty (D. Merrill, M. Garland, *Merge-based parallel sparse matrix-vector multiplication*,
 //! SC 2016). Block `b` owns the path from `b · share` on and finds its first segment by a search among 256 places at a time: that takes
-//! as long as reading 64 KiB, so a share should be much more. It goes along its share in stretches of [`STRETCH_TILES`] tiles and
+//! as long as reading 64 KiB, so a share should be much more. It goes along its share in stretches of up to [`stretch_tiles`] tiles and
 //! does every *part* that begins in one. A segment of up to a tile is one part; a longer one has those that
 //! [`whole`](super::whole) would give to blocks, and the bits of a segment's result are those of `whole` of it alone.
 //!
 //! # How
-//! Segments of up to a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of one
-//! class fill warps without gaps (`lanes.rs`). Longer segments: parts by the block (`block.rs`). Nothing is staged, and no barrier
-//! stands between segments of lanes.
+//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
+//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): in a stretch of all kinds every warp takes its
+//! share of each part and no barrier stands between them; where all segments are alike, those of up to a tile are a warp's, and parts of
+//! longer ones are the block's, two at once (H200, 2^26 `f32`: segments of 2^12 in 74 µs against 87 by the warps' shares, of 2^20 in 70
+//! against 74). Nothing is staged.
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
@@ -52,6 +54,8 @@ const LANE_CLASSES: u32 = 9;
 const LONG: u32 = CLASSES;
 /// No class: empty, or no segment.
 const NONE: u32 = 15;
+/// The class of a load for each thread of a block.
+const ONE_LOAD_CLASS: u32 = 8;
 /// The class of a load for each lane of a warp.
 const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
@@ -93,7 +97,7 @@ pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
         .array::<u16>(MOST)
-        .array::<u32>(CLASSES + 1)
+        .array::<u32>(CLASSES + 2)
         .array::<u32>(TOTALS)
         .array::<u32>(most_long::<R>())
         .array::<u32>(1)
@@ -167,7 +171,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         begins: memory.array(MOST + 1),
         places: memory.array(MOST),
         sorted: memory.array(MOST),
-        counts: memory.array(CLASSES + 1),
+        counts: memory.array(CLASSES + 2),
         totals: memory.array(TOTALS),
     };
     let complete: Shared<u32> = memory.array(most_long::<R>());
@@ -183,14 +187,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     if begin >= path_end {
         return;
     }
-    // Where the block's elements begin if all segments are alike: memory would have nothing to do while the block looks for them.
-    let part_of = |all: u64| (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
-    let (guess, line) = (part_of(len), thread * (LINE_BYTES / R::Item::BYTES));
-    if guess + (line as u64) < len {
-        source.offset(guess).prefetch(line);
-    }
-    let guess = part_of(starts.count() as u64);
-    let first = first_not::<{ WARPS as usize }>(starts.count() as u64, guess, |segment| {
+    // Where it is if all segments are alike.
+    let all = starts.count() as u64;
+    let guess = (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
+    let first = first_not::<{ WARPS as usize }>(all, guess, |segment| {
         starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
     });
     if thread == 0 {
@@ -221,11 +221,6 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             // The stretch ends where it is full of segments.
             high = high.min(if count == MOST { next } else { u64::MAX });
             next = if first + count < starts.count() { next } else { u64::MAX };
-            // The next stretch's offsets, if it has as many segments.
-            let line = count + thread * 32;
-            if starts.form != ONE_LENGTH && line <= 2 * count + 32 && line <= starts.count() - first {
-                starts.offsets.prefetch(first + line);
-            }
         }
         sync_threads();
         if thread == 0 {
@@ -239,13 +234,27 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         } else {
             sync_threads();
         }
-        let (mut before, mut class) = (0, 0);
-        while class < opaque(LANE_CLASSES) {
-            before += stretch.counts.read(class);
+        // ---- Short ones by lanes, then the others part by part ----------------------------------------------------
+        let near = Near::<R> {
+            source: source.offset(kept.read(ORIGIN)),
+            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
+            begins: stretch.begins,
+            sorted: is_mixed.then_some(stretch.sorted),
+            output,
+            first: kept.read(FIRST) as u32,
+        };
+        // Where all segments are alike, each of up to a tile is a warp's, and parts of longer ones are the block's, with barriers between.
+        let lane_classes = if is_mixed { LANE_CLASSES } else { CLASSES };
+        let (mut before, mut class, mut batch) = (0, 0, thread / 32);
+        while class < opaque(lane_classes) {
+            let members = stretch.counts.read(class);
+            if members > 0 {
+                near.class::<V, A>(class, before, members, &mut batch);
+            }
+            before += members;
             class += 1;
         }
 
-        // ---- Longer ones part by part, then the others by lanes ----------------------------------------------------
         let parts = Parts::<R> {
             source,
             len,
@@ -257,31 +266,17 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             is_partial,
             kept,
             begins: stretch.begins,
-            sorted: is_mixed.then_some(stretch.sorted.offset(before)),
-            members: stretch.counts.read(LANE_CLASSES)
-                + stretch.counts.read(LANE_CLASSES + 1)
-                + stretch.counts.read(LONG),
+            sorted: stretch.sorted,
+            counts: stretch.counts,
         };
-        let number = parts.take::<V, A>();
+        let number = if is_mixed {
+            parts.take::<V, A>()
+        } else {
+            parts.take_together::<V, A>();
+            0
+        };
         if thread == 0 {
             kept.write(PARTS, number as u64);
-        }
-        let near = Near::<R> {
-            source: source.offset(kept.read(ORIGIN)),
-            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
-            begins: stretch.begins,
-            sorted: is_mixed.then_some(stretch.sorted),
-            output,
-            first: kept.read(FIRST) as u32,
-        };
-        let mut batch = thread / 32;
-        while class > 0 {
-            class -= 1;
-            let members = stretch.counts.read(class);
-            before -= members;
-            if members > 0 {
-                near.class::<V, A>(class, before, members, &mut batch);
-            }
         }
         sync_threads();
         parts.combine(kept.read(PARTS) as u32);
@@ -291,10 +286,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             sync_threads();
             let long = stretch.counts.read(LONG);
             // The last ones by class; the first is the segment from before.
-            let index_of = |thread: u32| if thread > 0 { parts.members - long + thread } else { 0 };
+            let index_of = |thread: u32| if thread > 0 { parts.members() - long + thread } else { 0 };
             let is_complete = thread <= long && parts.completes(index_of(thread));
             if thread <= long {
-                complete.write(thread, is_complete as u32);
+                complete.write(opaque(thread), is_complete as u32);
             }
             if sync_threads_count(is_complete) > 0 {
                 let mut candidate = 0;
@@ -343,9 +338,6 @@ const ORIGIN: u32 = 4;
 const NEXT: u32 = 5;
 const END: u32 = 6;
 const PARTS: u32 = 7;
-
-/// What a prefetch gets.
-const LINE_BYTES: u32 = 128;
 
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;

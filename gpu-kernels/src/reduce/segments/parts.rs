@@ -1,5 +1,5 @@
-//! Segments of more than 256 loads, part by part: of each part every warp of the block takes its loads, and leaves its result in shared
-//! memory. No barrier stands between parts.
+//! Segments of more than 256 loads, part by part: of each part every warp of the block takes its loads and leaves its result in shared
+//! memory, without barriers between parts; or the block takes one or two parts together.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
@@ -7,11 +7,14 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, unroll};
 
 use super::load::{Quad, load, take_quad};
-use super::{FAR, FIRST, HIGH, LOW, ORIGIN, ROWS, Starts, place_words, weight};
+use super::stretch::{ALIKE, FROM};
+use super::{FAR, FIRST, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
-use crate::reduce::whole::{block_result, of_thread, publishes, to_first_warp, write};
+use crate::reduce::whole::{
+    block_result, of_first_warp, of_thread, publishes, take_tile, take_two_tiles, to_first_warp, write,
+};
 use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
@@ -97,9 +100,9 @@ pub(super) struct Parts<R: Reduction> {
     /// What the block remembers of the stretch.
     pub(super) kept: Shared<u64>,
     pub(super) begins: Shared<u32>,
-    /// The segments in question, or `None` where they are those from the first on.
-    pub(super) sorted: Option<Shared<u16>>,
-    pub(super) members: u32,
+    /// The segments by class, where they are not alike, and how many there are of each.
+    pub(super) sorted: Shared<u16>,
+    pub(super) counts: Shared<u32>,
 }
 
 impl<R: Reduction> Parts<R> {
@@ -109,7 +112,7 @@ impl<R: Reduction> Parts<R> {
     fn range(&self, index: u32) -> Range {
         let (first, origin) = (self.kept.read(FIRST) as u32, self.kept.read(ORIGIN));
         let (segment, begin, end) = if index > 0 {
-            let segment = self.sorted.map_or(index - 1, |sorted| sorted.read(index - 1) as u32);
+            let segment = self.member(index);
             let (begin, end) = (self.begins.read(segment) as u64, self.begins.read(segment + 1) as u64);
             let end = if end < FAR { origin + end } else { self.starts.at(first + segment + 1) };
             (first + segment, origin + begin, end)
@@ -134,7 +137,8 @@ impl<R: Reduction> Parts<R> {
     pub(super) fn take<const V: usize, const A: usize>(&self) -> u32 {
         let division = Division { tiles_each: 1, parts: 0 };
         let mut range = Range { segment: 0, begin: 0, end: 0, division, next: 0, last: 0 };
-        let (mut index, mut count) = (0, 0);
+        // From the last one on.
+        let (mut index, mut count) = (self.members() + 1, 0);
         // Elements of the part `count` that were taken.
         let mut offset = 0;
         let first = opaque(thread_idx_x()) * V as u32;
@@ -145,9 +149,9 @@ impl<R: Reduction> Parts<R> {
             let mut pieces = [NOTHING; PIECES];
             let mut place = 0;
             while place < opaque(PIECES as u32) {
-                while range.next == range.last && index <= self.members {
+                while range.next == range.last && index > 0 {
+                    index -= 1;
                     range = self.range(index);
-                    index += 1;
                 }
                 if range.next == range.last {
                     break;
@@ -166,7 +170,7 @@ impl<R: Reduction> Parts<R> {
                 offset += length;
                 if is_last {
                     if thread_idx_x() == 0 {
-                        self.note(count, &range, range.begin + base);
+                        self.note(count, index, &range, range.begin + base);
                     }
                     range.next += 1;
                     (count, offset) = (count + 1, 0);
@@ -202,16 +206,128 @@ impl<R: Reduction> Parts<R> {
         }
     }
 
+    /// Takes all parts by the block, one or two at a time, and stores their results.
+    #[device]
+    #[inline(always)]
+    pub(super) fn take_together<const V: usize, const A: usize>(&self) {
+        let first = opaque(thread_idx_x()) * V as u32;
+        let tile = tile::<R::Item>();
+        let (mut index, mut turn) = (0, 0);
+        while index <= self.members() {
+            let range = self.range(index);
+            index += 1;
+            let mut number = range.next;
+            if number < range.last && thread_idx_x() == 0 {
+                self.is_partial.write(0, 1);
+            }
+            while number < range.last {
+                // The next part's warps leave their results elsewhere: it needs no barrier before it.
+                turn ^= 2;
+                let base = range.division.base::<R>(number);
+                let begin = range.begin + base;
+                let end = (range.begin + range.division.base::<R>(number + 1)).min(range.end);
+                let source = self.source.offset(begin);
+                let mut locals = [core::array::from_fn(|lane| R::start(first + lane as u32)); 2];
+                let is_aligned = source.is_aligned();
+                if is_aligned
+                    && range.division.tiles_each == 1
+                    && number + 1 < range.last
+                    && range.end - begin >= 2 * tile as u64
+                {
+                    // Twice as much is on its way, and half of the barriers are left.
+                    take_two_tiles::<R, V, A, ROWS>(&mut locals, source);
+                    let bases = [base, base + tile as u64];
+                    let values: [R::Accumulator; 2] =
+                        core::array::from_fn(|i| of_thread::<R, A>(&locals[i], bases[i]));
+                    let rooms = [self.room(turn), self.room(turn + 1)];
+                    let own: [R::Accumulator; 2] =
+                        core::array::from_fn(|i| to_first_warp::<R>(values[i], rooms[i]));
+                    sync_threads();
+                    unroll::<2>(|i| {
+                        let result = of_first_warp::<R>(own[i], rooms[i]);
+                        if thread_idx_x() == 0 {
+                            self.publish(self.place(range.begin + bases[i], bases[i] == 0), result);
+                        }
+                    });
+                    number += 2;
+                    continue;
+                }
+                let is_inner = begin >= V as u64 && end + 2 * V as u64 <= self.len;
+                let mut done = 0;
+                while done < end - begin {
+                    let left = end - begin - done;
+                    if is_aligned && left >= 2 * tile as u64 {
+                        take_tile::<R, V, A, { 2 * ROWS }>(&mut locals[0], source.offset(done), done as u32);
+                        done += 2 * tile as u64;
+                        continue;
+                    }
+                    let left = left.min(tile as u64) as u32;
+                    let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
+                    let quads = load::<R, V, false>(
+                        core::array::from_fn(|row| source.offset(done + offset_of(row) as u64)),
+                        core::array::from_fn(|row| left.saturating_sub(offset_of(row))),
+                        is_inner,
+                    );
+                    unroll::<ROWS>(|row| {
+                        let wanted = left.saturating_sub(offset_of(row));
+                        take_quad::<R, V, A>(
+                            &mut locals[0],
+                            quads[row],
+                            wanted,
+                            done as u32 + offset_of(row),
+                        );
+                    });
+                    done += tile as u64;
+                }
+                let result = block_result::<R>(of_thread::<R, A>(&locals[0], base), self.room(turn));
+                if thread_idx_x() == 0 {
+                    self.publish(self.place(begin, number == 0), result);
+                }
+                number += 1;
+            }
+        }
+    }
+
+    /// Stores a part's result where it is looked for.
+    #[device]
+    #[inline(always)]
+    fn publish(&self, place: u64, result: R::Accumulator) {
+        unroll::<{ MAX_WORDS as usize }>(|word| {
+            if (word as u32) < publishes::<R>() {
+                let value = result.word(word as u32) as u64;
+                let place = self.scratch.offset(place).atomic(word as u32);
+                place.store(value, Ordering::Relaxed, Scope::Device);
+            }
+        });
+    }
+
     /// Notes where the result of a part goes.
     #[device]
     #[inline(always)]
-    fn note(&self, number: u32, range: &Range, begin: u64) {
+    fn note(&self, number: u32, index: u32, range: &Range, begin: u64) {
         if range.division.parts == 1 {
-            self.places.write(number, OUTPUT | range.segment as u64);
+            self.places.write(number, OUTPUT | (self.kept.read(FIRST) + self.member(index) as u64));
         } else {
             self.places.write(number, self.place(begin, begin == range.begin));
             self.is_partial.write(0, 1);
         }
+    }
+
+    /// How many segments of the stretch are taken part by part. From shared memory each time: in registers they would have others spilled.
+    #[inline(always)]
+    pub(super) fn members(&self) -> u32 {
+        let long = self.counts.read(LONG);
+        if self.counts.read(FROM) == ALIKE {
+            return long;
+        }
+        long + self.counts.read(LANE_CLASSES) + self.counts.read(LANE_CLASSES + 1)
+    }
+
+    /// The number in the stretch of the one with this index, from 1.
+    #[inline(always)]
+    fn member(&self, index: u32) -> u32 {
+        let from = self.counts.read(FROM);
+        if from == ALIKE { index - 1 } else { self.sorted.read(from + index - 1) as u32 }
     }
 
     /// Where a part's result goes in the scratch memory; behind it, for the first part, stands the number of parts that are done.
@@ -231,7 +347,7 @@ impl<R: Reduction> Parts<R> {
     #[device]
     #[inline(always)]
     pub(super) fn combine(&self, count: u32) {
-        let number = thread_idx_x();
+        let number = opaque(thread_idx_x());
         if number >= count {
             return;
         }
@@ -252,13 +368,7 @@ impl<R: Reduction> Parts<R> {
             write::<R>(self.output_of((place & !OUTPUT) as u32), values[0], 1);
             return;
         }
-        unroll::<{ MAX_WORDS as usize }>(|word| {
-            if (word as u32) < publishes::<R>() {
-                let value = values[0].word(word as u32) as u64;
-                let place = self.scratch.offset(place).atomic(word as u32);
-                place.store(value, Ordering::Relaxed, Scope::Device);
-            }
-        });
+        self.publish(place, values[0]);
     }
 
     /// Behind another barrier: counts the parts of the segment `index`; whether it is complete, and had others.

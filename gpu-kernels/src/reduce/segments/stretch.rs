@@ -5,7 +5,7 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::{device, opaque, unroll, warp};
 
-use super::{CLASSES, FAR, LONG, MOST, NONE, Starts, weight};
+use super::{CLASSES, FAR, LANE_CLASSES, LONG, MOST, NONE, Starts, weight};
 use crate::reduce::item::Item;
 use crate::reduce::operator::Reduction;
 use crate::reduce::{THREADS, per_load, tile};
@@ -23,11 +23,16 @@ pub(super) struct Stretch {
     pub(super) places: Shared<u16>,
     /// The segments by class, where there are several.
     pub(super) sorted: Shared<u16>,
-    /// How many there are of each class.
+    /// How many there are of each class; at [`FROM`], how many are of classes of lanes, or [`ALIKE`].
     pub(super) counts: Shared<u32>,
     /// How many segments there are, for each round of [`Stretch::read`].
     pub(super) totals: Shared<u32>,
 }
+
+/// Where it stands how many segments lanes take, of a sorted stretch.
+pub(super) const FROM: u32 = CLASSES + 1;
+/// Nothing was sorted.
+pub(super) const ALIKE: u32 = u32::MAX;
 
 /// Rounds of [`Stretch::read`] at most.
 pub(super) const TOTALS: u32 = (MOST + 1) / (AT_ONCE as u32 * THREADS);
@@ -37,9 +42,12 @@ impl Stretch {
     #[device]
     #[inline(always)]
     pub(super) fn clear(&self) {
-        let thread = thread_idx_x();
+        let thread = opaque(thread_idx_x());
         if thread <= CLASSES {
             self.counts.write(thread, 0);
+        }
+        if thread == FROM {
+            self.counts.write(FROM, ALIKE);
         }
         if thread < TOTALS {
             self.totals.write(thread, 0);
@@ -126,6 +134,9 @@ impl Stretch {
             below += if lane >= 1 << step { other } else { 0 };
         });
         below -= own;
+        if thread == LANE_CLASSES {
+            self.counts.write(FROM, below);
+        }
         let mut segment = thread;
         while segment - thread < count {
             let place = if segment < count { self.places.read(segment) as u32 } else { NONE << 12 };
