@@ -41,6 +41,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
     let block_ticket = memory.array::<u64>(1);
+    let found = memory.array::<u64>(1);
     let bit_words = (W * L * V) as u32;
     let bits = memory.array::<u32>(2 * bit_words);
     let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
@@ -73,7 +74,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W
             let vectors = part.load(input, exchange);
             let part = Part::<S, V, N, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
-            starts.mark::<W>(part.tile(len), bits, bit_words);
+            starts.mark::<W>(part.tile(len), bits, bit_words, found);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
             let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);

@@ -6,8 +6,6 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, unroll};
 
-use crate::search::first_not;
-
 /// Segments start at elements with a flag that is not zero.
 pub const BY_FLAGS: u32 = 0;
 /// Segments start at the offsets in an array of `u32` that do not decrease.
@@ -42,10 +40,10 @@ pub(super) struct Tile {
 }
 
 impl Starts {
-    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. Barriers.
+    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `found` is room for one number. Barriers.
     #[device]
     #[inline(always)]
-    pub(super) fn mark<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
+    pub(super) fn mark<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32, found: Shared<u64>) {
         // Opaque, or addresses and numbers of the thread would be kept while vectors are on their way.
         let thread = opaque(thread_idx_x());
         match self.kind {
@@ -59,10 +57,32 @@ impl Starts {
                     bits.write(word, 0);
                     word += 32 * W as u32;
                 }
-                if self.kind == BY_OFFSETS {
-                    self.set_offsets::<W>(tile, bits)
-                } else {
-                    self.set_multiples::<W>(tile, bits)
+                // Backwards, an element starts a segment if one starts at the next.
+                let from = tile.base + tile.reverse as u64;
+                if self.kind == BY_OFFSETS && thread < 32 {
+                    let first = self.first_offset(from);
+                    if thread == 0 {
+                        found.write(0, first);
+                    }
+                }
+                sync_threads();
+                let (first, step) = match self.kind {
+                    BY_OFFSETS => (found.read(0), 1),
+                    _ => (distance_to_multiple(from, self.count), self.count),
+                };
+                // The number of an offset, or already the distance from the tile's first element.
+                let mut at = first + thread as u64 * step;
+                loop {
+                    let distance = match self.kind {
+                        BY_OFFSETS if at >= self.count => break,
+                        BY_OFFSETS => self.array.cast::<u32>().offset(at).read(0) as u64 - from,
+                        _ => at,
+                    };
+                    if distance >= tile.left as u64 {
+                        break;
+                    }
+                    set(bits, distance as u32);
+                    at += 32 * W as u64 * step;
                 }
             }
             kind if kind == BY_KEY => vote::<W, 2>(tile, bits, words, self.differs::<u8>(tile)),
@@ -70,6 +90,7 @@ impl Starts {
             kind if kind == BY_KEY + 2 => vote::<W, 2>(tile, bits, words, self.differs::<u32>(tile)),
             _ => vote::<W, 2>(tile, bits, words, self.differs::<u64>(tile)),
         }
+        sync_threads();
         // The array's first element, or backwards its last.
         if thread == 0 {
             if tile.reverse && tile.base + tile.left as u64 == tile.len {
@@ -92,47 +113,21 @@ impl Starts {
         }
     }
 
-    /// Sets the bits of elements at offsets.
+    /// The number of the first offset that is not less than `element`. By a warp: 32 offsets at once, which leave a 33rd of those there were.
     #[device]
     #[inline(always)]
-    fn set_offsets<const W: usize>(self, tile: Tile, bits: Shared<u32>) {
+    fn first_offset(self, element: u64) -> u64 {
         let offsets = self.array.cast::<u32>();
-        // Backwards, an element starts a segment if one starts at the next.
-        let from = tile.base + tile.reverse as u64;
-        // Where it is if all segments are alike. Opaque, or both numbers would be kept in registers from tile to tile.
-        let (len, count) = (opaque(tile.len as u32), opaque(self.count as u32));
-        let guess = (tile.base as f32 / len as f32 * count as f32) as u64;
-        let first = first_not::<W>(self.count, guess, |at| (offsets.offset(at).read(0) as u64) < from);
-        let mut at = first + opaque(thread_idx_x()) as u64;
-        loop {
-            let distances: [u32; AT_ONCE] = core::array::from_fn(|i| {
-                let at = at + (i * 32 * W) as u64;
-                if at < self.count { offsets.offset(at).read(0).wrapping_sub(from as u32) } else { u32::MAX }
-            });
-            unroll::<AT_ONCE>(|i| {
-                if distances[i] < tile.left {
-                    set(bits, distances[i]);
-                }
-            });
-            if distances[AT_ONCE - 1] >= tile.left {
-                break;
-            }
-            at += (AT_ONCE * 32 * W) as u64;
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let step = (high - low).div_ceil(32);
+            let probe = low + (warp::lane_id() as u64 + 1) * step - 1;
+            let offset = offsets.offset(probe.min(high - 1)).read(0) as u64;
+            let less = warp_vote_ballot(FULL, probe < high && offset < element).count_ones() as u64;
+            high = high.min(low + (less + 1) * step - 1);
+            low += less * step;
         }
-    }
-
-    /// Sets the bits of elements at multiples of the length of segments.
-    #[device]
-    #[inline(always)]
-    fn set_multiples<const W: usize>(self, tile: Tile, bits: Shared<u32>) {
-        sync_threads();
-        let from = tile.base + tile.reverse as u64;
-        let mut distance =
-            distance_to_multiple(from, self.count) + opaque(thread_idx_x()) as u64 * self.count;
-        while distance < tile.left as u64 {
-            set(bits, distance as u32);
-            distance += 32 * W as u64 * self.count;
-        }
+        low
     }
 }
 
@@ -152,9 +147,6 @@ fn distance_to_multiple(from: u64, length: u64) -> u64 {
     }
     if rest == 0 { 0 } else { length - rest }
 }
-
-/// Offsets that a thread asks for at once.
-const AT_ONCE: usize = 4;
 
 /// Sets one bit.
 #[inline(always)]
@@ -198,5 +190,4 @@ fn vote<const W: usize, const AT_ONCE: usize>(
         });
         word += (W * AT_ONCE) as u32;
     }
-    sync_threads();
 }
