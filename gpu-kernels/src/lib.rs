@@ -11,6 +11,7 @@
 pub mod linalg;
 pub mod reduce;
 pub mod scan;
+mod search;
 pub mod stencil;
 pub mod transpose;
 

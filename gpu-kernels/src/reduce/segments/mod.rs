@@ -4,62 +4,73 @@
 //! Segments lie on a path of elements: segment `s` stands at its first element plus [`weight`]` · s`, so that it costs
 //! something even where it is empty (D. Merrill, M. Garland, *Merge-based parallel sparse matrix-vector multiplication*,
 //! SC 2016). Block `b` owns the path from `b · share` on and finds its first segment by a search among 256 places at a time: that takes
-//! as long as reading 64 KiB, so a share should be much more. It goes along its share in stretches of [`STRETCH_TILES`] tiles and
+//! as long as reading 64 KiB, so a share should be much more. It goes along its share in stretches of up to [`stretch_tiles`] tiles and
 //! does every *part* that begins in one. A segment of up to a tile is one part; a longer one has those that
 //! [`whole`](super::whole) would give to blocks, and the bits of a segment's result are those of `whole` of it alone.
 //!
 //! # How
-//! Segments of up to a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of one
-//! class fill warps without gaps (`lanes.rs`). Longer segments: parts by the block (`block.rs`). Nothing is staged, and no barrier
-//! stands between segments of lanes.
+//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
+//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): in a stretch of all kinds every warp takes its
+//! share of each part and no barrier stands between them; where all segments are alike, those of up to a tile are a warp's, and parts of
+//! longer ones are the block's, two at once (H200, 2^26 `f32`: segments of 2^12 in 74 µs against 87 by the warps' shares, of 2^20 in 70
+//! against 74). Nothing is staged.
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
 //! completes the count combines them in `whole`'s order. Nobody waits for anybody. Results and counts are zero before and
 //! after the launch. A part's place follows from its first element: at most one first part and one other begin in a tile.
 
-mod block;
 mod lanes;
 mod load;
+mod parts;
 mod stretch;
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, sync_threads, sync_threads_count, thread_idx_x,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
-use gpu_std::{device, shared};
+use gpu_std::{device, opaque, shared};
 
 use super::item::{Item, Source};
 use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
-use block::Block;
+use crate::search::first_not;
 use lanes::Near;
-use stretch::Stretch;
+use parts::Parts;
+use stretch::{Stretch, TOTALS};
 
 /// Loads of 16 bytes that a lane has in flight.
 pub const ROWS: usize = 4;
 /// The most segments that begin in a stretch.
 const MOST: u32 = 16 * THREADS - 1;
-/// Classes of segments that lanes take: 1, 2, 4, … 1024 loads.
+/// Classes of segments of up to a tile: 1, 2, 4, … 1024 loads.
 const CLASSES: u32 = 11;
-/// The class of those that the block takes.
+/// Those that lanes of a warp take: up to 256 loads.
+const LANE_CLASSES: u32 = 9;
+/// The class of segments of more than a tile.
 const LONG: u32 = CLASSES;
 /// No class: empty, or no segment.
-const NONE: u32 = 31;
-/// The class of [`ROWS`] loads: what a lane has alone.
-const SINGLE_LANE_CLASS: u32 = ROWS.ilog2();
-/// The class of a load for each lane of a warp.
-const WARP_CLASS: u32 = 5;
+const NONE: u32 = 15;
 /// The class of a load for each thread of a block.
 const ONE_LOAD_CLASS: u32 = 8;
-/// Tiles of a stretch: two for each warp, as segments of a tile are a warp's. Longer ones share the barriers and searches of a stretch among
-/// more elements, but what a stretch remembers takes 8 bytes of shared memory a segment.
-const STRETCH_TILES: u32 = 2 * WARPS;
+/// The class of a load for each lane of a warp.
+const WARP_CLASS: u32 = 5;
+/// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
+const fn stretch_tiles<R: Reduction>() -> u32 {
+    if publishes::<R>() > 3 { 16 } else { 32 }
+}
+/// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of a longer one
+/// all parts but the last have a tile. One may belong to the segment before, and one may reach beyond the stretch's end.
+const fn most_parts<R: Reduction>() -> u32 {
+    4 * stretch_tiles::<R>() + 2
+}
 /// Long segments that have parts in one stretch: one from before, and those that begin there.
-const MAX_LONG: u32 = STRETCH_TILES + 2;
+const fn most_long<R: Reduction>() -> u32 {
+    stretch_tiles::<R>() + 2
+}
 
 /// What a segment adds to the path, in elements: about 64 bytes, for its start, its result and its place among the others. It
 /// also bounds the segments of a stretch.
@@ -80,13 +91,16 @@ const fn place_words<R: Reduction>() -> u32 {
 /// Bytes of dynamic shared memory.
 pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
     SharedLayout::new()
-        .array::<u32>(4 * WARPS * publishes::<R>())
+        .array::<u64>(KEPT)
+        .array::<u64>(most_parts::<R>())
+        .array::<u32>(most_parts::<R>() * WARPS * publishes::<R>())
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
         .array::<u16>(MOST)
         .array::<u32>(CLASSES + 2)
-        .array::<u32>(MAX_LONG + 1)
-        .array::<u64>(KEPT)
+        .array::<u32>(TOTALS)
+        .array::<u32>(most_long::<R>())
+        .array::<u32>(1)
         .bytes()
 }
 
@@ -149,118 +163,146 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
 ) {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
     const { assert!(R::EMPTY.is_none() || R::OUTPUTS == 1) };
-    const { assert!(STRETCH_TILES * tile::<R::Item>() / weight::<R::Item>() < MOST) };
     let mut memory = shared::dynamic();
-    let block =
-        Block::<R> { source, len, scratch, output, warp_results: memory.array(4 * WARPS * publishes::<R>()) };
+    let kept: Shared<u64> = memory.array(KEPT);
+    let places = memory.array(most_parts::<R>());
+    let results = memory.array(most_parts::<R>() * WARPS * publishes::<R>());
     let stretch = Stretch {
         begins: memory.array(MOST + 1),
         places: memory.array(MOST),
         sorted: memory.array(MOST),
         counts: memory.array(CLASSES + 2),
+        totals: memory.array(TOTALS),
     };
-    let completed: Shared<u32> = memory.array(MAX_LONG + 1);
-    let kept: Shared<u64> = memory.array(KEPT);
+    let complete: Shared<u32> = memory.array(most_long::<R>());
+    let is_partial: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
     grid_dependency_synchronize();
     trigger_launch_completion();
 
     let begin = block_idx_x() as u64 * share;
+    let path_end = len + starts.count() as u64 * weight::<R::Item>() as u64;
     // Where their number is in device memory, there are blocks for as many as there may be.
-    if begin >= len + starts.count() as u64 * weight::<R::Item>() as u64 {
+    if begin >= path_end {
         return;
     }
-    let first = search::<R>(starts, begin);
+    // Where it is if all segments are alike.
+    let all = starts.count() as u64;
+    let guess = (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
+    let first = first_not::<{ WARPS as usize }>(all, guess, |segment| {
+        starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
+    });
     if thread == 0 {
         kept.write(LOW, begin);
-        kept.write(FIRST, first as u64);
+        kept.write(FIRST, first);
         kept.write(NEXT, 0);
+        kept.write(END, (begin + share).min(path_end));
     }
     loop {
+        stretch.clear();
+        if thread == 0 {
+            is_partial.write(0, 0);
+        }
         sync_threads();
-        let first = kept.read(FIRST) as u32;
-        // Where the stretch ends.
-        let high = (kept.read(LOW) + (STRETCH_TILES * tile::<R::Item>()) as u64)
-            .min((block_idx_x() as u64 + 1) * share)
-            .min(len + starts.count() as u64 * weight::<R::Item>() as u64);
+        let (low, first) = (kept.read(LOW), kept.read(FIRST) as u32);
+        let mut high = low + length_of_stretch::<R>(kept.read(END) - low);
+
+        // ---- The segments that begin here ------------------------------------------------------------------------
+        let (mut count, mut is_mixed, mut origin) = (0, false, 0);
+        let mut next = kept.read(NEXT);
+        let has_some = next < high;
+        if has_some {
+            origin = if first < starts.count() { starts.at(first).saturating_sub(V as u64) } else { 0 };
+            count = stretch.read::<R>(starts, first, origin, high);
+            next = origin
+                + stretch.begins.read(count) as u64
+                + (first + count) as u64 * weight::<R::Item>() as u64;
+            // The stretch ends where it is full of segments.
+            high = high.min(if count == MOST { next } else { u64::MAX });
+            next = if first + count < starts.count() { next } else { u64::MAX };
+        }
+        sync_threads();
         if thread == 0 {
             kept.write(HIGH, high);
-            completed.write(MAX_LONG, 0);
+            kept.write(ORIGIN, origin);
+            kept.write(NEXT, next);
+            kept.write(COUNT, count as u64);
+        }
+        if has_some {
+            is_mixed = stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
+        } else {
+            sync_threads();
+        }
+        // ---- Short ones by lanes, then the others part by part ----------------------------------------------------
+        let near = Near::<R> {
+            source: source.offset(kept.read(ORIGIN)),
+            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
+            begins: stretch.begins,
+            sorted: is_mixed.then_some(stretch.sorted),
+            output,
+            first: kept.read(FIRST) as u32,
+        };
+        // Where all segments are alike, each of up to a tile is a warp's, and parts of longer ones are the block's, with barriers between.
+        let lane_classes = if is_mixed { LANE_CLASSES } else { CLASSES };
+        let (mut before, mut class, mut batch) = (0, 0, thread / 32);
+        while class < opaque(lane_classes) {
+            let members = stretch.counts.read(class);
+            if members > 0 {
+                near.class::<V, A>(class, before, members, &mut batch);
+            }
+            before += members;
+            class += 1;
         }
 
-        // ---- Segments of lanes -----------------------------------------------------------------------------------
-        let mut before = 0;
+        let parts = Parts::<R> {
+            source,
+            len,
+            starts,
+            scratch,
+            output,
+            results,
+            places,
+            is_partial,
+            kept,
+            begins: stretch.begins,
+            sorted: stretch.sorted,
+            counts: stretch.counts,
+        };
+        let number = if is_mixed {
+            parts.take::<V, A>()
+        } else {
+            parts.take_together::<V, A>();
+            0
+        };
         if thread == 0 {
-            kept.write(COUNT, 0);
+            kept.write(PARTS, number as u64);
         }
-        if kept.read(NEXT) < high {
-            let origin = if first < starts.count() { starts.at(first).saturating_sub(V as u64) } else { 0 };
-            let count = stretch.read::<R>(starts, first, origin, high);
-            let is_mixed = stretch.sort::<R>(count, block.output_of(first));
-            if thread == 0 {
-                kept.write(COUNT, count as u64);
-                let next = origin + stretch.begins.read(count) as u64;
-                let path = next + (first + count) as u64 * weight::<R::Item>() as u64;
-                kept.write(NEXT, if first + count < starts.count() { path } else { u64::MAX });
-            }
-            let after = len - origin;
-            let near = Near::<R> {
-                source: source.offset(origin),
-                elements: if after < FAR { after as u32 } else { FAR as u32 },
-                begins: stretch.begins,
-                sorted: is_mixed.then_some(stretch.sorted),
-                output,
-                first,
-            };
-            let mut batch = thread / 32;
-            let mut class = 0;
-            while class < stretch.counts.read(CLASSES + 1) {
-                let members = stretch.counts.read(class);
-                if members > 0 {
-                    near.class::<V, A>(class, before, members, &mut batch);
-                }
-                before += members;
-                class += 1;
-            }
-        }
-
-        // ---- Those of the block; the segment before the first may have parts here too ----------------------------
         sync_threads();
-        let long = if kept.read(COUNT) > 0 { stretch.counts.read(LONG) } else { 0 };
-        let mut turn = 0;
-        let mut is_before = kept.read(FIRST) > 0;
-        let mut member = 0;
-        while member < long || is_before {
-            let first = kept.read(FIRST) as u32;
-            let segment = if is_before {
-                first - 1
-            } else if long == kept.read(COUNT) as u32 {
-                // All are of this class: nothing was sorted.
-                first + member
-            } else {
-                first + stretch.sorted.read(before + member) as u32
-            };
-            if block.parts::<V, A>(segment, starts, kept.read(LOW), kept.read(HIGH), &mut turn) {
-                let complete = completed.read(MAX_LONG);
-                completed.write(complete, segment);
-                completed.write(MAX_LONG, complete + 1);
-            }
-            member += !is_before as u32;
-            is_before = false;
-        }
+        parts.combine(kept.read(PARTS) as u32);
 
         // ---- Segments whose last part was done here --------------------------------------------------------------
-        sync_threads();
-        let mut index = 0;
-        while index < completed.read(MAX_LONG) {
-            block.finish(completed.read(index), starts, &mut turn);
-            index += 1;
+        if is_partial.read(0) != 0 {
+            sync_threads();
+            let long = stretch.counts.read(LONG);
+            // The last ones by class; the first is the segment from before.
+            let index_of = |thread: u32| if thread > 0 { parts.members() - long + thread } else { 0 };
+            let is_complete = thread <= long && parts.completes(index_of(thread));
+            if thread <= long {
+                complete.write(opaque(thread), is_complete as u32);
+            }
+            if sync_threads_count(is_complete) > 0 {
+                let mut candidate = 0;
+                while candidate <= long {
+                    if complete.read(candidate) != 0 {
+                        parts.finish(index_of(candidate));
+                    }
+                    candidate += 1;
+                }
+            }
         }
         let high = kept.read(HIGH);
-        if high >= (block_idx_x() as u64 + 1) * share
-            || high >= len + starts.count() as u64 * weight::<R::Item>() as u64
-        {
+        if high == kept.read(END) {
             return;
         }
         sync_threads();
@@ -271,36 +313,34 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     }
 }
 
+/// The length of the next stretch, where so much is left: the last two are alike.
+#[inline(always)]
+fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
+    let most = (stretch_tiles::<R>() * tile::<R::Item>()) as u64;
+    if left <= most {
+        left
+    } else if left < 2 * most {
+        left.div_ceil(2)
+    } else {
+        most
+    }
+}
+
 /// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on the path and ends, its
-/// first segment and how many there are, and the least place on the path where the first segment of the next stretch may stand.
-const KEPT: u32 = 5;
+/// first segment and how many begin in it, what element their places are counted from, and the least place on the path where the
+/// first segment of the next stretch may stand.
+const KEPT: u32 = 8;
 const LOW: u32 = 0;
-const FIRST: u32 = 1;
-const NEXT: u32 = 2;
-const HIGH: u32 = 3;
-const COUNT: u32 = 4;
+const HIGH: u32 = 1;
+const FIRST: u32 = 2;
+const COUNT: u32 = 3;
+const ORIGIN: u32 = 4;
+const NEXT: u32 = 5;
+const END: u32 = 6;
+const PARTS: u32 = 7;
 
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
-
-/// The first segment at or after a place of the path: of the segments still in question 256 are looked at at a time.
-#[device]
-#[inline(always)]
-fn search<R: Reduction>(starts: Starts, place: u64) -> u32 {
-    let thread = thread_idx_x();
-    let (mut first, mut left) = (0, starts.count());
-    while left > 0 {
-        let step = left / THREADS + 1;
-        let at = thread * step + step - 1;
-        let segment = first + at;
-        let is_before =
-            at < left && starts.at(segment) + segment as u64 * (weight::<R::Item>() as u64) < place;
-        let passed = sync_threads_count(is_before) * step;
-        first += passed;
-        left = if left - passed < step { left - passed } else { step - 1 };
-    }
-    first
-}
 
 /// The blocks that shall fit on a multiprocessor: three leave 80 registers (ptxas 13.0 for sm_90: nothing is spilled). For older
 /// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
