@@ -2649,6 +2649,19 @@ pub static LINALG_GEMM_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
+/// Module `linalg_gemm_wide_f32`: `linalg_gemm_wide_f32`.
+pub static LINALG_GEMM_WIDE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "linalg_gemm_wide_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("linalg_gemm_wide_f32.sm_80.ptx"),
+        },
+    ],
+};
+
 /// Module `linalg_gemm_f64`: `linalg_gemm_f64`.
 pub static LINALG_GEMM_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "linalg_gemm_f64",
