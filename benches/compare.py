@@ -241,14 +241,17 @@ def judge(results):
 
 
 def run(program, arguments, round_number, path):
-    """Runs one program; its records, with the round noted."""
+    """Runs one program; its records, with the round noted, and whether it failed: it may have measured something before."""
     command = [program, *arguments, "--json", path]
     # What the programs print is for people who run them alone.
     done = subprocess.run(command, stdout=subprocess.DEVNULL)
-    if done.returncode != 0:
-        sys.exit(f"error: {' '.join(command)} ended with {done.returncode}")
+    failed = done.returncode != 0
+    if failed:
+        print(f"error: {' '.join(command)} ended with {done.returncode}", file=sys.stderr)
+        if not os.path.exists(path):
+            return [], failed
     with open(path, encoding="utf-8") as lines:
-        return [dict(json.loads(line), round=round_number) for line in lines if line.strip()]
+        return [dict(json.loads(line), round=round_number) for line in lines if line.strip()], failed
 
 
 def result_file(records):
@@ -278,16 +281,18 @@ def arguments():
 
 
 def measure(options):
-    """Runs everything and keeps it; a run that is cut short leaves the rounds that were whole."""
+    """Runs everything and keeps it; a run that is cut short leaves the rounds that were whole, and one that a program fails in is the last:
+    what was measured in it counts. The records, and whether a program failed."""
     passed = [word for text in options.filter for word in ("--filter", text)]
     passed += ["--quick"] if options.quick else []
     passed += ["--commit", options.commit] if options.commit else []
-    records, out = [], options.out
+    records, out, failed = [], options.out, False
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, options.rounds + 1):
             for name, program in ((OURS, options.ours), ("peers", options.peers)):
                 print(f"round {number} of {options.rounds}: {name}", file=sys.stderr, flush=True)
-                found = run(program, passed, number, os.path.join(folder, f"{name}-{number}.jsonl"))
+                found, wrong = run(program, passed, number, os.path.join(folder, f"{name}-{number}.jsonl"))
+                failed |= wrong
                 commit = next((r["commit"] for r in records + found if r["peer"] == OURS), "unknown")
                 for record in found:
                     # The peers are of the same checkout, but a C++ program does not know which that is.
@@ -299,17 +304,19 @@ def measure(options):
             out = out or result_file(records)
             with open(out, "w", encoding="utf-8") as lines:
                 lines.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            if failed:
+                break
     print(f"{len(records)} records in {out}", file=sys.stderr)
-    return records
+    return records, failed
 
 
 def main():
-    options = arguments()
+    options, failed = arguments(), False
     if options.source is not None:
         with open(options.source, encoding="utf-8") as lines:
             records = [json.loads(line) for line in lines if line.strip()]
     else:
-        records = measure(options)
+        records, failed = measure(options)
     if not records:
         sys.exit("error: no records")
     results = Results(records)
@@ -329,7 +336,7 @@ def main():
     print(f"{len(judged)} of {len(FIGURES)} figures measured, {missed} missed")
     if not rows and not judged:
         sys.exit("error: no result of ours has a peer's beside it")
-    sys.exit(4 if missed else 0)
+    sys.exit(1 if failed else 4 if missed else 0)
 
 
 if __name__ == "__main__":

@@ -234,3 +234,23 @@ fn a_program_that_fails_and_nothing_to_compare_are_errors() {
     assert!(String::from_utf8_lossy(&failed.stderr).contains("ended with 1"));
     assert!(!folder.join("none.jsonl").exists());
 }
+
+/// A vendor's result that is wrong, say: what else was measured is not lost.
+#[test]
+fn what_a_program_measured_before_it_failed_is_kept() {
+    let Some(mut python) = python() else { return };
+    let folder = folder("kept");
+    let ours = program(&folder, "ours", &[record("ours", "sum", 8, None, "single", 1.0)]);
+    let peers = program(&folder, "peers", &[record("cub", "sum", 8, None, "single", 2.0)]);
+    let text = fs::read_to_string(&peers).expect("the program");
+    fs::write(&peers, text + "exit 3\n").expect("a file");
+    let out = folder.join("kept.jsonl");
+    let python =
+        python.arg(script()).arg("--ours").arg(ours).arg("--peers").arg(peers).arg("--out").arg(&out);
+    let output = python.args(["--rounds", "2"]).output().expect("python3 starts");
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("ended with 3") && !errors.contains("round 2"), "{errors}");
+    assert_eq!(fs::read_to_string(out).expect("the records").lines().count(), 2);
+    assert!(line(&text, "sum f32 2^3 single cub").contains(&"2.000"), "{text}");
+}
