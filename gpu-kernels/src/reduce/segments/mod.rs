@@ -12,7 +12,7 @@
 //! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
 //! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): in a stretch of all kinds every warp takes its
 //! share of each part and no barrier stands between them; where all segments are alike, those of up to a tile are a warp's, and parts of
-//! longer ones are the block's, two at once (H200, 2^26 `f32`: segments of 2^12 in 74 µs against 87 by the warps' shares, of 2^20 in 70
+//! longer ones are the block's, two at once (H200, 2^26 `f32`: segments of 2^12 in 74 µs against 87 by the warps' shares, of 2^20 in 72
 //! against 74). Nothing is staged.
 //!
 //! # Partial results

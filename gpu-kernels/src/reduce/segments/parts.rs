@@ -191,18 +191,31 @@ impl<R: Reduction> Parts<R> {
                     is_inner,
                 )
             });
-            unroll::<PIECES>(|i| {
-                let Piece { length, offset, base, number, is_last, .. } = pieces[i];
-                let length = opaque(length);
-                unroll::<ROWS>(|row| {
-                    let wanted = length.saturating_sub(offset_of(row));
-                    take_quad::<R, V, A>(&mut locals, quads[i][row], wanted, offset + offset_of(row));
-                });
-                if is_last {
-                    to_first_warp::<R>(of_thread::<R, A>(&locals, base), self.room(number));
-                    locals = core::array::from_fn(|lane| R::start(first + lane as u32));
-                }
-            });
+            // Not by a closure: of arguments of bytes it is so large that it would become a function, with all of this in memory.
+            self.take_piece::<V, A>(&mut locals, pieces[0], &quads[0]);
+            self.take_piece::<V, A>(&mut locals, pieces[1], &quads[1]);
+        }
+    }
+
+    /// Takes what was loaded of a piece; with a part's last piece, its warps' results go to shared memory.
+    #[device]
+    #[inline(always)]
+    fn take_piece<const V: usize, const A: usize>(
+        &self,
+        locals: &mut [R::Local; A],
+        piece: Piece,
+        quads: &[Quad<R>; ROWS],
+    ) {
+        const { assert!(PIECES == 2, "as many as it is called for") };
+        let first = opaque(thread_idx_x()) * V as u32;
+        let length = opaque(piece.length);
+        unroll::<ROWS>(|row| {
+            let offset = first + row as u32 * THREADS * V as u32;
+            take_quad::<R, V, A>(locals, quads[row], length.saturating_sub(offset), piece.offset + offset);
+        });
+        if piece.is_last {
+            to_first_warp::<R>(of_thread::<R, A>(locals, piece.base), self.room(piece.number));
+            *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
     }
 

@@ -35,7 +35,7 @@ macro_rules! separable {
 // Blocks a multiprocessor: as many as the registers of the sums leave without spills.
 separable! {
     f32, f32, stencil_separable_f32, 4, 1:
-        3, 8: separable_f32_3, 5, 8: separable_f32_5, 7, 6: separable_f32_7, 9, 5: separable_f32_9, 11, 7: separable_f32_11;
+        3, 8: separable_f32_3, 5, 8: separable_f32_5, 7, 6: separable_f32_7, 9, 5: separable_f32_9, 11, 6: separable_f32_11;
     f32, f32, stencil_separable_f32x3, 4, 3:
         3, 8: separable_f32x3_3, 5, 6: separable_f32x3_5, 7, 5: separable_f32x3_7, 9, 4: separable_f32x3_9, 11, 4: separable_f32x3_11;
     f32, f32, stencil_separable_f32x4, 4, 4:
