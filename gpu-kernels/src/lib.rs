@@ -11,7 +11,6 @@
 pub mod linalg;
 pub mod reduce;
 pub mod scan;
-mod search;
 pub mod stencil;
 pub mod transpose;
 

@@ -88,8 +88,8 @@ pub const fn accumulators<I: Item>() -> u32 {
 
 /// How many consecutive tiles each block takes, for an array of `len` elements.
 pub const fn tiles_per_block<I: Item>(len: u64) -> u64 {
-    let per_block = len.div_ceil(tile::<I>() as u64).div_ceil(MAX_BLOCKS as u64);
-    if per_block == 0 { 1 } else { per_block }
+    // Rounded up, and at least one, without a branch: of one ptxas keeps both ways' results in registers.
+    len.div_ceil(tile::<I>() as u64).saturating_sub(1) / MAX_BLOCKS as u64 + 1
 }
 
 /// How many blocks an array of `len` elements needs; at least one.

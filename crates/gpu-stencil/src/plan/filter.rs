@@ -14,7 +14,7 @@ use crate::image::ImageLayout;
 const MIN_ROWS: u32 = 8;
 /// And at most.
 const MAX_ROWS: u32 = 128;
-/// Rows of a block of the gradients' kernel: 599 µs, where 16 or 32 were 1 % more.
+/// Rows of a block of the gradients' kernel: 599 µs at 16384² of `f32`, where 32 took 600 and 16 took 603.
 const SOBEL_ROWS: u32 = 24;
 /// Blocks that keep all of its multiprocessors busy several times over.
 const ENOUGH_BLOCKS: u64 = 4096;

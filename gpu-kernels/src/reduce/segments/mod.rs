@@ -23,6 +23,7 @@
 mod lanes;
 mod load;
 mod parts;
+mod search;
 mod stretch;
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -37,9 +38,9 @@ use super::item::{Item, Source};
 use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
-use crate::search::first_not;
 use lanes::Near;
 use parts::Parts;
+use search::first_not;
 use stretch::{Stretch, TOTALS};
 
 /// Loads of 16 bytes that a lane has in flight.
@@ -72,8 +73,7 @@ const fn most_long<R: Reduction>() -> u32 {
     stretch_tiles::<R>() + 2
 }
 
-/// What a segment adds to the path, in elements: about 64 bytes, for its start, its result and its place among the others. It
-/// also bounds the segments of a stretch.
+/// What a segment adds to the path, in elements: about 64 bytes, for its start, its result and its place among the others.
 pub const fn weight<I: Item>() -> u32 {
     tile::<I>() / 256 + 1
 }
@@ -190,7 +190,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     // Where it is if all segments are alike.
     let all = starts.count() as u64;
     let guess = (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
-    let first = first_not::<{ WARPS as usize }>(all, guess, |segment| {
+    let first = first_not(all, guess, |segment| {
         starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
     });
     if thread == 0 {

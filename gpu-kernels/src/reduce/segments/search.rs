@@ -1,18 +1,20 @@
-//! Searching in sorted numbers, by a block.
+//! Finding a block's first segment: a search by the whole block.
 
 use gpu_std::thread::{sync_threads_count, thread_idx_x};
 use gpu_std::{device, opaque};
 
+use crate::reduce::THREADS;
+
 /// The first of `count` places of which `is_before` does not hold, or `count`: first it holds, from there on it does not. All threads
-/// of a block of `W` warps together; what they wrote to shared memory before, all see behind it.
+/// of the block together; what they wrote to shared memory before, all see behind it.
 ///
 /// Of the places still in question each thread looks at one at a time, which takes as long as memory does. The first time so are as many
 /// around `guess`: a good one saves the other rounds.
 #[device]
 #[inline(always)]
-pub fn first_not<const W: usize>(count: u64, guess: u64, is_before: impl Fn(u64) -> bool) -> u64 {
+pub(super) fn first_not(count: u64, guess: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     // Opaque, or in a loop around it the compiler would keep the first places.
-    let (thread, threads) = (opaque(thread_idx_x()) as u64, 32 * W as u64);
+    let (thread, threads) = (opaque(thread_idx_x()) as u64, THREADS as u64);
     let near = guess.saturating_sub(threads / 2);
     let is_near_before = near + thread < count && is_before(near + thread);
     let (mut first, mut left) = (0, count);
