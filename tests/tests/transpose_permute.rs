@@ -3,7 +3,7 @@
 use gpu_core::{Device, Element};
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
-    Batch, Matrix, in_place_scratch_len, permute, permute_into, tile, transpose_batch_into,
+    Batch, Matrix, in_place_scratch_len, permute, permute_into, skew, tile, transpose_batch_into,
     transpose_in_place,
 };
 
@@ -89,6 +89,12 @@ fn check_shapes<T: Element>(device: &Device) {
         (3, 300),
         (300, 7),
     ] {
+        check_permutation::<T>(device, &[rows, columns], &[1, 0]);
+    }
+    // Odd sizes with a skewed tile that touches no border.
+    if bytes < 16 {
+        let tile = skew(bytes);
+        let [rows, columns] = [2 * tile.rows + 33, 2 * tile.columns + 23].map(|extent| extent as usize);
         check_permutation::<T>(device, &[rows, columns], &[1, 0]);
     }
 }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `tile.rs` | everything on 16-byte boundaries: 16-byte accesses, a transposition in registers |
 //! | `skew.rs` | rows that start anywhere, by aligned accesses of 16 bytes |
+//! | `skew_bytes.rs` | the same for elements of a byte |
 //! | `elements.rs` | thin matrices, permutations that keep the fastest axis |
 //! | `square.rs` | squares in place |
 //! | `rectangle.rs` | rectangles in place |
@@ -16,6 +17,7 @@ mod grid;
 mod rectangle;
 mod registers;
 mod skew;
+mod skew_bytes;
 mod square;
 mod tile;
 pub mod variants;
@@ -24,5 +26,6 @@ pub use elements::*;
 pub use grid::{Grid, MAX_AXES, Place};
 pub use rectangle::*;
 pub use skew::*;
+pub use skew_bytes::*;
 pub use square::*;
 pub use tile::*;

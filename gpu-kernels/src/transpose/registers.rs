@@ -33,7 +33,7 @@ fn halves(a: u32, b: u32) -> [u32; 2] {
 
 /// Four rows of four bytes: first pairs of bytes, then pairs of pairs, eight byte permutations in all.
 #[inline(always)]
-fn bytes([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+pub(super) fn bytes([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     let even = |a, b| byte_permute(a, b, 0x6240);
     let odd = |a, b| byte_permute(a, b, 0x7351);
     let ([c0, c2], [c1, c3]) = (halves(even(a, b), even(c, d)), halves(odd(a, b), odd(c, d)));

@@ -72,29 +72,24 @@ impl<T: Scalar> Part<T> {
     fn sums<const V: usize, const ALIGNED: bool>(&self, lane: u32, width: u32) -> [T::Sum; LINES as usize] {
         let mut sums = [<T::Sum as gpu_std::float::Float>::ZERO; LINES as usize];
         let whole = self.length / V as u32;
-        let mut vector = lane;
-        while vector + (UNROLL - 1) * width < whole {
-            let at = |step: usize| (vector + step as u32 * width) * V as u32;
-            let x: [[T; V]; UNROLL as usize] =
-                core::array::from_fn(|step| read::<T, V, ALIGNED>(self.x, at(step)));
-            let a: [[[T; V]; UNROLL as usize]; LINES as usize] = core::array::from_fn(|line| {
-                core::array::from_fn(|step| stream::<T, V, ALIGNED>(self.lines[line], at(step)))
-            });
-            unroll::<{ UNROLL as usize }>(|step| {
-                unroll::<{ LINES as usize }>(|line| sums[line] = chain(a[line][step], x[step], sums[line]));
-            });
-            vector += UNROLL * width;
+        let mut first = 0;
+        while first + UNROLL * width <= whole {
+            self.add::<{ UNROLL as usize }, V, ALIGNED>(&mut sums, first + lane, width, None);
+            first += UNROLL * width;
         }
-        while vector < whole {
-            let x = read::<T, V, ALIGNED>(self.x, vector * V as u32);
-            unroll::<{ LINES as usize }>(|line| {
-                let a = stream::<T, V, ALIGNED>(self.lines[line], vector * V as u32);
-                sums[line] = chain(a, x, sums[line]);
-            });
-            vector += width;
+        // What is left, a quarter of lines of 2000 elements, is asked for at once too; where it is by single elements, those of a
+        // vector are enough.
+        while first < whole {
+            if ALIGNED {
+                self.add::<{ UNROLL as usize }, V, ALIGNED>(&mut sums, first + lane, width, Some(whole));
+                first += UNROLL * width;
+            } else {
+                self.add::<1, V, ALIGNED>(&mut sums, first + lane, width, Some(whole));
+                first += width;
+            }
         }
         // The last elements make no whole vector; the lane whose turn it is takes them.
-        if vector == whole {
+        if lane == whole % width {
             let mut at = whole * V as u32;
             while at < self.length {
                 let x = self.x.read_only(at).widen();
@@ -106,6 +101,30 @@ impl<T: Scalar> Part<T> {
             }
         }
         sums
+    }
+
+    /// Adds `N` vectors, `width` apart, as far as they are before `end`, if there is one.
+    #[device]
+    #[inline(always)]
+    fn add<const N: usize, const V: usize, const ALIGNED: bool>(
+        &self,
+        sums: &mut [T::Sum; LINES as usize],
+        vector: u32,
+        width: u32,
+        end: Option<u32>,
+    ) {
+        let place = |step: usize| vector + step as u32 * width;
+        // Those beyond the end read the last one again.
+        let at = |step: usize| end.map_or(place(step), |end| place(step).min(end - 1)) * V as u32;
+        let x: [[T; V]; N] = core::array::from_fn(|step| read::<T, V, ALIGNED>(self.x, at(step)));
+        let a: [[[T; V]; N]; LINES as usize] = core::array::from_fn(|line| {
+            core::array::from_fn(|step| stream::<T, V, ALIGNED>(self.lines[line], at(step)))
+        });
+        unroll::<N>(|step| {
+            if end.is_none_or(|end| place(step) < end) {
+                unroll::<{ LINES as usize }>(|line| sums[line] = chain(a[line][step], x[step], sums[line]));
+            }
+        });
     }
 }
 
