@@ -60,7 +60,7 @@ impl Starts {
                 // Backwards, an element starts a segment if one starts at the next.
                 let from = tile.base + tile.reverse as u64;
                 if self.kind == BY_OFFSETS && thread < 32 {
-                    let first = self.first_offset(from);
+                    let first = self.first_offset(from, tile.len);
                     if thread == 0 {
                         found.write(0, first);
                     }
@@ -113,15 +113,28 @@ impl Starts {
         }
     }
 
-    /// The number of the first offset that is not less than `element`. By a warp: 32 offsets at once, which leave a 33rd of those there were.
+    /// The number of the first offset that is not less than `element`. By a warp: first it looks around where the offset is if all segments
+    /// are alike, ever further away; then at 32 offsets at once, which leave a 33rd of those there were.
     #[device]
     #[inline(always)]
-    fn first_offset(self, element: u64) -> u64 {
+    fn first_offset(self, element: u64, len: u64) -> u64 {
         let offsets = self.array.cast::<u32>();
-        let (mut low, mut high) = (0, self.count);
+        let lane = warp::lane_id();
+        let share = element as f32 / len as f32;
+        let guess = ((share * self.count as f32) as u32).min(u32::MAX >> 1);
+        // From 2^15 before the guess to 2^15 - 1 behind it, without gaps around it.
+        let around = |lane: u32| {
+            if lane < 16 { guess.saturating_sub(0x8000 >> lane) } else { guess + (1 << (lane - 16)) - 1 }
+        };
+        let probe = around(lane) as u64;
+        let is_one = probe < self.count;
+        let offset = if is_one { offsets.offset(probe).read(0) as u64 } else { u64::MAX };
+        let less = warp_vote_ballot(FULL, offset < element).count_ones();
+        let mut low = if less > 0 { around(less - 1) as u64 + 1 } else { 0 };
+        let mut high = if less < 32 { self.count.min(around(less) as u64) } else { self.count };
         while low < high {
             let step = (high - low).div_ceil(32);
-            let probe = low + (warp::lane_id() as u64 + 1) * step - 1;
+            let probe = low + (lane as u64 + 1) * step - 1;
             let offset = offsets.offset(probe.min(high - 1)).read(0) as u64;
             let less = warp_vote_ballot(FULL, probe < high && offset < element).count_ones() as u64;
             high = high.min(low + (less + 1) * step - 1);
