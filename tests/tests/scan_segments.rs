@@ -282,6 +282,36 @@ fn one_segment_is_the_whole_array() {
     });
 }
 
+/// Offsets far from where they would be if all segments were alike: short segments, and many empty ones, on one side of the array.
+#[test]
+fn segments_that_are_nowhere_near_alike() {
+    const SHORT: u32 = 70_000;
+    let long = 3 * SHORT;
+    let short: Vec<u32> = (0..SHORT).collect();
+    let sides = [
+        short.iter().copied().chain([SHORT, SHORT + long]).collect::<Vec<u32>>(),
+        short.iter().map(|start| long + start).collect(),
+        vec![17; SHORT as usize].into_iter().chain([18, long]).collect(),
+    ];
+    for_each("segments_that_are_nowhere_near_alike", |device| {
+        for (side, offsets) in sides.iter().enumerate() {
+            let values: Vec<u32> = (0..SHORT + long).map(|i| i % 7).collect();
+            let mut starts = vec![false; values.len()];
+            for &offset in offsets.iter().filter(|&&offset| (offset as usize) < values.len()) {
+                starts[offset as usize] = true;
+            }
+            let input = device.upload(&values).unwrap();
+            let told = Offsets::new(device, offsets).unwrap();
+            for mode in [(false, false), (true, true)] {
+                let expected = serial(&values, &starts, mode, 0, u32::wrapping_add);
+                let segments = Segments::by_offsets(&told);
+                let scanned = scan_segments::<Sum<u32>>(&input, &segments, options(mode, None)).unwrap();
+                assert_same(&scanned.to_vec().unwrap(), &expected, || format!("side {side} on {device}"));
+            }
+        }
+    });
+}
+
 #[test]
 fn what_segments_refuse() {
     for_each("what_segments_refuse", |device| {
