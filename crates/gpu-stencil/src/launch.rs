@@ -44,6 +44,8 @@ mod sealed {
         const SEPARABLE: &'static [(u32, u32)];
         /// Taps and channels of the fast full kernels.
         const FULL: &'static [(u32, u32)];
+        /// Taps, always 3, and channels of the fast kernels of gradients.
+        const SOBEL: &'static [(u32, u32)];
         /// The most weights of a full filter that travel with the launch.
         const TABLE: usize;
 
@@ -112,9 +114,10 @@ fn table<S: Weight, const N: usize>(weights: impl IntoIterator<Item = S>) -> Con
 }
 
 macro_rules! pixels {
-    ($($T:ident, $G:ty, $table:ident: $separable:ident, $full:ident, $sobel:ident, $general_sobel:ident;
+    ($($T:ident, $G:ty, $table:ident: $separable:ident, $full:ident, $sobel:ident;
         separable $(($taps:literal, $channels:literal) $fast:ident),*;
-        full $(($full_taps:literal, $full_channels:literal) $fast_full:ident),*;)*) => { $(
+        full $(($full_taps:literal, $full_channels:literal) $fast_full:ident),*;
+        sobel $(($sobel_channels:literal) $fast_sobel:ident),*;)*) => { $(
         impl Pixel for $T {
             type Gradient = $G;
         }
@@ -122,6 +125,7 @@ macro_rules! pixels {
         impl sealed::Kernels for $T {
             const SEPARABLE: &'static [(u32, u32)] = &[$(($taps, $channels)),*];
             const FULL: &'static [(u32, u32)] = &[$(($full_taps, $full_channels)),*];
+            const SOBEL: &'static [(u32, u32)] = &[$((3, $sobel_channels)),*];
             const TABLE: usize = filter::$table;
 
             unsafe fn separable(
@@ -194,20 +198,21 @@ macro_rules! pixels {
                 targets: Targets,
                 outside: Self,
             ) -> Result<(), gpu_core::Error> {
-                if kernel == Kernel::General {
+                match kernel {
+                    $(
+                        // SAFETY: the caller's promise.
+                        Kernel::Fast { taps: 3, channels: $sobel_channels } => unsafe {
+                            filter::$fast_sobel::launch(
+                                stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside,
+                            )
+                        },
+                    )*
                     // SAFETY: the caller's promise.
-                    unsafe {
-                        filter::$general_sobel::launch(
-                            stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside,
-                        )
-                    }
-                } else {
-                    // SAFETY: the caller's promise.
-                    unsafe {
+                    _ => unsafe {
                         filter::$sobel::launch(
                             stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside,
                         )
-                    }
+                    },
                 }
             }
         }
@@ -215,31 +220,51 @@ macro_rules! pixels {
 }
 
 pixels! {
-    f32, f32, TABLE_F32: general_separable_f32, general_full_f32, sobel_f32, sobel_general_f32;
+    f32, f32, TABLE_F32: general_separable_f32, general_full_f32, sobel_general_f32;
         separable (3, 1) separable_f32_3, (5, 1) separable_f32_5, (7, 1) separable_f32_7, (9, 1) separable_f32_9,
             (11, 1) separable_f32_11, (3, 3) separable_f32x3_3, (5, 3) separable_f32x3_5, (7, 3) separable_f32x3_7,
             (9, 3) separable_f32x3_9, (11, 3) separable_f32x3_11, (3, 4) separable_f32x4_3, (5, 4) separable_f32x4_5,
             (7, 4) separable_f32x4_7, (9, 4) separable_f32x4_9, (11, 4) separable_f32x4_11;
-        full (3, 1) full_f32_3, (5, 1) full_f32_5, (7, 1) full_f32_7, (11, 1) full_f32_11;
-    f64, f64, TABLE_F64: general_separable_f64, general_full_f64, sobel_f64, sobel_general_f64;
+        full (3, 1) full_f32_3, (5, 1) full_f32_5, (7, 1) full_f32_7, (9, 1) full_f32_9, (11, 1) full_f32_11,
+            (3, 3) full_f32x3_3, (5, 3) full_f32x3_5, (7, 3) full_f32x3_7, (11, 3) full_f32x3_11, (3, 4) full_f32x4_3,
+            (5, 4) full_f32x4_5, (7, 4) full_f32x4_7, (11, 4) full_f32x4_11;
+        sobel (1) sobel_f32, (3) sobel_f32x3, (4) sobel_f32x4;
+    f64, f64, TABLE_F64: general_separable_f64, general_full_f64, sobel_general_f64;
         separable (3, 1) separable_f64_3, (5, 1) separable_f64_5, (7, 1) separable_f64_7, (9, 1) separable_f64_9,
-            (11, 1) separable_f64_11;
-        full (3, 1) full_f64_3;
-    u8, i16, TABLE_U8: general_separable_u8, general_full_u8, sobel_u8, sobel_general_u8;
+            (11, 1) separable_f64_11, (3, 3) separable_f64x3_3, (5, 3) separable_f64x3_5, (7, 3) separable_f64x3_7,
+            (9, 3) separable_f64x3_9, (11, 3) separable_f64x3_11, (3, 4) separable_f64x4_3, (5, 4) separable_f64x4_5,
+            (7, 4) separable_f64x4_7, (9, 4) separable_f64x4_9, (11, 4) separable_f64x4_11;
+        full (3, 1) full_f64_3, (5, 1) full_f64_5, (7, 1) full_f64_7, (11, 1) full_f64_11, (3, 3) full_f64x3_3,
+            (5, 3) full_f64x3_5, (7, 3) full_f64x3_7, (11, 3) full_f64x3_11, (3, 4) full_f64x4_3, (5, 4) full_f64x4_5,
+            (7, 4) full_f64x4_7, (11, 4) full_f64x4_11;
+        sobel (1) sobel_f64, (3) sobel_f64x3, (4) sobel_f64x4;
+    u8, i16, TABLE_U8: general_separable_u8, general_full_u8, sobel_general_u8;
         separable (3, 1) separable_u8_3, (5, 1) separable_u8_5, (7, 1) separable_u8_7, (9, 1) separable_u8_9,
             (11, 1) separable_u8_11, (3, 3) separable_u8x3_3, (5, 3) separable_u8x3_5, (7, 3) separable_u8x3_7,
             (9, 3) separable_u8x3_9, (11, 3) separable_u8x3_11, (3, 4) separable_u8x4_3, (5, 4) separable_u8x4_5,
             (7, 4) separable_u8x4_7, (9, 4) separable_u8x4_9, (11, 4) separable_u8x4_11;
-        full (3, 1) full_u8_3, (5, 1) full_u8_5, (7, 1) full_u8_7, (11, 1) full_u8_11, (3, 3) full_u8x3_3,
-            (3, 4) full_u8x4_3;
-    u16, f32, TABLE_U16: general_separable_u16, general_full_u16, sobel_u16, sobel_general_u16;
+        full (3, 1) full_u8_3, (5, 1) full_u8_5, (7, 1) full_u8_7, (9, 1) full_u8_9, (11, 1) full_u8_11,
+            (3, 3) full_u8x3_3, (5, 3) full_u8x3_5, (7, 3) full_u8x3_7, (11, 3) full_u8x3_11, (3, 4) full_u8x4_3,
+            (5, 4) full_u8x4_5, (7, 4) full_u8x4_7, (11, 4) full_u8x4_11;
+        sobel (1) sobel_u8, (3) sobel_u8x3, (4) sobel_u8x4;
+    u16, f32, TABLE_U16: general_separable_u16, general_full_u16, sobel_general_u16;
         separable (3, 1) separable_u16_3, (5, 1) separable_u16_5, (7, 1) separable_u16_7, (9, 1) separable_u16_9,
-            (11, 1) separable_u16_11;
-        full;
-    i16, f32, TABLE_I16: general_separable_i16, general_full_i16, sobel_i16, sobel_general_i16;
+            (11, 1) separable_u16_11, (3, 3) separable_u16x3_3, (5, 3) separable_u16x3_5, (7, 3) separable_u16x3_7,
+            (9, 3) separable_u16x3_9, (11, 3) separable_u16x3_11, (3, 4) separable_u16x4_3, (5, 4) separable_u16x4_5,
+            (7, 4) separable_u16x4_7, (9, 4) separable_u16x4_9, (11, 4) separable_u16x4_11;
+        full (3, 1) full_u16_3, (5, 1) full_u16_5, (7, 1) full_u16_7, (11, 1) full_u16_11, (3, 3) full_u16x3_3,
+            (5, 3) full_u16x3_5, (7, 3) full_u16x3_7, (11, 3) full_u16x3_11, (3, 4) full_u16x4_3, (5, 4) full_u16x4_5,
+            (7, 4) full_u16x4_7, (11, 4) full_u16x4_11;
+        sobel (1) sobel_u16, (3) sobel_u16x3, (4) sobel_u16x4;
+    i16, f32, TABLE_I16: general_separable_i16, general_full_i16, sobel_general_i16;
         separable (3, 1) separable_i16_3, (5, 1) separable_i16_5, (7, 1) separable_i16_7, (9, 1) separable_i16_9,
-            (11, 1) separable_i16_11;
-        full;
+            (11, 1) separable_i16_11, (3, 3) separable_i16x3_3, (5, 3) separable_i16x3_5, (7, 3) separable_i16x3_7,
+            (9, 3) separable_i16x3_9, (11, 3) separable_i16x3_11, (3, 4) separable_i16x4_3, (5, 4) separable_i16x4_5,
+            (7, 4) separable_i16x4_7, (9, 4) separable_i16x4_9, (11, 4) separable_i16x4_11;
+        full (3, 1) full_i16_3, (5, 1) full_i16_5, (7, 1) full_i16_7, (11, 1) full_i16_11, (3, 3) full_i16x3_3,
+            (5, 3) full_i16x3_5, (7, 3) full_i16x3_7, (11, 3) full_i16x3_11, (3, 4) full_i16x4_3, (5, 4) full_i16x4_5,
+            (7, 4) full_i16x4_7, (11, 4) full_i16x4_11;
+        sobel (1) sobel_i16, (3) sobel_i16x3, (4) sobel_i16x4;
 }
 
 /// Enqueues the separable filter of `plan`, its weights in the kernel's order.
@@ -328,4 +353,51 @@ pub(crate) fn sobel<T: Pixel>(
         )?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::ImageLayout;
+    use crate::plan::Window;
+
+    /// What an image of ordinary extents runs as, of every number of taps and channels.
+    fn check<T: Pixel>(fast_of_nine: &[u32]) {
+        for (channels, taps) in (1..6).flat_map(|channels| (1..14).map(move |taps| (channels, taps))) {
+            let layout = ImageLayout::new(750, 499, channels as usize).unwrap();
+            let window = Window { taps: (taps, taps), left: taps as i32 / 2, top: taps as i32 / 2 };
+            let context = format!("{taps} taps, {channels} channels of {} bytes", size_of::<T>());
+            let expect = |plan: &Plan, is_fast: bool| {
+                let kernel = if is_fast { Kernel::Fast { taps, channels } } else { Kernel::General };
+                assert_eq!(plan.kernel, kernel, "{context}");
+                assert!(
+                    plan.launch.shared_bytes <= 48 << 10,
+                    "more than blocks have without asking: {context}"
+                );
+            };
+            let of_some = [1, 3, 4].contains(&channels);
+            for (instances, separable) in [(T::SEPARABLE, true), (T::FULL, false)] {
+                let plan =
+                    Plan::filter::<T, T::Sum>(instances, separable, window, 0, [layout; 2], [0; 2]).unwrap();
+                let is_fast = match taps {
+                    3 | 5 | 7 | 11 => of_some,
+                    9 => of_some && separable || fast_of_nine.contains(&channels),
+                    _ => false,
+                };
+                expect(&plan, is_fast);
+            }
+            if taps == 3 {
+                expect(&Plan::sobel::<T>(T::SOBEL, window, 0, [layout; 2], 0).unwrap(), of_some);
+            }
+        }
+    }
+
+    #[test]
+    fn the_fast_kernels_take_what_the_documentation_says() {
+        check::<f32>(&[1]);
+        check::<f64>(&[]);
+        check::<u8>(&[1]);
+        check::<u16>(&[]);
+        check::<i16>(&[]);
+    }
 }

@@ -115,8 +115,7 @@ pub fn sobel_into<T: Pixel>(
     note(&mut targets, 2, MAGNITUDE, &mut magnitude);
     note(&mut targets, 3, DIRECTION, &mut direction);
     let address = input.data.as_global().address();
-    // The fast kernel takes one channel.
-    let plan = Plan::sobel::<T>(&[(3, 1)], window, mode, [input.layout, output], address)?;
+    let plan = Plan::sobel::<T>(T::SOBEL, window, mode, [input.layout, output], address)?;
     let outputs = (
         launch::target(gx.as_mut().map(|output| &mut output.data)),
         launch::target(gy.as_mut().map(|output| &mut output.data)),
