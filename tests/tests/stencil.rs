@@ -101,19 +101,27 @@ fn check_every_type(
 fn every_fast_kernel_of<T: Element>(device: &Device, strip: usize) {
     for (number, taps) in [3, 5, 7, 9, 11].into_iter().enumerate() {
         for (channels, separable) in [(1, true), (3, true), (4, true), (1, false), (3, false), (4, false)] {
-            // Full filters of several channels are fast for 3 × 3 weights only.
-            if !separable && channels > 1 && taps > 3 {
+            // Full filters of 9 × 9 weights are fast for one channel only.
+            if !separable && channels > 1 && taps == 9 {
                 continue;
             }
             let mode = (number + channels + usize::from(separable)) % BORDERS.len();
             let shape = Shape { separable, convolve: number % 2 == 1, taps: (taps, taps), origin: (0, 0) };
-            // 18 rows of results, and more, are two blocks.
-            let wide = ImageLayout::new((strip + 48) / channels / 16 * 16, 18, channels).unwrap();
+            // More than a strip, in rows of whole vectors; 18 rows of results, and more, are two blocks.
+            let width = (strip + 48).div_ceil(channels).next_multiple_of(16);
+            let wide = ImageLayout::new(width, 18, channels).unwrap();
             check::<T>(device, (wide, result(wide, shape.taps, mode, 0).unwrap()), 0, shape, mode, 3);
+            // Copied by elements, or by words.
             let odd = ImageLayout::new(37, 12, channels).unwrap();
-            let odd = odd.with_pitch(odd.pitch() + 5).unwrap();
-            let mode = (mode + 3) % BORDERS.len();
-            check::<T>(device, (odd, result(odd, shape.taps, mode, 3).unwrap()), 1, shape, mode, 4);
+            for mode in 0..BORDERS.len() {
+                let (pitch, offset) = if (mode + number) % 2 == 0 {
+                    (odd.pitch() + 5, 1)
+                } else {
+                    (odd.pitch().next_multiple_of(4) + 4, 4)
+                };
+                let odd = odd.with_pitch(pitch).unwrap();
+                check::<T>(device, (odd, result(odd, shape.taps, mode, 3).unwrap()), offset, shape, mode, 4);
+            }
         }
     }
 }

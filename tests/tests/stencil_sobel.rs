@@ -163,7 +163,11 @@ fn any_subset_of_the_outputs() {
 #[test]
 fn wide_images_and_small_ones() {
     for_each("wide_images_and_small_ones", |device| {
-        for (width, height, channels) in [(540, 19, 1), (150, 4, 3), (1, 1, 1), (2, 5, 1), (3, 3, 1)] {
+        // Three strips and blocks of the fast kernels, in whole vectors and in words; two channels, which only the general ones take.
+        let wide = [(540, 19, 1), (176, 19, 3), (180, 9, 3), (136, 19, 4), (150, 4, 2)];
+        // As small as the fast kernels take images, and smaller.
+        let small = [(1, 1, 1), (2, 5, 1), (3, 3, 1), (3, 3, 3), (5, 4, 3), (3, 3, 4), (2, 4, 4)];
+        for (width, height, channels) in wide.into_iter().chain(small) {
             let layout = ImageLayout::new(width, height, channels).unwrap();
             for mode in if width < 9 { 0..BORDERS.len() } else { 0..1 } {
                 check_every_type(device, layout, [0, 0], mode, 15, 3);
