@@ -47,6 +47,7 @@ elements! {
     // Uniform.
     i32: "i32", 0xa5, |hash: u32| hash as i32;
     u8: "u8", 0xa5, |hash: u32| (hash >> 24) as u8;
+    u16: "u16", 0xa5, |hash: u32| (hash >> 16) as u16;
     u32: "u32", 0xa5, |hash: u32| hash;
     u64: "u64", 0xa5, u64::from;
 }

@@ -172,6 +172,8 @@ impl Run {
             | Op::Gaussian11
             | Op::Filter3
             | Op::Filter11
+            | Op::Gaussian5Rgb
+            | Op::Filter3Rgb
             | Op::SobelMagnitude
             | Op::Permute
             | Op::InPlace => {

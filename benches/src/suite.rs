@@ -134,6 +134,10 @@ pub enum Op {
     Filter3,
     /// One of 11 × 11 weights.
     Filter11,
+    /// [`Op::Gaussian5`] of pixels of three elements: a third as many as the matrix has columns.
+    Gaussian5Rgb,
+    /// [`Op::Filter3`] of such pixels.
+    Filter3Rgb,
     /// The magnitude of Sobel's gradients.
     SobelMagnitude,
     /// A copy from device memory to device memory, by the driver.
@@ -189,6 +193,8 @@ impl Op {
             Self::Gaussian11 => "gaussian_11x11",
             Self::Filter3 => "filter_3x3",
             Self::Filter11 => "filter_11x11",
+            Self::Gaussian5Rgb => "gaussian_5x5_rgb",
+            Self::Filter3Rgb => "filter_3x3_rgb",
             Self::SobelMagnitude => "sobel_magnitude",
             Self::Copy => "copy",
             Self::FirstResult => "first_result",

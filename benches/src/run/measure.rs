@@ -164,8 +164,12 @@ fn measure_filter(session: &mut Session, case: Case) -> Option<Result<Measured, 
         (Op::SobelMagnitude, _) => {
             measure_with(session, case, |session, inputs| Ok(Box::new(Sobel::new(session, inputs, extents)?)))
         }
-        (Op::Gaussian5 | Op::Gaussian11 | Op::Filter3 | Op::Filter11, element) => match element {
+        (
+            Op::Gaussian5 | Op::Gaussian11 | Op::Filter3 | Op::Filter11 | Op::Gaussian5Rgb | Op::Filter3Rgb,
+            element,
+        ) => match element {
             Type::U8 => of::<u8>(session, case, extents),
+            Type::U16 => of::<u16>(session, case, extents),
             Type::F64 => of::<f64>(session, case, extents),
             _ => of::<f32>(session, case, extents),
         },

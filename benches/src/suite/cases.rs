@@ -111,8 +111,16 @@ fn filters(quick: bool) -> Vec<Case> {
         (Op::Filter11, Type::F32),
         (Op::SobelMagnitude, Type::F32),
     ];
-    let case = |op, element, side| Case { op, element, shape: Shape::Matrix { rows: side, cols: side } };
-    cases.iter().flat_map(|&(op, element)| sides.iter().map(move |&side| case(op, element, side))).collect()
+    let of_channels = [(Op::Gaussian5Rgb, Type::U16), (Op::Filter3Rgb, Type::F32)];
+    let case = |op, element, rows, cols| Case { op, element, shape: Shape::Matrix { rows, cols } };
+    let grey =
+        cases.iter().flat_map(|&(op, element)| sides.iter().map(move |&side| case(op, element, side, side)));
+    // 8192 × 8192 pixels of three elements are nearly as many as 16384 × 16384 of one.
+    let sides: &[usize] = if quick { &[64] } else { &[4096, 8192] };
+    let rgb = of_channels.iter().flat_map(|&(op, element)| {
+        sides.iter().map(move |&side| case(op, element, side, stencil::RGB * side))
+    });
+    grey.chain(rgb).collect()
 }
 
 /// Products of square matrices, and of matrices of any shape and a vector; outer products, and products with a triangle; operations on
@@ -231,6 +239,8 @@ mod tests {
             "filter_3x3/f32/16384x16384",
             "filter_11x11/f32/16384x16384",
             "sobel_magnitude/f32/16384x16384",
+            "gaussian_5x5_rgb/u16/8192x24576",
+            "filter_3x3_rgb/f32/8192x24576",
             "segments/f32/2^3",
             "segments/f32/2^20",
             "segments/f32/power_law",

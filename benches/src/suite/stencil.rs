@@ -1,5 +1,5 @@
-//! Filters of images of one channel, without gaps, that go on as their edges do (NPP's `NPP_BORDER_REPLICATE`): Gaussians, full filters,
-//! Sobel's magnitude.
+//! Filters of images of one channel, and of three, without gaps, that go on as their edges do (NPP's `NPP_BORDER_REPLICATE`): Gaussians,
+//! full filters; Sobel's magnitude of one channel.
 
 use gpu_core::Stream;
 use gpu_stencil::plan::Window;
@@ -13,6 +13,9 @@ use crate::data::Element;
 use crate::error::Error;
 use crate::protocol::Work;
 use crate::session::{Inputs, Outputs, Session};
+
+/// Elements of a pixel of red, green and blue.
+pub const RGB: usize = 3;
 
 /// The weights of a filter.
 enum Weights<S: Weight> {
@@ -28,9 +31,9 @@ impl<S: Weight> Weights<S> {
             Filter::new(taps, taps, &(0..taps * taps).map(weight).collect::<Vec<S>>())
         };
         Ok(match op {
-            Op::Gaussian5 => Self::Separable(SeparableFilter::gaussian_of_radius(1.0, 2)?),
+            Op::Gaussian5 | Op::Gaussian5Rgb => Self::Separable(SeparableFilter::gaussian_of_radius(1.0, 2)?),
             Op::Gaussian11 => Self::Separable(SeparableFilter::gaussian_of_radius(2.0, 5)?),
-            Op::Filter3 => Self::Full(full(3)?),
+            Op::Filter3 | Op::Filter3Rgb => Self::Full(full(3)?),
             _ => Self::Full(full(11)?),
         })
     }
@@ -50,7 +53,7 @@ pub struct Filtered<'a, T: Element + Pixel> {
 }
 
 impl<'a, T: Element + Pixel> Filtered<'a, T> {
-    /// `op` on each of `inputs`, an image of `rows` × `cols` pixels.
+    /// `op` on each of `inputs`, an image of `rows` rows of `cols` elements.
     ///
     /// # Errors
     /// Those of the device.
@@ -61,7 +64,9 @@ impl<'a, T: Element + Pixel> Filtered<'a, T> {
         [rows, cols]: [usize; 2],
     ) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
-        Ok(Self { inputs, outputs, layout: ImageLayout::new(cols, rows, 1)?, weights: Weights::of(op)? })
+        let channels = if matches!(op, Op::Gaussian5Rgb | Op::Filter3Rgb) { RGB } else { 1 };
+        let layout = ImageLayout::new(cols / channels, rows, channels)?;
+        Ok(Self { inputs, outputs, layout, weights: Weights::of(op)? })
     }
 }
 
