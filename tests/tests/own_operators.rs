@@ -124,7 +124,9 @@ pub fn affine_of_segments(
     capacity: u64,
 ) {
     let starts = segmented::Starts { kind, array: starts, count };
-    segmented::segments::<Affine, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
+    segmented::segments::<Affine, 4, 4, 4, 4, WARPS>(
+        input, output, len, starts, initial, mode, words, capacity,
+    );
 }
 
 /// [`Affine`] along columns.

@@ -5,11 +5,13 @@ mod support {
     pub mod scan;
 }
 
+use core::fmt::Debug;
+
 use gpu_core::Device;
 use gpu_scan::kernels::columns::Shape;
-use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Sum, Xor};
+use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor};
 use gpu_scan::{
-    AlongColumns, Error, Options, Scratch, Segmented, bf16, f16, scan_axis, scan_axis_in_place,
+    AlongColumns, Error, Options, Scratch, Segmented, WideElement, bf16, f16, scan_axis, scan_axis_in_place,
     scan_axis_into,
 };
 use gpu_sim::{Config, Record};
@@ -25,22 +27,23 @@ fn options<O>((exclusive, reverse): (bool, bool), initial: O) -> Options<O> {
 }
 
 /// The oracle: one line after the other, one element after the other.
-fn serial<T: Sample>(
+fn serial<T: Copy, A: Copy, O: Copy>(
     values: &[T],
     [outer, len, inner]: [usize; 3],
     (exclusive, reverse): (bool, bool),
-    initial: T,
-    combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle,
-) -> Vec<T> {
-    let mut results = values.to_vec();
+    initial: A,
+    step: impl Fn(A, T) -> A,
+    output: impl Fn(A) -> O,
+) -> Vec<O> {
+    let mut results = vec![output(initial); values.len()];
     for (matrix, column) in (0..outer).flat_map(|matrix| (0..inner).map(move |column| (matrix, column))) {
-        let mut running = initial.oracle();
-        for step in 0..len {
-            let row = if reverse { len - 1 - step } else { step };
+        let mut running = initial;
+        for place in 0..len {
+            let row = if reverse { len - 1 - place } else { place };
             let at = (matrix * len + row) * inner + column;
             let before = running;
-            running = combine(before, values[at].oracle());
-            results[at] = T::round(if exclusive { before } else { running });
+            running = step(before, values[at]);
+            results[at] = output(if exclusive { before } else { running });
         }
     }
     results
@@ -63,31 +66,58 @@ fn shapes(slab: usize) -> Vec<[usize; 3]> {
     ]
 }
 
-fn all<S, T: Sample>(device: &Device, combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle)
-where
-    S: Segmented + AlongColumns + Scan<Item = T, Output = T>,
+/// Every shape, a buffer of its own for the results. `serially` is the oracle: of values of a shape, in a mode.
+fn all_apart<S>(
+    device: &Device,
+    initial: S::Output,
+    serially: impl Fn(&[S::Item], [usize; 3], (bool, bool)) -> Vec<S::Output>,
+) where
+    S: Segmented<Item: Sample, Output: Debug> + AlongColumns,
 {
     let slab = (Shape::of::<S>().rows * Shape::of::<S>().warps) as usize;
     for (number, shape) in shapes(slab).into_iter().enumerate() {
-        let values = T::small(number as u64, shape.iter().product());
+        let values = S::Item::small(number as u64, shape.iter().product());
         let input = device.upload(&values).unwrap();
         let mode = MODES[number % 4];
-        let initial = T::small(99, 1)[0];
+        let (options, expected) = (options(mode, initial), serially(&values, shape, mode));
         let context = || format!("{} along axis 1 of {shape:?}, {mode:?}, on {device}", S::NAME);
-        let expected = serial(&values, shape, mode, initial, &combine);
-        let actual = scan_axis::<S>(&input, &shape, 1, options(mode, initial)).unwrap();
+        let actual = scan_axis::<S>(&input, &shape, 1, options).unwrap();
         assert_same(&actual.to_vec().unwrap(), &expected, context);
-        let stream = device.default_stream();
-        let (mut data, mut scratch) =
-            (device.upload(&values).unwrap(), Scratch::for_axis::<S>(&stream, &shape, 1).unwrap());
-        let options = options(mode, initial);
-        scan_axis_in_place::<S>(&stream, &mut data, &shape, 1, options, &mut scratch).unwrap();
-        assert_same(&data.to_vec().unwrap(), &expected, context);
         // The same array with its first or last axis, where the others are one.
         if shape[0] == 1 {
             let actual = scan_axis::<S>(&input, &shape[1..], 0, options).unwrap();
             assert_same(&actual.to_vec().unwrap(), &expected, context);
         }
+    }
+}
+
+fn all<S, T: Sample>(device: &Device, combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle)
+where
+    S: Segmented + AlongColumns + Scan<Item = T, Output = T>,
+{
+    let initial = T::small(99, 1)[0];
+    let serially = |values: &[T], shape, mode| {
+        serial(
+            values,
+            shape,
+            mode,
+            initial.oracle(),
+            |before, value: T| combine(before, value.oracle()),
+            T::round,
+        )
+    };
+    all_apart::<S>(device, initial, serially);
+    let slab = (Shape::of::<S>().rows * Shape::of::<S>().warps) as usize;
+    for (number, shape) in shapes(slab).into_iter().enumerate() {
+        let values = T::small(number as u64, shape.iter().product());
+        let (mode, stream) = (MODES[number % 4], device.default_stream());
+        let (mut data, mut scratch) =
+            (device.upload(&values).unwrap(), Scratch::for_axis::<S>(&stream, &shape, 1).unwrap());
+        let options = options(mode, initial);
+        scan_axis_in_place::<S>(&stream, &mut data, &shape, 1, options, &mut scratch).unwrap();
+        assert_same(&data.to_vec().unwrap(), &serially(&values, shape, mode), || {
+            format!("{} in place along axis 1 of {shape:?}, {mode:?}, on {device}", S::NAME)
+        });
     }
 }
 
@@ -111,6 +141,39 @@ fn all_operators_and_types() {
             )* };
         }
         bits!(i8 i16 i32 i64 u8 u16 u32 u64);
+    });
+}
+
+#[test]
+fn sums_in_a_wider_type() {
+    fn wide<T: Sample + WideElement>(
+        device: &Device,
+        add: impl Fn(T::Wide, T::Wide) -> T::Wide,
+        initial: T::Wide,
+    ) where
+        T::Wide: Debug,
+    {
+        all_apart::<T::WideSum>(device, initial, |values, shape, mode| {
+            serial(
+                values,
+                shape,
+                mode,
+                initial,
+                |before, value: T| add(before, Widen::widen(value)),
+                |sum| sum,
+            )
+        });
+    }
+    for_each("sums_in_a_wider_type", |device| {
+        wide::<u8>(device, u32::wrapping_add, 7);
+        wide::<i8>(device, i32::wrapping_add, -7);
+        wide::<u16>(device, u32::wrapping_add, 1 << 31);
+        wide::<i16>(device, i32::wrapping_add, 0);
+        wide::<u32>(device, u64::wrapping_add, 1 << 40);
+        wide::<i32>(device, i64::wrapping_add, -1);
+        wide::<f16>(device, |a, b| a + b, 0.5);
+        wide::<bf16>(device, |a, b| a + b, -0.0);
+        wide::<f32>(device, |a, b| a + b, 1e9);
     });
 }
 
@@ -170,6 +233,34 @@ fn what_a_scan_along_an_axis_refuses() {
         assert_eq!(output.to_vec().unwrap(), [9.0; 6]);
         scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, &mut output, &mut scratch).unwrap();
         assert_eq!(output.to_vec().unwrap(), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+        // What is wider counts its own elements, and its columns take words of their own.
+        let bytes = device.upload(&[200u8; 6]).unwrap();
+        let mut sums = device.upload(&[9u32; 6]).unwrap();
+        for axis in [0, 1] {
+            let mut scratch = Scratch::for_axis::<WideSum<u8>>(&stream, &[2, 3], axis).unwrap();
+            let (options, part) = (Options::inclusive(), sums.slice_mut(..5));
+            let error =
+                scan_axis_into::<WideSum<u8>>(&stream, &bytes, &[2, 3], axis, options, part, &mut scratch)
+                    .unwrap_err();
+            assert!(
+                matches!(error, Error::OutputLength { scan: "sum in a wider type", expected: 6, actual: 5 }),
+                "{error}"
+            );
+        }
+        let mut to = device.zeroed::<f64>(6).unwrap();
+        let error = scan_axis_into::<WideSum<f32>>(
+            &stream,
+            &input,
+            &[2, 3],
+            0,
+            Options::inclusive(),
+            &mut to,
+            &mut scratch,
+        )
+        .unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { len: 6, expected: 6, actual: 3, .. }), "{error}");
+        assert_eq!(to.to_vec().unwrap(), [0.0; 6]);
+        assert_eq!(sums.to_vec().unwrap(), [9; 6]);
     });
 }
 
@@ -179,7 +270,7 @@ fn a_thousand_schedules_of_a_few_slabs() {
     println!("a_thousand_schedules_of_a_few_slabs: seeds 0 to 999");
     let shape = [3 * 64 + 5, 33];
     let values = u64::any_bits(7, shape[0] * shape[1]);
-    let expected = serial(&values, [1, shape[0], shape[1]], (false, false), 3, u64::sum_of);
+    let expected = serial(&values, [1, shape[0], shape[1]], (false, false), 3, u64::sum_of, |sum| sum);
     for seed in 0..1000 {
         let resident_blocks = 2 + (seed % 7) as usize;
         let config = Config { resident_blocks, record: Record::Races, ..Config::with_seed(seed) };

@@ -6,11 +6,15 @@ mod support {
     pub mod scan;
 }
 
+use core::fmt::Debug;
+
 use gpu_core::{Buffer, Device};
 use gpu_kernels::scan::segmented::{Starts, segments, shared_bytes};
-use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Shape, Sum, Xor, segmented::shape};
+use gpu_scan::kernels::{
+    And, Max, Min, Or, Product, Scan, Shape, Sum, WideSum, Widen, Xor, segmented::shape,
+};
 use gpu_scan::{
-    Error, Offsets, Options, Scratch, Segmented, Segments, bf16, f16, reference, scan_segments,
+    Error, Offsets, Options, Scratch, Segmented, Segments, WideElement, bf16, f16, reference, scan_segments,
     scan_segments_in_place, scan_segments_into,
 };
 use gpu_sim::{Config as Simulated, Record};
@@ -38,19 +42,31 @@ fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options
 fn serial<T: Sample>(
     values: &[T],
     starts: &[bool],
-    (exclusive, reverse): (bool, bool),
+    mode: (bool, bool),
     initial: T,
     combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle,
 ) -> Vec<T> {
+    let step = |before, value: T| combine(before, value.oracle());
+    serial_wide(values, starts, mode, initial.oracle(), step).into_iter().map(T::round).collect()
+}
+
+/// The same where results have another type than elements.
+fn serial_wide<T: Copy, A: Copy>(
+    values: &[T],
+    starts: &[bool],
+    (exclusive, reverse): (bool, bool),
+    initial: A,
+    step: impl Fn(A, T) -> A,
+) -> Vec<A> {
     let len = values.len();
     let mut results = vec![initial; len];
-    let mut running = initial.oracle();
-    for step in 0..len {
-        let at = if reverse { len - 1 - step } else { step };
+    let mut running = initial;
+    for place in 0..len {
+        let at = if reverse { len - 1 - place } else { place };
         let begins = if reverse { at + 1 == len || starts[at + 1] } else { at == 0 || starts[at] };
-        let before = if begins { initial.oracle() } else { running };
-        running = combine(before, values[at].oracle());
-        results[at] = T::round(if exclusive { before } else { running });
+        let before = if begins { initial } else { running };
+        running = step(before, values[at]);
+        results[at] = if exclusive { before } else { running };
     }
     results
 }
@@ -122,26 +138,48 @@ fn one<S>(
 ) where
     S: Segmented<Output = <S as Scan>::Item>,
 {
+    apart::<S>(device, values, 0, (starts, ways), options, expected);
+    let (told, stream) = (Told::new(device, starts), device.default_stream());
+    let mut scratch = Scratch::for_segments(&stream, values.len()).unwrap();
+    for way in ways {
+        let mut data = device.upload(values).unwrap();
+        let segments = told.all()[*way];
+        scan_segments_in_place::<S>(&stream, &mut data, &segments, options, &mut scratch).unwrap();
+        assert_same(&data.to_vec().unwrap(), expected, || {
+            format!("{} of {} {options:?} by way {way} in place on {device}", S::NAME, values.len())
+        });
+    }
+}
+
+/// One scan of `values` from `from` on, told in the ways `ways`, into a buffer of its own and into a part of another.
+fn apart<S>(
+    device: &Device,
+    values: &[S::Item],
+    from: usize,
+    (starts, ways): (&[bool], &[usize]),
+    options: Options<S::Output>,
+    expected: &[S::Output],
+) where
+    S: Segmented<Output: Debug>,
+{
     let input = device.upload(values).unwrap();
+    let input = input.slice(from..);
     let told = Told::new(device, starts);
     for way in ways {
-        let context = || format!("{} of {} {options:?} by way {way} on {device}", S::NAME, values.len());
+        let len = values.len() - from;
+        let context = || format!("{} of {len} from {from}, {options:?} by way {way} on {device}", S::NAME);
         let segments = told.all()[*way];
-        let actual = scan_segments::<S>(&input, &segments, options).unwrap().to_vec().unwrap();
+        let actual = scan_segments::<S>(input, &segments, options).unwrap().to_vec().unwrap();
         assert_same(&actual, expected, context);
         // Aligned otherwise.
-        let len = values.len();
         let mut output = device.upload(&vec![S::EMPTY; len + 5]).unwrap();
         let stream = device.default_stream();
         let mut scratch = Scratch::for_segments(&stream, len).unwrap();
         let part = output.slice_mut(3..3 + len);
-        scan_segments_into::<S>(&stream, &input, &segments, options, part, &mut scratch).unwrap();
+        scan_segments_into::<S>(&stream, input, &segments, options, part, &mut scratch).unwrap();
         let output = output.to_vec().unwrap();
         assert_same(&output[3..3 + len], expected, context);
         assert_same(&[&output[..3], &output[3 + len..]].concat(), &[S::EMPTY; 5], context);
-        let mut data = device.upload(values).unwrap();
-        scan_segments_in_place::<S>(&stream, &mut data, &segments, options, &mut scratch).unwrap();
-        assert_same(&data.to_vec().unwrap(), expected, context);
     }
 }
 
@@ -205,6 +243,43 @@ all_of! {
     all_of_u64: u64, bits;
 }
 
+#[test]
+fn sums_in_a_wider_type() {
+    fn wide<T: Sample + WideElement>(
+        device: &Device,
+        add: impl Fn(T::Wide, T::Wide) -> T::Wide,
+        initial: T::Wide,
+    ) where
+        T::Wide: Debug,
+    {
+        for (number, len) in sizes::<T::WideSum>().into_iter().enumerate() {
+            let modes = if len < 1000 { 0..4 } else { number % 4..number % 4 + 1 };
+            for mode in MODES[modes].iter().copied() {
+                // Neither side aligned, or one of them, or both: `apart` has both of the output.
+                let from = number % 3;
+                let values = T::small(number as u64, from + len);
+                let starts = starts_of(number as u64, len, [1, 3, 40, 700, 1 << 40][number % 5]);
+                let step = |before, value: T| add(before, Widen::widen(value));
+                let expected = serial_wide(&values[from..], &starts, mode, initial, step);
+                let ways = if len < 100 { vec![0, 1, 2, 3, 4, 5] } else { vec![number % 6] };
+                let options = options(mode, Some(initial));
+                apart::<T::WideSum>(device, &values, from, (&starts, &ways), options, &expected);
+            }
+        }
+    }
+    for_each("sums_in_a_wider_type", |device| {
+        wide::<u8>(device, u32::wrapping_add, 7);
+        wide::<i8>(device, i32::wrapping_add, -7);
+        wide::<u16>(device, u32::wrapping_add, 1 << 31);
+        wide::<i16>(device, i32::wrapping_add, 0);
+        wide::<u32>(device, u64::wrapping_add, 1 << 40);
+        wide::<i32>(device, i64::wrapping_add, -1);
+        wide::<f16>(device, |a, b| a + b, 0.5);
+        wide::<bf16>(device, |a, b| a + b, -0.0);
+        wide::<f32>(device, |a, b| a + b, 1e9);
+    });
+}
+
 /// Rows of a matrix: of one element, within a vector, across rows, across tiles, and longer than the array.
 #[test]
 fn segments_of_one_length() {
@@ -232,6 +307,17 @@ fn segments_of_one_length() {
 #[test]
 fn same_bits_as_the_reference() {
     println!("same_bits_as_the_reference: ChaCha seed 5d × 32, {} cases a backend", cases() / 8);
+    fn expected<S: Segmented<Item: Sample>>(
+        values: &[S::Item],
+        starts: &[bool],
+        way: usize,
+        options: &Options<S::Output>,
+    ) -> Vec<S::Output> {
+        let told = Told::new(&Device::cpu(), starts);
+        let mut expected = vec![S::EMPTY; values.len()];
+        reference::scan_segments::<S>(values, &told.all()[way], options, &mut expected).unwrap();
+        expected
+    }
     fn same<S: Segmented<Item: Sample, Output = <S as Scan>::Item>>(
         device: &Device,
         (seed, len, mean): (u64, usize, u64),
@@ -240,10 +326,18 @@ fn same_bits_as_the_reference() {
     ) {
         let values = S::Item::any_bits(seed, len);
         let starts = starts_of(seed, len, mean);
-        let told = Told::new(&Device::cpu(), &starts);
-        let mut expected = vec![S::EMPTY; len];
-        reference::scan_segments::<S>(&values, &told.all()[way], &options, &mut expected).unwrap();
+        let expected = expected::<S>(&values, &starts, way, &options);
         one::<S>(device, &values, (&starts, &[way]), options, &expected);
+    }
+    fn same_apart<S: Segmented<Item: Sample, Output: Debug>>(
+        device: &Device,
+        (seed, len, mean): (u64, usize, u64),
+        way: usize,
+        options: Options<S::Output>,
+    ) {
+        let (values, starts) = (S::Item::any_bits(seed, len), starts_of(seed, len, mean));
+        let expected = expected::<S>(&values, &starts, way, &options);
+        apart::<S>(device, &values, 0, (&starts, &[way]), options, &expected);
     }
     for_each("same_bits_as_the_reference", |device| {
         let config = Config { cases: cases() / 8, failure_persistence: None, ..Config::default() };
@@ -251,13 +345,14 @@ fn same_bits_as_the_reference() {
             TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[0x5d; 32]));
         let lengths = prop_oneof![0..300usize, 4000..4200usize, 0..26_000usize];
         let means = prop_oneof![1..10u64, 1..1000u64, Just(1 << 30)];
-        let input = (any::<u64>(), lengths, means, 0..4usize, 0..6usize, 0..4u32);
+        let input = (any::<u64>(), lengths, means, 0..4usize, 0..6usize, 0..5u32);
         runner
             .run(&input, |(seed, len, mean, mode, way, which)| {
                 let (of, mode) = ((seed, len, mean), MODES[mode]);
                 match which {
                     0 | 1 => same::<Sum<f32>>(device, of, way, options(mode, None)),
                     2 => same::<Sum<f64>>(device, of, way, options(mode, Some(-3.25))),
+                    3 => same_apart::<WideSum<f16>>(device, of, way, options(mode, Some(1.5))),
                     _ => same::<Min<f32>>(device, of, way, options(mode, Some(2.0))),
                 }
                 Ok(())
@@ -352,6 +447,13 @@ fn what_segments_refuse() {
         )
         .unwrap_err();
         assert!(matches!(error, Error::ScratchTooSmall { len: 100_000, .. }), "{error}");
+        let (bytes, mut sums) = (device.upload(&[200u8; 3]).unwrap(), device.upload(&[9u32; 4]).unwrap());
+        let options = Options::inclusive();
+        let error =
+            scan_segments_into::<WideSum<u8>>(&stream, &bytes, &rows, options, &mut sums, &mut scratch)
+                .unwrap_err();
+        assert!(matches!(error, Error::OutputLength { expected: 3, actual: 4, .. }), "{error}");
+        assert_eq!(sums.to_vec().unwrap(), [9; 4]);
         assert_eq!(output.to_vec().unwrap(), [9.0; 3]);
     });
 }
@@ -372,7 +474,7 @@ pub fn small_segments(
     capacity: u64,
 ) {
     let starts = Starts { kind, array: starts, count };
-    segments::<Sum<u32>, 4, 4, 1, 2>(input, output, len, starts, 3, mode, words, capacity);
+    segments::<Sum<u32>, 4, 4, 4, 1, 2>(input, output, len, starts, 3, mode, words, capacity);
 }
 
 const SMALL: Shape = Shape { warps: 2, vector: 4, rows: 1, words: 2, input_words: 4 };

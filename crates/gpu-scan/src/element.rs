@@ -4,7 +4,9 @@ use gpu_kernels::scan as kernels;
 use gpu_kernels::scan::{Bounds, Widen};
 use gpu_std::half::{bf16, f16};
 
+use crate::axis::AlongColumns;
 use crate::launch::Instance;
+use crate::segmented::Segmented;
 
 /// A type of elements that can be scanned: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
 pub trait Element: gpu_core::Element + Bounds {
@@ -31,7 +33,7 @@ pub trait IntegerElement: Element {
 /// Elements that can be summed up in a wider type: integers of up to 32 bits, `f16`, `bf16` and `f32`.
 pub trait WideElement: Element + Widen<Wide: gpu_core::Element> {
     /// Sums in the wider type.
-    type WideSum: Instance<Item = Self, Output = Self::Wide>;
+    type WideSum: Instance<Item = Self, Output = Self::Wide> + Segmented + AlongColumns;
 }
 
 macro_rules! elements {

@@ -78,14 +78,18 @@ pub(crate) const fn most_scratch_words(len: usize) -> usize {
 
 /// The same for scans of segments, whose accumulators have a word more.
 pub(crate) const fn most_segments_scratch_words(len: usize) -> usize {
-    let shape = segmented::shape::<scan::Sum<f64>>();
+    let shape = segmented::shape::<WideSum<f32>>();
     shape.scratch_words(shape.tiles(len as u64)) as usize
 }
 
 const _: () = {
     const fn smaller<S: Scan>() -> bool {
         let (shape, widest) = (Shape::of::<S>(), Shape::of::<WideSum<f32>>());
-        shape.tile() >= widest.tile() && shape.words <= widest.words
+        let (segments, most) = (segmented::shape::<S>(), segmented::shape::<WideSum<f32>>());
+        shape.tile() >= widest.tile()
+            && shape.words <= widest.words
+            && segments.tile() >= most.tile()
+            && segments.words <= most.words
     }
     assert!(smaller::<scan::Sum<f64>>() && smaller::<scan::Sum<f32>>() && smaller::<scan::Sum<u8>>());
     assert!(smaller::<WideSum<u8>>() && smaller::<WideSum<i32>>() && smaller::<scan::Sum<i16>>());
@@ -107,7 +111,13 @@ mod tests {
 
     #[test]
     fn segments_take_48_kib_at_most() {
-        for shape in [segmented::shape::<Sum<f32>>(), segmented::shape::<Sum<u64>>()] {
+        for shape in [
+            segmented::shape::<Sum<f32>>(),
+            segmented::shape::<Sum<u64>>(),
+            segmented::shape::<WideSum<u8>>(),
+            segmented::shape::<WideSum<i16>>(),
+            segmented::shape::<WideSum<f32>>(),
+        ] {
             assert!(segmented::shared_bytes(shape) <= 48 << 10, "{shape:?}");
         }
     }

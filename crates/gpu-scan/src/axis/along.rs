@@ -66,7 +66,7 @@ pub(super) fn launch_config<S: Scan>(lines: Lines) -> LaunchConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu_kernels::scan::Sum;
+    use gpu_kernels::scan::{Sum, WideSum};
 
     #[test]
     fn extents_before_and_behind_the_axis_are_multiplied() {
@@ -76,6 +76,11 @@ mod tests {
         assert_eq!((lines.rows, lines.inner, lines.columns), (3, 20, 40));
         // One slab: two groups of columns, a word for each.
         assert_eq!((launch_config::<Sum<f32>>(lines).grid[0], scratch_words::<Sum<f32>>(lines)), (2, 40));
+        // Two words each, and slabs of half as many rows, where results have 8 bytes.
+        let lines = Lines { rows: 65, ..lines };
+        assert_eq!(scratch_words::<Sum<f32>>(lines), 40);
+        assert_eq!(scratch_words::<WideSum<f32>>(lines), 2 * 2 * 40);
+        assert_eq!(scratch_words::<WideSum<u8>>(lines), 40);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::column_scan_instances;
 use gpu_kernels::scan::columns::{self as kernels, Lines, Shape};
-use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, Xor};
+use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
@@ -14,7 +14,7 @@ use crate::launch::same_bits;
 use crate::options::Options;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for that goes along columns: all those whose results have their elements' type, and yours with
+/// A scan that a PTX module has a kernel for that goes along columns: all of this crate, and yours with
 /// [`columns_instance!`](crate::columns_instance).
 pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Enqueues the kernel.
@@ -71,7 +71,7 @@ pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element>
 /// #     words: GlobalMut<u64>, capacity: u64,
 /// # ) {
 /// #     let starts = Starts { kind, array: starts, count };
-/// #     segments::<Last, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
+/// #     segments::<Last, 4, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
 /// # }
 /// # gpu_scan::segmented_instance!(unsafe Last => last_of_segments, 4 by 4);
 ///

@@ -36,6 +36,18 @@ use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segment
 /// assert_eq!(columns.to_vec()?, [1, 2, 3, 5, 7, 9]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
+///
+/// In a wider type, so that nothing wraps: a summed-area table is such a scan along rows, then a [`Sum`](crate::kernels::Sum) along columns.
+///
+/// ```
+/// use gpu_scan::{Options, kernels::{Sum, WideSum}, scan_axis};
+/// let image = gpu_core::Device::best().upload(&[200u8, 100, 50, 250])?;
+/// let rows = scan_axis::<WideSum<u8>>(&image, &[2, 2], 1, Options::inclusive())?;
+/// assert_eq!(rows.to_vec()?, [200, 300, 50, 300]);
+/// let table = scan_axis::<Sum<u32>>(&rows, &[2, 2], 0, Options::inclusive())?;
+/// assert_eq!(table.to_vec()?, [200, 300, 250, 600]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
 pub fn scan_axis<'a, S: Segmented + AlongColumns>(
     input: impl Into<View<'a, S::Item>>,
     shape: &[usize],
@@ -91,8 +103,8 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
     launch::scan::<S>(stream, input, lines, &options, output, scratch)
 }
 
-/// Replaces each line along `axis` of a row-major array by its scan with the operator `S`, on `stream`; see [`scan_axis_into`]. On the CPU
-/// the data are copied first.
+/// Replaces each line along `axis` of a row-major array by its scan with the operator `S`, whose results have the elements' type, on `stream`;
+/// see [`scan_axis_into`]. On the CPU the data are copied first.
 ///
 /// # Errors
 /// Those of [`scan_axis_into`]; `data` is as it was then.

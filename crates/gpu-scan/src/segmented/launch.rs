@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::scan::segmented::{self as kernels, Starts, shape};
-use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, Xor};
+use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_kernels::segmented_scan_instances;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for that takes segments: all those whose results have their elements' type, and yours with
+/// A scan that a PTX module has a kernel for that takes segments: all of this crate, and yours with
 /// [`segmented_instance!`](crate::segmented_instance).
 pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Enqueues the kernel.
@@ -83,8 +83,8 @@ pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 ///     capacity: u64,
 /// ) {
 ///     let starts = Starts { kind, array: starts, count };
-///     // Elements and words of a vector; `segmented::shape::<Last>().rows`, warps.
-///     segments::<Last, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
+///     // Elements of a vector, its words in input and output; `segmented::shape::<Last>().rows`, warps.
+///     segments::<Last, 4, 4, 4, 4, WARPS>(input, output, len, starts, initial, mode, words, capacity);
 /// }
 ///
 /// // SAFETY: the kernel is `segments` of this operator, with the rows of its shape.
@@ -164,12 +164,12 @@ macro_rules! of_kernel {
 }
 
 macro_rules! instances {
-    ($module:ident, $blocks:literal, $v:literal, $l:literal; $($name:ident: $scan:ty $(, $same:ty)*;)*) => { $(
+    ($module:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $($name:ident: $scan:ty $(, $same:ty)*;)*) => { $(
         of_kernel!($name, $scan);
         $( of_kernel!($name, $same); )*
         const _: () = {
             let shape = shape::<$scan>();
-            assert!(shape.vector == $v && shape.rows == $l);
+            assert!(shape.vector == $v && shape.input_words == $n && shape.rows == $l);
         };
     )* };
 }

@@ -33,6 +33,16 @@ use crate::scratch::Scratch;
 /// assert_eq!(ranks.to_vec()?, [0.0, 1.0, 2.0, 0.0, 1.0, 0.0]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
+///
+/// In a wider type, so that nothing wraps:
+///
+/// ```
+/// use gpu_scan::{Options, Segments, kernels::WideSum, scan_segments};
+/// let bytes = gpu_core::Device::best().upload(&[200u8, 100, 255, 255])?;
+/// let sums = scan_segments::<WideSum<u8>>(&bytes, &Segments::of_length(2)?, Options::inclusive())?;
+/// assert_eq!(sums.to_vec()?, [200, 300, 255, 510]);
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
 pub fn scan_segments<'a, S: Segmented>(
     input: impl Into<View<'a, S::Item>>,
     segments: &Segments<'_>,
@@ -94,8 +104,8 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
     launch::scan::<S>(stream, input, segments, &options, output, plan, scratch)
 }
 
-/// Replaces each segment of `data` by its scan with the operator `S`, on `stream`; see [`scan_segments_into`]. On the CPU the data are
-/// copied first.
+/// Replaces each segment of `data` by its scan with the operator `S`, whose results have the elements' type, on `stream`; see
+/// [`scan_segments_into`]. On the CPU the data are copied first.
 ///
 /// # Errors
 /// Those of [`scan_segments_into`]; `data` is as it was then.

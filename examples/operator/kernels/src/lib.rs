@@ -168,7 +168,7 @@ pub fn last_known_of_segments(
     capacity: u64,
 ) {
     let starts = segmented::Starts { kind, array: starts, count };
-    segmented::segments::<LastKnown, 4, 4, 4, WARPS>(
+    segmented::segments::<LastKnown, 4, 4, 4, 4, WARPS>(
         input, output, len, starts, initial, mode, words, capacity,
     );
 }

@@ -4,7 +4,7 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-use super::super::{And, Max, Min, Or, Product, Sum, Xor};
+use super::super::{And, Max, Min, Or, Product, Sum, WideSum, Xor};
 use super::{Lines, Scan, WARPS, columns};
 
 /// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor and the rows
@@ -16,6 +16,9 @@ macro_rules! column_scan_instances {
             scan_columns_sum_f32: Sum<f32>;
             scan_columns_min_f32: Min<f32>;
             scan_columns_max_f32: Max<f32>;
+        }
+        $with! { scan_columns_wide_f32, 3, 8;
+            scan_columns_wide_sum_f32: WideSum<f32>;
         }
         $with! { scan_columns_more_f32, 4, 16;
             scan_columns_product_f32: Product<f32>;
@@ -33,6 +36,9 @@ macro_rules! column_scan_instances {
             scan_columns_min_f16: Min<f16>;
             scan_columns_max_f16: Max<f16>;
         }
+        $with! { scan_columns_wide_f16, 4, 16;
+            scan_columns_wide_sum_f16: WideSum<f16>;
+        }
         $with! { scan_columns_more_f16, 4, 16;
             scan_columns_product_f16: Product<f16>;
         }
@@ -40,6 +46,9 @@ macro_rules! column_scan_instances {
             scan_columns_sum_bf16: Sum<bf16>;
             scan_columns_min_bf16: Min<bf16>;
             scan_columns_max_bf16: Max<bf16>;
+        }
+        $with! { scan_columns_wide_bf16, 4, 16;
+            scan_columns_wide_sum_bf16: WideSum<bf16>;
         }
         $with! { scan_columns_more_bf16, 4, 16;
             scan_columns_product_bf16: Product<bf16>;
@@ -50,6 +59,10 @@ macro_rules! column_scan_instances {
             scan_columns_min_i32: Min<i32>;
             scan_columns_max_u32: Max<u32>;
             scan_columns_max_i32: Max<i32>;
+        }
+        $with! { scan_columns_wide_u32, 3, 8;
+            scan_columns_wide_sum_u32: WideSum<u32>;
+            scan_columns_wide_sum_i32: WideSum<i32>;
         }
         $with! { scan_columns_more_u32, 4, 16;
             scan_columns_product_u32: Product<u32>, Product<i32>;
@@ -77,6 +90,10 @@ macro_rules! column_scan_instances {
             scan_columns_max_u8: Max<u8>;
             scan_columns_max_i8: Max<i8>;
         }
+        $with! { scan_columns_wide_u8, 4, 16;
+            scan_columns_wide_sum_u8: WideSum<u8>;
+            scan_columns_wide_sum_i8: WideSum<i8>;
+        }
         $with! { scan_columns_more_u8, 4, 16;
             scan_columns_product_u8: Product<u8>, Product<i8>;
             scan_columns_and_u8: And<u8>, And<i8>;
@@ -89,6 +106,10 @@ macro_rules! column_scan_instances {
             scan_columns_min_i16: Min<i16>;
             scan_columns_max_u16: Max<u16>;
             scan_columns_max_i16: Max<i16>;
+        }
+        $with! { scan_columns_wide_u16, 4, 16;
+            scan_columns_wide_sum_u16: WideSum<u16>;
+            scan_columns_wide_sum_i16: WideSum<i16>;
         }
         $with! { scan_columns_more_u16, 4, 16;
             scan_columns_product_u16: Product<u16>, Product<i16>;

@@ -42,9 +42,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in the PTX modules: 64 bytes of each column in a thread's registers.
+    /// That of the kernels in the PTX modules: 64 bytes of each column's results in a thread's registers.
     pub const fn of<S: Scan>() -> Self {
-        let rows = if S::Item::BYTES <= 4 { 16 } else { 8 };
+        let (input, output) = (S::Item::BYTES, S::Output::BYTES);
+        let rows = if input <= 4 && output <= 4 { 16 } else { 8 };
         Self { warps: WARPS as u32, rows, words: <S::Register as Accumulator>::WORDS }
     }
 
@@ -84,7 +85,7 @@ pub struct Lines {
     pub columns: u32,
 }
 
-/// Scans the columns of `input` into `output`, which may be the same memory.
+/// Scans the columns of `input` into `output`, which may be the same memory where their elements have the same type.
 ///
 /// `K` rows of a warp, `W` warps: what [`Shape`] says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has [`HEADER_WORDS`] and
 /// the shape's scratch words, `capacity` in all, as [`whole`](super::whole()) has them. Launch at most as many blocks as there are tiles.

@@ -17,15 +17,16 @@ use super::operator::{BySegment, Since, element};
 use super::starts::{Starts, Tile};
 use crate::reduce::Accumulator;
 
-/// Scans `len` elements of `input` into `output`, which may be the same memory, from each start of a segment on.
+/// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
+/// segment on.
 ///
 /// Every segment starts with `initial`. All else is as [`whole`](super::super::whole()) has it, with the scratch words and shared memory of
-/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes), but that input and output have elements of the same size: `N` words of
-/// both. It does not wait for the work before it: no kernel of it is `programmatic`.
+/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes). It does not wait for the work before it: no kernel of it is
+/// `programmatic`.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize>(
+pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
     input: Global<S::Item>,
     output: GlobalMut<S::Output>,
     len: u64,
@@ -35,7 +36,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && S::Item::BYTES == S::Output::BYTES) };
+    const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
     let register_words = <Since<S::Register> as Accumulator>::WORDS;
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
@@ -46,7 +47,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W
     let bits = memory.array::<u32>(2 * bit_words);
     let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
     let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
-    let tiles = len.div_ceil(Part::<S, V, N, L, W>::LEN as u64) as u32;
+    let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
 
@@ -69,10 +70,10 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W
     loop {
         let (mut read, mut total) = (held, nothing);
         if tile < tiles {
-            let part = Part::<S, V, N, L, W>::new(len, tile, tiles, mode);
+            let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             // Under way while it is found out where segments start.
             let vectors = part.load(input, exchange);
-            let part = Part::<S, V, N, L, W>::new(len, tile, tiles, mode);
+            let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), bits, bit_words, found);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
@@ -107,7 +108,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const L: usize, const W
 
         if is_held {
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
-            Part::<S, V, N, L, W>::new(len, held.tile, tiles, mode).store(
+            Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode).store(
                 output,
                 waiting,
                 bits.offset(room * bit_words),
@@ -153,7 +154,7 @@ struct Own<R> {
 }
 
 /// A tile and the thread's place in it.
-struct Part<S, const V: usize, const N: usize, const L: usize, const W: usize> {
+struct Part<S, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize> {
     base: u64,
     left: u32,
     places: Places,
@@ -163,7 +164,9 @@ struct Part<S, const V: usize, const N: usize, const L: usize, const W: usize> {
     scan: PhantomData<fn() -> S>,
 }
 
-impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Part<S, V, N, L, W> {
+impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>
+    Part<S, V, N, M, L, W>
+{
     const LEN: u32 = 32 * (W * L * V) as u32;
 
     #[inline(always)]
@@ -187,15 +190,16 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Pa
         Tile { base: self.base, left: self.left, len, reverse: self.mode & REVERSE != 0 }
     }
 
+    /// The tile in an array at `address`, whose vectors have `words` words.
     #[inline(always)]
-    fn extent(&self, address: u64) -> Extent {
-        let is_aligned = address.is_multiple_of(4 * N as u64);
+    fn extent(&self, address: u64, words: usize) -> Extent {
+        let is_aligned = address.is_multiple_of(4 * words as u64);
         Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
     }
 
     #[inline(always)]
     fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
-        let extent = self.extent(input.address());
+        let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
         load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
     }
@@ -260,7 +264,7 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Pa
         exchange: Shared<u32>,
     ) {
         let lane = warp::lane_id();
-        let extent = self.extent(output.address());
+        let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
         let exclusive = self.mode & EXCLUSIVE != 0;
         let mut before_row = BySegment::<S>::combine(around.before, held.before).value;
@@ -280,7 +284,7 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Pa
             let before = Since::new(if lane == 0 { before_row } else { below }, false);
             before_row = below;
 
-            let mut packed = [0; N];
+            let mut packed = [0; M];
             let mut previous = before.value;
             let mut vector = identity::<BySegment<S>>();
             unroll::<V>(|j| {
@@ -296,7 +300,7 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Pa
                 S::output(if exclusive { exclusive_result } else { result }).pack(&mut packed, j);
                 previous = result;
             });
-            store::<S::Output, V, N>(tile, self.places, row as u32, packed, extent, exchange);
+            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
         });
     }
 }
