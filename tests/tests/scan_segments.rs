@@ -1,15 +1,15 @@
 //! Scans of segments by flags, offsets, keys and of one length: one body over all backends, against a serial loop and against the CPU's
-//! bits, and under the simulator's schedules.
+//! bits.
 
 #[expect(dead_code, reason = "scans of whole arrays need more of it")]
 mod support {
     pub mod scan;
+    pub mod segments;
 }
 
 use core::fmt::Debug;
 
 use gpu_core::{Buffer, Device};
-use gpu_kernels::scan::segmented::{Starts, segments, shared_bytes};
 use gpu_scan::kernels::{
     And, Max, Min, Or, Product, Scan, Shape, Sum, WideSum, Widen, Xor, segmented::shape,
 };
@@ -17,17 +17,11 @@ use gpu_scan::{
     Error, Offsets, Options, Scratch, Segmented, Segments, WideElement, bf16, f16, reference, scan_segments,
     scan_segments_in_place, scan_segments_into,
 };
-use gpu_sim::{Config as Simulated, Record};
-use gpu_std::kernel;
-use gpu_std::launch::LaunchConfig;
-use gpu_std::memory::{Global, GlobalMut};
 use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::scan::{Sample, assert_same, random};
-
-/// Inclusive and exclusive, forward and reverse.
-const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+use support::scan::{Sample, assert_same};
+use support::segments::{MODES, serial, serial_wide, starts_of};
 
 fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options<O> {
     let options = if exclusive { Options::exclusive() } else { Options::inclusive() };
@@ -36,39 +30,6 @@ fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options
         Some(initial) => options.starting_with(initial),
         None => options,
     }
-}
-
-/// The oracle: a loop.
-fn serial<T: Sample>(
-    values: &[T],
-    starts: &[bool],
-    mode: (bool, bool),
-    initial: T,
-    combine: impl Fn(T::Oracle, T::Oracle) -> T::Oracle,
-) -> Vec<T> {
-    let step = |before, value: T| combine(before, value.oracle());
-    serial_wide(values, starts, mode, initial.oracle(), step).into_iter().map(T::round).collect()
-}
-
-/// The same where results have another type than elements.
-fn serial_wide<T: Copy, A: Copy>(
-    values: &[T],
-    starts: &[bool],
-    (exclusive, reverse): (bool, bool),
-    initial: A,
-    step: impl Fn(A, T) -> A,
-) -> Vec<A> {
-    let len = values.len();
-    let mut results = vec![initial; len];
-    let mut running = initial;
-    for place in 0..len {
-        let at = if reverse { len - 1 - place } else { place };
-        let begins = if reverse { at + 1 == len || starts[at + 1] } else { at == 0 || starts[at] };
-        let before = if begins { initial } else { running };
-        running = step(before, values[at]);
-        results[at] = if exclusive { before } else { running };
-    }
-    results
 }
 
 /// The same segments, told in all ways, on a device.
@@ -121,11 +82,6 @@ impl Told {
             Segments::by_key(&self.wide),
         ]
     }
-}
-
-/// Segments of about `mean` elements.
-fn starts_of(seed: u64, len: usize, mean: u64) -> Vec<bool> {
-    (0..len).map(|i| random(seed, i).is_multiple_of(mean)).collect()
 }
 
 /// One scan, told in the ways `ways`, into a buffer of its own, into a part of another and in place.
@@ -456,89 +412,4 @@ fn what_segments_refuse() {
         assert_eq!(sums.to_vec().unwrap(), [9; 4]);
         assert_eq!(output.to_vec().unwrap(), [9.0; 3]);
     });
-}
-
-// ---- Schedules ---------------------------------------------------------------------------------------------------
-
-/// Tiles of 256, by two warps.
-#[kernel(launch_bounds(64))]
-pub fn small_segments(
-    input: Global<u32>,
-    output: GlobalMut<u32>,
-    len: u64,
-    kind: u32,
-    starts: Global<u8>,
-    count: u64,
-    mode: u32,
-    words: GlobalMut<u64>,
-    capacity: u64,
-) {
-    let starts = Starts { kind, array: starts, count };
-    segments::<Sum<u32>, 4, 4, 4, 1, 2>(input, output, len, starts, 3, mode, words, capacity);
-}
-
-const SMALL: Shape = Shape { warps: 2, vector: 4, rows: 1, words: 2, input_words: 4 };
-
-fn check(seed: u64, len: usize, blocks: u32) {
-    let config = Simulated {
-        resident_blocks: 2 + (seed % 7) as usize,
-        record: Record::Races,
-        ..Simulated::with_seed(seed)
-    };
-    let device = Device::simulator_with(config);
-    let stream = device.stream().unwrap();
-    let values = u32::any_bits(seed, len);
-    let starts = starts_of(seed, len, 1 + seed % 300);
-    let mode = MODES[(seed % 4) as usize];
-    let expected = serial(&values, &starts, mode, 3, u32::sum_of);
-    let mut offsets: Vec<u32> = (0..len as u32).filter(|at| starts[*at as usize]).collect();
-    offsets.push(len as u32);
-    let (input, offsets) = (device.upload(&values).unwrap(), device.upload(&offsets).unwrap());
-    let flags: Vec<u8> = starts.iter().map(|start| u8::from(*start)).collect();
-    let flags = device.upload(&flags).unwrap();
-    let (kind, array, count) = if seed.is_multiple_of(3) {
-        (gpu_kernels::scan::segmented::BY_FLAGS, flags.view().as_global(), 0)
-    } else {
-        (gpu_kernels::scan::segmented::BY_OFFSETS, offsets.view().as_global().cast(), offsets.len() as u64)
-    };
-    let tiles = SMALL.tiles(len as u64);
-    let mut words = device.zeroed::<u64>(2 + SMALL.scratch_words(tiles) as usize).unwrap();
-    let mut output = device.zeroed::<u32>(len).unwrap();
-    let capacity = words.len() as u64;
-    // Now and then twice, with the same scratch memory.
-    for _ in 0..1 + u32::from(seed % 16 == 7) {
-        // SAFETY: the simulator checks every access.
-        unsafe {
-            small_segments::launch(
-                &stream,
-                LaunchConfig::linear(blocks.min(tiles as u32), SMALL.threads()).shared(shared_bytes(SMALL)),
-                input.view().as_global(),
-                output.view_mut().as_global_mut(),
-                len as u64,
-                kind,
-                array,
-                count,
-                u32::from(mode.0) + 2 * u32::from(mode.1),
-                words.view_mut().as_global_mut(),
-                capacity,
-            )
-        }
-        .unwrap();
-        assert_same(&output.to_vec().unwrap(), &expected, || format!("seed {seed}, {mode:?}"));
-    }
-}
-
-/// A block for each tile, or blocks that take several.
-#[test]
-fn a_thousand_schedules_of_a_few_tiles() {
-    println!("a_thousand_schedules_of_a_few_tiles: seeds 0 to 999");
-    (0..1000).for_each(|seed| check(seed, 6 * 256 + 77, if seed / 4 % 2 == 0 { 7 } else { 3 }));
-}
-
-/// More tiles than a group has, and more than a section.
-#[test]
-fn schedules_of_many_tiles() {
-    println!("schedules_of_many_tiles: seeds 1000 to 1015 and 2000");
-    (1000..1016).for_each(|seed| check(seed, 70 * 256 + 1, if seed / 4 % 2 == 0 { 71 } else { 5 }));
-    check(2000, 1030 * 256 + 1, 7);
 }
