@@ -10,9 +10,7 @@ mod support {
 use core::fmt::Debug;
 
 use gpu_core::{Buffer, Device};
-use gpu_scan::kernels::{
-    And, Max, Min, Or, Product, Scan, Shape, Sum, WideSum, Widen, Xor, segmented::shape,
-};
+use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor, segmented::shape};
 use gpu_scan::{
     Error, Offsets, Options, Scratch, Segmented, Segments, WideElement, bf16, f16, reference, scan_segments,
     scan_segments_in_place, scan_segments_into,
