@@ -1,0 +1,55 @@
+use super::*;
+use gpu_kernels::scan::Sum;
+
+#[test]
+fn whole_numbers_are_scanned_exactly() {
+    for len in [0usize, 1, 2, 31, 4095, 4096, 4097, 100_003, 4096 * 700 + 5] {
+        let values: Vec<f32> = (0..len).map(|i| if i % 3 == 0 { 1.0 } else { 0.0 }).collect();
+        let mut sums = vec![-1.0; len];
+        scan::<Sum<f32>>(&values, &Options::inclusive(), &mut sums).unwrap();
+        let expected: Vec<f32> = (0..len).map(|i| (i / 3 + 1) as f32).collect();
+        assert_eq!(sums, expected, "{len} elements");
+    }
+}
+
+/// A reverse scan is the scan of the reversed array wherever rounding does not show; and in place it is the same.
+#[test]
+fn reverse_and_in_place() {
+    // The second takes several batches on up to four cores.
+    for len in [20_011, 3_000_017] {
+        let values: Vec<i32> = (0..len).map(|i: i32| i.wrapping_mul(2_654_435) % 1000).collect();
+        let mut backwards: Vec<i32> = values.iter().rev().copied().collect();
+        scan_in_place::<Sum<i32>>(&mut backwards, &Options::exclusive().starting_with(-500));
+        backwards.reverse();
+        let mut actual = vec![0; values.len()];
+        let options = Options::exclusive().starting_with(-500).reversed();
+        scan::<Sum<i32>>(&values, &options, &mut actual).unwrap();
+        assert!(actual == backwards, "{len} elements");
+        let mut in_place = values;
+        scan_in_place::<Sum<i32>>(&mut in_place, &options);
+        assert!(in_place == backwards, "{len} elements in place");
+    }
+}
+
+/// The bound of the order: every element passes through at most `depth` additions on its way into a result, so the error
+/// is at most depth·u/(1 - depth·u) times the sum of magnitudes (Higham, Accuracy and Stability, section 4.2).
+#[test]
+fn the_error_is_within_the_bound_of_the_order() {
+    let len = 3_000_017;
+    let values: Vec<f32> =
+        (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 - 8e6).collect();
+    let mut sums = vec![0.0; len];
+    scan::<Sum<f32>>(&values, &Options::inclusive(), &mut sums).unwrap();
+    let shape = Shape::of::<Sum<f32>>();
+    let groups = shape.tiles(len as u64).div_ceil(GROUP as u64);
+    // Vector, lanes, rows, warps, lanes of a group, groups; the three additions that put them together; and q's.
+    let depth = f64::from(shape.vector + 5 + shape.rows + shape.warps + 5) + groups as f64 + 3.0 + 1.0;
+    let u = f64::from(f32::EPSILON) / 2.0;
+    let (mut exact, mut magnitude) = (0.0, 0.0);
+    for (value, sum) in values.iter().zip(&sums) {
+        exact += f64::from(*value);
+        magnitude += f64::from(value.abs());
+        let bound = depth * u / (1.0 - depth * u) * magnitude;
+        assert!((f64::from(*sum) - exact).abs() <= bound);
+    }
+}
