@@ -1,25 +1,21 @@
 //! The CPU's scans: the oracle of the kernels, and what a machine without a GPU computes with.
 //!
-//! They combine in the kernels' order (see [`gpu_kernels::scan`]), so the results agree bit for bit. All cores take a batch of
-//! tiles that fits their caches: first the tiles' totals, in one read from memory; then, what comes before each tile being
-//! known, the results, from the caches. So memory is read once and written once, as on the GPU. Within a tile the 32
+//! They combine in the kernels' order (see [`gpu_kernels::scan`]), so the results agree bit for bit. The cores take chunks of
+//! tiles that fit their caches in turn: first the tiles' totals, in one read from memory; then, what comes before the chunk being
+//! known, the results, from the cache. So memory is read once and written once, as on the GPU. Within a tile the 32
 //! vectors of a row are what vector instructions work on.
+
+mod chunks;
 
 use core::marker::PhantomData;
 
 use gpu_core::vectors::{self, Work};
 use gpu_kernels::scan::{GROUP, Scan, Shape};
-use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::options::Options;
 pub use crate::segmented::reference::scan_segments;
-
-/// Bytes of input that each core takes of a batch: they are in a cache until they are read again, and the cores wait for each other twice
-/// a batch. (2^26 `f32` on two cores of an AMD EPYC, family 26, with 1 MiB of second-level cache each and 32 MiB of third, shared with other
-/// work: 128 KiB 69 ms, 512 KiB 58, 2 MiB 59, 8 MiB 74. One core alone, which waits for no other, takes 0.6 to 0.7 ns an element from 128 KiB to
-/// 2 MiB, so the second-level cache has no more to give than the third.)
-const BATCH_BYTES: usize = 2 << 20;
+use chunks::in_chunks;
 
 /// Bytes from the results that are written to those whose memory is asked for; items are asked for a tile ahead. (One core, 2^24 `f32`: 0.46 ns
 /// an element, without either 0.57.)
@@ -80,10 +76,10 @@ pub fn scan_cut<S: Scan>(
 
 fn scan_shaped<S: Scan, P: Part<S>>(part: P, options: &Options<S::Output>, shape: Shape) {
     match shape.vector {
-        2 => by_batches::<S, P, 2>(part, options, shape),
-        4 => by_batches::<S, P, 4>(part, options, shape),
-        8 => by_batches::<S, P, 8>(part, options, shape),
-        16 => by_batches::<S, P, 16>(part, options, shape),
+        2 => in_chunks::<S, P, 2>(part, options, shape),
+        4 => in_chunks::<S, P, 4>(part, options, shape),
+        8 => in_chunks::<S, P, 8>(part, options, shape),
+        16 => in_chunks::<S, P, 16>(part, options, shape),
         other => unreachable!("no element has {other} in 16 bytes"),
     }
 }
@@ -141,56 +137,6 @@ impl<S: Scan<Output = <S as Scan>::Item>> Part<S> for Same<'_, S::Output> {
 
 // ---- Tiles -------------------------------------------------------------------------------------------------------
 
-fn by_batches<S: Scan, P: Part<S>, const V: usize>(mut rest: P, options: &Options<S::Output>, shape: Shape) {
-    let tile = shape.tile() as usize;
-    let groups =
-        (BATCH_BYTES * rayon::current_num_threads()).div_ceil(tile * GROUP as usize * size_of::<S::Item>());
-    let batch = groups * GROUP as usize;
-    let mut walk = Walk::<S>::from(options.initial::<S>());
-    while rest.len() > 0 {
-        // Tiles are cut from the array's start; a reverse scan takes the last ones first.
-        let tiles = rest.len().div_ceil(tile);
-        let mut some;
-        if options.reverse {
-            (rest, some) = rest.split_at(tiles.saturating_sub(batch) * tile);
-        } else {
-            let len = (batch * tile).min(rest.len());
-            (some, rest) = rest.split_at(len);
-        }
-        let mut parts = Vec::with_capacity(batch.min(tiles));
-        while some.len() > 0 {
-            let part;
-            let len = tile.min(some.len());
-            (part, some) = some.split_at(len);
-            parts.push(part);
-        }
-        let reverse = options.reverse;
-        let mut totals: Vec<S::Register> = parts
-            .par_iter()
-            .map(|part| vectors::run(Total::<S, P, V> { part, reverse, shape, scan: PhantomData }))
-            .collect();
-        if !reverse {
-            let starts = walk.over(&totals);
-            parts.par_iter_mut().zip(starts.par_windows(2)).for_each(|(part, start)| {
-                vectors::run(Write::<S, P, V> { part, options, shape, before: start[0], with: start[1] });
-            });
-        } else {
-            totals.reverse();
-            let mut starts = walk.over(&totals);
-            starts.reverse();
-            // By way of a buffer, tile by tile forwards: all the way backwards took 1.6 times as long (2^26 `f32`).
-            let buffer = || vec![S::EMPTY; tile];
-            parts.par_iter_mut().zip(starts.par_windows(2)).for_each_init(buffer, |buffer, (part, start)| {
-                let buffer = &mut buffer[..part.len()];
-                let mut apart = Apart { input: part.items(), output: &mut *buffer };
-                let (before, with) = (start[1], start[0]);
-                vectors::run(Write::<S, _, V> { part: &mut apart, options, shape, before, with });
-                part.results().copy_from_slice(buffer);
-            });
-        }
-    }
-}
-
 /// The walk over the tiles' totals.
 pub(crate) struct Walk<S: Scan> {
     /// What comes before the section.
@@ -199,20 +145,36 @@ pub(crate) struct Walk<S: Scan> {
     groups: Vec<S::Register>,
     /// What comes before the group.
     before: S::Register,
+    /// The totals of its tiles so far.
+    tiles: Vec<S::Register>,
+    /// What comes before the next tile.
+    last: S::Register,
 }
 
 impl<S: Scan> Walk<S> {
     pub(crate) fn from(initial: S::Register) -> Self {
-        Self { start: initial, groups: Vec::with_capacity(LANES), before: initial }
+        Self {
+            start: initial,
+            groups: Vec::with_capacity(LANES),
+            before: initial,
+            tiles: Vec::with_capacity(LANES),
+            last: initial,
+        }
     }
 
-    /// What comes before each of the next tiles, given their totals, and after the last: whole groups, but where it is the last time.
-    pub(crate) fn over(&mut self, totals: &[S::Register]) -> Vec<S::Register> {
-        let mut starts = vec![self.before];
-        for group in totals.chunks(GROUP as usize) {
-            let scanned = over_lanes::<S>(lanes::<S>(group));
-            starts.extend(scanned[..group.len()].iter().map(|&tiles| S::combine(self.before, tiles)));
-            if group.len() == LANES {
+    /// What comes before each of the next tiles, given their totals, and after the last.
+    pub(crate) fn over(&mut self, mut totals: &[S::Register]) -> Vec<S::Register> {
+        let mut starts = vec![self.last];
+        while !totals.is_empty() {
+            let first = self.tiles.len();
+            let of_group;
+            (of_group, totals) = totals.split_at(totals.len().min(GROUP as usize - first));
+            self.tiles.extend_from_slice(of_group);
+            let scanned = over_lanes::<S>(lanes::<S>(&self.tiles));
+            starts
+                .extend(scanned[first..self.tiles.len()].iter().map(|&tiles| S::combine(self.before, tiles)));
+            if self.tiles.len() == LANES {
+                self.tiles.clear();
                 self.groups.push(scanned[LANES - 1]);
                 let groups = over_lanes::<S>(lanes::<S>(&self.groups));
                 self.before = S::combine(self.start, groups[self.groups.len() - 1]);
@@ -223,6 +185,7 @@ impl<S: Scan> Walk<S> {
                 }
             }
         }
+        self.last = starts[starts.len() - 1];
         starts
     }
 }
@@ -262,6 +225,8 @@ struct Write<'a, S: Scan, P, const V: usize> {
     shape: Shape,
     before: S::Register,
     with: S::Register,
+    /// Bytes from the part's items to those of the same place in the chunk that is probably taken next.
+    next: usize,
 }
 
 impl<S: Scan, P: Part<S>, const V: usize> Work for Write<'_, S, P, V> {
@@ -269,7 +234,7 @@ impl<S: Scan, P: Part<S>, const V: usize> Work for Write<'_, S, P, V> {
 
     #[inline(always)]
     fn run(self) {
-        write::<S, P, V>(self.part, self.options, self.shape, self.before, self.with);
+        write::<S, P, V>(self.part, self.options, self.shape, (self.before, self.with), self.next);
     }
 }
 
@@ -306,8 +271,8 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
     part: &mut P,
     options: &Options<S::Output>,
     shape: Shape,
-    before: S::Register,
-    with: S::Register,
+    (before, with): (S::Register, S::Register),
+    next: usize,
 ) {
     let mut warps = identity::<S>();
     let mut previous = before;
@@ -321,6 +286,8 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
                 let row = LANES * V * size_of::<S::Output>();
                 vectors::prefetch(part.results(), start * size_of::<S::Output>() + RESULTS_AHEAD, row);
             }
+            let items = LANES * V * size_of::<S::Item>();
+            vectors::prefetch(part.items(), (start * size_of::<S::Item>()).wrapping_add(next), items);
             with_row::<S, P, V>(part, start, options.reverse, |row| {
                 for lane in 0..LANES {
                     let mut total = S::extend(row[lane][0]);

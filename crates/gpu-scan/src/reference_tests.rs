@@ -53,3 +53,41 @@ fn the_error_is_within_the_bound_of_the_order() {
         assert!((f64::from(*sum) - exact).abs() <= bound);
     }
 }
+
+/// A sum that some elements break.
+struct Breaks;
+
+impl Scan for Breaks {
+    type Item = u32;
+    type Register = u32;
+    type Output = u32;
+    const NAME: &'static str = "sum that breaks";
+    const IDENTITY: u32 = 0;
+    const EMPTY: u32 = 0;
+    fn extend(item: u32) -> u32 {
+        assert!(item != 7, "a seven");
+        item
+    }
+    fn combine(before: u32, after: u32) -> u32 {
+        before.wrapping_add(after)
+    }
+    fn output(result: u32) -> u32 {
+        result
+    }
+    fn resume(output: u32) -> u32 {
+        output
+    }
+}
+
+/// Whichever chunk it is that panics, no other waits for it for ever.
+#[test]
+fn a_panic_of_an_operator_arrives() {
+    for place in [0, 999_999, 1_999_999] {
+        let mut values = vec![1; 2_000_000];
+        values[place] = 7;
+        let mut output = vec![0; values.len()];
+        let scan = || scan::<Breaks>(&values, &Options::inclusive(), &mut output);
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(scan)).unwrap_err();
+        assert!(panic.downcast_ref::<&str>().is_some_and(|text| text.contains("a seven")), "{place}");
+    }
+}
