@@ -37,9 +37,7 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
     let walk = Mutex::new(Walk::<S>::from(options.initial::<S>()));
     let turn = Turn(AtomicUsize::new(0));
 
-    let work = || {
-        // Whoever waits for a chunk that will not come has to know.
-        let _ends_waiting = EndsWaiting(&turn);
+    let take_all = || {
         let mut buffer = if reverse { vec![S::EMPTY; tile] } else { Vec::new() };
         loop {
             let taken = chunks.lock().expect("nothing panics that holds it").take();
@@ -78,6 +76,12 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
                 part.results().copy_from_slice(buffer);
             }
         }
+    };
+    let work = || {
+        // Whoever waits for a chunk that will not come has to know.
+        let ends_waiting = EndsWaiting(&turn);
+        take_all();
+        core::mem::forget(ends_waiting);
     };
     match workers {
         0 => {}
@@ -142,13 +146,11 @@ impl Turn {
     }
 }
 
-/// Ends all waiting when its worker panics, as a user's operator may.
+/// Ends all waiting when it is dropped: when its worker panics, as a user's operator may.
 struct EndsWaiting<'a>(&'a Turn);
 
 impl Drop for EndsWaiting<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.0.store(Turn::NEVER, Ordering::Release);
-        }
+        self.0.0.store(Turn::NEVER, Ordering::Release);
     }
 }
