@@ -2,7 +2,7 @@
 //! hands on what comes before the next, and writes its results while others read.
 //!
 //! So no core waits for all others, and while one computes another has the memory. (2^26 `f32` on two cores of an AMD EPYC, family 26, with 1 MiB
-//! of second-level cache each: 15.4 ms, a parallel copy 10.7 to 11.0. In batches of 2 MiB a core, with barriers between totals and results,
+//! of second-level cache each: 16.8 ms, a parallel copy 10.5 to 11.1. In batches of 2 MiB a core, with barriers between totals and results,
 //! 19.6, of 512 KiB 27.1: a barrier took some 25 µs.)
 
 use core::marker::PhantomData;
