@@ -2057,7 +2057,7 @@ pub static TRANSPOSE_ELEMENTS_B128: ::gpu_std::launch::Module = ::gpu_std::launc
     ],
 };
 
-/// Module `transpose_square_b8`: `transpose_square_b8`.
+/// Module `transpose_square_b8`: `transpose_square_b8`, `transpose_square_large_b8`.
 pub static TRANSPOSE_SQUARE_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "transpose_square_b8",
     images: &[
@@ -3032,6 +3032,19 @@ pub static SCAN_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
+/// Module `scan_segments_wide_f32`: `scan_segments_wide_sum_f32`.
+pub static SCAN_SEGMENTS_WIDE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_wide_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_wide_f32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_segments_more_f32`: `scan_segments_product_f32`.
 pub static SCAN_SEGMENTS_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_more_f32",
@@ -3071,6 +3084,19 @@ pub static SCAN_SEGMENTS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
+/// Module `scan_segments_wide_f16`: `scan_segments_wide_sum_f16`.
+pub static SCAN_SEGMENTS_WIDE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_wide_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_wide_f16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_segments_more_f16`: `scan_segments_product_f16`.
 pub static SCAN_SEGMENTS_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_more_f16",
@@ -3097,6 +3123,19 @@ pub static SCAN_SEGMENTS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Mo
     ],
 };
 
+/// Module `scan_segments_wide_bf16`: `scan_segments_wide_sum_bf16`.
+pub static SCAN_SEGMENTS_WIDE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_wide_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_wide_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_segments_more_bf16`: `scan_segments_product_bf16`.
 pub static SCAN_SEGMENTS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_more_bf16",
@@ -3106,6 +3145,19 @@ pub static SCAN_SEGMENTS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launc
             exact: false,
             isa: 74,
             ptx: include_str!("scan_segments_more_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_wide_u32`: `scan_segments_wide_sum_i32`, `scan_segments_wide_sum_u32`.
+pub static SCAN_SEGMENTS_WIDE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_wide_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_wide_u32.sm_75.ptx"),
         },
     ],
 };
@@ -3149,6 +3201,19 @@ pub static SCAN_SEGMENTS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
+/// Module `scan_segments_wide_u8`: `scan_segments_wide_sum_i8`, `scan_segments_wide_sum_u8`.
+pub static SCAN_SEGMENTS_WIDE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_wide_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_wide_u8.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_segments_more_u8`: `scan_segments_and_u8`, `scan_segments_or_u8`, `scan_segments_product_u8`, `scan_segments_xor_u8`.
 pub static SCAN_SEGMENTS_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_more_u8",
@@ -3171,6 +3236,19 @@ pub static SCAN_SEGMENTS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
             exact: false,
             isa: 74,
             ptx: include_str!("scan_segments_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_segments_wide_u16`: `scan_segments_wide_sum_i16`, `scan_segments_wide_sum_u16`.
+pub static SCAN_SEGMENTS_WIDE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_segments_wide_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_segments_wide_u16.sm_75.ptx"),
         },
     ],
 };
@@ -3240,6 +3318,19 @@ pub static SCAN_COLUMNS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
+/// Module `scan_columns_wide_f32`: `scan_columns_wide_sum_f32`.
+pub static SCAN_COLUMNS_WIDE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_wide_f32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_wide_f32.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_columns_more_f32`: `scan_columns_product_f32`.
 pub static SCAN_COLUMNS_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_more_f32",
@@ -3279,6 +3370,19 @@ pub static SCAN_COLUMNS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
+/// Module `scan_columns_wide_f16`: `scan_columns_wide_sum_f16`.
+pub static SCAN_COLUMNS_WIDE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_wide_f16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_wide_f16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_columns_more_f16`: `scan_columns_product_f16`.
 pub static SCAN_COLUMNS_MORE_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_more_f16",
@@ -3305,6 +3409,19 @@ pub static SCAN_COLUMNS_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
+/// Module `scan_columns_wide_bf16`: `scan_columns_wide_sum_bf16`.
+pub static SCAN_COLUMNS_WIDE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_wide_bf16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_wide_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_columns_more_bf16`: `scan_columns_product_bf16`.
 pub static SCAN_COLUMNS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_more_bf16",
@@ -3314,6 +3431,19 @@ pub static SCAN_COLUMNS_MORE_BF16: ::gpu_std::launch::Module = ::gpu_std::launch
             exact: false,
             isa: 74,
             ptx: include_str!("scan_columns_more_bf16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_wide_u32`: `scan_columns_wide_sum_i32`, `scan_columns_wide_sum_u32`.
+pub static SCAN_COLUMNS_WIDE_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_wide_u32",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_wide_u32.sm_75.ptx"),
         },
     ],
 };
@@ -3357,6 +3487,19 @@ pub static SCAN_COLUMNS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
+/// Module `scan_columns_wide_u8`: `scan_columns_wide_sum_i8`, `scan_columns_wide_sum_u8`.
+pub static SCAN_COLUMNS_WIDE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_wide_u8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_wide_u8.sm_75.ptx"),
+        },
+    ],
+};
+
 /// Module `scan_columns_more_u8`: `scan_columns_and_u8`, `scan_columns_or_u8`, `scan_columns_product_u8`, `scan_columns_xor_u8`.
 pub static SCAN_COLUMNS_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_more_u8",
@@ -3379,6 +3522,19 @@ pub static SCAN_COLUMNS_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
             exact: false,
             isa: 74,
             ptx: include_str!("scan_columns_u16.sm_75.ptx"),
+        },
+    ],
+};
+
+/// Module `scan_columns_wide_u16`: `scan_columns_wide_sum_i16`, `scan_columns_wide_sum_u16`.
+pub static SCAN_COLUMNS_WIDE_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "scan_columns_wide_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("scan_columns_wide_u16.sm_75.ptx"),
         },
     ],
 };
@@ -3654,6 +3810,44 @@ pub static STENCIL_SEPARABLE_F64: ::gpu_std::launch::Module = ::gpu_std::launch:
     ],
 };
 
+/// Module `stencil_separable_f64x3`: `separable_f64x3_11`, `separable_f64x3_3`, `separable_f64x3_5`, `separable_f64x3_7`, `separable_f64x3_9`.
+pub static STENCIL_SEPARABLE_F64X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_f64x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f64x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f64x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_f64x4`: `separable_f64x4_11`, `separable_f64x4_3`, `separable_f64x4_5`, `separable_f64x4_7`, `separable_f64x4_9`.
+pub static STENCIL_SEPARABLE_F64X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_f64x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f64x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_f64x4.sm_80.ptx"),
+        },
+    ],
+};
+
 /// Module `stencil_separable_u8`: `separable_u8_11`, `separable_u8_3`, `separable_u8_5`, `separable_u8_7`, `separable_u8_9`.
 pub static STENCIL_SEPARABLE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_separable_u8",
@@ -3730,6 +3924,44 @@ pub static STENCIL_SEPARABLE_U16: ::gpu_std::launch::Module = ::gpu_std::launch:
     ],
 };
 
+/// Module `stencil_separable_u16x3`: `separable_u16x3_11`, `separable_u16x3_3`, `separable_u16x3_5`, `separable_u16x3_7`, `separable_u16x3_9`.
+pub static STENCIL_SEPARABLE_U16X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_u16x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u16x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u16x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_u16x4`: `separable_u16x4_11`, `separable_u16x4_3`, `separable_u16x4_5`, `separable_u16x4_7`, `separable_u16x4_9`.
+pub static STENCIL_SEPARABLE_U16X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_u16x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u16x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_u16x4.sm_80.ptx"),
+        },
+    ],
+};
+
 /// Module `stencil_separable_i16`: `separable_i16_11`, `separable_i16_3`, `separable_i16_5`, `separable_i16_7`, `separable_i16_9`.
 pub static STENCIL_SEPARABLE_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_separable_i16",
@@ -3749,7 +3981,45 @@ pub static STENCIL_SEPARABLE_I16: ::gpu_std::launch::Module = ::gpu_std::launch:
     ],
 };
 
-/// Module `stencil_full_f32`: `full_f32_11`, `full_f32_3`, `full_f32_5`, `full_f32_7`.
+/// Module `stencil_separable_i16x3`: `separable_i16x3_11`, `separable_i16x3_3`, `separable_i16x3_5`, `separable_i16x3_7`, `separable_i16x3_9`.
+pub static STENCIL_SEPARABLE_I16X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_i16x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_i16x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_i16x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_separable_i16x4`: `separable_i16x4_11`, `separable_i16x4_3`, `separable_i16x4_5`, `separable_i16x4_7`, `separable_i16x4_9`.
+pub static STENCIL_SEPARABLE_I16X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_separable_i16x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_i16x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_separable_i16x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f32`: `full_f32_11`, `full_f32_3`, `full_f32_5`, `full_f32_7`, `full_f32_9`.
 pub static STENCIL_FULL_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_full_f32",
     images: &[
@@ -3768,7 +4038,45 @@ pub static STENCIL_FULL_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
     ],
 };
 
-/// Module `stencil_full_u8`: `full_u8_11`, `full_u8_3`, `full_u8_5`, `full_u8_7`.
+/// Module `stencil_full_f32x3`: `full_f32x3_11`, `full_f32x3_3`, `full_f32x3_5`, `full_f32x3_7`.
+pub static STENCIL_FULL_F32X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_f32x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f32x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f32x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f32x4`: `full_f32x4_11`, `full_f32x4_3`, `full_f32x4_5`, `full_f32x4_7`.
+pub static STENCIL_FULL_F32X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_f32x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f32x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f32x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_u8`: `full_u8_11`, `full_u8_3`, `full_u8_5`, `full_u8_7`, `full_u8_9`.
 pub static STENCIL_FULL_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_full_u8",
     images: &[
@@ -3787,7 +4095,7 @@ pub static STENCIL_FULL_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `stencil_full_u8x3`: `full_u8x3_3`.
+/// Module `stencil_full_u8x3`: `full_u8x3_11`, `full_u8x3_3`, `full_u8x3_5`, `full_u8x3_7`.
 pub static STENCIL_FULL_U8X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_full_u8x3",
     images: &[
@@ -3806,7 +4114,7 @@ pub static STENCIL_FULL_U8X3: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
-/// Module `stencil_full_u8x4`: `full_u8x4_3`.
+/// Module `stencil_full_u8x4`: `full_u8x4_11`, `full_u8x4_3`, `full_u8x4_5`, `full_u8x4_7`.
 pub static STENCIL_FULL_U8X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_full_u8x4",
     images: &[
@@ -3825,7 +4133,121 @@ pub static STENCIL_FULL_U8X4: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
-/// Module `stencil_full_f64`: `full_f64_3`.
+/// Module `stencil_full_u16`: `full_u16_11`, `full_u16_3`, `full_u16_5`, `full_u16_7`.
+pub static STENCIL_FULL_U16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_u16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u16.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_u16x3`: `full_u16x3_11`, `full_u16x3_3`, `full_u16x3_5`, `full_u16x3_7`.
+pub static STENCIL_FULL_U16X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_u16x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u16x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u16x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_u16x4`: `full_u16x4_11`, `full_u16x4_3`, `full_u16x4_5`, `full_u16x4_7`.
+pub static STENCIL_FULL_U16X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_u16x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u16x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_u16x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_i16`: `full_i16_11`, `full_i16_3`, `full_i16_5`, `full_i16_7`.
+pub static STENCIL_FULL_I16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_i16",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_i16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_i16.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_i16x3`: `full_i16x3_11`, `full_i16x3_3`, `full_i16x3_5`, `full_i16x3_7`.
+pub static STENCIL_FULL_I16X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_i16x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_i16x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_i16x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_i16x4`: `full_i16x4_11`, `full_i16x4_3`, `full_i16x4_5`, `full_i16x4_7`.
+pub static STENCIL_FULL_I16X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_i16x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_i16x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_i16x4.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f64`: `full_f64_11`, `full_f64_3`, `full_f64_5`, `full_f64_7`.
 pub static STENCIL_FULL_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "stencil_full_f64",
     images: &[
@@ -3840,6 +4262,44 @@ pub static STENCIL_FULL_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
             exact: false,
             isa: 74,
             ptx: include_str!("stencil_full_f64.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f64x3`: `full_f64x3_11`, `full_f64x3_3`, `full_f64x3_5`, `full_f64x3_7`.
+pub static STENCIL_FULL_F64X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_f64x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f64x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f64x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_full_f64x4`: `full_f64x4_11`, `full_f64x4_3`, `full_f64x4_5`, `full_f64x4_7`.
+pub static STENCIL_FULL_F64X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_full_f64x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f64x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_full_f64x4.sm_80.ptx"),
         },
     ],
 };
@@ -3859,6 +4319,44 @@ pub static STENCIL_SOBEL: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
             exact: false,
             isa: 74,
             ptx: include_str!("stencil_sobel.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_sobel_x3`: `sobel_f32x3`, `sobel_f64x3`, `sobel_i16x3`, `sobel_u16x3`, `sobel_u8x3`.
+pub static STENCIL_SOBEL_X3: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_sobel_x3",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_sobel_x3.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_sobel_x3.sm_80.ptx"),
+        },
+    ],
+};
+
+/// Module `stencil_sobel_x4`: `sobel_f32x4`, `sobel_f64x4`, `sobel_i16x4`, `sobel_u16x4`, `sobel_u8x4`.
+pub static STENCIL_SOBEL_X4: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "stencil_sobel_x4",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_sobel_x4.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 80,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("stencil_sobel_x4.sm_80.ptx"),
         },
     ],
 };
