@@ -10,10 +10,7 @@ use gpu_scan::{Instance, Options, Scratch, bf16, f16, reference, scan, scan_in_p
 use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::scan::{Sample, assert_same, serial};
-
-/// Inclusive and exclusive, forward and reverse.
-const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+use support::scan::{MODES, Sample, assert_same, every_wide_type, serial};
 
 fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options<O> {
     let options = if exclusive { Options::exclusive() } else { Options::inclusive() };
@@ -177,15 +174,7 @@ fn sums_in_a_wider_type() {
         }
     }
     for_each("sums_in_a_wider_type", |device| {
-        wide::<u8>(device, u32::wrapping_add, 7);
-        wide::<i8>(device, i32::wrapping_add, -7);
-        wide::<u16>(device, u32::wrapping_add, 1 << 31);
-        wide::<i16>(device, i32::wrapping_add, 0);
-        wide::<u32>(device, u64::wrapping_add, 1 << 40);
-        wide::<i32>(device, i64::wrapping_add, -1);
-        wide::<f16>(device, |a, b| a + b, 0.5);
-        wide::<bf16>(device, |a, b| a + b, -0.0);
-        wide::<f32>(device, |a, b| a + b, 1e9);
+        every_wide_type!(wide, device);
     });
 }
 

@@ -1,6 +1,6 @@
 //! Scans of segments under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order.
 
-#[expect(dead_code, reason = "scans of whole arrays need more of it")]
+#[expect(dead_code, unused_macros, unused_imports, reason = "scans of whole arrays need more of it")]
 mod support {
     pub mod scan;
     pub mod segments;
@@ -13,8 +13,8 @@ use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
-use support::scan::{Sample, assert_same};
-use support::segments::{MODES, serial, starts_of};
+use support::scan::{MODES, Sample, assert_same};
+use support::segments::{serial, starts_of};
 
 /// Tiles of 256, by two warps.
 #[kernel(launch_bounds(64))]

@@ -63,24 +63,24 @@ fn avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-/// Asks for `len` bytes of memory that begin `ahead` bytes behind the start of `array`, part of it or not: they are on their way while other
-/// work is done. A hint, which changes no result.
+/// Asks for `len` bytes of memory that begin `ahead` bytes behind the start of `array`, or before it where that is negative, part of it or
+/// not: they are on their way while other work is done. A hint, which changes no result.
 ///
 /// ```
 /// let values = [1.0f32; 1000];
 /// let mut sum = 0.0;
 /// for (number, some) in values.chunks(100).enumerate() {
-///     gpu_core::vectors::prefetch(&values, 400 * (number + 1), 400);
+///     gpu_core::vectors::prefetch(&values, 400 * (number as isize + 1), 400);
 ///     sum += some.iter().sum::<f32>();
 /// }
 /// assert_eq!(sum, 1000.0);
 /// ```
 #[inline(always)]
-pub fn prefetch<T>(array: &[T], ahead: usize, len: usize) {
+pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let first = array.as_ptr().cast::<i8>().wrapping_add(ahead);
+        let first = array.as_ptr().cast::<i8>().wrapping_offset(ahead);
         for line in 0..len.div_ceil(64) {
             // SAFETY: it is a hint, which reads and faults at no address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };

@@ -226,7 +226,7 @@ struct Write<'a, S: Scan, P, const V: usize> {
     before: S::Register,
     with: S::Register,
     /// Bytes from the part's items to those of the same place in the chunk that is probably taken next.
-    next: usize,
+    next: isize,
 }
 
 impl<S: Scan, P: Part<S>, const V: usize> Work for Write<'_, S, P, V> {
@@ -248,7 +248,8 @@ fn total<S: Scan, P: Part<S>, const V: usize>(part: &P, reverse: bool, shape: Sh
             let start = place::<V>(shape, warp, row, reverse);
             let mut totals = [identity::<S>(); LANES];
             let row = LANES * V * size_of::<S::Item>();
-            vectors::prefetch(part.items(), (start + shape.tile() as usize) * size_of::<S::Item>(), row);
+            let ahead = (start + shape.tile() as usize) * size_of::<S::Item>();
+            vectors::prefetch(part.items(), ahead as isize, row);
             with_row::<S, P, V>(part, start, reverse, |row| {
                 for lane in 0..LANES {
                     let mut total = S::extend(row[lane][0]);
@@ -272,7 +273,7 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
     options: &Options<S::Output>,
     shape: Shape,
     (before, with): (S::Register, S::Register),
-    next: usize,
+    next: isize,
 ) {
     let mut warps = identity::<S>();
     let mut previous = before;
@@ -284,10 +285,11 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
             // Backwards they go to a buffer, which is in a cache.
             if !options.reverse {
                 let row = LANES * V * size_of::<S::Output>();
-                vectors::prefetch(part.results(), start * size_of::<S::Output>() + RESULTS_AHEAD, row);
+                let ahead = start * size_of::<S::Output>() + RESULTS_AHEAD;
+                vectors::prefetch(part.results(), ahead as isize, row);
             }
             let items = LANES * V * size_of::<S::Item>();
-            vectors::prefetch(part.items(), (start * size_of::<S::Item>()).wrapping_add(next), items);
+            vectors::prefetch(part.items(), (start * size_of::<S::Item>()) as isize + next, items);
             with_row::<S, P, V>(part, start, options.reverse, |row| {
                 for lane in 0..LANES {
                     let mut total = S::extend(row[lane][0]);
@@ -309,33 +311,13 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
                 ends[LANES] = with;
             }
             previous = ends[LANES];
-            // In the vectors' places, so that the loops are over lanes; then element by element.
-            // Where sums go is known in each branch, or the compiler would add element by element (a third more time). Not for vectors of two,
-            // of which those of wider sums would take a third more time than so.
-            let mut sums = vectors;
-            if V == 2 {
-                let (own, last) = if options.exclusive { (1, 0) } else { (0, V - 1) };
-                for j in 0..V - 1 {
-                    for lane in 0..LANES {
-                        sums[j + own][lane] = S::combine(ends[lane], vectors[j][lane]);
-                    }
-                }
-                sums[last].copy_from_slice(&ends[1 - own..][..LANES]);
-            } else if options.exclusive {
-                for j in 1..V {
-                    for lane in 0..LANES {
-                        sums[j][lane] = S::combine(ends[lane], vectors[j - 1][lane]);
-                    }
-                }
-                sums[0].copy_from_slice(&ends[..LANES]);
-            } else {
-                for j in 0..V - 1 {
-                    for lane in 0..LANES {
-                        sums[j][lane] = S::combine(ends[lane], vectors[j][lane]);
-                    }
-                }
-                sums[V - 1].copy_from_slice(&ends[1..]);
-            }
+            // Where results go is known in two of the calls, or the compiler would add element by element (a third more time). Not for
+            // vectors of two, of which those of wider sums would take a third more time than so.
+            let sums = match (V, options.exclusive) {
+                (2, exclusive) => results::<S, V>(exclusive as usize, &ends, &vectors),
+                (_, true) => results::<S, V>(1, &ends, &vectors),
+                (_, false) => results::<S, V>(0, &ends, &vectors),
+            };
             put::<S, P, V>(part, start, options.reverse, |results| {
                 for lane in 0..LANES {
                     for j in 0..V {
@@ -346,6 +328,24 @@ fn write<S: Scan, P: Part<S>, const V: usize>(
         }
         warps = S::combine(warps, carry);
     }
+}
+
+/// The results of a row, in the vectors' places so that the loops are over lanes: those of all elements of a vector but its last, `own` places
+/// further (1 for an exclusive scan), and in the place that is left those before the vectors or at their ends, from `ends`.
+#[inline(always)]
+fn results<S: Scan, const V: usize>(
+    own: usize,
+    ends: &[S::Register; LANES + 1],
+    vectors: &[[S::Register; LANES]; V],
+) -> [[S::Register; LANES]; V] {
+    let mut results = *vectors;
+    for j in 0..V - 1 {
+        for lane in 0..LANES {
+            results[j + own][lane] = S::combine(ends[lane], vectors[j][lane]);
+        }
+    }
+    results[(1 - own) * (V - 1)].copy_from_slice(&ends[1 - own..][..LANES]);
+    results
 }
 
 /// The first element, in memory, of a row of a tile.

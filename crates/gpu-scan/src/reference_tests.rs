@@ -1,5 +1,5 @@
 use super::*;
-use gpu_kernels::scan::Sum;
+use gpu_kernels::scan::{Max, Sum};
 
 #[test]
 fn whole_numbers_are_scanned_exactly() {
@@ -15,19 +15,23 @@ fn whole_numbers_are_scanned_exactly() {
 /// A reverse scan is the scan of the reversed array wherever rounding does not show; and in place it is the same.
 #[test]
 fn reverse_and_in_place() {
-    // The second takes several batches on up to four cores.
-    for len in [20_011, 3_000_017] {
-        let values: Vec<i32> = (0..len).map(|i: i32| i.wrapping_mul(2_654_435) % 1000).collect();
+    fn check<S: Scan<Item = i32, Output = i32>>(len: i32) {
+        let values: Vec<i32> = (0..len).map(|i| i.wrapping_mul(2_654_435) % 1000).collect();
         let mut backwards: Vec<i32> = values.iter().rev().copied().collect();
-        scan_in_place::<Sum<i32>>(&mut backwards, &Options::exclusive().starting_with(-500));
+        scan_in_place::<S>(&mut backwards, &Options::exclusive().starting_with(-500));
         backwards.reverse();
         let mut actual = vec![0; values.len()];
         let options = Options::exclusive().starting_with(-500).reversed();
-        scan::<Sum<i32>>(&values, &options, &mut actual).unwrap();
-        assert!(actual == backwards, "{len} elements");
+        scan::<S>(&values, &options, &mut actual).unwrap();
+        assert!(actual == backwards, "{} of {len} elements", S::NAME);
         let mut in_place = values;
-        scan_in_place::<Sum<i32>>(&mut in_place, &options);
-        assert!(in_place == backwards, "{len} elements in place");
+        scan_in_place::<S>(&mut in_place, &options);
+        assert!(in_place == backwards, "{} of {len} elements in place", S::NAME);
+    }
+    // Some chunks, and many.
+    for len in [20_011, 100_003, 3_000_017] {
+        check::<Max<i32>>(len);
+        check::<Sum<i32>>(len);
     }
 }
 

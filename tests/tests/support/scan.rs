@@ -5,6 +5,9 @@ pub use gpu_tests::data::random;
 
 use gpu_scan::{Element, bf16, f16};
 
+/// Inclusive and exclusive, forward and reverse.
+pub const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
 /// A type of elements, with what the serial oracles need.
 pub trait Sample: Element + Debug {
     /// What the oracles compute with: the same type, `f32` for 16-bit floats.
@@ -136,3 +139,19 @@ pub fn assert_same<T: Debug>(actual: &[T], expected: &[T], context: impl Fn() ->
         assert_eq!(text(a), text(b), "{}: [{index}]", context());
     }
 }
+
+/// Calls `$check::<T>(device, addition in the wider type, initial value)` for every type `T` that has a wider one.
+macro_rules! every_wide_type {
+    ($check:ident, $device:expr) => {
+        $check::<u8>($device, u32::wrapping_add, 7);
+        $check::<i8>($device, i32::wrapping_add, -7);
+        $check::<u16>($device, u32::wrapping_add, 1 << 31);
+        $check::<i16>($device, i32::wrapping_add, 0);
+        $check::<u32>($device, u64::wrapping_add, 1 << 40);
+        $check::<i32>($device, i64::wrapping_add, -1);
+        $check::<gpu_scan::f16>($device, |a, b| a + b, 0.5);
+        $check::<gpu_scan::bf16>($device, |a, b| a + b, -0.0);
+        $check::<f32>($device, |a, b| a + b, 1e9);
+    };
+}
+pub(crate) use every_wide_type;

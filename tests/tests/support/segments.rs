@@ -2,9 +2,6 @@
 
 use super::scan::{Sample, random};
 
-/// Inclusive and exclusive, forward and reverse.
-pub const MODES: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
-
 /// Segments of about `mean` elements.
 pub fn starts_of(seed: u64, len: usize, mean: u64) -> Vec<bool> {
     (0..len).map(|i| random(seed, i).is_multiple_of(mean)).collect()

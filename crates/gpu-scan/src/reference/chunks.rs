@@ -30,10 +30,9 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
     let (tile, reverse) = (shape.tile() as usize, options.reverse);
     let workers = rayon::current_num_threads().min(part.len().div_ceil(CHUNK * tile));
     // From a chunk to the one that its worker probably takes next.
-    let bytes = workers * CHUNK * tile * size_of::<S::Item>();
-    let next = if reverse { bytes.wrapping_neg() } else { bytes };
-    let chunks =
-        Mutex::new(Chunks { rest: Some(part), taken: 0, len: CHUNK * tile, reverse, scan: PhantomData });
+    let bytes = (workers * CHUNK * tile * size_of::<S::Item>()) as isize;
+    let next = if reverse { -bytes } else { bytes };
+    let chunks = Mutex::new(Chunks { rest: Some(part), taken: 0, tile, reverse, scan: PhantomData });
     let walk = Mutex::new(Walk::<S>::from(options.initial::<S>()));
     let turn = Turn(AtomicUsize::new(0));
 
@@ -94,7 +93,7 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
 struct Chunks<S, P> {
     rest: Option<P>,
     taken: usize,
-    len: usize,
+    tile: usize,
     reverse: bool,
     scan: PhantomData<fn() -> S>,
 }
@@ -105,12 +104,11 @@ impl<S: Scan, P: Part<S>> Chunks<S, P> {
         let rest = self.rest.take().filter(|rest| rest.len() > 0)?;
         let chunk;
         if self.reverse {
-            let tile = self.len / CHUNK;
-            let whole = rest.len().div_ceil(tile).saturating_sub(CHUNK) * tile;
-            let (others, last) = rest.split_at(whole);
+            let tiles = rest.len().div_ceil(self.tile);
+            let (others, last) = rest.split_at(tiles.saturating_sub(CHUNK) * self.tile);
             (chunk, self.rest) = (last, Some(others));
         } else {
-            let len = self.len.min(rest.len());
+            let len = (CHUNK * self.tile).min(rest.len());
             let (first, others) = rest.split_at(len);
             (chunk, self.rest) = (first, Some(others));
         }
