@@ -223,15 +223,6 @@ fn squares_and_rectangles_in_place() {
     });
 }
 
-/// Squares of bytes that have tiles of their own, to the last tile's part, by vectors and by elements.
-#[test]
-fn large_squares_of_bytes_in_place() {
-    for_each("large_squares_of_bytes_in_place", |device| {
-        check_in_place::<u8>(device, (4096 + 48, 4096 + 48), 1, 16, 16);
-        check_in_place::<u8>(device, (4096, 4096), 1, 1, 0);
-    });
-}
-
 #[test]
 fn what_is_empty_is_fine() {
     for_each("what_is_empty_is_fine", |device| {

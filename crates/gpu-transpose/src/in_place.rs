@@ -14,8 +14,6 @@ pub enum InPlace {
     Nothing,
     /// Tiles across the diagonal are swapped.
     Square {
-        /// Their size.
-        tile: kernels::Square,
         /// Grid, block and shared memory.
         launch: LaunchConfig,
         /// Tiles along a side.
@@ -36,8 +34,6 @@ pub enum InPlace {
 
 /// Scratch memory beyond which no further block gets a part of its own: what stays in the cache of a large GPU.
 const SCRATCH_BYTES: usize = 32 << 20;
-/// A side from which on there are more pairs of large tiles than multiprocessors.
-const LARGE: usize = 4096;
 /// Enough blocks for every GPU of today: four for each of 132 multiprocessors.
 const BLOCKS: usize = 528;
 
@@ -76,7 +72,6 @@ impl InPlace {
 
     fn square(side: usize, bytes: usize, count: usize) -> Result<Self, Error> {
         let tile = match bytes {
-            1 if side >= LARGE => kernels::SQUARE_LARGE_B8,
             1 => kernels::SQUARE_B8,
             2 => kernels::SQUARE_B16,
             4 => kernels::SQUARE_B32,
@@ -88,8 +83,8 @@ impl InPlace {
         if blocks > u128::from(MAX_BLOCKS) {
             return Err(Error::TooManyBlocks { blocks, limit: MAX_BLOCKS });
         }
-        let launch = LaunchConfig::linear(blocks as u32, tile.threads).shared(tile.shared_bytes);
-        Ok(Self::Square { tile, launch, tiles: tiles as u32 })
+        let launch = LaunchConfig::linear(blocks as u32, kernels::THREADS).shared(tile.shared_bytes);
+        Ok(Self::Square { launch, tiles: tiles as u32 })
     }
 
     /// Scratch elements it needs.
@@ -120,20 +115,6 @@ mod tests {
             pairs.sort_unstable();
             let expected: Vec<_> = (0..tiles).flat_map(|i| (i..tiles).map(move |j| (i, j))).collect();
             assert_eq!(pairs, expected, "{tiles} tiles");
-        }
-    }
-
-    #[test]
-    fn large_squares_of_bytes_have_large_tiles() {
-        for (side, bytes, expected) in [
-            (4095, 1, kernels::SQUARE_B8),
-            (4096, 1, kernels::SQUARE_LARGE_B8),
-            (4096, 2, kernels::SQUARE_B16),
-        ] {
-            let plan = InPlace::new(Matrix::new(side, side).unwrap(), bytes, 1).unwrap();
-            let InPlace::Square { tile, launch, tiles } = plan else { panic!("{plan:?}") };
-            assert_eq!((tile, launch.block[0]), (expected, expected.threads));
-            assert_eq!(tiles as usize, side.div_ceil(expected.side as usize));
         }
     }
 

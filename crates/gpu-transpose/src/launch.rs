@@ -96,7 +96,7 @@ pub(crate) fn in_place<T: Element>(
     let (data, scratch) = (data.as_global_mut(), scratch.as_global_mut());
     match plan {
         InPlace::Nothing => Ok(()),
-        InPlace::Square { tile, launch, tiles } => {
+        InPlace::Square { launch, tiles } => {
             let (side, ld, stride) = (matrix.rows() as u64, matrix.leading_dimension() as u64, stride as u64);
             macro_rules! square {
                 ($kernel:ident) => {
@@ -104,7 +104,6 @@ pub(crate) fn in_place<T: Element>(
                 };
             }
             match size_of::<T>() {
-                1 if tile == kernels::SQUARE_LARGE_B8 => square!(transpose_square_large_b8),
                 1 => square!(transpose_square_b8),
                 2 => square!(transpose_square_b16),
                 4 => square!(transpose_square_b32),

@@ -26,7 +26,7 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, kernel, opaque};
+use gpu_std::{device, kernel};
 
 /// The size of a skewed tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Narrow for u64 {
 pub(super) struct Part {
     source: Global<u8>,
     pub(super) target: GlobalMut<u8>,
-    input_ld: u64,
+    pub(super) input_ld: u64,
     pub(super) output_ld: u64,
     pub(super) rows: u64,
     pub(super) columns: u64,
@@ -130,83 +130,20 @@ impl Part {
         }
     }
 
-    /// The misalignment of row `row` of the tile, of which the first is `slack` rows before the tile's own: how many elements lie
-    /// between its aligned vectors' start and the tile's column 0.
+    /// Where the tile's column 0 of row `row` lies, counted from the tile's first.
+    #[inline(always)]
+    pub(super) fn row(&self, row: u64) -> Global<u8> {
+        self.source.offset(row.wrapping_mul(self.input_ld))
+    }
+
+    /// The misalignment of row `row`, counted from `slack` rows before the tile's own: how many elements lie between its aligned
+    /// vectors' start and the tile's column 0.
     #[inline(always)]
     pub(super) fn shift<U>(&self, row: u32, slack: u32) -> u32 {
         let address = (self.source.address() as u32)
             .wrapping_add(row.wrapping_sub(slack).wrapping_mul(self.input_ld as u32));
         address % 16 / size_of::<U>() as u32
     }
-}
-
-/// Loads a tile's vectors: vector `group` of row `row` goes to vector `place(row, group)` of shared memory.
-#[device]
-#[inline(always)]
-pub(super) fn load<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: usize>(
-    part: &Part,
-    tile: Shared<u32>,
-    place: impl Fn(u32, u32) -> u32,
-) {
-    let bytes = size_of::<U>() as u32;
-    let vector = 16 / bytes;
-    let thread = thread_idx_x();
-    let inside = part.row >= S as u64
-        && part.row + R as u64 <= part.rows
-        && part.column >= vector as u64
-        && part.column + (LV * vector) as u64 <= part.columns;
-    let start = |row: u32, group: u32| {
-        let rows = (row as u64).wrapping_sub(S as u64);
-        let before = (group * 16) as u64;
-        let address = part.source.offset(rows.wrapping_mul(part.input_ld).wrapping_add(before));
-        address.offset(0u64.wrapping_sub((part.shift::<U>(row, S) * bytes) as u64))
-    };
-    // Where a vector is, its first column, which may be beyond the matrix's, and whether its row is one.
-    let at = |item: u32| {
-        let (row, group) = (item / LV, item % LV);
-        let there = part.row.wrapping_add(row as u64).wrapping_sub(S as u64) < part.rows;
-        let column = (part.column + (group * vector) as u64).wrapping_sub(part.shift::<U>(row, S) as u64);
-        (start(row, group), column, there)
-    };
-    let item_of = |step: usize| (thread + step as u32 * THREADS).min((R + S) * LV - 1);
-    let store = |values: [[u32; 4]; STEPS]| {
-        gpu_std::unroll::<STEPS>(|step| {
-            let item = thread + step as u32 * THREADS;
-            if item < (R + S) * LV {
-                tile.write_vec(4 * place(item / LV, item % LV), values[step]);
-            }
-        });
-    };
-    if inside {
-        store(core::array::from_fn(|step| {
-            let item = item_of(step);
-            start(item / LV, item % LV).cast::<u32>().read_streaming_vec(0)
-        }));
-    } else {
-        store(core::array::from_fn(|step| {
-            let (here, column, there) = at(item_of(step));
-            let is_whole = there && column < part.columns && column + vector as u64 <= part.columns;
-            if is_whole { here.cast::<u32>().read_streaming_vec(0) } else { [0; 4] }
-        }));
-        // Vectors that cross the matrix's border: few, so one after the other, which takes few registers.
-        let mut item = opaque(thread);
-        while item < (R + S) * LV {
-            let (here, column, there) = at(item);
-            let before = 0u64.wrapping_sub(column).min(vector as u64) as u32;
-            let from = if column < part.columns { 0 } else { before };
-            let to = part.columns.wrapping_sub(column).min(vector as u64) as u32;
-            if there && (from > 0 || to < vector) {
-                let mut i = from;
-                while i < to {
-                    let element = vector * place(item / LV, item % LV) + i;
-                    tile.cast::<U>().write(element, here.cast::<U>().read_streaming(i));
-                    i += 1;
-                }
-            }
-            item += THREADS;
-        }
-    }
-    sync_threads();
 }
 
 /// Moves a tile; both leading dimensions in bytes.
@@ -221,7 +158,50 @@ fn move_tile<U: Narrow, const R: u32, const S: u32, const LV: u32, const STEPS: 
     let thread = thread_idx_x();
     let shift_of = |row: u32| part.shift::<U>(row, S);
     let group_at = |row: u32, group: u32| row * LV + (group ^ (row / vector % LV));
-    load::<U, R, S, LV, STEPS>(part, tile, group_at);
+
+    // ---- in: rows from `S` before the tile's own
+    let inside = part.row >= S as u64
+        && part.row + R as u64 <= part.rows
+        && part.column >= vector as u64
+        && part.column + (LV * vector) as u64 <= part.columns;
+    let start = |row: u32, group: u32| {
+        let rows = (row as u64).wrapping_sub(S as u64);
+        let before = (group * 16) as u64;
+        let address = part.source.offset(rows.wrapping_mul(part.input_ld).wrapping_add(before));
+        address.offset(0u64.wrapping_sub((shift_of(row) * bytes) as u64))
+    };
+    let values: [[u32; 4]; STEPS] = if inside {
+        core::array::from_fn(|step| {
+            let item = (thread + step as u32 * THREADS).min((R + S) * LV - 1);
+            start(item / LV, item % LV).cast::<u32>().read_streaming_vec(0)
+        })
+    } else {
+        core::array::from_fn(|step| {
+            let item = (thread + step as u32 * THREADS).min((R + S) * LV - 1);
+            let (row, group) = (item / LV, item % LV);
+            let here = start(row, group);
+            let there = part.row.wrapping_add(row as u64).wrapping_sub(S as u64) < part.rows;
+            let column = (part.column + (group * vector) as u64).wrapping_sub(shift_of(row) as u64);
+            if there && column < part.columns && column + vector as u64 <= part.columns {
+                here.cast::<u32>().read_streaming_vec(0)
+            } else {
+                U::pack(|i| {
+                    if there && column.wrapping_add(i as u64) < part.columns {
+                        here.cast::<U>().read_streaming(i)
+                    } else {
+                        U::default()
+                    }
+                })
+            }
+        })
+    };
+    gpu_std::unroll::<STEPS>(|step| {
+        let item = thread + step as u32 * THREADS;
+        if item < (R + S) * LV {
+            tile.write_vec(4 * group_at(item / LV, item % LV), values[step]);
+        }
+    });
+    sync_threads();
 
     // ---- out: a warp takes eight vectors of each of four columns
     let elements = tile.cast::<U>();
@@ -269,7 +249,7 @@ macro_rules! skewed {
         ///
         /// `input` has `rows` rows of `columns` elements, `input_ld` apart; `output` has `columns` rows, `output_ld` apart.
         /// Launch a block of [`THREADS`] threads for each tile of `grid`, ⌈(rows + slack − 1) / tile⌉ of them along axis 0.
-        #[kernel(module = $module, launch_bounds(256, 4), programmatic)]
+        #[kernel(module = $module, launch_bounds(256), programmatic)]
         pub fn $name(
             input: Global<u8>,
             output: GlobalMut<u8>,

@@ -4,7 +4,7 @@
 //! Where rows do not start on 16-byte boundaries, it moves single elements.
 
 use super::registers::turn;
-use super::tile::store_piece;
+use super::tile::{THREADS, store_piece};
 use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{
@@ -17,15 +17,13 @@ use gpu_std::{device, kernel};
 pub struct Square {
     /// Rows and columns.
     pub side: u32,
-    /// Threads of a block.
-    pub threads: u32,
     /// Bytes of shared memory.
     pub shared_bytes: u32,
 }
 
 impl Square {
-    const fn new(bytes: u32, side: u32, threads: u32) -> Self {
-        Self { side, threads, shared_bytes: SharedLayout::new().array::<u8>(side * side * bytes).bytes() }
+    const fn new(bytes: u32, side: u32) -> Self {
+        Self { side, shared_bytes: SharedLayout::new().array::<u8>(side * side * bytes).bytes() }
     }
 }
 
@@ -102,30 +100,30 @@ impl Pair {
 /// registers.
 #[device]
 #[inline(always)]
-fn by_vectors<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
+fn by_vectors<const E: u32, const T: u32, const UNITS: usize>(
     data: GlobalMut<u32>,
     ld: u64,
     pair: Pair,
     shared: Shared<u32>,
 ) {
-    let first = load_tile::<E, T, N, UNITS>(data, ld, &pair, 0);
-    turn_tile::<E, T, N, UNITS>(first, shared);
+    let first = load_tile::<E, T, UNITS>(data, ld, &pair, 0);
+    turn_tile::<E, T, UNITS>(first, shared);
     // On the diagonal this is the first one again, which then is stored twice.
-    let second = load_tile::<E, T, N, UNITS>(data, ld, &pair, pair.tiles - 1);
+    let second = load_tile::<E, T, UNITS>(data, ld, &pair, pair.tiles - 1);
     sync_threads();
-    store_tile::<E, T, N, UNITS>(data, ld, &pair, 0, shared);
+    store_tile::<E, T, UNITS>(data, ld, &pair, 0, shared);
     if pair.tiles == 2 {
         sync_threads();
-        turn_tile::<E, T, N, UNITS>(second, shared);
+        turn_tile::<E, T, UNITS>(second, shared);
         sync_threads();
-        store_tile::<E, T, N, UNITS>(data, ld, &pair, 1, shared);
+        store_tile::<E, T, UNITS>(data, ld, &pair, 1, shared);
     }
 }
 
 /// The patches of a tile that this thread turns. Where the tile ends before, they are some of its others.
 #[device]
 #[inline(always)]
-fn load_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
+fn load_tile<const E: u32, const T: u32, const UNITS: usize>(
     data: GlobalMut<u32>,
     ld: u64,
     pair: &Pair,
@@ -136,15 +134,12 @@ fn load_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
     let (row, column) = pair.start(tile);
     let (height, width) = pair.size::<T>(tile);
     core::array::from_fn(|unit| {
-        let unit = thread_idx_x() + unit as u32 * N;
+        let unit = thread_idx_x() + unit as u32 * THREADS;
         let (across, down) = (unit % groups, unit / groups);
         let first = column / vector as u64 * 4 + (across.min(width / vector - 1) * 4) as u64;
-        let down = (4 * down).min(height - 1);
-        let mut line = data.offset((row + down as u64) * ld + first);
         core::array::from_fn(|i| {
-            let values = line.read_vec(0);
-            line = line.offset(if down + (i as u32) + 1 < height { ld } else { 0 });
-            values
+            let row = row + (4 * down + i as u32).min(height - 1) as u64;
+            data.offset(row * ld + first).read_vec(0)
         })
     })
 }
@@ -152,14 +147,14 @@ fn load_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
 /// Stores a tile's columns to shared memory.
 #[device]
 #[inline(always)]
-fn turn_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
+fn turn_tile<const E: u32, const T: u32, const UNITS: usize>(
     patches: [[[u32; 4]; 4]; UNITS],
     shared: Shared<u32>,
 ) {
     let vector = 16 / E;
     let groups = T / vector;
     gpu_std::unroll::<UNITS>(|unit| {
-        let number = thread_idx_x() + unit as u32 * N;
+        let number = thread_idx_x() + unit as u32 * THREADS;
         let (across, down) = (number % groups, number / groups);
         let turned = turn::<E>(patches[unit]);
         for k in 0..vector as usize {
@@ -171,7 +166,7 @@ fn turn_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
 /// Writes the turned tile `tile` to where the other one is.
 #[device]
 #[inline(always)]
-fn store_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
+fn store_tile<const E: u32, const T: u32, const UNITS: usize>(
     data: GlobalMut<u32>,
     ld: u64,
     pair: &Pair,
@@ -183,7 +178,7 @@ fn store_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
     let (row, first) = pair.start(tile);
     let (height, width) = pair.size::<T>(tile);
     for step in 0..4 * UNITS {
-        let item = thread_idx_x() + step as u32 * N;
+        let item = thread_idx_x() + step as u32 * THREADS;
         let (group, column) = (item % groups, item / groups);
         if column < width && group * vector < height {
             let at = column * groups + (group ^ (column / vector % groups));
@@ -198,24 +193,19 @@ fn store_tile<const E: u32, const T: u32, const N: u32, const UNITS: usize>(
 /// takes the place of the one that it is exchanged with.
 #[device]
 #[inline(always)]
-fn by_elements<U: Element, const T: u32, const N: u32>(
-    data: GlobalMut<U>,
-    ld: u64,
-    pair: Pair,
-    shared: Shared<U>,
-) {
+fn by_elements<U: Element, const T: u32>(data: GlobalMut<U>, ld: u64, pair: Pair, shared: Shared<U>) {
     let at = |row: u32, column: u32| row * T + (column ^ row);
     let second = pair.tiles - 1;
-    each::<U, T, N>(data, ld, &pair, 0, |line, row, column| shared.write(at(row, column), line.read(column)));
+    each::<U, T>(data, ld, &pair, 0, |line, row, column| shared.write(at(row, column), line.read(column)));
     sync_threads();
-    each::<U, T, N>(data, ld, &pair, second, |line, row, column| {
+    each::<U, T>(data, ld, &pair, second, |line, row, column| {
         let here = line.read(column);
         line.write(column, shared.read(at(column, row)));
         shared.write(at(column, row), here);
     });
     if second == 1 {
         sync_threads();
-        each::<U, T, N>(data, ld, &pair, 0, |line, row, column| {
+        each::<U, T>(data, ld, &pair, 0, |line, row, column| {
             line.write(column, shared.read(at(row, column)));
         });
     }
@@ -225,7 +215,7 @@ fn by_elements<U: Element, const T: u32, const N: u32>(
 /// column.
 #[device]
 #[inline(always)]
-fn each<U: Element, const T: u32, const N: u32>(
+fn each<U: Element, const T: u32>(
     data: GlobalMut<U>,
     ld: u64,
     pair: &Pair,
@@ -240,24 +230,24 @@ fn each<U: Element, const T: u32, const N: u32>(
         if row < height && column < width {
             take(data.offset((top + row as u64) * ld + left), row, column);
         }
-        item += N;
+        item += THREADS;
     }
 }
 
 macro_rules! squares {
-    ($($name:ident, $module:ident, $size:ident: $U:ty, $T:literal, $N:literal threads, $B:literal blocks;)*) => { $(
+    ($($name:ident, $module:ident, $size:ident: $U:ty, $T:literal;)*) => { $(
         #[doc = concat!("The tiles of `", stringify!($name), "`.")]
-        pub const $size: Square = Square::new(size_of::<$U>() as u32, $T, $N);
+        pub const $size: Square = Square::new(size_of::<$U>() as u32, $T);
 
         #[doc = concat!("Transposes square matrices of elements as wide as a `", stringify!($U), "` in place.")]
         ///
         /// `side` rows of `side` elements, `ld` apart; the next matrix is `stride` after. Launch [`blocks`]`(tiles)` blocks of
-        /// the tile's threads for each matrix, `tiles` being ⌈side / tile⌉.
-        #[kernel(module = $module, launch_bounds($N, $B), programmatic)]
+        /// [`THREADS`] threads for each matrix, `tiles` being ⌈side / tile⌉.
+        #[kernel(module = $module, launch_bounds(256, 2), programmatic)]
         pub fn $name(data: GlobalMut<$U>, side: u64, ld: u64, stride: u64, tiles: u32) {
             const E: u32 = size_of::<$U>() as u32;
-            const UNITS: usize = ($T * $T * E / 64 / $N) as usize;
-            const { assert!(UNITS as u32 * 64 * $N == $T * $T * E) };
+            const UNITS: usize = ($T * $T * E / 64 / THREADS) as usize;
+            const { assert!(UNITS as u32 * 64 * THREADS == $T * $T * E) };
             let of_one = (blocks(tiles as u64) as u32).max(1);
             let matrix = data.offset((block_idx_x() / of_one) as u64 * stride);
             let shared = shared::dynamic().array::<u32>($T * $T * E / 4);
@@ -270,22 +260,20 @@ macro_rules! squares {
             let aligned = data.address().is_multiple_of(16)
                 && ((ld | stride | side) * E as u64).is_multiple_of(16);
             if E == 16 || aligned {
-                by_vectors::<E, $T, $N, UNITS>(matrix.cast(), ld * E as u64 / 4, pair, shared);
+                by_vectors::<E, $T, UNITS>(matrix.cast(), ld * E as u64 / 4, pair, shared);
             } else {
-                by_elements::<$U, $T, $N>(matrix, ld, pair, shared.cast());
+                by_elements::<$U, $T>(matrix, ld, pair, shared.cast());
             }
         }
     )* };
 }
 
-// Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.952, of 128 bytes 0.865). Of 1 byte they make a tile so
-// large that it takes 512 threads (with 256 its second tile fills the registers, 0.695, and rows of 128 bytes were 0.872): only for
-// matrices of enough of them. Blocks of a multiprocessor: as many as registers leave.
+// Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.952, of 128 bytes 0.865), but two tiles of as many
+// bytes of 1 byte fill the registers (0.695, of 128 bytes 0.872).
 squares! {
-    transpose_square_b8, transpose_square_b8, SQUARE_B8: u8, 128, 256 threads, 4 blocks;
-    transpose_square_large_b8, transpose_square_b8, SQUARE_LARGE_B8: u8, 256, 512 threads, 2 blocks;
-    transpose_square_b16, transpose_square_b16, SQUARE_B16: u16, 128, 256 threads, 2 blocks;
-    transpose_square_b32, transpose_square_b32, SQUARE_B32: u32, 64, 256 threads, 4 blocks;
-    transpose_square_b64, transpose_square_b64, SQUARE_B64: u64, 64, 256 threads, 2 blocks;
-    transpose_square_b128, transpose_square_b128, SQUARE_B128: u128, 32, 256 threads, 4 blocks;
+    transpose_square_b8, transpose_square_b8, SQUARE_B8: u8, 128;
+    transpose_square_b16, transpose_square_b16, SQUARE_B16: u16, 128;
+    transpose_square_b32, transpose_square_b32, SQUARE_B32: u32, 64;
+    transpose_square_b64, transpose_square_b64, SQUARE_B64: u64, 64;
+    transpose_square_b128, transpose_square_b128, SQUARE_B128: u128, 32;
 }
