@@ -32,7 +32,7 @@ use gpu_std::{device, kernel, opaque, unroll};
 /// Rows of a step.
 const ROWS: u32 = 64;
 /// Steps of a block: the more of them, the fewer rows are loaded twice; the fewer, the better blocks fill the GPU.
-const STEPS: u32 = 4;
+const STEPS: u32 = 3;
 /// A sector: parts of sectors are never written.
 const SLACK: u32 = 32;
 const VECTORS: u32 = 16;

@@ -1,7 +1,7 @@
 //! Filters: which kernel, and how its blocks share the image.
 
 use gpu_kernels::stencil::filter::geometry::{THREADS, WARPS};
-use gpu_kernels::stencil::filter::{Geometry, general, march, sobel};
+use gpu_kernels::stencil::filter::{Divisor, Geometry, general, march, sobel};
 use gpu_std::launch::LaunchConfig;
 
 use super::blocks;
@@ -99,7 +99,7 @@ impl Plan {
                 (general::FULL_THREADS, general::full_shared_bytes::<S>(taps_x * taps_y))
             };
             plan.launch = LaunchConfig::linear(0, threads).shared(bytes);
-            geometry.across = geometry.output_row.div_ceil(threads);
+            geometry.across = Divisor::new(geometry.output_row.div_ceil(threads));
         }
         plan.with_blocks(output)
     }
@@ -120,7 +120,7 @@ impl Plan {
         if plan.kernel == Kernel::General {
             plan.launch = LaunchConfig::linear(0, sobel::THREADS);
             plan.geometry.rows = GENERAL_ROWS;
-            plan.geometry.across = plan.geometry.output_row.div_ceil(sobel::THREADS);
+            plan.geometry.across = Divisor::new(plan.geometry.output_row.div_ceil(sobel::THREADS));
         }
         plan.with_blocks(output)
     }
@@ -159,8 +159,8 @@ impl Plan {
             top: window.top,
             mode,
             rows: 0,
-            across: 0,
-            down: 0,
+            across: Divisor::default(),
+            down: Divisor::default(),
             input_aligned: [16, 4]
                 .into_iter()
                 .find(|&to| aligned(to, bytes, input, addresses[0]) && shift.is_multiple_of(to))
@@ -171,8 +171,9 @@ impl Plan {
         if !fast {
             return Self { kernel: Kernel::General, launch: LaunchConfig::linear(0, 0), geometry };
         }
-        geometry.across = geometry.output_row.div_ceil(WARPS * 32 * march::lane::<T>(taps));
-        let images = geometry.across as u64 * output.count() as u64;
+        let across = geometry.output_row.div_ceil(WARPS * 32 * march::lane::<T>(taps));
+        geometry.across = Divisor::new(across);
+        let images = u64::from(across) * output.count() as u64;
         let blocks = |rows: u32| images * u64::from(geometry.output_height.div_ceil(rows));
         let mut rows = rows.clamp(MIN_ROWS, MAX_ROWS);
         while rows > MIN_ROWS && blocks(rows) < ENOUGH_BLOCKS {
@@ -185,9 +186,10 @@ impl Plan {
 
     fn with_blocks(mut self, output: ImageLayout) -> Result<Self, Error> {
         let geometry = &mut self.geometry;
-        geometry.down = geometry.output_height.div_ceil(geometry.rows);
-        let lines = u64::from(geometry.down).saturating_mul(output.count() as u64);
-        self.launch.grid[0] = blocks(lines.saturating_mul(u64::from(geometry.across)))?;
+        let down = geometry.output_height.div_ceil(geometry.rows);
+        geometry.down = Divisor::new(down);
+        let lines = u64::from(down).saturating_mul(output.count() as u64);
+        self.launch.grid[0] = blocks(lines.saturating_mul(u64::from(geometry.across.get())))?;
         Ok(self)
     }
 }

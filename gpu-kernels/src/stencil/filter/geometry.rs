@@ -2,6 +2,8 @@
 
 use gpu_std::parameter::Parameter;
 
+use super::divisor::Divisor;
+
 /// Threads of a block of the fast kernels.
 pub const THREADS: u32 = 128;
 /// Its warps, each with a strip of its own.
@@ -46,9 +48,9 @@ pub struct Geometry {
     /// Rows of the output that a block computes.
     pub rows: u32,
     /// Blocks side by side.
-    pub across: u32,
+    pub across: Divisor,
     /// Blocks one below the other, of an image.
-    pub down: u32,
+    pub down: Divisor,
     /// The bytes, 16, 4 or none, that all of the input's rows, and windows in them, start at multiples of.
     pub input_aligned: u32,
     /// Whether the output's rows start at multiples of 16 bytes: 1 or 0.
@@ -74,11 +76,11 @@ impl Geometry {
     /// Where block number `block` works.
     #[inline(always)]
     pub(super) fn place(&self, block: u32) -> Place {
-        let line = block / self.across;
-        let image = line / self.down;
-        let row = (line - image * self.down) * self.rows;
+        let line = self.across.quotient(block);
+        let image = self.down.quotient(line);
+        let row = (line - image * self.down.get()) * self.rows;
         let left = self.output_height - row;
         let rows = if left < self.rows { left } else { self.rows };
-        Place { image, row, rows, across: block - line * self.across }
+        Place { image, row, rows, across: block - line * self.across.get() }
     }
 }

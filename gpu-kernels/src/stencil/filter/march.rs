@@ -106,21 +106,20 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
         let at = (part * 32 + lane) * vector::<T>();
         at >= begin && at < end
     };
-    let filler = Filler::<T, C> {
-        // Possibly before the image: nothing is read there.
-        lane_input: input.offset(
-            (place.image as u64 * geometry.input_stride)
-                .wrapping_add_signed(start as i64 + (lane * vector::<T>()) as i64),
-        ),
-        start,
-        lane,
-        segment,
-        vectors: (begin, end),
-        copies: [copies(0), copies(1)],
-        rest: segment - (end - begin),
-    };
+    let filler = Filler::<C> { start, lane, segment, copies: [copies(0), copies(1)] };
     let first = place.row as i32 - geometry.top;
     let total = place.rows + (K as u32 - 1);
+    // Whether all rows lie inside the image, and whole vectors: most strips. Then a row costs no more than its copies.
+    let is_plain = geometry.input_aligned == 16
+        && (begin, end) == (0, segment)
+        && first >= 0
+        && first as u32 + total <= geometry.height;
+    // The lane's first vector of the next row, possibly outside the image: nothing is read there.
+    let mut from = input.offset(
+        (place.image as u64 * geometry.input_stride)
+            .wrapping_add_signed(start as i64 + (lane * vector::<T>()) as i64)
+            .wrapping_add((first as i64 as u64).wrapping_mul(geometry.input_pitch)),
+    );
     // One loop for all: the first rounds only start copies, the last ones start none.
     let mut step = 0;
     while step < total + (DEPTH - 1) {
@@ -132,7 +131,13 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
             sync_warp(u32::MAX);
         }
         if step < total {
-            filler.fill(geometry, outside, slots.offset(step % DEPTH * segment), first + step as i32);
+            let slot = slots.offset(step % DEPTH * segment);
+            if is_plain {
+                filler.copy(slot, from);
+            } else {
+                filler.fill(geometry, outside, slot, first + step as i32, from);
+            }
+            from = from.offset(geometry.input_pitch);
         }
         commit();
         step += 1;
@@ -201,27 +206,33 @@ fn vectors<T>(geometry: &Geometry, start: i32, segment: u32, channels: u32) -> (
 }
 
 /// What a lane needs to bring rows into shared memory.
-struct Filler<T: Pixel, const C: usize> {
-    /// The lane's first vector of the strip's segment in the image's first row.
-    lane_input: Global<T>,
+struct Filler<const C: usize> {
     start: i32,
     lane: u32,
     segment: u32,
-    /// The elements that are copied in vectors, first and end.
-    vectors: (u32, u32),
     /// Which of the segment's vectors of 16 bytes, 32 by 32, this lane copies.
     copies: [bool; 2],
-    /// How many elements are not copied in vectors.
-    rest: u32,
 }
 
-impl<T: Pixel, const C: usize> Filler<T, C> {
-    /// Starts to copy row `y` of the input, wherever that is, to `slot`.
+impl<const C: usize> Filler<C> {
+    /// Starts to copy this lane's vectors of a row to `slot`: the first of them is at `from`.
     #[device]
     #[inline(always)]
-    fn fill(&self, geometry: &Geometry, outside: T, slot: Shared<T>, y: i32) {
-        // Asked in one comparison first, most rows being inside: what is counted here is what each row costs.
-        let y = if (y as u32) < geometry.height { y } else { near(y, geometry.height as i32, geometry.mode) };
+    fn copy<T: Pixel>(&self, slot: Shared<T>, from: Global<T>) {
+        let at = self.lane * vector::<T>();
+        unroll::<2>(|part| {
+            if self.copies[part] {
+                let on = part as u32 * 32 * vector::<T>();
+                copy::<u32, 4>(slot.offset(at + on).cast(), 0, from.offset(on as u64).cast(), 0);
+            }
+        });
+    }
+
+    /// Starts to copy row `row` of the input, wherever that is, to `slot`; `from` is where the lane's first vector of it would lie.
+    #[device]
+    #[inline(always)]
+    fn fill<T: Pixel>(&self, geometry: &Geometry, outside: T, slot: Shared<T>, row: i32, from: Global<T>) {
+        let y = near(row, geometry.height as i32, geometry.mode);
         if y < 0 {
             let mut at = self.lane;
             while at < opaque(self.segment) {
@@ -230,16 +241,11 @@ impl<T: Pixel, const C: usize> Filler<T, C> {
             }
             return;
         }
-        let from = self.lane_input.offset(y as u64 * geometry.input_pitch);
-        let (begin, end) = self.vectors;
+        let from = from.offset(((y - row) as i64 as u64).wrapping_mul(geometry.input_pitch));
+        // Here rather than once, as most strips never ask and have no registers for it.
+        let (begin, end) = vectors::<T>(geometry, opaque(self.start as u32) as i32, self.segment, C as u32);
         if geometry.input_aligned == 16 {
-            let at = self.lane * vector::<T>();
-            unroll::<2>(|part| {
-                if self.copies[part] {
-                    let on = part as u32 * 32 * vector::<T>();
-                    copy::<u32, 4>(slot.offset(at + on).cast(), 0, from.offset(on as u64).cast(), 0);
-                }
-            });
+            self.copy(slot, from);
         } else {
             // Words: nothing waits for them either. The lane's first one is not where its first vector is.
             let from = from.cast::<u32>().offset((self.lane as u64).wrapping_mul(3).wrapping_neg());
@@ -252,11 +258,8 @@ impl<T: Pixel, const C: usize> Filler<T, C> {
                 word += 32;
             }
         }
-        if self.rest == 0 {
-            return;
-        }
         // The rest, element by element: at the image's edges, or everything where nothing is aligned.
-        let rest = opaque(self.rest);
+        let rest = opaque(self.segment - (end - begin));
         let line = from.offset(-((self.lane * vector::<T>()) as i64 + self.start as i64) as u64);
         let mut number = self.lane;
         while number < rest {

@@ -5,6 +5,7 @@
 //! chain starts with the product of its first pair. So which kernel runs never shows in the bits.
 
 pub mod arctangent;
+mod divisor;
 mod full;
 pub mod general;
 pub mod geometry;
@@ -15,6 +16,7 @@ pub mod scipy;
 mod separable;
 pub mod sobel;
 
+pub use divisor::Divisor;
 pub use geometry::Geometry;
 pub use instances::*;
 pub use pixel::Pixel;

@@ -13,7 +13,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, unroll};
+use gpu_std::{device, opaque, unroll};
 
 use super::arctangent::{Coefficients, atan2};
 use super::geometry::{Geometry, Place};
@@ -101,7 +101,7 @@ fn store<T: Pixel, const V: usize>(
     if targets.wanted & (1 << number) == 0 {
         return;
     }
-    let row = targets.row(output, number, image, row).offset(column as u64);
+    let row = targets.row(output, number, opaque(image), row).offset(column as u64);
     let is_aligned = targets.aligned & (1 << number) != 0;
     store_left::<T, V>(row, is_aligned, end.saturating_sub(column), values);
 }
