@@ -138,11 +138,16 @@ fn shapes_around_every_boundary() {
 fn short_and_wide_tall_and_skinny() {
     for_each("short_and_wide_tall_and_skinny", |device| {
         for order in ORDERS {
-            for (rows, columns) in
-                [(1, 40_000), (3, 10_007), (10_007, 3), (20_000, 1), (300, 300), (8000, 300)]
-            {
+            for (rows, columns) in [(1, 40_000), (3, 10_007), (10_007, 3), (20_000, 1), (300, 300)] {
                 check_all(device, layout(rows, columns, order, 0), (0.5, 1.5), 0, rows as u64);
             }
+        }
+        // Sums across with groups of each width and some more lines than are in flight at once.
+        for (rows, columns, width) in [(3000, 530, 8), (3900, 270, 16), (7700, 140, 32)] {
+            let layout = layout(rows, columns, Order::ColumnMajor, 0);
+            let shape = Plan::new::<f64>(layout, 0, 0, true).unwrap().shape;
+            assert_eq!((shape.width, shape.pieces), (width, 1));
+            check::<f64>(device, layout, (0.5, 1.5), 0, rows as u64);
         }
         let wide = Plan::new::<f32>(layout(3, 10_007, Order::RowMajor, 0), 0, 0, true).unwrap();
         assert!(wide.shape.pieces > 1 && wide.finish.is_some());
