@@ -40,18 +40,21 @@ pub(super) fn across<T: Scalar, const V: usize>(
     let index = first + lane * V as u32;
 
     let start = piece * shape.piece;
+    let left = shape.results.saturating_sub(index);
+    // A lane beyond the last result has nothing to do.
+    let end = if left > 0 { shape.length.min(start + shape.piece) } else { 0 };
     let part = Part {
         lines: a.offset(start as u64 * shape.leading),
         x: x.offset(start as u64),
         leading: shape.leading,
-        length: shape.piece.min(shape.length.saturating_sub(start)),
+        length: end.saturating_sub(start),
         index,
-        left: shape.results.saturating_sub(index),
+        left,
         group: thread_idx_x() >> shift,
         groups: ACROSS_THREADS >> shift,
     };
     let vectors = shape.vectors != 0 && shape.x_vectors != 0;
-    let mut sums: [T::Sum; V] = if vectors && part.left >= V as u32 { part.sums() } else { part.elements() };
+    let mut sums: [T::Sum; V] = if vectors && left >= V as u32 { part.vectors() } else { part.elements() };
 
     let mut distance = 16;
     while distance >= shape.width {
@@ -95,13 +98,12 @@ impl<T: Scalar> Part<T> {
     /// The lane's sums, of lines and factors that are read as vectors.
     #[device]
     #[inline(always)]
-    fn sums<const V: usize>(&self) -> [T::Sum; V] {
-        let round = self.groups * ACROSS_UNROLL;
+    fn vectors<const V: usize>(&self) -> [T::Sum; V] {
         let mut sums = [T::Sum::ZERO; V];
-        let mut first = 0;
-        while first + round <= self.length {
-            let lines = self.lines.offset((first + self.group * V as u32) as u64 * self.leading);
-            let x = self.x.offset((first + self.group * V as u32) as u64);
+        let mut done = 0;
+        while (done + ACROSS_UNROLL) * self.groups <= self.length {
+            let first = self.line::<V>(done);
+            let (lines, x) = (self.lines.offset(first as u64 * self.leading), self.x.offset(first as u64));
             // Of the lines that a thread has in flight each `V` share a vector of factors.
             let x: [[T; V]; ACROSS_UNROLL as usize] = core::array::from_fn(|step| {
                 if step < ACROSS_UNROLL as usize / V {
@@ -111,32 +113,14 @@ impl<T: Scalar> Part<T> {
                 }
             });
             let a: [[T; V]; ACROSS_UNROLL as usize] = core::array::from_fn(|step| {
-                let line = (step / V) as u32 * self.groups * V as u32 + (step % V) as u32;
-                lines.offset(line as u64 * self.leading).read_streaming_vec(self.index)
+                lines.offset(self.step::<V>(step) as u64 * self.leading).read_streaming_vec(self.index)
             });
             unroll::<{ ACROSS_UNROLL as usize }>(|step| add(&mut sums, a[step], x[step / V][step % V]));
-            first += round;
+            done += ACROSS_UNROLL;
         }
-        // What is left is asked for at once, too.
-        if first < self.length {
-            let line = |step: usize| {
-                first + (self.group + (step / V) as u32 * self.groups) * V as u32 + (step % V) as u32
-            };
-            let lines: [([T; V], T); ACROSS_UNROLL as usize] = core::array::from_fn(|step| {
-                if line(step) < self.length {
-                    let start = self.lines.offset(line(step) as u64 * self.leading);
-                    (start.read_streaming_vec(self.index), self.x.read_only(line(step)))
-                } else {
-                    ([T::default(); V], T::default())
-                }
-            });
-            unroll::<{ ACROSS_UNROLL as usize }>(|step| {
-                if line(step) < self.length {
-                    let (a, x) = lines[step];
-                    add(&mut sums, a, x);
-                }
-            });
-        }
+        self.rest(&mut sums, done, |line| {
+            self.lines.offset(line as u64 * self.leading).read_streaming_vec(self.index)
+        });
         sums
     }
 
@@ -145,33 +129,56 @@ impl<T: Scalar> Part<T> {
     #[inline(always)]
     fn elements<const V: usize>(&self) -> [T::Sum; V] {
         let mut sums = [T::Sum::ZERO; V];
-        let mut first = self.group * V as u32;
-        while first < self.length {
-            let end = self.length.min(first + V as u32);
-            let mut line = first;
-            while line < end {
-                // Two lines at once, which `V` is a multiple of.
-                let a: [[T; V]; 2] = core::array::from_fn(|step| {
-                    let line = (line + step as u32).min(end - 1);
-                    let start = self.lines.offset(line as u64 * self.leading + self.index as u64);
-                    core::array::from_fn(|j| {
-                        if (j as u32) < self.left { start.read_only(j as u32) } else { T::default() }
-                    })
-                });
-                let x: [T; 2] =
-                    core::array::from_fn(|step| self.x.read_only((line + step as u32).min(end - 1)));
-                add(&mut sums, a[0], x[0]);
-                if line + 1 < end {
-                    add(&mut sums, a[1], x[1]);
-                }
-                line += 2;
-            }
-            first += self.groups * V as u32;
-        }
+        self.rest(&mut sums, 0, |line| {
+            let start = self.lines.offset(line as u64 * self.leading + self.index as u64);
+            core::array::from_fn(|j| {
+                if (j as u32) < self.left { start.read_only(j as u32) } else { T::default() }
+            })
+        });
         sums
+    }
+
+    /// Which line, from the piece's start, is the group's line number `number`.
+    #[device]
+    #[inline(always)]
+    fn line<const V: usize>(&self, number: u32) -> u32 {
+        (number / V as u32 * self.groups + self.group) * V as u32 + number % V as u32
+    }
+
+    /// How far from a line of the group the one is that comes `step` later. Those between lie in one run of `V` lines, or the
+    /// first is the first of its run.
+    #[device]
+    #[inline(always)]
+    fn step<const V: usize>(&self, step: usize) -> u32 {
+        (step / V) as u32 * self.groups * V as u32 + (step % V) as u32
+    }
+
+    /// Adds the group's lines from number `done` on, a multiple of `V`. Four are in flight: with more, registers do not
+    /// suffice for doubles.
+    #[device]
+    #[inline(always)]
+    fn rest<const V: usize>(&self, sums: &mut [T::Sum; V], mut done: u32, read: impl Fn(u32) -> [T; V]) {
+        while self.line::<V>(done) < self.length {
+            let first = self.line::<V>(done);
+            let lines: [([T; V], T); 4] = core::array::from_fn(|step| {
+                let line = first + self.step::<V>(step);
+                if line < self.length {
+                    (read(line), self.x.read_only(line))
+                } else {
+                    ([T::default(); V], T::default())
+                }
+            });
+            unroll::<4>(|step| {
+                if first + self.step::<V>(step) < self.length {
+                    add(sums, lines[step].0, lines[step].1);
+                }
+            });
+            done += 4;
+        }
     }
 }
 
+/// `sums` with the products of a line's vector and its factor.
 #[inline(always)]
 fn add<T: Scalar, const V: usize>(sums: &mut [T::Sum; V], a: [T; V], x: T) {
     let x = x.widen();
