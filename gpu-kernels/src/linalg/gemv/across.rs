@@ -153,27 +153,28 @@ impl<T: Scalar> Part<T> {
         (step / V) as u32 * self.groups * V as u32 + (step % V) as u32
     }
 
-    /// Adds the group's lines from number `done` on, a multiple of `V`. Four are in flight: with more, registers do not
-    /// suffice for doubles.
+    /// Adds the group's lines from number `done` on, a multiple of `V`. With more in flight registers would not suffice: in
+    /// doubles for what they are read as vectors, in halves for what they are read one by one.
     #[device]
     #[inline(always)]
     fn rest<const V: usize>(&self, sums: &mut [T::Sum; V], mut done: u32, read: impl Fn(u32) -> [T; V]) {
+        let count = const { if V > 4 { 2 } else { 4 } };
         while self.line::<V>(done) < self.length {
             let first = self.line::<V>(done);
             let lines: [([T; V], T); 4] = core::array::from_fn(|step| {
                 let line = first + self.step::<V>(step);
-                if line < self.length {
+                if step < count && line < self.length {
                     (read(line), self.x.read_only(line))
                 } else {
                     ([T::default(); V], T::default())
                 }
             });
             unroll::<4>(|step| {
-                if first + self.step::<V>(step) < self.length {
+                if step < count && first + self.step::<V>(step) < self.length {
                     add(sums, lines[step].0, lines[step].1);
                 }
             });
-            done += 4;
+            done += count as u32;
         }
     }
 }

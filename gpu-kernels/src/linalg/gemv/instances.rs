@@ -12,7 +12,7 @@ pub use super::along::lines_per_block;
 macro_rules! products {
     ($($module:ident: $T:ty, $Sum:ty, $v:literal, $along:ident, $across:ident, $finish:ident;)*) => { $(
         #[doc = concat!("Sums along lines of `", stringify!($T), "`: blocks of [`THREADS`](super::THREADS), each [`lines_per_block`], for each piece.")]
-        #[kernel(module = $module, launch_bounds(256, 3), programmatic)]
+        #[kernel(module = $module, launch_bounds(256, 3))]
         pub fn $along(
             a: Global<$T>,
             x: Global<$T>,
@@ -22,8 +22,6 @@ macro_rules! products {
             alpha: $Sum,
             beta: $Sum,
         ) {
-            grid_dependency_synchronize();
-            trigger_launch_completion();
             super::along::along::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
         }
 
