@@ -13,19 +13,19 @@ use crate::matrix::{Layout, Order};
 
 /// Warps that shall be at work along lines: sums are cut into pieces where there are fewer.
 const ENOUGH_WARPS: u32 = 2048;
-/// Blocks that shall be at work across lines: one for almost each multiprocessor of the largest devices, with 64 KiB in
-/// flight. Groups of lanes are narrower where there are fewer, and then sums are cut into pieces. An H200, products of f32 in
-/// a batch, µs, by lanes that share a line and blocks:
+/// Blocks that shall be at work across lines: one on almost every multiprocessor of an H200, where a block's 64 KiB in flight
+/// are as many as it takes. Where there are fewer, fewer lanes share a line, and then sums are cut into pieces. Aᵀ · x of
+/// `f32` in batches on an H200, µs, for so many lanes and about so many blocks:
 ///
 /// | A | 8, 128 | 8, 256 | 8, 1024 | 32, 128 | 32, 256 | 32, 1024 |
 /// |---|---|---|---|---|---|---|
 /// | 4096 × 4096 | 16.8 | 17.9 | 19.4 | 18.1 | 19.2 | 20.4 |
 /// | 16384 × 16384 | | | 247 | 239 | 244 | 243 |
-/// | 2000 × 100000 | 205 | 204 | 194 | 183 | 185 | 186 |
+/// | 100000 × 2000 | 205 | 204 | 194 | 183 | 185 | 186 |
 const ENOUGH_BLOCKS: u32 = 120;
-/// Lanes that share a line across, at least, where A has at most so many bytes. Each halving reads memory more slowly, and pieces
-/// cost a second launch. In a batch on an H200, in a piece of 4096 × 4096 f32 (64 MiB) 8 lanes take 16.8 µs, 4 20.0, 2 25.1, and
-/// the launch is about 1.3; 1024 × 1024 take 2.8 µs with 2 lanes and 3.3 with 4 and two pieces.
+/// Lanes that share a line across, at least, of an A of at most so many bytes. The fewer, the slower is memory: 16.8 µs of 4096 ×
+/// 4096 uncut `f32` in batches on an H200 with 8, 20.0 with 4, 25.1 with 2; but each step less is worth it while it takes less
+/// than the second launch for pieces, of about 1.3 µs. 1024 × 1024 takes 2.8 µs uncut with 2, and 3.3 in two pieces with 4.
 const LEAST_WIDTHS: [(u64, u32); 3] = [(8 << 20, 2), (24 << 20, 4), (128 << 20, 8)];
 /// No piece is shorter than so many rounds of a warp's vectors.
 const LEAST_ROUNDS: u32 = 4;

@@ -38,7 +38,8 @@ pub const THREADS: u32 = 32 * WARPS;
 pub const LINES: u32 = 2;
 /// Vectors of a line that a thread has in flight.
 pub const UNROLL: u32 = 4;
-/// Warps of a block across.
+/// Warps of a block across. With [`ACROSS_UNROLL`], in batches of 4096 × 4096 `f32` on an H200, of which 128 blocks take a strip
+/// each: 256 threads with 4, 8, 16 lines 23.4, 17.8, 17.0 µs; 512 with 4, 8, 16 lines 20.7, 16.8, 17.3; 1024 with 4 lines 16.9.
 pub const ACROSS_WARPS: u32 = 16;
 /// Threads of a block across.
 pub const ACROSS_THREADS: u32 = 32 * ACROSS_WARPS;
