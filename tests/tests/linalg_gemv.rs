@@ -1,6 +1,6 @@
 //! Products of a matrix and a vector: one body over all backends, against a serial oracle.
 
-use gpu_kernels::linalg::gemv::{Shape, WARPS, vector};
+use gpu_kernels::linalg::gemv::{ACROSS_THREADS, ACROSS_WARPS, Shape, vector};
 use gpu_linalg::plan::gemv::Plan;
 use gpu_linalg::{Element, Error, Layout, Matrix, Order, bf16, f16, gemv, gemv_scratch_len, matvec};
 use gpu_std::float::Float;
@@ -18,16 +18,19 @@ fn naive<T: Element>(alpha: T::Sum, a: &[T], layout: Layout, x: &[T], beta: T::S
     let Shape { length, piece, pieces, width, .. } =
         Plan::new::<T>(layout, 0, 0, alpha != zero).unwrap().shape;
     let along = layout.order() == Order::RowMajor;
-    let chains = if along { width } else { WARPS } as usize;
+    let chains = if along { width } else { ACROSS_THREADS / width } as usize;
     for (row, y) in y.iter_mut().enumerate() {
         let mut sums = vec![zero; pieces as usize * chains];
         for column in 0..length {
             let (number, place) = (column / piece, column % piece);
-            let chain = if along { place / vector::<T>() % width } else { place % WARPS };
-            let sum = &mut sums[number as usize * chains + chain as usize];
+            let chain = place as usize / vector::<T>() as usize % chains;
+            let sum = &mut sums[number as usize * chains + chain];
             *sum = a[layout.index(row, column as usize)].widen().mul_add(x[column as usize].widen(), *sum);
         }
-        let totals = sums.chunks(chains).map(|sums| if along { halves(sums) } else { in_order(sums) });
+        let warps = if along { 1 } else { ACROSS_WARPS as usize };
+        let totals = sums
+            .chunks(chains)
+            .map(|sums| in_order(&sums.chunks(chains / warps).map(halves).collect::<Vec<_>>()));
         let sum = in_order(&totals.collect::<Vec<_>>()) + zero;
         let result = if beta == zero { alpha * sum } else { alpha.mul_add(sum, beta * y.widen()) };
         *y = T::narrow(result);
@@ -138,6 +141,13 @@ fn short_and_wide_tall_and_skinny() {
             for (rows, columns) in [(1, 40_000), (3, 10_007), (10_007, 3), (20_000, 1), (300, 300)] {
                 check_all(device, layout(rows, columns, order, 0), (0.5, 1.5), 0, rows as u64);
             }
+        }
+        // Sums across with groups of each width and some more lines than are in flight at once.
+        for (rows, columns, width) in [(3000, 530, 8), (3900, 270, 16), (7700, 140, 32)] {
+            let layout = layout(rows, columns, Order::ColumnMajor, 0);
+            let shape = Plan::new::<f64>(layout, 0, 0, true).unwrap().shape;
+            assert_eq!((shape.width, shape.pieces), (width, 1));
+            check::<f64>(device, layout, (0.5, 1.5), 0, rows as u64);
         }
         let wide = Plan::new::<f32>(layout(3, 10_007, Order::RowMajor, 0), 0, 0, true).unwrap();
         assert!(wide.shape.pieces > 1 && wide.finish.is_some());

@@ -1,6 +1,6 @@
 //! Products of a matrix and a vector.
 
-use gpu_kernels::linalg::gemv::{WARPS, vector};
+use gpu_kernels::linalg::gemv::{ACROSS_THREADS, vector};
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
@@ -38,35 +38,27 @@ pub fn gemv<T: Element>(
     }
     let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
     let (length, piece) = (plan.shape.length as usize, plan.shape.piece as usize);
+    let (vector, width) = (vector::<T>() as usize, plan.shape.width as usize);
     y.par_iter_mut().enumerate().for_each(|(row, y)| {
         let sum_of = |number: usize| {
             let part = number * piece..((number + 1) * piece).min(length);
-            let product = |column: usize, sum: T::Sum| {
-                a[layout.index(row, column)].widen().mul_add(x[column].widen(), sum)
-            };
-            if plan.along {
-                // Vectors of 16 bytes go to the lanes in turn; then lanes at halved distances are added.
-                let (vector, width) = (vector::<T>() as usize, plan.shape.width as usize);
-                let mut lanes = vec![T::Sum::ZERO; width];
-                for column in part.clone() {
-                    let lane = (column - part.start) / vector % width;
-                    lanes[lane] = product(column, lanes[lane]);
-                }
-                let mut distance = width / 2;
+            // As many columns as a vector has elements go in turn to the lanes, or to the groups of lanes: each has a chain.
+            let chains = if plan.along { width } else { ACROSS_THREADS as usize / width };
+            let mut sums = vec![T::Sum::ZERO; chains];
+            for column in part.clone() {
+                let sum = &mut sums[(column - part.start) / vector % chains];
+                *sum = a[layout.index(row, column)].widen().mul_add(x[column].widen(), *sum);
+            }
+            // Chains of a warp are added at halved distances, then warps in their order.
+            let warps = sums.chunks_mut(if plan.along { width } else { 32 / width }).map(|chains| {
+                let mut distance = chains.len() / 2;
                 while distance > 0 {
-                    (0..distance).for_each(|lane| lanes[lane] = lanes[lane] + lanes[lane + distance]);
+                    (0..distance).for_each(|chain| chains[chain] = chains[chain] + chains[chain + distance]);
                     distance /= 2;
                 }
-                lanes[0]
-            } else {
-                // Lines go to the warps in turn; then the warps are added.
-                let mut warps = [T::Sum::ZERO; WARPS as usize];
-                for column in part.clone() {
-                    let warp = (column - part.start) % WARPS as usize;
-                    warps[warp] = product(column, warps[warp]);
-                }
-                warps[1..].iter().fold(warps[0], |sum, &warp| sum + warp)
-            }
+                chains[0]
+            });
+            warps.reduce(|sum, warp| sum + warp).unwrap_or(T::Sum::ZERO)
         };
         let sum = (1..plan.shape.pieces as usize).fold(sum_of(0), |sum, number| sum + sum_of(number));
         *y = T::narrow(finish(alpha, sum, beta, || y.widen()));

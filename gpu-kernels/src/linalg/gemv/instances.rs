@@ -3,9 +3,10 @@
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
 use super::Shape;
-pub use super::across::results_per_block;
+pub use super::across::{lines_per_round, results_per_block};
 pub use super::along::lines_per_block;
 
 macro_rules! products {
@@ -24,8 +25,8 @@ macro_rules! products {
             super::along::along::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
         }
 
-        #[doc = concat!("Sums across lines of `", stringify!($T), "`: blocks of [`THREADS`](super::THREADS), each [`results_per_block`], for each piece, with [`shared_bytes`](super::shared_bytes).")]
-        #[kernel(module = $module, launch_bounds(256, 4))]
+        #[doc = concat!("Sums across lines of `", stringify!($T), "`: blocks of [`ACROSS_THREADS`](super::ACROSS_THREADS), each [`results_per_block`], for each piece, with [`shared_bytes`](super::shared_bytes).")]
+        #[kernel(module = $module, launch_bounds(512, 2), programmatic)]
         pub fn $across(
             a: Global<$T>,
             x: Global<$T>,
@@ -35,12 +36,16 @@ macro_rules! products {
             alpha: $Sum,
             beta: $Sum,
         ) {
+            grid_dependency_synchronize();
+            trigger_launch_completion();
             super::across::across::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
         }
 
         #[doc = concat!("Adds the pieces of sums of `", stringify!($T), "`: a thread for each result, in blocks of [`THREADS`](super::THREADS).")]
-        #[kernel(module = $module, launch_bounds(256))]
+        #[kernel(module = $module, launch_bounds(256), programmatic)]
         pub fn $finish(partials: Global<$Sum>, y: GlobalMut<$T>, shape: Shape, alpha: $Sum, beta: $Sum) {
+            grid_dependency_synchronize();
+            trigger_launch_completion();
             super::finish::finish::<$T>(partials, y, &shape, (alpha, beta));
         }
     )* };
