@@ -1,6 +1,6 @@
 //! Transposition of square matrices in place: a block swaps a tile with the one across the diagonal.
 //!
-//! As [`super::tile`], one tile after the other through the same shared memory, so that there is room for rows of 256 bytes.
+//! As [`super::tile`], for both tiles at once, each with shared memory of its own.
 //! Where rows do not start on 16-byte boundaries, it moves single elements.
 
 use super::registers::turn;
@@ -17,13 +17,13 @@ use gpu_std::{device, kernel};
 pub struct Square {
     /// Rows and columns.
     pub side: u32,
-    /// Bytes of shared memory.
+    /// Bytes of shared memory: both tiles.
     pub shared_bytes: u32,
 }
 
 impl Square {
     const fn new(bytes: u32, side: u32) -> Self {
-        Self { side, shared_bytes: SharedLayout::new().array::<u8>(side * side * bytes).bytes() }
+        Self { side, shared_bytes: SharedLayout::new().array::<u8>(2 * side * side * bytes).bytes() }
     }
 }
 
@@ -96,8 +96,7 @@ impl Pair {
     }
 }
 
-/// Both tiles, 16 bytes at a time and one after the other through the same shared memory; `ld` in words. The second one waits in
-/// registers.
+/// Both tiles, 16 bytes at a time; `ld` in words.
 #[device]
 #[inline(always)]
 fn by_vectors<const E: u32, const T: u32, const UNITS: usize>(
@@ -107,16 +106,15 @@ fn by_vectors<const E: u32, const T: u32, const UNITS: usize>(
     shared: Shared<u32>,
 ) {
     let first = load_tile::<E, T, UNITS>(data, ld, &pair, 0);
-    turn_tile::<E, T, UNITS>(first, shared);
-    // On the diagonal this is the first one again, which then is stored twice.
+    // On the diagonal this is the first one again, which then is stored once.
     let second = load_tile::<E, T, UNITS>(data, ld, &pair, pair.tiles - 1);
+    let other = shared.offset(T * T * E / 4);
+    turn_tile::<E, T, UNITS>(first, shared);
+    turn_tile::<E, T, UNITS>(second, other);
     sync_threads();
     store_tile::<E, T, UNITS>(data, ld, &pair, 0, shared);
     if pair.tiles == 2 {
-        sync_threads();
-        turn_tile::<E, T, UNITS>(second, shared);
-        sync_threads();
-        store_tile::<E, T, UNITS>(data, ld, &pair, 1, shared);
+        store_tile::<E, T, UNITS>(data, ld, &pair, 1, other);
     }
 }
 
@@ -235,7 +233,7 @@ fn each<U: Element, const T: u32>(
 }
 
 macro_rules! squares {
-    ($($name:ident, $module:ident, $size:ident: $U:ty, $T:literal;)*) => { $(
+    ($($name:ident, $module:ident, $size:ident: $U:ty, $T:literal, $blocks:literal blocks;)*) => { $(
         #[doc = concat!("The tiles of `", stringify!($name), "`.")]
         pub const $size: Square = Square::new(size_of::<$U>() as u32, $T);
 
@@ -243,14 +241,14 @@ macro_rules! squares {
         ///
         /// `side` rows of `side` elements, `ld` apart; the next matrix is `stride` after. Launch [`blocks`]`(tiles)` blocks of
         /// [`THREADS`] threads for each matrix, `tiles` being ⌈side / tile⌉.
-        #[kernel(module = $module, launch_bounds(256, 2), programmatic)]
+        #[kernel(module = $module, launch_bounds(256, $blocks), programmatic)]
         pub fn $name(data: GlobalMut<$U>, side: u64, ld: u64, stride: u64, tiles: u32) {
             const E: u32 = size_of::<$U>() as u32;
             const UNITS: usize = ($T * $T * E / 64 / THREADS) as usize;
             const { assert!(UNITS as u32 * 64 * THREADS == $T * $T * E) };
             let of_one = (blocks(tiles as u64) as u32).max(1);
             let matrix = data.offset((block_idx_x() / of_one) as u64 * stride);
-            let shared = shared::dynamic().array::<u32>($T * $T * E / 4);
+            let shared = shared::dynamic().array::<u32>($T * $T * E / 2);
             let Some((down, across)) = pair(block_idx_x() % of_one, tiles) else { return };
             let (down, across) = (down as u64 * $T, across as u64 * $T);
             let tiles = if down == across { 1 } else { 2 };
@@ -268,12 +266,12 @@ macro_rules! squares {
     )* };
 }
 
-// Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.952, of 128 bytes 0.865), but two tiles of as many
-// bytes of 1 byte fill the registers (0.695, of 128 bytes 0.872).
+// Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.940, of 128 bytes 0.865), but two tiles of as many
+// bytes of 1 byte fill the registers (0.695, of 128 bytes 0.867). Blocks of a multiprocessor: as many as keep all loads in flight.
 squares! {
-    transpose_square_b8, transpose_square_b8, SQUARE_B8: u8, 128;
-    transpose_square_b16, transpose_square_b16, SQUARE_B16: u16, 128;
-    transpose_square_b32, transpose_square_b32, SQUARE_B32: u32, 64;
-    transpose_square_b64, transpose_square_b64, SQUARE_B64: u64, 64;
-    transpose_square_b128, transpose_square_b128, SQUARE_B128: u128, 32;
+    transpose_square_b8, transpose_square_b8, SQUARE_B8: u8, 128, 4 blocks;
+    transpose_square_b16, transpose_square_b16, SQUARE_B16: u16, 128, 3 blocks;
+    transpose_square_b32, transpose_square_b32, SQUARE_B32: u32, 64, 4 blocks;
+    transpose_square_b64, transpose_square_b64, SQUARE_B64: u64, 64, 3 blocks;
+    transpose_square_b128, transpose_square_b128, SQUARE_B128: u128, 32, 4 blocks;
 }

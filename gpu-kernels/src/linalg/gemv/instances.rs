@@ -12,7 +12,7 @@ pub use super::along::lines_per_block;
 macro_rules! products {
     ($($module:ident: $T:ty, $Sum:ty, $v:literal, $along:ident, $across:ident, $finish:ident;)*) => { $(
         #[doc = concat!("Sums along lines of `", stringify!($T), "`: blocks of [`THREADS`](super::THREADS), each [`lines_per_block`], for each piece.")]
-        #[kernel(module = $module, launch_bounds(256, 3))]
+        #[kernel(module = $module, launch_bounds(256, 3), programmatic)]
         pub fn $along(
             a: Global<$T>,
             x: Global<$T>,
@@ -22,6 +22,9 @@ macro_rules! products {
             alpha: $Sum,
             beta: $Sum,
         ) {
+            // The next launch may begin when this one ends, not before: blocks of it that wait in the place of these cost more (4096 × 4096
+            // `f32` in batches on an H200: 23.0 µs, 17.4 so, 18.4 without programmatic launches).
+            grid_dependency_synchronize();
             super::along::along::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
         }
 
