@@ -2057,7 +2057,7 @@ pub static TRANSPOSE_ELEMENTS_B128: ::gpu_std::launch::Module = ::gpu_std::launc
     ],
 };
 
-/// Module `transpose_square_b8`: `transpose_square_b8`, `transpose_square_large_b8`.
+/// Module `transpose_square_b8`: `transpose_square_b8`.
 pub static TRANSPOSE_SQUARE_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "transpose_square_b8",
     images: &[

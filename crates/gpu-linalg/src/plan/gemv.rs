@@ -25,7 +25,7 @@ const ENOUGH_WARPS: u32 = 2048;
 /// | 16384 × 16384 | | | 247 | 239 | 244 | 243 |
 /// | 100000 × 2000 | 205 | 204 | 194 | 183 | 185 | 186 |
 const ENOUGH_BLOCKS: u32 = 120;
-/// The same where there are more strips than that, but less than so many: some multiprocessors would have one more than others (5000 ×
+/// The same where there are more of the widest strips than that, but less than so many: some multiprocessors would have one more than others (5000 ×
 /// 24576, 192 strips: 138 µs; 117 in six pieces of shorter blocks).
 const UNEVEN_BLOCKS: RangeInclusive<u32> = 133..=527;
 const EVEN_BLOCKS: u32 = 1024;
@@ -76,7 +76,8 @@ impl Plan {
             (results.div_ceil(LINES * (32 / width)), ENOUGH_WARPS, width * vector * UNROLL, LEAST_ROUNDS)
         } else {
             let strips = results.div_ceil(results_per_block::<T>(width));
-            let enough = if UNEVEN_BLOCKS.contains(&strips) { EVEN_BLOCKS } else { ENOUGH_BLOCKS };
+            let uneven = width == 32 && UNEVEN_BLOCKS.contains(&strips);
+            let enough = if uneven { EVEN_BLOCKS } else { ENOUGH_BLOCKS };
             (strips, enough, lines_per_round(width), 1)
         };
         let most = length.div_ceil(least * round).max(1);
