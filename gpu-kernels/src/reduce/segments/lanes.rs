@@ -13,10 +13,11 @@
 //!   of the lanes goes on with half of the values.
 
 use gpu_std::memory::{GlobalMut, Shared};
+use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, opaque, unroll, warp};
 
 use super::load::{load, take_quad};
-use super::{ONE_LOAD_CLASS, ROWS, WARP_CLASS};
+use super::{ROWS, WARP_CLASS};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
@@ -35,36 +36,6 @@ pub(super) struct Near<R: Reduction> {
     pub(super) output: GlobalMut<R::Output>,
     /// The stretch's first segment.
     pub(super) first: u32,
-}
-
-/// How the segments that several lanes take are taken.
-#[derive(Clone, Copy)]
-struct Plan {
-    class: u32,
-    /// The binary logarithm of the lanes of a segment.
-    width: u32,
-    /// Loads from one of a lane's to the next.
-    stride: u32,
-    /// Loads from one step to the next.
-    step: u32,
-    steps: u32,
-}
-
-impl Plan {
-    #[inline(always)]
-    fn of(class: u32) -> Self {
-        let width = if class < WARP_CLASS + 2 { class - ROWS.ilog2() } else { WARP_CLASS };
-        let several = class > ONE_LOAD_CLASS;
-        let (step, steps) =
-            if several { (32, WARPS) } else { (32 * ROWS as u32, 1 << (class - width - ROWS.ilog2())) };
-        Self { class, width, stride: if several { THREADS } else { 1 << width }, step, steps }
-    }
-
-    /// Whether a thread of a block would take several loads: then a step is one warp's.
-    #[inline(always)]
-    fn has_several(self) -> bool {
-        self.class > ONE_LOAD_CLASS
-    }
 }
 
 impl<R: Reduction> Near<R> {
@@ -144,8 +115,8 @@ impl<R: Reduction> Near<R> {
         members: u32,
         batch: &mut u32,
     ) {
-        let plan = Plan::of(class);
-        let width = plan.width;
+        // The binary logarithm of the lanes of a segment.
+        let width = if class < WARP_CLASS + 2 { class - ROWS.ilog2() } else { WARP_CLASS };
         let lane = warp::lane_id();
         let in_group = lane & ((1 << width) - 1);
         let side_by_side = 32 >> width;
@@ -154,7 +125,7 @@ impl<R: Reduction> Near<R> {
             let member = *batch * side_by_side + (lane >> width);
             let is_member = member < members;
             let (segment, begin, end) = self.member::<V>(before + member, is_member);
-            let result = self.segment::<V, A>(plan, begin, end, in_group);
+            let result = self.segment::<V, A>(class, width, begin, end, in_group);
             self.write(segment, is_member && in_group == 0, result);
             *batch += WARPS;
         }
@@ -166,7 +137,8 @@ impl<R: Reduction> Near<R> {
     #[inline(always)]
     fn segment<const V: usize, const A: usize>(
         &self,
-        plan: Plan,
+        class: u32,
+        width: u32,
         begin: u32,
         end: u32,
         in_group: u32,
@@ -174,9 +146,64 @@ impl<R: Reduction> Near<R> {
         let mut total = R::IDENTITY;
         let mut values = [R::IDENTITY; ROWS];
         let mut step = 0;
-        while step < plan.steps {
-            let offset = (in_group + step * plan.step) * V as u32;
-            let offset_of = |row: usize| offset + row as u32 * plan.stride * V as u32;
+        while step < 1 << (class - width - ROWS.ilog2()) {
+            let offset_of = |row: usize| (in_group + ((step * ROWS as u32 + row as u32) << width)) * V as u32;
+            let quads = load::<R, V, false>(
+                core::array::from_fn(|row| self.source.offset((begin + offset_of(row)) as u64)),
+                core::array::from_fn(|row| end.saturating_sub(begin + offset_of(row))),
+                self.is_inner::<V>(begin, end),
+            );
+            let end = opaque(end);
+            unroll::<ROWS>(|row| {
+                let offset = offset_of(row);
+                let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
+                take_quad::<R, V, A>(&mut locals, quads[row], end.saturating_sub(begin + offset), offset);
+                values[row] = of_thread::<R, A>(&locals, 0);
+            });
+            step += 1;
+            if class > WARP_CLASS + 1 {
+                // Of eight warps the first four with the last four.
+                total = R::combine(total, over_lanes::<R>(values));
+            }
+        }
+        if class <= WARP_CLASS {
+            return halve::<R>(quarters::<R>(values), (1 << width) / 2);
+        }
+        if class == WARP_CLASS + 1 {
+            let warps = [R::combine(values[0], values[1]), R::combine(values[2], values[3])];
+            total = halve::<R>(exchange::<R>(warps, 8), 4);
+        }
+        // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
+        total = R::combine(total, down::<R>(total, 8));
+        if class > WARP_CLASS + 1 {
+            total = R::combine(total, down::<R>(total, 16));
+        }
+        total
+    }
+
+    /// Segments of more loads than the block has threads, all of a stretch alike: a warp each.
+    #[device]
+    #[inline(always)]
+    pub(super) fn tiles<const V: usize, const A: usize>(&self, members: u32) {
+        let mut member = thread_idx_x() / 32;
+        while member < members {
+            let (segment, begin, end) = self.member::<V>(member, true);
+            let result = self.tile::<V, A>(begin, end);
+            self.write(segment, warp::lane_id() == 0, result);
+            member += WARPS;
+        }
+    }
+
+    /// The result of the elements from `begin` to `end`, up to a tile, in the first lane: the loads of a block's warps one after the other.
+    #[device]
+    #[inline(always)]
+    fn tile<const V: usize, const A: usize>(&self, begin: u32, end: u32) -> R::Accumulator {
+        let mut total = R::IDENTITY;
+        let mut values = [R::IDENTITY; ROWS];
+        let mut step = 0;
+        while step < opaque(WARPS) {
+            let offset = (warp::lane_id() + step * 32) * V as u32;
+            let offset_of = |row: usize| offset + row as u32 * THREADS * V as u32;
             let quads = load::<R, V, false>(
                 core::array::from_fn(|row| self.source.offset((begin + offset_of(row)) as u64)),
                 core::array::from_fn(|row| end.saturating_sub(begin + offset_of(row))),
@@ -185,42 +212,24 @@ impl<R: Reduction> Near<R> {
             // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
             let end = opaque(end);
             let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-            let mut last = R::IDENTITY;
             unroll::<ROWS>(|row| {
-                let offset = offset_of(row);
-                if !plan.has_several() {
-                    locals = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                }
-                take_quad::<R, V, A>(&mut locals, quads[row], end.saturating_sub(begin + offset), offset);
-                last = of_thread::<R, A>(&locals, 0);
-                if !plan.has_several() {
-                    values[row] = last;
-                }
+                let wanted = end.saturating_sub(begin + offset_of(row));
+                take_quad::<R, V, A>(&mut locals, quads[row], wanted, offset_of(row));
             });
+            let value = of_thread::<R, A>(&locals, 0);
             unroll::<ROWS>(|row| {
-                if plan.has_several() && row as u32 == step % ROWS as u32 {
-                    values[row] = last;
+                if row as u32 == step % ROWS as u32 {
+                    values[row] = value;
                 }
             });
             step += 1;
-            if plan.class > WARP_CLASS + 1 && (!plan.has_several() || step.is_multiple_of(ROWS as u32)) {
+            if step.is_multiple_of(ROWS as u32) {
                 // Of eight warps the first four with the last four.
                 total = R::combine(total, over_lanes::<R>(values));
             }
         }
-        if plan.class <= WARP_CLASS {
-            return halve::<R>(quarters::<R>(values), (1 << plan.width) / 2);
-        }
-        if plan.class == WARP_CLASS + 1 {
-            let warps = [R::combine(values[0], values[1]), R::combine(values[2], values[3])];
-            total = halve::<R>(exchange::<R>(warps, 8), 4);
-        }
-        // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
         total = R::combine(total, down::<R>(total, 8));
-        if plan.class > WARP_CLASS + 1 {
-            total = R::combine(total, down::<R>(total, 16));
-        }
-        total
+        R::combine(total, down::<R>(total, 16))
     }
 
     /// A segment's number in the stretch, and where it begins and ends.

@@ -41,7 +41,7 @@ use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
 use parts::Parts;
 use search::first_not;
-use stretch::{Stretch, TOTALS};
+use stretch::{FROM, Stretch, TOTALS};
 
 /// Loads of 16 bytes that a lane has in flight.
 pub const ROWS: usize = 4;
@@ -55,8 +55,6 @@ const LANE_CLASSES: u32 = 9;
 const LONG: u32 = CLASSES;
 /// No class: empty, or no segment.
 const NONE: u32 = 15;
-/// The class of a load for each thread of a block.
-const ONE_LOAD_CLASS: u32 = 8;
 /// The class of a load for each lane of a warp.
 const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
@@ -209,7 +207,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         let mut high = low + length_of_stretch::<R>(kept.read(END) - low);
 
         // ---- The segments that begin here ------------------------------------------------------------------------
-        let (mut count, mut is_mixed, mut origin) = (0, false, 0);
+        let (mut count, mut origin) = (0, 0);
         let mut next = kept.read(NEXT);
         let has_some = next < high;
         if has_some {
@@ -230,31 +228,11 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             kept.write(COUNT, count as u64);
         }
         if has_some {
-            is_mixed = stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
+            stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
         } else {
             sync_threads();
         }
-        // ---- Short ones by lanes, then the others part by part ----------------------------------------------------
-        let near = Near::<R> {
-            source: source.offset(kept.read(ORIGIN)),
-            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
-            begins: stretch.begins,
-            sorted: is_mixed.then_some(stretch.sorted),
-            output,
-            first: kept.read(FIRST) as u32,
-        };
-        // Where all segments are alike, each of up to a tile is a warp's, and parts of longer ones are the block's, with barriers between.
-        let lane_classes = if is_mixed { LANE_CLASSES } else { CLASSES };
-        let (mut before, mut class, mut batch) = (0, 0, thread / 32);
-        while class < opaque(lane_classes) {
-            let members = stretch.counts.read(class);
-            if members > 0 {
-                near.class::<V, A>(class, before, members, &mut batch);
-            }
-            before += members;
-            class += 1;
-        }
-
+        // ---- Longer ones part by part, then the others by lanes ----------------------------------------------------
         let parts = Parts::<R> {
             source,
             len,
@@ -269,14 +247,38 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             sorted: stretch.sorted,
             counts: stretch.counts,
         };
-        let number = if is_mixed {
-            parts.take::<V, A>()
+        let mut number = 0;
+        if stretch.is_sorted() {
+            number = parts.take::<V, A>();
         } else {
             parts.take_together::<V, A>();
-            0
-        };
+        }
         if thread == 0 {
             kept.write(PARTS, number as u64);
+        }
+        let near = Near::<R> {
+            source: source.offset(kept.read(ORIGIN)),
+            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
+            begins: stretch.begins,
+            sorted: stretch.is_sorted().then_some(stretch.sorted),
+            output,
+            first: kept.read(FIRST) as u32,
+        };
+        // Those that lanes take; where all are alike, none of the classes of lanes may have any.
+        let mut before =
+            if stretch.is_sorted() { stretch.counts.read(FROM) } else { kept.read(COUNT) as u32 };
+        if !stretch.is_sorted() {
+            near.tiles::<V, A>(stretch.counts.read(LANE_CLASSES) + stretch.counts.read(LANE_CLASSES + 1));
+        }
+        let mut class = opaque(LANE_CLASSES);
+        let mut batch = thread / 32;
+        while class > 0 {
+            class -= 1;
+            let members = stretch.counts.read(class);
+            before -= members;
+            if members > 0 {
+                near.class::<V, A>(class, before, members, &mut batch);
+            }
         }
         sync_threads();
         parts.combine(kept.read(PARTS) as u32);
