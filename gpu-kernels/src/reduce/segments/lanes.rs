@@ -1,5 +1,4 @@
-//! Segments of up to 256 loads of 16 bytes, or where all are alike of up to a tile: by the lanes of a warp, which does the work of a block's
-//! eight warps one after the other.
+//! Segments of up to 256 loads of 16 bytes: by the lanes of a warp, which does the work of a block's eight warps one after the other.
 //!
 //! A segment of `n` loads has class `⌈log2 n⌉`. A lane has [`ROWS`] of them in flight. Alone the segment would be a block's: load `i`
 //! would be thread `i mod 256`'s, whose results are combined over lanes of a warp by halving distances, and then over warps in the same way.
@@ -13,16 +12,15 @@
 //!   of the lanes goes on with half of the values.
 
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, opaque, unroll, warp};
 
 use super::load::{load, take_quad};
 use super::{ROWS, WARP_CLASS};
+use crate::reduce::WARPS;
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::whole::{of_thread, write};
-use crate::reduce::{THREADS, WARPS};
 
 /// The segments of a stretch that lanes take.
 pub(super) struct Near<R: Reduction> {
@@ -179,57 +177,6 @@ impl<R: Reduction> Near<R> {
             total = R::combine(total, down::<R>(total, 16));
         }
         total
-    }
-
-    /// Segments of more loads than the block has threads, all of a stretch alike: a warp each.
-    #[device]
-    #[inline(always)]
-    pub(super) fn tiles<const V: usize, const A: usize>(&self, members: u32) {
-        let mut member = thread_idx_x() / 32;
-        while member < members {
-            let (segment, begin, end) = self.member::<V>(member, true);
-            let result = self.tile::<V, A>(begin, end);
-            self.write(segment, warp::lane_id() == 0, result);
-            member += WARPS;
-        }
-    }
-
-    /// The result of the elements from `begin` to `end`, up to a tile, in the first lane: the loads of a block's warps one after the other.
-    #[device]
-    #[inline(always)]
-    fn tile<const V: usize, const A: usize>(&self, begin: u32, end: u32) -> R::Accumulator {
-        let mut total = R::IDENTITY;
-        let mut values = [R::IDENTITY; ROWS];
-        let mut step = 0;
-        while step < opaque(WARPS) {
-            let offset = (warp::lane_id() + step * 32) * V as u32;
-            let offset_of = |row: usize| offset + row as u32 * THREADS * V as u32;
-            let quads = load::<R, V, false>(
-                core::array::from_fn(|row| self.source.offset((begin + offset_of(row)) as u64)),
-                core::array::from_fn(|row| end.saturating_sub(begin + offset_of(row))),
-                self.is_inner::<V>(begin, end),
-            );
-            // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
-            let end = opaque(end);
-            let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-            unroll::<ROWS>(|row| {
-                let wanted = end.saturating_sub(begin + offset_of(row));
-                take_quad::<R, V, A>(&mut locals, quads[row], wanted, offset_of(row));
-            });
-            let value = of_thread::<R, A>(&locals, 0);
-            unroll::<ROWS>(|row| {
-                if row as u32 == step % ROWS as u32 {
-                    values[row] = value;
-                }
-            });
-            step += 1;
-            if step.is_multiple_of(ROWS as u32) {
-                // Of eight warps the first four with the last four.
-                total = R::combine(total, over_lanes::<R>(values));
-            }
-        }
-        total = R::combine(total, down::<R>(total, 8));
-        R::combine(total, down::<R>(total, 16))
     }
 
     /// A segment's number in the stretch, and where it begins and ends.

@@ -39,7 +39,7 @@ use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
-use parts::Parts;
+use parts::{PARTIAL, Parts};
 use search::first_not;
 use stretch::{FROM, Stretch, TOTALS};
 
@@ -91,6 +91,8 @@ pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
     SharedLayout::new()
         .array::<u64>(KEPT)
         .array::<u64>(most_parts::<R>())
+        .array::<u64>(most_parts::<R>())
+        .array::<u32>(most_parts::<R>() * 2)
         .array::<u32>(most_parts::<R>() * WARPS * publishes::<R>())
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
@@ -164,6 +166,8 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let mut memory = shared::dynamic();
     let kept: Shared<u64> = memory.array(KEPT);
     let places = memory.array(most_parts::<R>());
+    let firsts = memory.array(most_parts::<R>());
+    let lengths = memory.array(most_parts::<R>() * 2);
     let results = memory.array(most_parts::<R>() * WARPS * publishes::<R>());
     let stretch = Stretch {
         begins: memory.array(MOST + 1),
@@ -173,7 +177,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         totals: memory.array(TOTALS),
     };
     let complete: Shared<u32> = memory.array(most_long::<R>());
-    let is_partial: Shared<u32> = memory.array(1);
+    let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
     grid_dependency_synchronize();
@@ -200,7 +204,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     loop {
         stretch.clear();
         if thread == 0 {
-            is_partial.write(0, 0);
+            number.write(0, 0);
         }
         sync_threads();
         let (low, first) = (kept.read(LOW), kept.read(FIRST) as u32);
@@ -241,21 +245,17 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             output,
             results,
             places,
-            is_partial,
+            firsts,
+            lengths,
+            number,
             kept,
             begins: stretch.begins,
             sorted: stretch.sorted,
             counts: stretch.counts,
         };
-        let mut number = 0;
-        if stretch.is_sorted() {
-            number = parts.take::<V, A>();
-        } else {
-            parts.take_together::<V, A>();
-        }
-        if thread == 0 {
-            kept.write(PARTS, number as u64);
-        }
+        parts.list::<V>();
+        sync_threads();
+        parts.take::<V, A>();
         let near = Near::<R> {
             source: source.offset(kept.read(ORIGIN)),
             elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
@@ -267,9 +267,6 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         // Those that lanes take; where all are alike, none of the classes of lanes may have any.
         let mut before =
             if stretch.is_sorted() { stretch.counts.read(FROM) } else { kept.read(COUNT) as u32 };
-        if !stretch.is_sorted() {
-            near.tiles::<V, A>(stretch.counts.read(LANE_CLASSES) + stretch.counts.read(LANE_CLASSES + 1));
-        }
         let mut class = opaque(LANE_CLASSES);
         let mut batch = thread / 32;
         while class > 0 {
@@ -281,10 +278,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             }
         }
         sync_threads();
-        parts.combine(kept.read(PARTS) as u32);
+        parts.combine();
 
         // ---- Segments whose last part was done here --------------------------------------------------------------
-        if is_partial.read(0) != 0 {
+        if number.read(0) >= PARTIAL {
             sync_threads();
             let long = stretch.counts.read(LONG);
             // The last ones by class; the first is the segment from before.
@@ -331,7 +328,7 @@ fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
 /// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on the path and ends, its
 /// first segment and how many begin in it, what element their places are counted from, and the least place on the path where the
 /// first segment of the next stretch may stand.
-const KEPT: u32 = 8;
+const KEPT: u32 = 7;
 const LOW: u32 = 0;
 const HIGH: u32 = 1;
 const FIRST: u32 = 2;
@@ -339,7 +336,6 @@ const COUNT: u32 = 3;
 const ORIGIN: u32 = 4;
 const NEXT: u32 = 5;
 const END: u32 = 6;
-const PARTS: u32 = 7;
 
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
