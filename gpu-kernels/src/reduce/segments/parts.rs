@@ -7,12 +7,13 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, unroll, warp};
 
-use super::load::{Quad, load, take_quad};
+use super::load::{Quad, load, take_all, take_quad};
 use super::stretch::{ALIKE, FROM};
 use super::{FAR, FIRST, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
+use crate::reduce::quad::Quads;
 use crate::reduce::whole::{block_result, of_thread, publishes, to_first_warp, write};
 use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
 
@@ -69,17 +70,31 @@ struct Piece {
     length: u32,
     /// The number of the first one in the part.
     offset: u32,
-    /// The tile of the part's first one in the segment; above it, [`INNER`].
+    /// The tile of the part's first one in the segment.
     base: u32,
     /// The part's place among those of the stretch.
     number: u32,
     is_last: bool,
+    /// Whether the aligned 16 bytes around any of its elements, and those after them, can be read.
+    is_inner: bool,
+    /// Whether it is a tile and begins at a multiple of 16 bytes.
+    is_whole: bool,
 }
 
-const NOTHING: Piece = Piece { begin: 0, length: 0, offset: 0, base: 0, number: 0, is_last: false };
+const NOTHING: Piece = Piece {
+    begin: 0,
+    length: 0,
+    offset: 0,
+    base: 0,
+    number: 0,
+    is_last: false,
+    is_inner: true,
+    is_whole: false,
+};
 
-/// Marks parts whose loads may all be of 16 bytes. (Tiles are fewer than 2^31.)
-const INNER: u32 = 1 << 31;
+/// Marks the first elements of parts where [`Piece::is_inner`] holds, and of those that begin at a multiple of 16 bytes.
+const INNER: u64 = 1 << 63;
+const ALIGNED: u64 = 1 << 62;
 
 /// Marks the output of a whole segment among places of partial results.
 const OUTPUT: u64 = 1 << 63;
@@ -98,7 +113,7 @@ pub(super) struct Parts<R: Reduction> {
     pub(super) results: Shared<u32>,
     /// Where each part's result goes.
     pub(super) places: Shared<u64>,
-    /// Each part's first element.
+    /// Each part's first element, marked.
     pub(super) firsts: Shared<u64>,
     /// Each part's elements less one, and [`Piece::base`].
     pub(super) lengths: Shared<u32>,
@@ -199,10 +214,11 @@ impl<R: Reduction> Parts<R> {
             self.place(first, range.next == 0)
         };
         self.places.write(number, place);
-        self.firsts.write(number, first);
+        let is_aligned = self.source.offset(first).is_aligned();
+        let marks = if is_inner { INNER } else { 0 } | if is_aligned { ALIGNED } else { 0 };
+        self.firsts.write(number, first | marks);
         self.lengths.write(2 * number, (end - first - 1) as u32);
-        let base = range.next * range.division.tiles_each;
-        self.lengths.write(2 * number + 1, base | if is_inner { INNER } else { 0 });
+        self.lengths.write(2 * number + 1, range.next * range.division.tiles_each);
     }
 
     /// Takes this warp's loads of all parts, behind a barrier after [`Parts::list`].
@@ -218,9 +234,15 @@ impl<R: Reduction> Parts<R> {
             // All loads of two pieces are asked for before the first is used.
             let one = self.piece(count, &mut number, &mut offset);
             let two = self.piece(count, &mut number, &mut offset);
-            let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
-            self.take_piece::<V, A>(&mut locals, one, &quads);
-            self.take_piece::<V, A>(&mut locals, two, &others);
+            if one.is_whole && two.is_whole {
+                let (quads, others) = (self.load_whole::<V>(first, one), self.load_whole::<V>(first, two));
+                self.take_piece::<V, A, true>(&mut locals, one, &quads);
+                self.take_piece::<V, A, true>(&mut locals, two, &others);
+            } else {
+                let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
+                self.take_piece::<V, A, false>(&mut locals, one, &quads);
+                self.take_piece::<V, A, false>(&mut locals, two, &others);
+            }
         }
     }
 
@@ -234,8 +256,17 @@ impl<R: Reduction> Parts<R> {
             let left = last - *offset;
             let is_last = left < tile::<R::Item>();
             let length = if is_last { left + 1 } else { tile::<R::Item>() };
-            let begin = self.firsts.read(*number) + *offset as u64;
-            piece = Piece { begin, length, offset: *offset, base, number: *number, is_last };
+            let marked = self.firsts.read(*number);
+            piece = Piece {
+                begin: (marked & !(INNER | ALIGNED)) + *offset as u64,
+                length,
+                offset: *offset,
+                base,
+                number: *number,
+                is_last,
+                is_inner: marked & INNER != 0,
+                is_whole: marked & ALIGNED != 0 && length == tile::<R::Item>(),
+            };
             *number += is_last as u32;
             *offset = if is_last { 0 } else { *offset + tile::<R::Item>() };
         }
@@ -251,14 +282,22 @@ impl<R: Reduction> Parts<R> {
         load::<R, V, false>(
             core::array::from_fn(|row| source.offset(offset_of(row) as u64)),
             core::array::from_fn(|row| piece.length.saturating_sub(offset_of(row))),
-            piece.base & INNER != 0,
+            piece.is_inner,
         )
+    }
+
+    /// A thread's loads of a whole piece.
+    #[device]
+    #[inline(always)]
+    fn load_whole<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
+        let source = self.source.offset(piece.begin + first as u64);
+        core::array::from_fn(|row| source.offset((row as u32 * THREADS * V as u32) as u64).streamed())
     }
 
     /// Takes what was loaded of a piece; with a part's last piece, its warps' results go to shared memory.
     #[device]
     #[inline(always)]
-    fn take_piece<const V: usize, const A: usize>(
+    fn take_piece<const V: usize, const A: usize, const IS_WHOLE: bool>(
         &self,
         locals: &mut [R::Local; A],
         piece: Piece,
@@ -268,10 +307,15 @@ impl<R: Reduction> Parts<R> {
         let length = opaque(piece.length);
         unroll::<ROWS>(|row| {
             let offset = first + row as u32 * THREADS * V as u32;
-            take_quad::<R, V, A>(locals, quads[row], length.saturating_sub(offset), piece.offset + offset);
+            if IS_WHOLE {
+                take_all::<R, V, A>(locals, quads[row], piece.offset + offset);
+            } else {
+                let wanted = length.saturating_sub(offset);
+                take_quad::<R, V, A>(locals, quads[row], wanted, piece.offset + offset);
+            }
         });
         if piece.is_last {
-            let base = (piece.base & !INNER) as u64 * tile::<R::Item>() as u64;
+            let base = piece.base as u64 * tile::<R::Item>() as u64;
             to_first_warp::<R>(of_thread::<R, A>(locals, base), self.room(piece.number));
             *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
