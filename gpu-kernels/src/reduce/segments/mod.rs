@@ -163,6 +163,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
 ) {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
     const { assert!(R::EMPTY.is_none() || R::OUTPUTS == 1) };
+    const { assert!(most_parts::<R>() <= THREADS, "a thread notes each, and combines its results") };
     let mut memory = shared::dynamic();
     let kept: Shared<u64> = memory.array(KEPT);
     let places = memory.array(most_parts::<R>());
@@ -312,14 +313,14 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     }
 }
 
-/// The length of the next stretch, where so much is left: the last two are alike.
+/// The length of the next stretch, where so much is left: the last two are alike, but pairs of tiles are not cut.
 #[inline(always)]
 fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
     let most = (stretch_tiles::<R>() * tile::<R::Item>()) as u64;
     if left <= most {
         left
     } else if left < 2 * most {
-        left.div_ceil(2)
+        left.div_ceil(4 * tile::<R::Item>() as u64) * (2 * tile::<R::Item>()) as u64
     } else {
         most
     }

@@ -238,6 +238,8 @@ impl<R: Reduction> Parts<R> {
                 let (quads, others) = (self.load_whole::<V>(first, one), self.load_whole::<V>(first, two));
                 self.take_piece::<V, A, true>(&mut locals, one, &quads);
                 self.take_piece::<V, A, true>(&mut locals, two, &others);
+            } else if one.is_whole && two.length == 0 {
+                self.take_piece::<V, A, true>(&mut locals, one, &self.load_whole::<V>(first, one));
             } else {
                 let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
                 self.take_piece::<V, A, false>(&mut locals, one, &quads);
