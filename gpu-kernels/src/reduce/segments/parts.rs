@@ -38,6 +38,10 @@ impl Division {
     #[inline(always)]
     fn parts_in<R: Reduction>(self, elements: u64) -> u32 {
         let tiles = elements.div_ceil(tile::<R::Item>() as u64) as u32;
+        // A division takes long, and nearly all segments need none.
+        if self.tiles_each == 1 {
+            return tiles;
+        }
         // Never by zero; a division that says so has no panic.
         (tiles + self.tiles_each - 1).checked_div(self.tiles_each).unwrap_or(0)
     }
