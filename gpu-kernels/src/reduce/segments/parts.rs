@@ -15,7 +15,7 @@ use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
 use crate::reduce::whole::{block_result, of_thread, publishes, to_first_warp, write};
-use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
+use crate::reduce::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
 #[derive(Clone, Copy)]
@@ -81,7 +81,9 @@ struct Piece {
     is_last: bool,
     /// Whether the aligned 16 bytes around any of its elements, and those after them, can be read.
     is_inner: bool,
-    /// Whether it is a tile and begins at a multiple of 16 bytes.
+    /// Whether it begins at a multiple of 16 bytes.
+    is_aligned: bool,
+    /// Whether it is a tile, all of which can be loaded without a question.
     is_whole: bool,
 }
 
@@ -93,6 +95,7 @@ const NOTHING: Piece = Piece {
     number: 0,
     is_last: false,
     is_inner: true,
+    is_aligned: true,
     is_whole: false,
 };
 
@@ -238,17 +241,9 @@ impl<R: Reduction> Parts<R> {
             // All loads of two pieces are asked for before the first is used.
             let one = self.piece(count, &mut number, &mut offset);
             let two = self.piece(count, &mut number, &mut offset);
-            if one.is_whole && two.is_whole {
-                let (quads, others) = (self.load_whole::<V>(first, one), self.load_whole::<V>(first, two));
-                self.take_piece::<V, A, true>(&mut locals, one, &quads);
-                self.take_piece::<V, A, true>(&mut locals, two, &others);
-            } else if one.is_whole && two.length == 0 {
-                self.take_piece::<V, A, true>(&mut locals, one, &self.load_whole::<V>(first, one));
-            } else {
-                let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
-                self.take_piece::<V, A, false>(&mut locals, one, &quads);
-                self.take_piece::<V, A, false>(&mut locals, two, &others);
-            }
+            let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
+            self.take_piece::<V, A>(&mut locals, one, &quads);
+            self.take_piece::<V, A>(&mut locals, two, &others);
         }
     }
 
@@ -263,6 +258,7 @@ impl<R: Reduction> Parts<R> {
             let is_last = left < tile::<R::Item>();
             let length = if is_last { left + 1 } else { tile::<R::Item>() };
             let marked = self.firsts.read(*number);
+            let is_aligned = marked & ALIGNED != 0;
             piece = Piece {
                 begin: (marked & !(INNER | ALIGNED)) + *offset as u64,
                 length,
@@ -271,7 +267,8 @@ impl<R: Reduction> Parts<R> {
                 number: *number,
                 is_last,
                 is_inner: marked & INNER != 0,
-                is_whole: marked & ALIGNED != 0 && length == tile::<R::Item>(),
+                is_aligned,
+                is_whole: (is_aligned || per_load::<R::Item>() <= 4) && length == tile::<R::Item>(),
             };
             *number += is_last as u32;
             *offset = if is_last { 0 } else { *offset + tile::<R::Item>() };
@@ -285,25 +282,22 @@ impl<R: Reduction> Parts<R> {
     fn load<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
         let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
         let source = self.source.offset(piece.begin);
-        load::<R, V, false>(
-            core::array::from_fn(|row| source.offset(offset_of(row) as u64)),
-            core::array::from_fn(|row| piece.length.saturating_sub(offset_of(row))),
-            piece.is_inner,
-        )
-    }
-
-    /// A thread's loads of a whole piece.
-    #[device]
-    #[inline(always)]
-    fn load_whole<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
-        let source = self.source.offset(piece.begin + first as u64);
-        core::array::from_fn(|row| source.offset((row as u32 * THREADS * V as u32) as u64).streamed())
+        let of_row = |row: usize| source.offset(offset_of(row) as u64);
+        if !piece.is_whole {
+            let wanted = core::array::from_fn(|row| piece.length.saturating_sub(offset_of(row)));
+            return load::<R, V, false>(core::array::from_fn(of_row), wanted, piece.is_inner);
+        }
+        if V > 4 || piece.is_aligned {
+            core::array::from_fn(|row| of_row(row).streamed())
+        } else {
+            core::array::from_fn(|row| of_row(row).one_by_one(V as u32))
+        }
     }
 
     /// Takes what was loaded of a piece; with a part's last piece, its warps' results go to shared memory.
     #[device]
     #[inline(always)]
-    fn take_piece<const V: usize, const A: usize, const IS_WHOLE: bool>(
+    fn take_piece<const V: usize, const A: usize>(
         &self,
         locals: &mut [R::Local; A],
         piece: Piece,
@@ -311,15 +305,17 @@ impl<R: Reduction> Parts<R> {
     ) {
         let first = opaque(thread_idx_x()) * V as u32;
         let length = opaque(piece.length);
-        unroll::<ROWS>(|row| {
-            let offset = first + row as u32 * THREADS * V as u32;
-            if IS_WHOLE {
-                take_all::<R, V, A>(locals, quads[row], piece.offset + offset);
-            } else {
-                let wanted = length.saturating_sub(offset);
+        let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
+        if piece.is_whole {
+            unroll::<ROWS>(|row| {
+                take_all::<R, V, A>(locals, quads[row], piece.offset + offset_of(row));
+            });
+        } else {
+            unroll::<ROWS>(|row| {
+                let (offset, wanted) = (offset_of(row), length.saturating_sub(offset_of(row)));
                 take_quad::<R, V, A>(locals, quads[row], wanted, piece.offset + offset);
-            }
-        });
+            });
+        }
         if piece.is_last {
             let base = piece.base as u64 * tile::<R::Item>() as u64;
             to_first_warp::<R>(of_thread::<R, A>(locals, base), self.room(piece.number));
