@@ -73,8 +73,8 @@ pub struct SegmentsPlan {
     pub shared_bytes: u32,
 }
 
-/// Shares that a long path is cut into: one for each block that 132 multiprocessors have room for (H200: four times as many, 5 % slower).
-const SHARES: u64 = 3 * 132;
+/// Shares that a long path is cut into: one for each block that 132 multiprocessors have room for.
+const SHARES: u64 = 4 * 132;
 
 impl SegmentsPlan {
     /// The plan for so many segments, the last of which ends at `end`. The order of combination does not depend on it.

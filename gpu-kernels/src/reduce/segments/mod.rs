@@ -59,7 +59,7 @@ const NONE: u32 = 15;
 const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
 const fn stretch_tiles<R: Reduction>() -> u32 {
-    if publishes::<R>() > 3 { 16 } else { 48 }
+    if publishes::<R>() > 3 { 16 } else { 34 }
 }
 /// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of a longer one
 /// all parts but the last have a tile. One may belong to the segment before, and one may reach beyond the stretch's end.
@@ -341,9 +341,9 @@ const END: u32 = 6;
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
 
-/// The blocks that shall fit on a multiprocessor: three leave 80 registers (ptxas 13.0 for sm_90: nothing is spilled). For older
+/// The blocks that shall fit on a multiprocessor: four leave 64 registers (ptxas 13.0 for sm_90: sums of `f32` spill nothing). For older
 /// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
 pub const fn segments_blocks<R: Reduction>() -> u32 {
-    let most = if cfg!(target_feature = "sm_90") { 3 } else { 2 };
+    let most = if cfg!(target_feature = "sm_90") { 4 } else { 2 };
     if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }
 }
