@@ -59,7 +59,11 @@ const NONE: u32 = 15;
 const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
 const fn stretch_tiles<R: Reduction>() -> u32 {
-    if publishes::<R>() > 3 { 16 } else { 34 }
+    match publishes::<R>() {
+        1 => 34,
+        2 | 3 => 32,
+        _ => 16,
+    }
 }
 /// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of a longer one
 /// all parts but the last have a tile. One may belong to the segment before, and one may reach beyond the stretch's end.
