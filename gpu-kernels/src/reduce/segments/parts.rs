@@ -66,6 +66,11 @@ struct Range {
     last: u32,
 }
 
+/// A thread's loads of a tile: half of [`ROWS`] where they are of two arrays.
+const fn rows<R: Reduction>() -> usize {
+    (tile::<R::Item>() / (THREADS * per_load::<R::Item>())) as usize
+}
+
 /// A tile of a part.
 #[derive(Clone, Copy)]
 struct Piece {
@@ -287,10 +292,13 @@ impl<R: Reduction> Parts<R> {
             let wanted = core::array::from_fn(|row| piece.length.saturating_sub(offset_of(row)));
             return load::<R, V, false>(core::array::from_fn(of_row), wanted, piece.is_inner);
         }
+        let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
         if V > 4 || piece.is_aligned {
-            core::array::from_fn(|row| of_row(row).streamed())
+            core::array::from_fn(|row| if row < rows::<R>() { of_row(row).streamed() } else { nothing })
         } else {
-            core::array::from_fn(|row| of_row(row).one_by_one(V as u32))
+            core::array::from_fn(
+                |row| if row < rows::<R>() { of_row(row).one_by_one(V as u32) } else { nothing },
+            )
         }
     }
 
@@ -308,7 +316,9 @@ impl<R: Reduction> Parts<R> {
         let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
         if piece.is_whole {
             unroll::<ROWS>(|row| {
-                take_all::<R, V, A>(locals, quads[row], piece.offset + offset_of(row));
+                if row < rows::<R>() {
+                    take_all::<R, V, A>(locals, quads[row], piece.offset + offset_of(row));
+                }
             });
         } else {
             unroll::<ROWS>(|row| {
