@@ -10,10 +10,9 @@
 //!
 //! # How
 //! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
-//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): in a stretch of all kinds every warp takes its
-//! share of each part and no barrier stands between them; where all segments are alike, those of up to a tile are a warp's, and parts of
-//! longer ones are the block's, two at once (H200, 2^26 `f32`: segments of 2^12 in 74 µs against 87 by the warps' shares, of 2^20 in 72
-//! against 74). Nothing is staged.
+//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a
+//! thread for each segment; then every warp takes its share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs;
+//! by warps that worked out what comes next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
@@ -58,6 +57,8 @@ const NONE: u32 = 15;
 /// The class of a load for each lane of a warp.
 const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
+/// With 34 the share of each of an H200's 528 blocks is one stretch up to 2^26 `f32` and somewhat more, and four blocks have 164 KiB
+/// (segments of 2^12 with three blocks of 396: 65.7 µs in one stretch of up to 48 tiles, 67.4 in two of up to 32).
 const fn stretch_tiles<R: Reduction>() -> u32 {
     match publishes::<R>() {
         1 => 34,
@@ -345,9 +346,15 @@ const END: u32 = 6;
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
 
-/// The blocks that shall fit on a multiprocessor: four leave 64 registers (ptxas 13.0 for sm_90: sums of `f32` spill nothing). For older
-/// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
+/// The blocks that shall fit on a multiprocessor, as the architecture that is compiled for has it.
 pub const fn segments_blocks<R: Reduction>() -> u32 {
-    let most = if cfg!(target_feature = "sm_90") { 4 } else { 2 };
+    segments_blocks_of::<R>(cfg!(target_feature = "sm_90"))
+}
+
+/// [`segments_blocks`] of images for compute capability 9.0 and later, or of older ones. Four leave 64 registers (ptxas 13.0 for sm_90: sums
+/// and extremes of `f32` spill nothing; H200, 2^26 `f32` in segments of 8: 94 µs against 104 with three). For older ones it needs
+/// up to 20 more, and so do pairs of results and values that come with a place.
+pub const fn segments_blocks_of<R: Reduction>(is_sm_90: bool) -> u32 {
+    let most = if is_sm_90 { 4 } else { 2 };
     if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }
 }
