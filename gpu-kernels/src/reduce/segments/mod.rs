@@ -19,6 +19,7 @@
 //! completes the count combines them in `whole`'s order. Nobody waits for anybody. Results and counts are zero before and
 //! after the launch. A part's place follows from its first element: at most one first part and one other begin in a tile.
 
+mod ahead;
 mod lanes;
 mod load;
 mod parts;
@@ -28,7 +29,7 @@ mod stretch;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
+    block_idx_x, grid_dependency_synchronize, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
 use gpu_std::{device, opaque, shared};
@@ -186,6 +187,8 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
+    let mut guess = ahead::likely_first(starts.count as u64);
+    ahead::ask::<R::Item>(source, len, starts, share, guess);
     grid_dependency_synchronize();
     trigger_launch_completion();
 
@@ -195,9 +198,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     if begin >= path_end {
         return;
     }
-    // Where it is if all segments are alike.
     let all = starts.count() as u64;
-    let guess = (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
+    if starts.form == COUNTED {
+        guess = ahead::likely_first(all);
+    }
     let first = first_not(all, guess, |segment| {
         starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
     });
