@@ -1,7 +1,7 @@
 //! What a block asks for before it knows its first segment: bytes that it will very likely read first.
 //!
 //! Memory would be idle while the last blocks of one launch end, the next launch begins, and its blocks look for their segments and list the
-//! parts. Nothing is read here, so a part of it may stand before the launch waits for the one before.
+//! parts. Nothing is read here, so all of this may stand before the launch waits for the one before.
 
 use gpu_std::device;
 use gpu_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
