@@ -33,6 +33,7 @@ pub mod kernels {
 /// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::segments::blocks_of;
     pub use gpu_core::{Error, Stream};
     pub use gpu_std::launch::LaunchConfig;
     pub use gpu_std::memory::GlobalMut;

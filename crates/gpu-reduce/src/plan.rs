@@ -4,6 +4,7 @@ use gpu_kernels::reduce::{self, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
+use crate::segments::Segmented;
 
 /// The launch for an array of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,15 +74,16 @@ pub struct SegmentsPlan {
     pub shared_bytes: u32,
 }
 
-/// Shares that a long path is cut into: one for each block that 132 multiprocessors have room for (H200: four times as many, 5 % slower).
-const SHARES: u64 = 3 * 132;
+/// The multiprocessors that a long path is cut for: an H200's.
+const MULTIPROCESSORS: u64 = 132;
 
 impl SegmentsPlan {
-    /// The plan for so many segments, the last of which ends at `end`. The order of combination does not depend on it.
-    pub const fn new<R: Reduction>(end: usize, segments: usize) -> Self {
+    /// The plan for so many segments, the last of which ends at `end`: a long path is cut into a share for each block that there is room
+    /// for at once ([`Segmented::BLOCKS`]). The order of combination does not depend on it.
+    pub const fn new<R: Segmented>(end: usize, segments: usize) -> Self {
         let (tile, weight) = (reduce::tile::<R::Item>() as u64, reduce::weight::<R::Item>() as u64);
         let path = end as u64 + segments as u64 * weight;
-        let even = path.div_ceil(SHARES);
+        let even = path.div_ceil(R::BLOCKS as u64 * MULTIPROCESSORS);
         let share = if even < tile { tile } else { even };
         Self {
             segments: segments as u32,
@@ -182,6 +184,36 @@ mod tests {
         assert!(plan.elements_per_block() <= 1 << 32);
         let error = Plan::checked::<Sum<u8>>(most + 1).unwrap_err();
         assert!(matches!(error, Error::TooLong { len, most: m } if len == most + 1 && m == most), "{error}");
+    }
+
+    fn has_a_share_for_each_of<R: Segmented>(blocks: u32) {
+        let tile = reduce::tile::<R::Item>() as usize;
+        for (end, segments, wanted) in [
+            (1, 1, 1),
+            (tile, 0, 1),
+            (tile + 1, 0, 2),
+            (1 << 26, 1 << 14, blocks),
+            (0, 1 << 26, blocks),
+            (0, 0, 0),
+        ] {
+            let plan = SegmentsPlan::new::<R>(end, segments);
+            assert_eq!(plan.blocks, wanted, "{segments} segments up to {end}");
+            let path = end as u64 + segments as u64 * reduce::weight::<R::Item>() as u64;
+            assert!(
+                plan.blocks as u64 * plan.share >= path,
+                "{segments} segments up to {end}: some are left over"
+            );
+        }
+    }
+
+    /// Which kernels have an image for compute capability 9.0 says `gpu-kernels/Cargo.toml`.
+    #[test]
+    fn a_long_path_has_a_share_for_each_block_of_an_h200() {
+        has_a_share_for_each_of::<Sum<f32>>(4 * 132);
+        has_a_share_for_each_of::<ArgMax<f32>>(3 * 132);
+        has_a_share_for_each_of::<Sum<u32>>(3 * 132);
+        has_a_share_for_each_of::<NormL2<f64>>(3 * 132);
+        has_a_share_for_each_of::<Sum<u8>>(3 * 132);
     }
 
     #[test]

@@ -160,6 +160,28 @@ impl<T: Element> Global<T> {
         const { vector_bytes::<T, N>() };
         self.0.load_streaming(index)
     }
+
+    /// Asks for the 128 bytes around element `index`, to be in the L2 when they are read (`prefetch.global.L2`). Nobody waits for them, and
+    /// nothing is read: whoever writes there later is seen by whoever reads later still, as without it. The element must be inside
+    /// the allocation.
+    ///
+    /// ```
+    /// use gpu_std::prelude::*;
+    ///
+    /// /// While the block looks for its first row, that row's likely bytes are on their way.
+    /// #[kernel]
+    /// pub fn ask(rows: Global<f32>, len: u32) {
+    ///     let line = (thread::block_idx_x() * 256 + thread::thread_idx_x()) * 32;
+    ///     if line < len {
+    ///         rows.prefetch(line);
+    ///     }
+    /// }
+    /// ```
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn prefetch(self, index: u32) {
+        self.0.prefetch(index);
+    }
 }
 
 impl<T: Element> GlobalMut<T> {

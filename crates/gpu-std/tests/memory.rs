@@ -21,6 +21,8 @@ macro_rules! element_tests {
                 let tile: Shared<$t> = shared.array(length);
                 let half: Shared<$t> = tile.offset(length / 2);
                 let (tail, at) = (x.offset(4), i * $n);
+                x.prefetch(i);
+                y.as_global().prefetch(i);
                 y.write(i, x.read(i));
                 y.write_streaming(length + i, x.read_only(i));
                 y.offset(2 * length as u64).write_volatile(i, x.read_streaming(i));
@@ -121,6 +123,11 @@ fn reads_two_at(x: Global<f32>, y: GlobalMut<f32>, index: u32) {
     y.write_vec::<2>(0, x.read_vec(index));
 }
 
+#[kernel]
+fn asks_for(x: Global<f32>, index: u32) {
+    x.prefetch(index);
+}
+
 #[test]
 fn bad_accesses_are_reported_at_the_kernel_s_line() {
     let simulator = simulator(3);
@@ -138,6 +145,9 @@ fn bad_accesses_are_reported_at_the_kernel_s_line() {
     let fault =
         unsafe { reads_two_at::launch(&simulator, block(1, 0), x.global(), y.global_mut(), 1) }.unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Misaligned { .. }), "{fault}");
+    // SAFETY: the simulator refuses the access.
+    let fault = unsafe { asks_for::launch(&simulator, block(1, 0), x.global(), 8) }.unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { .. }), "{fault}");
 }
 
 #[kernel]

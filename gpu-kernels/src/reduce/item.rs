@@ -33,6 +33,9 @@ pub trait Source: Copy {
     /// `V` items from `index` on, 16 bytes of each array.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read_vec<const V: usize>(self, index: u32) -> [Self::Item; V];
+    /// Asks for the 128 bytes around the item at `index`, of each array.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn prefetch(self, index: u32);
 }
 
 macro_rules! items {
@@ -64,6 +67,11 @@ macro_rules! items {
             fn read_vec<const V: usize>(self, index: u32) -> [$t; V] {
                 self.read_streaming_vec(index)
             }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn prefetch(self, index: u32) {
+                Global::prefetch(self, index);
+            }
         }
 
         impl Item for ($t, $t) {
@@ -94,6 +102,12 @@ macro_rules! items {
                 let first = self.0.read_streaming_vec::<V>(index);
                 let second = self.1.read_streaming_vec::<V>(index);
                 core::array::from_fn(|i| (first[i], second[i]))
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn prefetch(self, index: u32) {
+                self.0.prefetch(index);
+                self.1.prefetch(index);
             }
         }
     )* };

@@ -43,8 +43,8 @@ pub use operators::{
 pub use quad::{Quads, Words};
 pub use runs::*;
 pub use segments::{
-    COUNTED, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks, segments_shared_bytes,
-    weight,
+    COUNTED, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks, segments_blocks_of,
+    segments_shared_bytes, weight,
 };
 pub use unordered::*;
 pub use whole::{publishes, whole};

@@ -158,24 +158,6 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
     });
 }
 
-/// Takes two whole tiles, one after the other, into locals of their own. All loads of both are asked for before the first is used.
-#[device]
-#[inline(always)]
-pub(super) fn take_two_tiles<R: Reduction, const V: usize, const A: usize, const L: usize>(
-    locals: &mut [[R::Local; A]; 2],
-    part: <R::Item as Item>::Source,
-) {
-    let first = thread_idx_x() * V as u32;
-    let loaded: [[[R::Item; V]; L]; 2] = core::array::from_fn(|tile| {
-        core::array::from_fn(|load| part.read_vec::<V>(first + (tile * L + load) as u32 * row::<V>()))
-    });
-    unroll::<2>(|tile| {
-        unroll::<L>(|load| {
-            take_vector::<R, V, A>(&mut locals[tile], &loaded[tile][load], first + load as u32 * row::<V>());
-        });
-    });
-}
-
 /// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first; then come
 /// the items that no whole load has, one by one.
 #[device]

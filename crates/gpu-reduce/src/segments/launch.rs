@@ -4,7 +4,7 @@ use gpu_core::{Stream, ViewMut};
 use gpu_kernels::reduce::{self as kernels, Reduction, Starts};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::{KernelMeta, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::Segments;
@@ -13,9 +13,29 @@ use crate::operand::Operand;
 use crate::plan::SegmentsPlan;
 use crate::scratch::Scratch;
 
+/// The blocks of a kernel that was compiled for older GPUs: an H200's multiprocessor has room for three with the 72 to 80 registers that
+/// ptxas gives most of them.
+const OLDER: u32 = 3;
+
+/// The blocks that a multiprocessor of an H200 has room for, of the kernel of a reduction.
+pub const fn blocks_of<R: Reduction>(kernel: &KernelMeta) -> u32 {
+    let images = kernel.module.images;
+    let mut image = 0;
+    while image < images.len() {
+        if images[image].arch >= 90 {
+            return kernels::segments_blocks_of::<R>(true);
+        }
+        image += 1;
+    }
+    OLDER
+}
+
 /// A reduction that a PTX module has a kernel for that takes segments: all those of one array, and yours with
 /// [`segmented_instance!`](crate::segmented_instance).
 pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
+    /// How many of the kernel's blocks a multiprocessor of an H200 has room for: what a long array is cut for. The results do not depend on it.
+    const BLOCKS: u32 = OLDER;
+
     /// Enqueues the kernel that reduces segments.
     ///
     /// # Errors
@@ -42,6 +62,9 @@ pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
 /// A map that a PTX module has a kernel for in front of the reduction `R` of segments. With it [`Mapped`](kernels::Mapped) of the two is
 /// [`Segmented`]; why it is a trait of its own is said at [`MappedInstance`](crate::MappedInstance).
 pub trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
+    /// As [`Segmented::BLOCKS`].
+    const BLOCKS: u32 = OLDER;
+
     /// Enqueues the kernel.
     ///
     /// # Errors
@@ -63,6 +86,8 @@ pub trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Output = R:
 }
 
 impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented for kernels::Mapped<M, R> {
+    const BLOCKS: u32 = M::BLOCKS;
+
     unsafe fn launch_segments(
         stream: &Stream,
         config: LaunchConfig,
@@ -151,6 +176,8 @@ macro_rules! segmented_instance {
         }
     };
     (@launch $kernel:ident, $pattern:pat_param => ($($source:ident),*), $reduction:ty, $item:ty) => {
+        const BLOCKS: u32 = $crate::__private::blocks_of::<$reduction>(&$kernel::META);
+
         unsafe fn launch_segments(
             stream: &$crate::__private::Stream,
             config: $crate::__private::LaunchConfig,
@@ -175,6 +202,8 @@ macro_rules! segmented_instance {
 macro_rules! of_kernel {
     ($name:ident, $reduction:ty) => {
         impl Segmented for $reduction {
+            const BLOCKS: u32 = blocks_of::<Self>(&kernels::segment_kernels::$name::META);
+
             unsafe fn launch_segments(
                 stream: &Stream,
                 config: LaunchConfig,

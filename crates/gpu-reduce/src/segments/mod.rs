@@ -2,7 +2,7 @@
 
 pub(crate) mod launch;
 
-pub use launch::{MappedSegmented, Segmented};
+pub use launch::{MappedSegmented, Segmented, blocks_of};
 
 use gpu_core::{Buffer, Device, View};
 

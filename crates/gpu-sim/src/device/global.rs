@@ -70,6 +70,19 @@ pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
     value
 }
 
+/// Asks for what is around an address, which has to be inside an allocation (`prefetch.global.L2`): it reads nothing, so it races with nothing
+/// and may come before what it asks for is written.
+#[inline]
+#[track_caller]
+pub fn global_prefetch(addr: u64) {
+    let caller = Location::caller();
+    on_thread(caller, |engine| {
+        if engine.heap.locate(addr, 1).is_none() {
+            engine.bad_address(addr, 1, Direction::Read, caller)
+        }
+    });
+}
+
 /// Stores a value; size and alignment as for [`global_load`].
 #[inline]
 #[track_caller]

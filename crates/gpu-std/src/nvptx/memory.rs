@@ -226,6 +226,14 @@ impl<T: Element> Address<T> {
     }
 
     #[inline(always)]
+    pub fn prefetch(self, index: u32) {
+        // SAFETY: whoever made the accessor vouched for the address; a prefetch changes no value.
+        unsafe {
+            asm!("prefetch.global.L2 [{}];", in(reg64) self.at(index), options(nomem, nostack, preserves_flags));
+        }
+    }
+
+    #[inline(always)]
     pub fn store_streaming<const N: usize>(self, index: u32, value: [T; N]) {
         streaming_store!("st.global.cs", T, N, self.at(index), value)
     }

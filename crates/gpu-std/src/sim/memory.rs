@@ -66,6 +66,12 @@ impl<T: Element> Address<T> {
 
     #[inline]
     #[track_caller]
+    pub fn prefetch(self, index: u32) {
+        device::global_prefetch(self.at(index));
+    }
+
+    #[inline]
+    #[track_caller]
     pub fn load_volatile(self, index: u32) -> T {
         device::global_load(self.at(index), Load::Volatile)
     }

@@ -1,5 +1,4 @@
-//! Segments of up to 256 loads of 16 bytes, or where all are alike of up to a tile: by the lanes of a warp, which does the work of a block's
-//! eight warps one after the other.
+//! Segments of up to 256 loads of 16 bytes: by the lanes of a warp, which does the work of a block's eight warps one after the other.
 //!
 //! A segment of `n` loads has class `⌈log2 n⌉`. A lane has [`ROWS`] of them in flight. Alone the segment would be a block's: load `i`
 //! would be thread `i mod 256`'s, whose results are combined over lanes of a warp by halving distances, and then over warps in the same way.
@@ -16,12 +15,12 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, opaque, unroll, warp};
 
 use super::load::{load, take_quad};
-use super::{ONE_LOAD_CLASS, ROWS, WARP_CLASS};
+use super::{ROWS, WARP_CLASS};
+use crate::reduce::WARPS;
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::whole::{of_thread, write};
-use crate::reduce::{THREADS, WARPS};
 
 /// The segments of a stretch that lanes take.
 pub(super) struct Near<R: Reduction> {
@@ -35,36 +34,6 @@ pub(super) struct Near<R: Reduction> {
     pub(super) output: GlobalMut<R::Output>,
     /// The stretch's first segment.
     pub(super) first: u32,
-}
-
-/// How the segments that several lanes take are taken.
-#[derive(Clone, Copy)]
-struct Plan {
-    class: u32,
-    /// The binary logarithm of the lanes of a segment.
-    width: u32,
-    /// Loads from one of a lane's to the next.
-    stride: u32,
-    /// Loads from one step to the next.
-    step: u32,
-    steps: u32,
-}
-
-impl Plan {
-    #[inline(always)]
-    fn of(class: u32) -> Self {
-        let width = if class < WARP_CLASS + 2 { class - ROWS.ilog2() } else { WARP_CLASS };
-        let several = class > ONE_LOAD_CLASS;
-        let (step, steps) =
-            if several { (32, WARPS) } else { (32 * ROWS as u32, 1 << (class - width - ROWS.ilog2())) };
-        Self { class, width, stride: if several { THREADS } else { 1 << width }, step, steps }
-    }
-
-    /// Whether a thread of a block would take several loads: then a step is one warp's.
-    #[inline(always)]
-    fn has_several(self) -> bool {
-        self.class > ONE_LOAD_CLASS
-    }
 }
 
 impl<R: Reduction> Near<R> {
@@ -144,8 +113,8 @@ impl<R: Reduction> Near<R> {
         members: u32,
         batch: &mut u32,
     ) {
-        let plan = Plan::of(class);
-        let width = plan.width;
+        // The binary logarithm of the lanes of a segment.
+        let width = if class < WARP_CLASS + 2 { class - ROWS.ilog2() } else { WARP_CLASS };
         let lane = warp::lane_id();
         let in_group = lane & ((1 << width) - 1);
         let side_by_side = 32 >> width;
@@ -154,7 +123,7 @@ impl<R: Reduction> Near<R> {
             let member = *batch * side_by_side + (lane >> width);
             let is_member = member < members;
             let (segment, begin, end) = self.member::<V>(before + member, is_member);
-            let result = self.segment::<V, A>(plan, begin, end, in_group);
+            let result = self.segment::<V, A>(class, width, begin, end, in_group);
             self.write(segment, is_member && in_group == 0, result);
             *batch += WARPS;
         }
@@ -166,7 +135,8 @@ impl<R: Reduction> Near<R> {
     #[inline(always)]
     fn segment<const V: usize, const A: usize>(
         &self,
-        plan: Plan,
+        class: u32,
+        width: u32,
         begin: u32,
         end: u32,
         in_group: u32,
@@ -174,50 +144,36 @@ impl<R: Reduction> Near<R> {
         let mut total = R::IDENTITY;
         let mut values = [R::IDENTITY; ROWS];
         let mut step = 0;
-        while step < plan.steps {
-            let offset = (in_group + step * plan.step) * V as u32;
-            let offset_of = |row: usize| offset + row as u32 * plan.stride * V as u32;
+        while step < 1 << (class - width - ROWS.ilog2()) {
+            let offset_of = |row: usize| (in_group + ((step * ROWS as u32 + row as u32) << width)) * V as u32;
             let quads = load::<R, V, false>(
                 core::array::from_fn(|row| self.source.offset((begin + offset_of(row)) as u64)),
                 core::array::from_fn(|row| end.saturating_sub(begin + offset_of(row))),
                 self.is_inner::<V>(begin, end),
             );
-            // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
             let end = opaque(end);
-            let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-            let mut last = R::IDENTITY;
             unroll::<ROWS>(|row| {
                 let offset = offset_of(row);
-                if !plan.has_several() {
-                    locals = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                }
+                let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
                 take_quad::<R, V, A>(&mut locals, quads[row], end.saturating_sub(begin + offset), offset);
-                last = of_thread::<R, A>(&locals, 0);
-                if !plan.has_several() {
-                    values[row] = last;
-                }
-            });
-            unroll::<ROWS>(|row| {
-                if plan.has_several() && row as u32 == step % ROWS as u32 {
-                    values[row] = last;
-                }
+                values[row] = of_thread::<R, A>(&locals, 0);
             });
             step += 1;
-            if plan.class > WARP_CLASS + 1 && (!plan.has_several() || step.is_multiple_of(ROWS as u32)) {
+            if class > WARP_CLASS + 1 {
                 // Of eight warps the first four with the last four.
                 total = R::combine(total, over_lanes::<R>(values));
             }
         }
-        if plan.class <= WARP_CLASS {
-            return halve::<R>(quarters::<R>(values), (1 << plan.width) / 2);
+        if class <= WARP_CLASS {
+            return halve::<R>(quarters::<R>(values), (1 << width) / 2);
         }
-        if plan.class == WARP_CLASS + 1 {
+        if class == WARP_CLASS + 1 {
             let warps = [R::combine(values[0], values[1]), R::combine(values[2], values[3])];
             total = halve::<R>(exchange::<R>(warps, 8), 4);
         }
         // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
         total = R::combine(total, down::<R>(total, 8));
-        if plan.class > WARP_CLASS + 1 {
+        if class > WARP_CLASS + 1 {
             total = R::combine(total, down::<R>(total, 16));
         }
         total

@@ -83,10 +83,7 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
 ) {
     // Where all lanes want all, nothing has to be asked for each element.
     if warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
-        unroll::<V>(|lane| {
-            let item = <R::Item as Item>::Source::item(quad, lane as u32);
-            locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
-        });
+        take_all::<R, V, A>(locals, quad, offset);
         return;
     }
     unroll::<V>(|lane| {
@@ -94,5 +91,19 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
             let item = <R::Item as Item>::Source::item(quad, lane as u32);
             locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
         }
+    });
+}
+
+/// Takes all elements of a load, the first of which is number `offset`.
+#[device]
+#[inline(always)]
+pub(super) fn take_all<R: Reduction, const V: usize, const A: usize>(
+    locals: &mut [R::Local; A],
+    quad: Quad<R>,
+    offset: u32,
+) {
+    unroll::<V>(|lane| {
+        let item = <R::Item as Item>::Source::item(quad, lane as u32);
+        locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
     });
 }

@@ -10,16 +10,16 @@
 //!
 //! # How
 //! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
-//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): in a stretch of all kinds every warp takes its
-//! share of each part and no barrier stands between them; where all segments are alike, those of up to a tile are a warp's, and parts of
-//! longer ones are the block's, two at once (H200, 2^26 `f32`: segments of 2^12 in 74 µs against 87 by the warps' shares, of 2^20 in 72
-//! against 74). Nothing is staged.
+//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a
+//! thread for each segment; then every warp takes its share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs;
+//! by warps that worked out what comes next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
 //! completes the count combines them in `whole`'s order. Nobody waits for anybody. Results and counts are zero before and
 //! after the launch. A part's place follows from its first element: at most one first part and one other begin in a tile.
 
+mod ahead;
 mod lanes;
 mod load;
 mod parts;
@@ -29,7 +29,7 @@ mod stretch;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
+    block_idx_x, grid_dependency_synchronize, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
 use gpu_std::{device, opaque, shared};
@@ -39,9 +39,9 @@ use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
-use parts::Parts;
+use parts::{PARTIAL, Parts};
 use search::first_not;
-use stretch::{Stretch, TOTALS};
+use stretch::{FROM, Stretch, TOTALS};
 
 /// Loads of 16 bytes that a lane has in flight.
 pub const ROWS: usize = 4;
@@ -55,13 +55,17 @@ const LANE_CLASSES: u32 = 9;
 const LONG: u32 = CLASSES;
 /// No class: empty, or no segment.
 const NONE: u32 = 15;
-/// The class of a load for each thread of a block.
-const ONE_LOAD_CLASS: u32 = 8;
 /// The class of a load for each lane of a warp.
 const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
+/// With 34 the share of each of an H200's 528 blocks is one stretch up to 2^26 `f32` and somewhat more, and four blocks have 164 KiB
+/// (segments of 2^12 with three blocks of 396: 65.7 µs in one stretch of up to 48 tiles, 67.4 in two of up to 32).
 const fn stretch_tiles<R: Reduction>() -> u32 {
-    if publishes::<R>() > 3 { 16 } else { 32 }
+    match publishes::<R>() {
+        1 => 34,
+        2 | 3 => 32,
+        _ => 16,
+    }
 }
 /// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of a longer one
 /// all parts but the last have a tile. One may belong to the segment before, and one may reach beyond the stretch's end.
@@ -93,6 +97,8 @@ pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
     SharedLayout::new()
         .array::<u64>(KEPT)
         .array::<u64>(most_parts::<R>())
+        .array::<u64>(most_parts::<R>())
+        .array::<u32>(most_parts::<R>() * 2)
         .array::<u32>(most_parts::<R>() * WARPS * publishes::<R>())
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
@@ -163,9 +169,12 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
 ) {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
     const { assert!(R::EMPTY.is_none() || R::OUTPUTS == 1) };
+    const { assert!(most_parts::<R>() <= THREADS, "a thread notes each, and combines its results") };
     let mut memory = shared::dynamic();
     let kept: Shared<u64> = memory.array(KEPT);
     let places = memory.array(most_parts::<R>());
+    let firsts = memory.array(most_parts::<R>());
+    let lengths = memory.array(most_parts::<R>() * 2);
     let results = memory.array(most_parts::<R>() * WARPS * publishes::<R>());
     let stretch = Stretch {
         begins: memory.array(MOST + 1),
@@ -175,9 +184,11 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         totals: memory.array(TOTALS),
     };
     let complete: Shared<u32> = memory.array(most_long::<R>());
-    let is_partial: Shared<u32> = memory.array(1);
+    let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
+    let mut guess = ahead::likely_first(starts.count as u64);
+    ahead::ask::<R::Item>(source, len, starts, share, guess);
     grid_dependency_synchronize();
     trigger_launch_completion();
 
@@ -187,9 +198,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     if begin >= path_end {
         return;
     }
-    // Where it is if all segments are alike.
     let all = starts.count() as u64;
-    let guess = (block_idx_x() as u64 * all).checked_div(grid_dim_x() as u64).unwrap_or(0);
+    if starts.form == COUNTED {
+        guess = ahead::likely_first(all);
+    }
     let first = first_not(all, guess, |segment| {
         starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
     });
@@ -202,14 +214,14 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     loop {
         stretch.clear();
         if thread == 0 {
-            is_partial.write(0, 0);
+            number.write(0, 0);
         }
         sync_threads();
         let (low, first) = (kept.read(LOW), kept.read(FIRST) as u32);
         let mut high = low + length_of_stretch::<R>(kept.read(END) - low);
 
         // ---- The segments that begin here ------------------------------------------------------------------------
-        let (mut count, mut is_mixed, mut origin) = (0, false, 0);
+        let (mut count, mut origin) = (0, 0);
         let mut next = kept.read(NEXT);
         let has_some = next < high;
         if has_some {
@@ -230,31 +242,11 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             kept.write(COUNT, count as u64);
         }
         if has_some {
-            is_mixed = stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
+            stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
         } else {
             sync_threads();
         }
-        // ---- Short ones by lanes, then the others part by part ----------------------------------------------------
-        let near = Near::<R> {
-            source: source.offset(kept.read(ORIGIN)),
-            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
-            begins: stretch.begins,
-            sorted: is_mixed.then_some(stretch.sorted),
-            output,
-            first: kept.read(FIRST) as u32,
-        };
-        // Where all segments are alike, each of up to a tile is a warp's, and parts of longer ones are the block's, with barriers between.
-        let lane_classes = if is_mixed { LANE_CLASSES } else { CLASSES };
-        let (mut before, mut class, mut batch) = (0, 0, thread / 32);
-        while class < opaque(lane_classes) {
-            let members = stretch.counts.read(class);
-            if members > 0 {
-                near.class::<V, A>(class, before, members, &mut batch);
-            }
-            before += members;
-            class += 1;
-        }
-
+        // ---- Longer ones part by part, then the others by lanes ----------------------------------------------------
         let parts = Parts::<R> {
             source,
             len,
@@ -263,26 +255,43 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             output,
             results,
             places,
-            is_partial,
+            firsts,
+            lengths,
+            number,
             kept,
             begins: stretch.begins,
             sorted: stretch.sorted,
             counts: stretch.counts,
         };
-        let number = if is_mixed {
-            parts.take::<V, A>()
-        } else {
-            parts.take_together::<V, A>();
-            0
+        parts.list::<V>();
+        sync_threads();
+        parts.take::<V, A>();
+        let near = Near::<R> {
+            source: source.offset(kept.read(ORIGIN)),
+            elements: (len - kept.read(ORIGIN)).min(FAR) as u32,
+            begins: stretch.begins,
+            sorted: stretch.is_sorted().then_some(stretch.sorted),
+            output,
+            first: kept.read(FIRST) as u32,
         };
-        if thread == 0 {
-            kept.write(PARTS, number as u64);
+        // Those that lanes take; where all are alike, none of the classes of lanes may have any.
+        let mut before =
+            if stretch.is_sorted() { stretch.counts.read(FROM) } else { kept.read(COUNT) as u32 };
+        let mut class = opaque(LANE_CLASSES);
+        let mut batch = thread / 32;
+        while class > 0 {
+            class -= 1;
+            let members = stretch.counts.read(class);
+            before -= members;
+            if members > 0 {
+                near.class::<V, A>(class, before, members, &mut batch);
+            }
         }
         sync_threads();
-        parts.combine(kept.read(PARTS) as u32);
+        parts.combine();
 
         // ---- Segments whose last part was done here --------------------------------------------------------------
-        if is_partial.read(0) != 0 {
+        if number.read(0) >= PARTIAL {
             sync_threads();
             let long = stretch.counts.read(LONG);
             // The last ones by class; the first is the segment from before.
@@ -313,14 +322,14 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     }
 }
 
-/// The length of the next stretch, where so much is left: the last two are alike.
+/// The length of the next stretch, where so much is left: the last two are alike, but pairs of tiles are not cut.
 #[inline(always)]
 fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
     let most = (stretch_tiles::<R>() * tile::<R::Item>()) as u64;
     if left <= most {
         left
     } else if left < 2 * most {
-        left.div_ceil(2)
+        left.div_ceil(4 * tile::<R::Item>() as u64) * (2 * tile::<R::Item>()) as u64
     } else {
         most
     }
@@ -329,7 +338,7 @@ fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
 /// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on the path and ends, its
 /// first segment and how many begin in it, what element their places are counted from, and the least place on the path where the
 /// first segment of the next stretch may stand.
-const KEPT: u32 = 8;
+const KEPT: u32 = 7;
 const LOW: u32 = 0;
 const HIGH: u32 = 1;
 const FIRST: u32 = 2;
@@ -337,14 +346,19 @@ const COUNT: u32 = 3;
 const ORIGIN: u32 = 4;
 const NEXT: u32 = 5;
 const END: u32 = 6;
-const PARTS: u32 = 7;
 
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
 
-/// The blocks that shall fit on a multiprocessor: three leave 80 registers (ptxas 13.0 for sm_90: nothing is spilled). For older
-/// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
+/// The blocks that shall fit on a multiprocessor, as the architecture that is compiled for has it.
 pub const fn segments_blocks<R: Reduction>() -> u32 {
-    let most = if cfg!(target_feature = "sm_90") { 3 } else { 2 };
+    segments_blocks_of::<R>(cfg!(target_feature = "sm_90"))
+}
+
+/// [`segments_blocks`] of images for compute capability 9.0 and later, or of older ones. Four leave 64 registers (ptxas 13.0 for sm_90: sums
+/// and extremes of `f32` spill nothing; H200, 2^26 `f32` in segments of 8: 94 µs against 104 with three). For older ones it needs
+/// up to 20 more, and so do pairs of results and values that come with a place.
+pub const fn segments_blocks_of<R: Reduction>(is_sm_90: bool) -> u32 {
+    let most = if is_sm_90 { 4 } else { 2 };
     if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }
 }

@@ -1,21 +1,21 @@
 //! Segments of more than 256 loads, part by part: of each part every warp of the block takes its loads and leaves its result in shared
-//! memory, without barriers between parts; or the block takes one or two parts together.
+//! memory, without barriers between parts. What the parts of a stretch are is listed before, by a thread for each segment: warps that
+//! found it out one part after the other took longer for that than for the loads.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, unroll, warp};
 
-use super::load::{Quad, load, take_quad};
+use super::load::{Quad, load, take_all, take_quad};
 use super::stretch::{ALIKE, FROM};
 use super::{FAR, FIRST, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
-use crate::reduce::whole::{
-    block_result, of_first_warp, of_thread, publishes, take_tile, take_two_tiles, to_first_warp, write,
-};
-use crate::reduce::{MAX_WORDS, THREADS, WARPS, tile, tiles_per_block};
+use crate::reduce::quad::Quads;
+use crate::reduce::whole::{block_result, of_thread, publishes, to_first_warp, write};
+use crate::reduce::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
 #[derive(Clone, Copy)]
@@ -38,6 +38,10 @@ impl Division {
     #[inline(always)]
     fn parts_in<R: Reduction>(self, elements: u64) -> u32 {
         let tiles = elements.div_ceil(tile::<R::Item>() as u64) as u32;
+        // A division takes long, and nearly all segments need none.
+        if self.tiles_each == 1 {
+            return tiles;
+        }
         // Never by zero; a division that says so has no panic.
         (tiles + self.tiles_each - 1).checked_div(self.tiles_each).unwrap_or(0)
     }
@@ -62,27 +66,53 @@ struct Range {
     last: u32,
 }
 
+/// A thread's loads of a tile: half of [`ROWS`] where they are of two arrays.
+const fn rows<R: Reduction>() -> usize {
+    (tile::<R::Item>() / (THREADS * per_load::<R::Item>())) as usize
+}
+
 /// A tile of a part.
 #[derive(Clone, Copy)]
 struct Piece {
     begin: u64,
     /// How many elements; none where there is no piece.
     length: u32,
-    /// The number of the first one in the part, and that of the part's first one in the segment.
+    /// The number of the first one in the part.
     offset: u32,
-    base: u64,
+    /// The tile of the part's first one in the segment.
+    base: u32,
     /// The part's place among those of the stretch.
     number: u32,
     is_last: bool,
+    /// Whether the aligned 16 bytes around any of its elements, and those after them, can be read.
+    is_inner: bool,
+    /// Whether it begins at a multiple of 16 bytes.
+    is_aligned: bool,
+    /// Whether it is a tile, all of which can be loaded without a question.
+    is_whole: bool,
 }
 
-const NOTHING: Piece = Piece { begin: 0, length: 0, offset: 0, base: 0, number: 0, is_last: false };
+const NOTHING: Piece = Piece {
+    begin: 0,
+    length: 0,
+    offset: 0,
+    base: 0,
+    number: 0,
+    is_last: false,
+    is_inner: true,
+    is_aligned: true,
+    is_whole: false,
+};
 
-/// Pieces that a warp takes at once.
-const PIECES: usize = 2;
+/// Marks the first elements of parts where [`Piece::is_inner`] holds, and of those that begin at a multiple of 16 bytes.
+const INNER: u64 = 1 << 63;
+const ALIGNED: u64 = 1 << 62;
 
 /// Marks the output of a whole segment among places of partial results.
 const OUTPUT: u64 = 1 << 63;
+
+/// Added to the number of parts for each segment of several.
+pub(super) const PARTIAL: u32 = 1 << 16;
 
 /// The segments of a stretch that are taken part by part.
 pub(super) struct Parts<R: Reduction> {
@@ -95,8 +125,12 @@ pub(super) struct Parts<R: Reduction> {
     pub(super) results: Shared<u32>,
     /// Where each part's result goes.
     pub(super) places: Shared<u64>,
-    /// Set where there is a part of a segment of several.
-    pub(super) is_partial: Shared<u32>,
+    /// Each part's first element, marked.
+    pub(super) firsts: Shared<u64>,
+    /// Each part's elements less one, and [`Piece::base`].
+    pub(super) lengths: Shared<u32>,
+    /// How many parts there are, and [`PARTIAL`] for each segment of several.
+    pub(super) number: Shared<u32>,
     /// What the block remembers of the stretch.
     pub(super) kept: Shared<u64>,
     pub(super) begins: Shared<u32>,
@@ -131,69 +165,140 @@ impl<R: Reduction> Parts<R> {
         Range { segment, begin, end, division, next, last: last.max(next) }
     }
 
-    /// Takes this warp's loads of all parts, and returns how many parts there are.
+    /// Lists the parts of the stretch: a thread for each segment, or a warp where it has several. A barrier has to stand behind it.
     #[device]
     #[inline(always)]
-    pub(super) fn take<const V: usize, const A: usize>(&self) -> u32 {
+    pub(super) fn list<const V: usize>(&self) {
+        let index = opaque(thread_idx_x());
+        let lane = warp::lane_id();
+        if index - lane > self.members() {
+            return;
+        }
         let division = Division { tiles_each: 1, parts: 0 };
         let mut range = Range { segment: 0, begin: 0, end: 0, division, next: 0, last: 0 };
-        // From the last one on.
-        let (mut index, mut count) = (self.members() + 1, 0);
-        // Elements of the part `count` that were taken.
-        let mut offset = 0;
+        if index <= self.members() {
+            range = self.range(index);
+        }
+        let count = range.last - range.next;
+        let mut number = 0;
+        if count > 0 {
+            let marked = if range.division.parts > 1 { count + PARTIAL } else { count };
+            number = self.number.atomic(0).fetch_add(marked, Ordering::Relaxed, Scope::Block) % PARTIAL;
+        }
+        if count == 1 {
+            self.note::<V>(number, &range);
+        }
+        let mut others = warp::warp_vote_ballot(warp::FULL, count > 1);
+        while others != 0 {
+            let of = others.trailing_zeros();
+            others &= others - 1;
+            let from = |value: u32| warp::shuffle_idx(warp::FULL, value, of);
+            let division =
+                Division { tiles_each: from(range.division.tiles_each), parts: from(range.division.parts) };
+            let mut all = Range {
+                segment: from(range.segment),
+                begin: warp::shuffle_idx(warp::FULL, range.begin, of),
+                end: warp::shuffle_idx(warp::FULL, range.end, of),
+                division,
+                next: from(range.next) + lane,
+                last: from(range.last),
+            };
+            let mut number = from(number) + lane;
+            while all.next < all.last {
+                self.note::<V>(number, &all);
+                all.next += 32;
+                number += 32;
+            }
+        }
+    }
+
+    /// Notes the next part of a range.
+    #[device]
+    #[inline(always)]
+    fn note<const V: usize>(&self, number: u32, range: &Range) {
+        let base = range.division.base::<R>(range.next);
+        let first = range.begin + base;
+        let end = (range.begin + range.division.base::<R>(range.next + 1)).min(range.end);
+        let is_inner = first >= V as u64 && end + 2 * V as u64 <= self.len;
+        let place = if range.division.parts == 1 {
+            OUTPUT | range.segment as u64
+        } else {
+            self.place(first, range.next == 0)
+        };
+        self.places.write(number, place);
+        let is_aligned = self.source.offset(first).is_aligned();
+        let marks = if is_inner { INNER } else { 0 } | if is_aligned { ALIGNED } else { 0 };
+        self.firsts.write(number, first | marks);
+        self.lengths.write(2 * number, (end - first - 1) as u32);
+        self.lengths.write(2 * number + 1, range.next * range.division.tiles_each);
+    }
+
+    /// Takes this warp's loads of all parts, behind a barrier after [`Parts::list`].
+    #[device]
+    #[inline(always)]
+    pub(super) fn take<const V: usize, const A: usize>(&self) {
+        let count = self.number.read(0) % PARTIAL;
         let first = opaque(thread_idx_x()) * V as u32;
-        let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
         let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
-        loop {
-            // ---- What comes next ---------------------------------------------------------------------------------
-            let mut pieces = [NOTHING; PIECES];
-            let mut place = 0;
-            while place < opaque(PIECES as u32) {
-                while range.next == range.last && index > 0 {
-                    index -= 1;
-                    range = self.range(index);
-                }
-                if range.next == range.last {
-                    break;
-                }
-                let base = range.division.base::<R>(range.next);
-                let end = (range.begin + range.division.base::<R>(range.next + 1)).min(range.end);
-                let begin = range.begin + base + offset as u64;
-                let length = (end - begin).min(tile::<R::Item>() as u64) as u32;
-                let is_last = begin + length as u64 == end;
-                let piece = Piece { begin, length, offset, base, number: count, is_last };
-                unroll::<PIECES>(|other| {
-                    if other as u32 == place {
-                        pieces[other] = piece;
-                    }
-                });
-                offset += length;
-                if is_last {
-                    if thread_idx_x() == 0 {
-                        self.note(count, index, &range, range.begin + base);
-                    }
-                    range.next += 1;
-                    (count, offset) = (count + 1, 0);
-                }
-                place += 1;
-            }
-            if pieces[0].length == 0 {
-                return count;
-            }
-            // ---- All loads are asked for before the first is used ------------------------------------------------
-            let quads: [[Quad<R>; ROWS]; PIECES] = core::array::from_fn(|i| {
-                let Piece { begin, length, .. } = pieces[i];
-                let is_inner = begin >= V as u64 && begin + length as u64 + 2 * V as u64 <= self.len;
-                let source = self.source.offset(begin);
-                load::<R, V, false>(
-                    core::array::from_fn(|row| source.offset(offset_of(row) as u64)),
-                    core::array::from_fn(|row| length.saturating_sub(offset_of(row))),
-                    is_inner,
-                )
-            });
-            // Not by a closure: of arguments of bytes it is so large that it would become a function, with all of this in memory.
-            self.take_piece::<V, A>(&mut locals, pieces[0], &quads[0]);
-            self.take_piece::<V, A>(&mut locals, pieces[1], &quads[1]);
+        // The next part, and how many of its elements were taken.
+        let (mut number, mut offset) = (0, 0);
+        while number < count {
+            // All loads of two pieces are asked for before the first is used.
+            let one = self.piece(count, &mut number, &mut offset);
+            let two = self.piece(count, &mut number, &mut offset);
+            let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
+            self.take_piece::<V, A>(&mut locals, one, &quads);
+            self.take_piece::<V, A>(&mut locals, two, &others);
+        }
+    }
+
+    /// The next piece of the parts, if there is one.
+    #[device]
+    #[inline(always)]
+    fn piece(&self, count: u32, number: &mut u32, offset: &mut u32) -> Piece {
+        let mut piece = NOTHING;
+        if *number < count {
+            let [last, base] = self.lengths.read_vec::<2>(2 * *number);
+            let left = last - *offset;
+            let is_last = left < tile::<R::Item>();
+            let length = if is_last { left + 1 } else { tile::<R::Item>() };
+            let marked = self.firsts.read(*number);
+            let is_aligned = marked & ALIGNED != 0;
+            piece = Piece {
+                begin: (marked & !(INNER | ALIGNED)) + *offset as u64,
+                length,
+                offset: *offset,
+                base,
+                number: *number,
+                is_last,
+                is_inner: marked & INNER != 0,
+                is_aligned,
+                is_whole: (is_aligned || per_load::<R::Item>() <= 4) && length == tile::<R::Item>(),
+            };
+            *number += is_last as u32;
+            *offset = if is_last { 0 } else { *offset + tile::<R::Item>() };
+        }
+        piece
+    }
+
+    /// A thread's loads of a piece.
+    #[device]
+    #[inline(always)]
+    fn load<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
+        let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
+        let source = self.source.offset(piece.begin);
+        let of_row = |row: usize| source.offset(offset_of(row) as u64);
+        if !piece.is_whole {
+            let wanted = core::array::from_fn(|row| piece.length.saturating_sub(offset_of(row)));
+            return load::<R, V, false>(core::array::from_fn(of_row), wanted, piece.is_inner);
+        }
+        let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
+        if V > 4 || piece.is_aligned {
+            core::array::from_fn(|row| if row < rows::<R>() { of_row(row).streamed() } else { nothing })
+        } else {
+            core::array::from_fn(
+                |row| if row < rows::<R>() { of_row(row).one_by_one(V as u32) } else { nothing },
+            )
         }
     }
 
@@ -206,98 +311,25 @@ impl<R: Reduction> Parts<R> {
         piece: Piece,
         quads: &[Quad<R>; ROWS],
     ) {
-        const { assert!(PIECES == 2, "as many as it is called for") };
         let first = opaque(thread_idx_x()) * V as u32;
         let length = opaque(piece.length);
-        unroll::<ROWS>(|row| {
-            let offset = first + row as u32 * THREADS * V as u32;
-            take_quad::<R, V, A>(locals, quads[row], length.saturating_sub(offset), piece.offset + offset);
-        });
-        if piece.is_last {
-            to_first_warp::<R>(of_thread::<R, A>(locals, piece.base), self.room(piece.number));
-            *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
+        let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
+        if piece.is_whole {
+            unroll::<ROWS>(|row| {
+                if row < rows::<R>() {
+                    take_all::<R, V, A>(locals, quads[row], piece.offset + offset_of(row));
+                }
+            });
+        } else {
+            unroll::<ROWS>(|row| {
+                let (offset, wanted) = (offset_of(row), length.saturating_sub(offset_of(row)));
+                take_quad::<R, V, A>(locals, quads[row], wanted, piece.offset + offset);
+            });
         }
-    }
-
-    /// Takes all parts by the block, one or two at a time, and stores their results.
-    #[device]
-    #[inline(always)]
-    pub(super) fn take_together<const V: usize, const A: usize>(&self) {
-        let first = opaque(thread_idx_x()) * V as u32;
-        let tile = tile::<R::Item>();
-        let (mut index, mut turn) = (0, 0);
-        while index <= self.members() {
-            let range = self.range(index);
-            index += 1;
-            let mut number = range.next;
-            if number < range.last && thread_idx_x() == 0 {
-                self.is_partial.write(0, 1);
-            }
-            while number < range.last {
-                // The next part's warps leave their results elsewhere: it needs no barrier before it.
-                turn ^= 2;
-                let base = range.division.base::<R>(number);
-                let begin = range.begin + base;
-                let end = (range.begin + range.division.base::<R>(number + 1)).min(range.end);
-                let source = self.source.offset(begin);
-                let mut locals = [core::array::from_fn(|lane| R::start(first + lane as u32)); 2];
-                let is_aligned = source.is_aligned();
-                if is_aligned
-                    && range.division.tiles_each == 1
-                    && number + 1 < range.last
-                    && range.end - begin >= 2 * tile as u64
-                {
-                    // Twice as much is on its way, and half of the barriers are left.
-                    take_two_tiles::<R, V, A, ROWS>(&mut locals, source);
-                    let bases = [base, base + tile as u64];
-                    let values: [R::Accumulator; 2] =
-                        core::array::from_fn(|i| of_thread::<R, A>(&locals[i], bases[i]));
-                    let rooms = [self.room(turn), self.room(turn + 1)];
-                    let own: [R::Accumulator; 2] =
-                        core::array::from_fn(|i| to_first_warp::<R>(values[i], rooms[i]));
-                    sync_threads();
-                    unroll::<2>(|i| {
-                        let result = of_first_warp::<R>(own[i], rooms[i]);
-                        if thread_idx_x() == 0 {
-                            self.publish(self.place(range.begin + bases[i], bases[i] == 0), result);
-                        }
-                    });
-                    number += 2;
-                    continue;
-                }
-                let is_inner = begin >= V as u64 && end + 2 * V as u64 <= self.len;
-                let mut done = 0;
-                while done < end - begin {
-                    let left = end - begin - done;
-                    if is_aligned && left >= 2 * tile as u64 {
-                        take_tile::<R, V, A, { 2 * ROWS }>(&mut locals[0], source.offset(done), done as u32);
-                        done += 2 * tile as u64;
-                        continue;
-                    }
-                    let left = left.min(tile as u64) as u32;
-                    let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
-                    let quads = load::<R, V, false>(
-                        core::array::from_fn(|row| source.offset(done + offset_of(row) as u64)),
-                        core::array::from_fn(|row| left.saturating_sub(offset_of(row))),
-                        is_inner,
-                    );
-                    unroll::<ROWS>(|row| {
-                        let wanted = left.saturating_sub(offset_of(row));
-                        take_quad::<R, V, A>(
-                            &mut locals[0],
-                            quads[row],
-                            wanted,
-                            done as u32 + offset_of(row),
-                        );
-                    });
-                    done += tile as u64;
-                }
-                let result = block_result::<R>(of_thread::<R, A>(&locals[0], base), self.room(turn));
-                if thread_idx_x() == 0 {
-                    self.publish(self.place(begin, number == 0), result);
-                }
-                number += 1;
-            }
+        if piece.is_last {
+            let base = piece.base as u64 * tile::<R::Item>() as u64;
+            to_first_warp::<R>(of_thread::<R, A>(locals, base), self.room(piece.number));
+            *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
     }
 
@@ -314,26 +346,10 @@ impl<R: Reduction> Parts<R> {
         });
     }
 
-    /// Notes where the result of a part goes.
-    #[device]
-    #[inline(always)]
-    fn note(&self, number: u32, index: u32, range: &Range, begin: u64) {
-        if range.division.parts == 1 {
-            self.places.write(number, OUTPUT | (self.kept.read(FIRST) + self.member(index) as u64));
-        } else {
-            self.places.write(number, self.place(begin, begin == range.begin));
-            self.is_partial.write(0, 1);
-        }
-    }
-
     /// How many segments of the stretch are taken part by part. From shared memory each time: in registers they would have others spilled.
     #[inline(always)]
     pub(super) fn members(&self) -> u32 {
-        let long = self.counts.read(LONG);
-        if self.counts.read(FROM) == ALIKE {
-            return long;
-        }
-        long + self.counts.read(LANE_CLASSES) + self.counts.read(LANE_CLASSES + 1)
+        self.counts.read(LANE_CLASSES) + self.counts.read(LANE_CLASSES + 1) + self.counts.read(LONG)
     }
 
     /// The number in the stretch of the one with this index, from 1.
@@ -356,12 +372,12 @@ impl<R: Reduction> Parts<R> {
         self.results.offset(number * WARPS * publishes::<R>())
     }
 
-    /// Behind a barrier: of each of `count` parts a thread combines the results of its warps, and stores the part's or the segment's.
+    /// Behind a barrier: of each part a thread combines the results of its warps, and stores the part's or the segment's.
     #[device]
     #[inline(always)]
-    pub(super) fn combine(&self, count: u32) {
+    pub(super) fn combine(&self) {
         let number = opaque(thread_idx_x());
-        if number >= count {
+        if number >= self.number.read(0) % PARTIAL {
             return;
         }
         let room = self.room(number);

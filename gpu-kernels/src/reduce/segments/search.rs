@@ -8,32 +8,25 @@ use crate::reduce::THREADS;
 /// The first of `count` places of which `is_before` does not hold, or `count`: first it holds, from there on it does not. All threads
 /// of the block together; what they wrote to shared memory before, all see behind it.
 ///
-/// Of the places still in question each thread looks at one at a time, which takes as long as memory does. The first time so are as many
-/// around `guess`: a good one saves the other rounds.
+/// Of the places still in question each thread looks at one at a time, which takes as long as memory does; first at as many around
+/// `guess`: a good one saves the other rounds.
 #[device]
 #[inline(always)]
 pub(super) fn first_not(count: u64, guess: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     // Opaque, or in a loop around it the compiler would keep the first places.
     let (thread, threads) = (opaque(thread_idx_x()) as u64, THREADS as u64);
     let near = guess.saturating_sub(threads / 2);
-    let is_near_before = near + thread < count && is_before(near + thread);
+    let passed = sync_threads_count(near + thread < count && is_before(near + thread));
+    if passed < threads as u32 && (passed > 0 || near == 0) {
+        return near + passed as u64;
+    }
     let (mut first, mut left) = (0, count);
-    let mut is_first_round = true;
-    loop {
+    while left > 0 {
         let step = left / threads + 1;
         let at = thread * step + step - 1;
         let passed = sync_threads_count(at < left && is_before(first + at)) as u64 * step;
-        if is_first_round {
-            let near_passed = sync_threads_count(is_near_before);
-            if near_passed < threads as u32 && (near_passed > 0 || near == 0) {
-                return near + near_passed as u64;
-            }
-            is_first_round = false;
-        }
         first += passed;
         left = if left - passed < step { left - passed } else { step - 1 };
-        if left == 0 {
-            return first;
-        }
     }
+    first
 }

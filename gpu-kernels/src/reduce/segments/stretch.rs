@@ -95,11 +95,17 @@ impl Stretch {
         count.min(MOST)
     }
 
-    /// Sorts the first `count` segments by class, and writes the results of empty ones, `output` being that of the first. Returns whether
-    /// there was anything to sort: segments of one class are not written to `sorted`.
+    /// Whether the segments are of several classes: those of one are not written to `sorted`. Behind [`Stretch::sort`]; from shared memory,
+    /// as in a register it would have others spilled.
+    #[inline(always)]
+    pub(super) fn is_sorted(&self) -> bool {
+        self.counts.read(FROM) != ALIKE
+    }
+
+    /// Sorts the first `count` segments by class, and writes the results of empty ones, `output` being that of the first.
     #[device]
     #[inline(always)]
-    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) -> bool {
+    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) {
         let thread = opaque(thread_idx_x());
         let length_of = |segment: u32| self.begins.read(segment + 1) - self.begins.read(segment);
         let class_of = |segment: u32| class::<R::Item>(length_of(segment));
@@ -117,7 +123,7 @@ impl Stretch {
                 self.counts.write(common, count);
             }
             sync_threads();
-            return false;
+            return;
         }
         let mut base = 0;
         while base < count {
@@ -147,7 +153,6 @@ impl Stretch {
             segment += THREADS;
         }
         sync_threads();
-        true
     }
 
     /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the lanes of a class.

@@ -134,6 +134,7 @@ fn scalars(a: GlobalMut<u8>, b: GlobalMut<i16>, c: GlobalMut<f32>, d: GlobalMut<
 #[kernel(module = vectors)]
 fn cache_hints(x: Global<f32>, y: GlobalMut<f32>, b: Global<u8>, c: GlobalMut<u8>) {
     let i = thread::index_1d();
+    x.prefetch(i * 32);
     y.write_streaming(i, x.read_only(i) + x.read_streaming(i + 7));
     let [p, q, r, s] = x.read_only_vec::<4>(i * 4);
     let [t, u, v, w] = x.read_streaming_vec::<4>(i * 4 + 400);
