@@ -42,7 +42,6 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
     let block_ticket = memory.array::<u64>(1);
-    let found = memory.array::<u64>(1);
     let bit_words = (W * L * V) as u32;
     let bits = memory.array::<u32>(2 * bit_words);
     let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
@@ -50,6 +49,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
+    let density = starts.density(len);
 
     if tiles > 1 {
         if thread_idx_x() == 0 {
@@ -71,11 +71,12 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         let (mut read, mut total) = (held, nothing);
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            // Under way while it is found out where segments start.
+            // Both are under way at once; the window is needed first.
+            let window = starts.ask::<W>(part.tile(len), density);
             let vectors = part.load(input, exchange);
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
-            starts.mark::<W>(part.tile(len), bits, bit_words, found);
+            starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
             let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);

@@ -2,7 +2,7 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Element, Global, Shared};
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, unroll};
 
@@ -39,11 +39,84 @@ pub(super) struct Tile {
     pub(super) reverse: bool,
 }
 
+impl Tile {
+    /// The first place at which a start is one of the tile: backwards, an element starts a segment if one starts at the next.
+    #[inline(always)]
+    fn from(self) -> u64 {
+        self.base + self.reverse as u64
+    }
+
+    /// Whether the array starts in it: backwards with its last element.
+    #[inline(always)]
+    fn has_first(self) -> bool {
+        if self.reverse { self.base + self.left as u64 == self.len } else { self.base == 0 }
+    }
+
+    /// The element that it starts with.
+    #[inline(always)]
+    fn first(self) -> u32 {
+        if self.reverse { self.left - 1 } else { 0 }
+    }
+}
+
+/// Offsets that a thread asks for at once.
+const AT_ONCE: usize = 4;
+
+/// As many offsets for each thread, a stride of the block apart.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    /// The number of the first thread's first one.
+    first: u64,
+    /// The thread's own; 0 where there is none.
+    offsets: [u32; AT_ONCE],
+}
+
 impl Starts {
-    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `found` is room for one number. Barriers.
+    /// How many offsets there are for an element of an array of `len`.
+    #[inline(always)]
+    pub(super) fn density(self, len: u64) -> f32 {
+        self.count as f32 / len as f32
+    }
+
+    /// Asks for the offsets where those of the tile are if all segments are alike. What is returned is on its way: nothing waits for it.
     #[device]
     #[inline(always)]
-    pub(super) fn mark<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32, found: Shared<u64>) {
+    pub(super) fn ask<const W: usize>(self, tile: Tile, density: f32) -> Window {
+        if self.kind != BY_OFFSETS {
+            return Window { first: 0, offsets: [0; AT_ONCE] };
+        }
+        // Five roundings of 2^-24 each: the number is wrong by less than its 2^21st part, and by one for what is cut off.
+        let guess = (tile.from() as f32 * density) as u64;
+        self.window::<W>(guess.saturating_sub(8 + (guess >> 21)))
+    }
+
+    /// Asks for the offsets from number `first` on.
+    #[inline(always)]
+    fn window<const W: usize>(self, first: u64) -> Window {
+        let at = first + opaque(thread_idx_x()) as u64;
+        let left = self.left(at);
+        let place = self.array.cast::<u32>().offset(at);
+        let mut offsets = [0; AT_ONCE];
+        unroll::<AT_ONCE>(|i| {
+            let further = (i * 32 * W) as u32;
+            if further < left {
+                offsets[i] = place.read(further);
+            }
+        });
+        Window { first, offsets }
+    }
+
+    /// How many offsets there are from number `at` on.
+    #[inline(always)]
+    fn left(self, at: u64) -> u32 {
+        self.count.saturating_sub(at).min(u32::MAX as u64) as u32
+    }
+
+    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `window` is what [`ask`](Self::ask) gave.
+    /// Barriers.
+    #[device]
+    #[inline(always)]
+    pub(super) fn mark<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>, words: u32) {
         // Opaque, or addresses and numbers of the thread would be kept while vectors are on their way.
         let thread = opaque(thread_idx_x());
         match self.kind {
@@ -57,32 +130,18 @@ impl Starts {
                     bits.write(word, 0);
                     word += 32 * W as u32;
                 }
-                // Backwards, an element starts a segment if one starts at the next.
-                let from = tile.base + tile.reverse as u64;
-                if self.kind == BY_OFFSETS && thread < 32 {
-                    let first = self.first_offset(from, tile.len);
-                    if thread == 0 {
-                        found.write(0, first);
+                if self.kind == BY_OFFSETS {
+                    self.mark_offsets::<W>(tile, window, bits);
+                } else {
+                    sync_threads();
+                    if thread == 0 && tile.has_first() {
+                        set(bits, tile.first());
                     }
-                }
-                sync_threads();
-                let (first, step) = match self.kind {
-                    BY_OFFSETS => (found.read(0), 1),
-                    _ => (distance_to_multiple(from, self.count), self.count),
-                };
-                // The number of an offset, or already the distance from the tile's first element.
-                let mut at = first + thread as u64 * step;
-                loop {
-                    let distance = match self.kind {
-                        BY_OFFSETS if at >= self.count => break,
-                        BY_OFFSETS => self.array.cast::<u32>().offset(at).read(0) as u64 - from,
-                        _ => at,
-                    };
-                    if distance >= tile.left as u64 {
-                        break;
+                    let mut at = distance_to_multiple(tile.from(), self.count) + thread as u64 * self.count;
+                    while at < tile.left as u64 {
+                        set(bits, at as u32);
+                        at += 32 * W as u64 * self.count;
                     }
-                    set(bits, distance as u32);
-                    at += 32 * W as u64 * step;
                 }
             }
             kind if kind == BY_KEY => vote::<W, 2>(tile, bits, words, self.differs::<u8>(tile)),
@@ -91,15 +150,53 @@ impl Starts {
             _ => vote::<W, 2>(tile, bits, words, self.differs::<u64>(tile)),
         }
         sync_threads();
-        // The array's first element, or backwards its last.
-        if thread == 0 {
-            if tile.reverse && tile.base + tile.left as u64 == tile.len {
-                set(bits, tile.left - 1);
-            } else if !tile.reverse && tile.base == 0 {
-                set(bits, 0);
+    }
+
+    /// Sets the bits of elements with an offset. Barriers, the first before any bit is set.
+    #[device]
+    #[inline(always)]
+    fn mark_offsets<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>) {
+        let threads = 32 * W as u64;
+        let thread = opaque(thread_idx_x()) as u64;
+        let from = tile.from();
+        let mut window = window;
+        let is_less = self.left(window.first + thread) > 0 && (window.offsets[0] as u64) < from;
+        let less = sync_threads_count(is_less) as u64;
+        // The first that is not less is among the threads' first ones, or it has to be looked for.
+        if less == threads || (less == 0 && window.first > 0) {
+            let (mut low, mut high) = (0, window.first);
+            if less > 0 {
+                (low, high) = (window.first + threads, self.count);
             }
+            // As many as there are threads are looked at at once. What then is left lies in a window.
+            while low + threads < high {
+                let step = (high - low + threads - 1) / threads;
+                let probe = low + (thread + 1) * step - 1;
+                let offset = self.array.cast::<u32>().offset(probe.min(high - 1)).read(0) as u64;
+                let less = sync_threads_count(probe < high && offset < from) as u64;
+                high = high.min(low + (less + 1) * step - 1);
+                low += less * step;
+            }
+            window = self.window::<W>(low);
         }
-        sync_threads();
+        if thread == 0 && tile.has_first() {
+            set(bits, tile.first());
+        }
+        loop {
+            unroll::<AT_ONCE>(|i| {
+                let distance = (window.offsets[i] as u64).wrapping_sub(from);
+                // An offset that does not exist is 0: if that is in the tile, it is where the array starts.
+                if distance < tile.left as u64 {
+                    set(bits, distance as u32);
+                }
+            });
+            let last = window.offsets[AT_ONCE - 1] as u64;
+            let is_one = (((AT_ONCE - 1) * 32 * W) as u32) < self.left(window.first + thread);
+            if !is_one || last >= from + tile.left as u64 {
+                break;
+            }
+            window = self.window::<W>(window.first + (AT_ONCE * 32 * W) as u64);
+        }
     }
 
     /// Whether element `at` of the tile has another key than element `other`.
@@ -111,36 +208,6 @@ impl Starts {
             let neighbour = keys.offset((other as i32) as i64 as u64).read(0);
             keys.read(at) != neighbour
         }
-    }
-
-    /// The number of the first offset that is not less than `element`. By a warp: first it looks around where the offset is if all segments
-    /// are alike, ever further away; then at 32 offsets at once, which leave a 33rd of those there were.
-    #[device]
-    #[inline(always)]
-    fn first_offset(self, element: u64, len: u64) -> u64 {
-        let offsets = self.array.cast::<u32>();
-        let lane = warp::lane_id();
-        let share = element as f32 / len as f32;
-        let guess = ((share * self.count as f32) as u32).min(u32::MAX >> 1);
-        // From 2^15 before the guess to 2^15 - 1 behind it, without gaps around it.
-        let around = |lane: u32| {
-            if lane < 16 { guess.saturating_sub(0x8000 >> lane) } else { guess + (1 << (lane - 16)) - 1 }
-        };
-        let probe = around(lane) as u64;
-        let is_one = probe < self.count;
-        let offset = if is_one { offsets.offset(probe).read(0) as u64 } else { u64::MAX };
-        let less = warp_vote_ballot(FULL, offset < element).count_ones();
-        let mut low = if less > 0 { around(less - 1) as u64 + 1 } else { 0 };
-        let mut high = if less < 32 { self.count.min(around(less) as u64) } else { self.count };
-        while low < high {
-            let step = (high - low).div_ceil(32);
-            let probe = low + (lane as u64 + 1) * step - 1;
-            let offset = offsets.offset(probe.min(high - 1)).read(0) as u64;
-            let less = warp_vote_ballot(FULL, probe < high && offset < element).count_ones() as u64;
-            high = high.min(low + (less + 1) * step - 1);
-            low += less * step;
-        }
-        low
     }
 }
 
@@ -178,6 +245,7 @@ fn vote<const W: usize, const AT_ONCE: usize>(
     starts: impl Fn(u32, u32) -> bool,
 ) {
     let (warp, lane) = (opaque(thread_idx_x()) / 32, warp::lane_id());
+    let has_first = tile.has_first();
     let first = (tile.base == 0) as u32;
     let after = tile.base + tile.left as u64 != tile.len;
     let mut word = AT_ONCE as u32 * warp;
@@ -191,7 +259,7 @@ fn vote<const W: usize, const AT_ONCE: usize>(
             } else {
                 own.max(first).wrapping_sub(1)
             };
-            heads[i] = starts(own, other);
+            heads[i] = starts(own, other) || (has_first && own == tile.first());
         });
         unroll::<AT_ONCE>(|i| {
             let votes = warp_vote_ballot(FULL, heads[i]);
