@@ -109,15 +109,16 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
 
         if is_held {
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
-            Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode).store(
-                output,
-                waiting,
-                bits.offset(room * bit_words),
-                around,
-                held,
-                initial,
-                exchange,
-            );
+            let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode);
+            let bits = bits.offset(room * bit_words);
+            let extent = part.extent(output.address(), M);
+            if extent.is_complete && extent.is_aligned && mode & REVERSE == 0 {
+                // Known to the compiler: half of the instructions are left.
+                let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode & EXCLUSIVE);
+                part.store::<true>(output, waiting, bits, around, held, initial, exchange);
+            } else {
+                part.store::<false>(output, waiting, bits, around, held, initial, exchange);
+            }
         }
         if tile >= tiles {
             break;
@@ -188,7 +189,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
 
     #[inline(always)]
     fn tile(&self, len: u64) -> Tile {
-        Tile { base: self.base, left: self.left, len, reverse: self.mode & REVERSE != 0 }
+        Tile { base: self.base, left: self.left, full: Self::LEN, len, reverse: self.mode & REVERSE != 0 }
     }
 
     /// The tile in an array at `address`, whose vectors have `words` words.
@@ -202,15 +203,25 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
+        if extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0 {
+            // Nothing waits for them here; turned around, they would be waited for before the offsets are.
+            let (words, first) = (tile.cast::<u32>(), self.unit() * N as u32);
+            return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
+        }
         load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+    }
+
+    /// The number of the thread's vector in row 0, in the order of the scan.
+    #[inline(always)]
+    fn unit(&self) -> u32 {
+        self.row / ROW_WORDS * 32 * L as u32 + warp::lane_id()
     }
 
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
     #[inline(always)]
     fn starts(&self, bits: Shared<u32>, row: usize) -> u32 {
-        let first = self.places.vector(row as u32);
-        let of_vector = bits.read(first / 32) >> (first % 32) & ((1 << V) - 1);
-        if self.mode & REVERSE != 0 { of_vector.reverse_bits() >> (32 - V) } else { of_vector }
+        let first = self.unit() * V as u32;
+        bits.read(first / 32 + (row * V) as u32) >> (first % 32) & ((1 << V) - 1)
     }
 
     /// The results at the ends of the thread's vectors, since the last start of a segment or that of the warp's part, and that of the whole
@@ -254,7 +265,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     /// Writes the results of the thread's vectors in `waiting`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
-    fn store(
+    fn store<const PLAIN: bool>(
         &self,
         output: GlobalMut<S::Output>,
         waiting: Waiting<S, V, N, L, W>,
@@ -285,23 +296,33 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let before = Since::new(if lane == 0 { before_row } else { below }, false);
             before_row = below;
 
-            let mut packed = [0; M];
-            let mut previous = before.value;
+            let mut results = [initial; V];
             let mut vector = identity::<BySegment<S>>();
             unroll::<V>(|j| {
-                let is_start = starts >> j & 1 != 0;
-                let result = if j + 1 < V {
+                results[j] = if j + 1 < V {
+                    let is_start = starts >> j & 1 != 0;
                     let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
                     vector = if j > 0 { BySegment::<S>::combine(vector, item) } else { item };
                     BySegment::<S>::combine(before, vector).value
                 } else {
                     end
                 };
-                let exclusive_result = if is_start { initial } else { previous };
-                S::output(if exclusive { exclusive_result } else { result }).pack(&mut packed, j);
-                previous = result;
             });
-            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
+            let mut packed = [0; M];
+            if exclusive {
+                unroll::<V>(|j| {
+                    let previous = if j > 0 { results[j - 1] } else { before.value };
+                    S::output(if starts >> j & 1 != 0 { initial } else { previous }).pack(&mut packed, j);
+                });
+            } else {
+                unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
+            }
+            if PLAIN {
+                let vector = self.unit() + 32 * row as u32;
+                tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
+            } else {
+                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
+            }
         });
     }
 }

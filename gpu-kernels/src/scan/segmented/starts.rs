@@ -33,6 +33,8 @@ pub(super) struct Tile {
     pub(super) base: u64,
     /// Its elements.
     pub(super) left: u32,
+    /// Those of a tile that is complete.
+    pub(super) full: u32,
     /// Elements of the array.
     pub(super) len: u64,
     /// Whether it is read backwards: then segments start with their last element.
@@ -57,6 +59,12 @@ impl Tile {
     fn first(self) -> u32 {
         if self.reverse { self.left - 1 } else { 0 }
     }
+
+    /// The place of an element in the order of the scan: that of its bit.
+    #[inline(always)]
+    fn place(self, element: u32) -> u32 {
+        if self.reverse { self.full - 1 - element } else { element }
+    }
 }
 
 /// Offsets that a thread asks for at once.
@@ -67,6 +75,8 @@ const AT_ONCE: usize = 4;
 pub(super) struct Window {
     /// The number of the first thread's first one.
     first: u64,
+    /// How many there are from the thread's own first one on.
+    left: u32,
     /// The thread's own; 0 where there is none.
     offsets: [u32; AT_ONCE],
 }
@@ -83,18 +93,18 @@ impl Starts {
     #[inline(always)]
     pub(super) fn ask<const W: usize>(self, tile: Tile, density: f32) -> Window {
         if self.kind != BY_OFFSETS {
-            return Window { first: 0, offsets: [0; AT_ONCE] };
+            return Window { first: 0, left: 0, offsets: [0; AT_ONCE] };
         }
         // Five roundings of 2^-24 each: the number is wrong by less than its 2^21st part, and by one for what is cut off.
-        let guess = (tile.from() as f32 * density) as u64;
-        self.window::<W>(guess.saturating_sub(8 + (guess >> 21)))
+        let guess = (tile.from() as f32 * density) as u32;
+        self.window::<W>(guess.saturating_sub(8 + (guess >> 21)) as u64)
     }
 
     /// Asks for the offsets from number `first` on.
     #[inline(always)]
     fn window<const W: usize>(self, first: u64) -> Window {
         let at = first + opaque(thread_idx_x()) as u64;
-        let left = self.left(at);
+        let left = self.count.saturating_sub(at).min(u32::MAX as u64) as u32;
         let place = self.array.cast::<u32>().offset(at);
         let mut offsets = [0; AT_ONCE];
         unroll::<AT_ONCE>(|i| {
@@ -103,13 +113,7 @@ impl Starts {
                 offsets[i] = place.read(further);
             }
         });
-        Window { first, offsets }
-    }
-
-    /// How many offsets there are from number `at` on.
-    #[inline(always)]
-    fn left(self, at: u64) -> u32 {
-        self.count.saturating_sub(at).min(u32::MAX as u64) as u32
+        Window { first, left, offsets }
     }
 
     /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `window` is what [`ask`](Self::ask) gave.
@@ -135,11 +139,11 @@ impl Starts {
                 } else {
                     sync_threads();
                     if thread == 0 && tile.has_first() {
-                        set(bits, tile.first());
+                        set(bits, tile.place(tile.first()));
                     }
                     let mut at = distance_to_multiple(tile.from(), self.count) + thread as u64 * self.count;
                     while at < tile.left as u64 {
-                        set(bits, at as u32);
+                        set(bits, tile.place(at as u32));
                         at += 32 * W as u64 * self.count;
                     }
                 }
@@ -160,7 +164,7 @@ impl Starts {
         let thread = opaque(thread_idx_x()) as u64;
         let from = tile.from();
         let mut window = window;
-        let is_less = self.left(window.first + thread) > 0 && (window.offsets[0] as u64) < from;
+        let is_less = window.left > 0 && (window.offsets[0] as u64) < from;
         let less = sync_threads_count(is_less) as u64;
         // The first that is not less is among the threads' first ones, or it has to be looked for.
         if less == threads || (less == 0 && window.first > 0) {
@@ -180,19 +184,23 @@ impl Starts {
             window = self.window::<W>(low);
         }
         if thread == 0 && tile.has_first() {
-            set(bits, tile.first());
+            set(bits, tile.place(tile.first()));
         }
+        if from > u32::MAX as u64 {
+            return;
+        }
+        // What lies before the tile is further away than its last element, modulo 2^32.
+        let from = from as u32;
+        let last = (tile.left - 1).min(u32::MAX - from);
         loop {
             unroll::<AT_ONCE>(|i| {
-                let distance = (window.offsets[i] as u64).wrapping_sub(from);
+                let distance = window.offsets[i].wrapping_sub(from);
                 // An offset that does not exist is 0: if that is in the tile, it is where the array starts.
-                if distance < tile.left as u64 {
-                    set(bits, distance as u32);
+                if distance <= last {
+                    set(bits, tile.place(distance));
                 }
             });
-            let last = window.offsets[AT_ONCE - 1] as u64;
-            let is_one = (((AT_ONCE - 1) * 32 * W) as u32) < self.left(window.first + thread);
-            if !is_one || last >= from + tile.left as u64 {
+            if window.left <= ((AT_ONCE - 1) * 32 * W) as u32 || window.offsets[AT_ONCE - 1] > from + last {
                 break;
             }
             window = self.window::<W>(window.first + (AT_ONCE * 32 * W) as u64);
@@ -259,14 +267,16 @@ fn vote<const W: usize, const AT_ONCE: usize>(
             } else {
                 own.max(first).wrapping_sub(1)
             };
-            heads[i] = starts(own, other) || (has_first && own == tile.first());
+            heads[i] = starts(own, other) | (has_first & (own == tile.first()));
         });
         unroll::<AT_ONCE>(|i| {
             let votes = warp_vote_ballot(FULL, heads[i]);
             let at = (word + i as u32) * 32;
             let valid = if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
             if lane == 0 && word + (i as u32) < words {
-                bits.write(word + i as u32, votes & valid);
+                let of_word = votes & valid;
+                let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
+                bits.write(tile.place(at) / 32, of_word);
             }
         });
         word += (W * AT_ONCE) as u32;
