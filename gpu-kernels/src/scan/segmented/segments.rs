@@ -112,9 +112,13 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
             let extent = part.extent(output.address(), M);
-            if extent.is_complete && extent.is_aligned && mode & REVERSE == 0 {
-                // Known to the compiler: half of the instructions are left.
-                let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode & EXCLUSIVE);
+            let is_plain = extent.is_complete && extent.is_aligned && mode & REVERSE == 0;
+            // What is known to the compiler costs no instruction: less than half of them are left.
+            if is_plain && mode & EXCLUSIVE == 0 {
+                let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, 0);
+                part.store::<true>(output, waiting, bits, around, held, initial, exchange);
+            } else if is_plain {
+                let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, EXCLUSIVE);
                 part.store::<true>(output, waiting, bits, around, held, initial, exchange);
             } else {
                 part.store::<false>(output, waiting, bits, around, held, initial, exchange);
@@ -160,6 +164,8 @@ struct Part<S, const V: usize, const N: usize, const M: usize, const L: usize, c
     base: u64,
     left: u32,
     places: Places,
+    /// The number of the thread's vector in row 0, in the order of the scan.
+    unit: u32,
     /// Where the warp's room for a row starts.
     row: u32,
     mode: u32,
@@ -181,6 +187,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             base,
             left: (len - base).min(Self::LEN as u64) as u32,
             places: Places::new(thread, W as u32, V as u32, L as u32, reverse),
+            unit: thread / 32 * 32 * L as u32 + thread % 32,
             row: thread / 32 * ROW_WORDS,
             mode,
             scan: PhantomData,
@@ -205,22 +212,16 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
         if extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0 {
             // Nothing waits for them here; turned around, they would be waited for before the offsets are.
-            let (words, first) = (tile.cast::<u32>(), self.unit() * N as u32);
+            let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
             return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
         }
         load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
     }
 
-    /// The number of the thread's vector in row 0, in the order of the scan.
-    #[inline(always)]
-    fn unit(&self) -> u32 {
-        self.row / ROW_WORDS * 32 * L as u32 + warp::lane_id()
-    }
-
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
     #[inline(always)]
     fn starts(&self, bits: Shared<u32>, row: usize) -> u32 {
-        let first = self.unit() * V as u32;
+        let first = self.unit * V as u32;
         bits.read(first / 32 + (row * V) as u32) >> (first % 32) & ((1 << V) - 1)
     }
 
@@ -233,7 +234,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         bits: Shared<u32>,
         initial: S::Register,
     ) -> ([S::Register; L], Own<S::Register>) {
-        let lane = warp::lane_id();
+        let lane = opaque(warp::lane_id());
         let mut ends = [S::extend(S::IDENTITY); L];
         let mut masks = [0; L];
         unroll::<L>(|row| {
@@ -243,7 +244,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             unroll::<V>(|j| {
                 if j > 0 {
                     let item = S::Item::unpack(&vectors[row], j);
-                    let item = element::<S>(item, starts >> j & 1 != 0, initial);
+                    let item = element::<S>(item, starts & 1 << j != 0, initial);
                     total = BySegment::<S>::combine(total, item);
                 }
             });
@@ -275,7 +276,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         initial: S::Register,
         exchange: Shared<u32>,
     ) {
-        let lane = warp::lane_id();
+        let lane = opaque(warp::lane_id());
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
         let exclusive = self.mode & EXCLUSIVE != 0;
@@ -300,9 +301,11 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let mut vector = identity::<BySegment<S>>();
             unroll::<V>(|j| {
                 results[j] = if j + 1 < V {
-                    let is_start = starts >> j & 1 != 0;
+                    let is_start = starts & 1 << j != 0;
                     let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
                     vector = if j > 0 { BySegment::<S>::combine(vector, item) } else { item };
+                    // As `combine` has it, by all bits at once.
+                    let vector = Since::new(vector.value, starts & ((2 << j) - 1) != 0);
                     BySegment::<S>::combine(before, vector).value
                 } else {
                     end
@@ -312,13 +315,13 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             if exclusive {
                 unroll::<V>(|j| {
                     let previous = if j > 0 { results[j - 1] } else { before.value };
-                    S::output(if starts >> j & 1 != 0 { initial } else { previous }).pack(&mut packed, j);
+                    S::output(if starts & 1 << j != 0 { initial } else { previous }).pack(&mut packed, j);
                 });
             } else {
                 unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
             }
             if PLAIN {
-                let vector = self.unit() + 32 * row as u32;
+                let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
             } else {
                 store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
@@ -339,7 +342,7 @@ fn reach(mask: u32, lane: u32) -> u32 {
 #[device]
 #[inline(always)]
 fn scan_lanes<S: Scan>(mut value: S::Register, reach: u32) -> S::Register {
-    let lane = warp::lane_id();
+    let lane = opaque(warp::lane_id());
     unroll::<5>(|step| {
         let own = value;
         let below =

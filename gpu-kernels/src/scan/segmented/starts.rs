@@ -1,6 +1,7 @@
 //! Where segments start: a bit for each element of a tile, in shared memory.
 
 use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::float::mul_add;
 use gpu_std::memory::{Element, Global, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
@@ -85,7 +86,7 @@ impl Starts {
     /// How many offsets there are for an element of an array of `len`.
     #[inline(always)]
     pub(super) fn density(self, len: u64) -> f32 {
-        self.count as f32 / len as f32
+        self.count as f32 * reciprocal(len as f32)
     }
 
     /// Asks for the offsets where those of the tile are if all segments are alike. What is returned is on its way: nothing waits for it.
@@ -95,7 +96,7 @@ impl Starts {
         if self.kind != BY_OFFSETS {
             return Window { first: 0, left: 0, offsets: [0; AT_ONCE] };
         }
-        // Five roundings of 2^-24 each: the number is wrong by less than its 2^21st part, and by one for what is cut off.
+        // Five roundings of 2^-24 each and a reciprocal: the number is wrong by less than its 2^21st part, and by one for what is cut off.
         let guess = (tile.from() as f32 * density) as u32;
         self.window::<W>(guess.saturating_sub(8 + (guess >> 21)) as u64)
     }
@@ -217,6 +218,16 @@ impl Starts {
             keys.read(at) != neighbour
         }
     }
+}
+
+/// 1 / `value`, wrong by less than its 2^22nd part, for a `value` from 1 to 2^64. By Newton's method: a division is a call, which needs a
+/// stack.
+#[inline(always)]
+fn reciprocal(value: f32) -> f32 {
+    // Wrong by an eighth at most; each step squares that, and the last rounds twice.
+    let mut result = f32::from_bits(0x7ef3_11c7 - value.to_bits());
+    unroll::<4>(|_| result = mul_add(result, mul_add(-value, result, 1.0), result));
+    result
 }
 
 /// From `from` to the next multiple of `length`. By shifts and subtractions: a division of 64 bits is a call, which needs a stack.
