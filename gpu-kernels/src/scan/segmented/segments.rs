@@ -64,10 +64,12 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         mark: mark(ticket),
         several: tiles > grid_dim_x() || tiles > SECTION,
     };
-    let mut held = Held { tile: NONE, before: nothing, first: 0 };
-    let mut room = 0;
+    let mut held = Held::new(NONE, nothing, 0, 1);
     let mut tile = ticket as u32;
     loop {
+        // Opaque, or the numbers of places in it would be kept in registers from tile to tile.
+        let published = Published { tiles: opaque(tiles), ..published };
+        let exchange = exchange.offset(opaque(0));
         let (mut read, mut total) = (held, nothing);
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
@@ -75,6 +77,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             let window = starts.ask::<W>(part.tile(len), density);
             let vectors = part.load(input, exchange);
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
+            let room = 1 - held.room();
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
@@ -82,7 +85,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
             let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
             total = of_tile;
-            read = Held { tile, before, first: own.first };
+            read = Held::new(tile, before, own.first, room);
             if thread_idx_x() == 0 && tiles > 1 && !published.several {
                 published.publish_total(tile, total);
             }
@@ -91,7 +94,6 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
                 arrive::<BySegment<S>>(published, tile, total, nothing);
             }
         }
-        room = 1 - room;
 
         // As in `whole`, also when the next ticket is drawn.
         let asking = if published.several { held.tile } else { tile };
@@ -108,6 +110,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
         if is_held {
+            let room = held.room();
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
             let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
@@ -148,9 +151,32 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
 struct Held<R> {
     tile: u32,
     /// The result of the warps before the thread's own.
-    before: Since<R>,
-    /// The first vector of the warp's part in which a segment starts, or one behind all.
+    before: R,
+    /// The first vector of the warp's part in which a segment starts, or one behind all; bit 31 is set where one starts in the warps before,
+    /// bit 30 in the second room. Two registers less than with three words.
     first: u32,
+}
+
+impl<R: Copy> Held<R> {
+    #[inline(always)]
+    fn new(tile: u32, before: Since<R>, first: u32, room: u32) -> Self {
+        Self { tile, before: before.value, first: (before.starts() as u32) << 31 | room << 30 | first }
+    }
+
+    #[inline(always)]
+    fn before(&self) -> Since<R> {
+        Since::new(self.before, self.first >> 31 != 0)
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u32 {
+        self.first >> 30 & 1
+    }
+
+    #[inline(always)]
+    fn first(&self) -> u32 {
+        self.first & (u32::MAX >> 2)
+    }
 }
 
 /// What is known of a warp's part.
@@ -280,13 +306,14 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
         let exclusive = self.mode & EXCLUSIVE != 0;
-        let mut before_row = BySegment::<S>::combine(around.before, held.before).value;
+        let before_warp = held.before();
+        let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
         unroll::<L>(|row| {
             let starts = self.starts(bits, row);
             let (elements, end) = waiting.read(row);
-            let end = Since::new(end, 32 * row as u32 + lane >= held.first);
-            let end = BySegment::<S>::combine(held.before, end);
+            let end = Since::new(end, 32 * row as u32 + lane >= held.first());
+            let end = BySegment::<S>::combine(before_warp, end);
             let mut end = BySegment::<S>::combine(around.before, end).value;
             if row == L - 1 && is_last {
                 end = around.with.value;
