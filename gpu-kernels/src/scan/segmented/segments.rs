@@ -14,7 +14,7 @@ use super::super::tile::{Warps, identity, of_lane, scan_warps};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
-use super::starts::{Starts, Tile};
+use super::starts::{Starts, Tile, Window};
 use crate::reduce::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -68,14 +68,19 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let mut tile = ticket as u32;
     loop {
         // Opaque, or the numbers of places in it would be kept in registers from tile to tile.
-        let published = Published { tiles: opaque(tiles), ..published };
-        let exchange = exchange.offset(opaque(0));
         let (mut read, mut total) = (held, nothing);
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            // Both are under way at once; the window is needed first.
-            let window = starts.ask::<W>(part.tile(len), density);
+            // Both are under way at once, what is needed first first.
+            let is_plain = part.is_plain(input.address(), N);
+            let mut window = Window::default();
+            if is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
             let vectors = part.load(input, exchange);
+            if !is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let room = 1 - held.room();
             let bits = bits.offset(room * bit_words);
@@ -114,8 +119,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
             let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
-            let extent = part.extent(output.address(), M);
-            let is_plain = extent.is_complete && extent.is_aligned && mode & REVERSE == 0;
+            let is_plain = part.is_plain(output.address(), M);
             // What is known to the compiler costs no instruction: less than half of them are left.
             if is_plain && mode & EXCLUSIVE == 0 {
                 let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, 0);
@@ -232,11 +236,18 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
     }
 
+    /// Whether all its vectors are there and aligned, and it is read forwards.
+    #[inline(always)]
+    fn is_plain(&self, address: u64, words: usize) -> bool {
+        let extent = self.extent(address, words);
+        extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0
+    }
+
     #[inline(always)]
     fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        if extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0 {
+        if self.is_plain(input.address(), N) {
             // Nothing waits for them here; turned around, they would be waited for before the offsets are.
             let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
             return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
@@ -309,7 +320,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let before_warp = held.before();
         let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
-        unroll::<L>(|row| {
+        let mut store_row = |row: usize| {
             let starts = self.starts(bits, row);
             let (elements, end) = waiting.read(row);
             let end = Since::new(end, 32 * row as u32 + lane >= held.first());
@@ -351,9 +362,19 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
             } else {
-                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
+                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
             }
-        });
+        };
+        if PLAIN {
+            unroll::<L>(store_row);
+        } else {
+            // Opaque, or the loop would be unrolled, in more registers than there are.
+            let mut row = 0;
+            while row < L as u32 {
+                store_row(row as usize);
+                row = opaque(row + 1);
+            }
+        }
     }
 }
 
