@@ -10,11 +10,11 @@ use gpu_std::{device, opaque, shared, unroll};
 use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::super::memory::{Extent, Places, load, store};
 use super::super::packed::Packed;
-use super::super::tile::{Warps, identity, of_lane, scan_warps};
+use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
-use super::starts::{Starts, Tile};
+use super::starts::{Starts, Tile, Window};
 use crate::reduce::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -41,8 +41,13 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
+    // For the end, or the compiler would keep it in a register all the while.
+    let blocks = memory.array::<u32>(1);
     let block_ticket = memory.array::<u64>(1);
-    let found = memory.array::<u64>(1);
+    let held_warps = HeldWarps {
+        results: memory.array::<u32>(2 * W as u32 * register_words),
+        firsts: memory.array::<u32>(2 * W as u32),
+    };
     let bit_words = (W * L * V) as u32;
     let bits = memory.array::<u32>(2 * bit_words);
     let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
@@ -50,54 +55,65 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
+    let density = starts.density(len);
 
+    let mut several = false;
     if tiles > 1 {
         if thread_idx_x() == 0 {
             block_ticket.write(0, tickets.draw());
+            blocks.write(0, grid_dim_x());
         }
         sync_threads();
+        several = tiles > grid_dim_x() || tiles > SECTION;
     }
     let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
-    let published = Published {
-        words: words.offset(HEADER_WORDS as u64),
-        tiles,
-        mark: mark(ticket),
-        several: tiles > grid_dim_x() || tiles > SECTION,
-    };
-    let mut held = Held { tile: NONE, before: nothing, first: 0 };
-    let mut room = 0;
+    let published =
+        Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
+    let (mut held, mut room) = (NONE, 0);
     let mut tile = ticket as u32;
     loop {
-        let (mut read, mut total) = (held, nothing);
+        let mut total = nothing;
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            // Under way while it is found out where segments start.
+            // Both are under way at once, what is needed first first.
+            let is_plain = part.is_plain(input.address(), N);
+            let mut window = Window::default();
+            if is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
             let vectors = part.load(input, exchange);
+            if !is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
-            starts.mark::<W>(part.tile(len), bits, bit_words, found);
+            starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
             let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
             let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
             total = of_tile;
-            read = Held { tile, before, first: own.first };
+            held_warps.write::<W>(room, before, own.first);
             if thread_idx_x() == 0 && tiles > 1 && !published.several {
                 published.publish_total(tile, total);
             }
             // Not the warp that waits: both are on their way at once.
             if thread_idx_x() / 32 == 1 && published.several {
+                let published = Published { tiles: opaque(tiles), ..published };
                 arrive::<BySegment<S>>(published, tile, total, nothing);
             }
         }
+
         room = 1 - room;
 
         // As in `whole`, also when the next ticket is drawn.
-        let asking = if published.several { held.tile } else { tile };
+        let asking = if published.several { held } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
+            // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+            let published = Published { tiles: opaque(tiles), ..published };
             gather::<BySegment<S>>(published, asking, total, nothing, nodes);
         }
-        let is_held = held.tile != NONE;
+        let is_held = held != NONE;
         let mut around = Prefix { before: nothing, with: nothing };
         if is_held {
             sync_threads();
@@ -108,20 +124,25 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
 
         if is_held {
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
-            Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode).store(
-                output,
-                waiting,
-                bits.offset(room * bit_words),
-                around,
-                held,
-                initial,
-                exchange,
-            );
+            let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, mode);
+            let bits = bits.offset(room * bit_words);
+            let own = held_warps.read::<W, _>(room);
+            let is_plain = part.is_plain(output.address(), M);
+            // What is known to the compiler costs no instruction: less than half of them are left.
+            if is_plain && mode & EXCLUSIVE == 0 {
+                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+            } else if is_plain {
+                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+            } else {
+                part.store::<false>(output, waiting, bits, around, own, initial, exchange);
+            }
         }
         if tile >= tiles {
             break;
         }
-        held = read;
+        held = tile;
         if draws {
             if thread_idx_x() == 0 {
                 block_ticket.write(0, next);
@@ -133,15 +154,40 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket);
+        tickets.finish(tile, published.mark, block_ticket, blocks.read(0));
     }
 }
 
-/// A tile that has been read, but for what comes before it.
+/// What is known of the warps of two tiles that wait for what comes before them. In shared memory, as their elements are: registers would let
+/// fewer blocks run.
+#[derive(Clone, Copy)]
+struct HeldWarps {
+    results: Shared<u32>,
+    firsts: Shared<u32>,
+}
+
+impl HeldWarps {
+    /// Sets what is known of the thread's warp. A barrier has to follow.
+    #[inline(always)]
+    fn write<const W: usize>(self, room: u32, before: Since<impl Accumulator>, first: u32) {
+        let index = room * W as u32 + opaque(thread_idx_x()) / 32;
+        if warp::lane_id() == 0 {
+            write(self.results, 2 * W as u32, index, before);
+            self.firsts.write(index, first);
+        }
+    }
+
+    #[inline(always)]
+    fn read<const W: usize, R: Accumulator>(self, room: u32) -> Held<R> {
+        let index = room * W as u32 + opaque(thread_idx_x()) / 32;
+        Held { before: read(self.results, 2 * W as u32, index), first: self.firsts.read(index) }
+    }
+}
+
+/// What is known of a warp of a tile that waits.
 #[derive(Clone, Copy)]
 struct Held<R> {
-    tile: u32,
-    /// The result of the warps before the thread's own.
+    /// The result of the warps before it.
     before: Since<R>,
     /// The first vector of the warp's part in which a segment starts, or one behind all.
     first: u32,
@@ -158,6 +204,8 @@ struct Part<S, const V: usize, const N: usize, const M: usize, const L: usize, c
     base: u64,
     left: u32,
     places: Places,
+    /// The number of the thread's vector in row 0, in the order of the scan.
+    unit: u32,
     /// Where the warp's room for a row starts.
     row: u32,
     mode: u32,
@@ -179,6 +227,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             base,
             left: (len - base).min(Self::LEN as u64) as u32,
             places: Places::new(thread, W as u32, V as u32, L as u32, reverse),
+            unit: thread / 32 * 32 * L as u32 + thread % 32,
             row: thread / 32 * ROW_WORDS,
             mode,
             scan: PhantomData,
@@ -187,7 +236,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
 
     #[inline(always)]
     fn tile(&self, len: u64) -> Tile {
-        Tile { base: self.base, left: self.left, len, reverse: self.mode & REVERSE != 0 }
+        Tile { base: self.base, left: self.left, full: Self::LEN, len, reverse: self.mode & REVERSE != 0 }
     }
 
     /// The tile in an array at `address`, whose vectors have `words` words.
@@ -197,19 +246,30 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
     }
 
+    /// Whether all its vectors are there and aligned, and it is read forwards.
+    #[inline(always)]
+    fn is_plain(&self, address: u64, words: usize) -> bool {
+        let extent = self.extent(address, words);
+        extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0
+    }
+
     #[inline(always)]
     fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
+        if self.is_plain(input.address(), N) {
+            // Nothing waits for them here; turned around, they would be waited for before the offsets are.
+            let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
+            return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
+        }
         load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
     }
 
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
     #[inline(always)]
     fn starts(&self, bits: Shared<u32>, row: usize) -> u32 {
-        let first = self.places.vector(row as u32);
-        let of_vector = bits.read(first / 32) >> (first % 32) & ((1 << V) - 1);
-        if self.mode & REVERSE != 0 { of_vector.reverse_bits() >> (32 - V) } else { of_vector }
+        let first = self.unit * V as u32;
+        bits.read(first / 32 + (row * V) as u32) >> (first % 32) & ((1 << V) - 1)
     }
 
     /// The results at the ends of the thread's vectors, since the last start of a segment or that of the warp's part, and that of the whole
@@ -221,7 +281,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         bits: Shared<u32>,
         initial: S::Register,
     ) -> ([S::Register; L], Own<S::Register>) {
-        let lane = warp::lane_id();
+        let lane = opaque(warp::lane_id());
         let mut ends = [S::extend(S::IDENTITY); L];
         let mut masks = [0; L];
         unroll::<L>(|row| {
@@ -231,7 +291,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             unroll::<V>(|j| {
                 if j > 0 {
                     let item = S::Item::unpack(&vectors[row], j);
-                    let item = element::<S>(item, starts >> j & 1 != 0, initial);
+                    let item = element::<S>(item, starts & 1 << j != 0, initial);
                     total = BySegment::<S>::combine(total, item);
                 }
             });
@@ -253,7 +313,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     /// Writes the results of the thread's vectors in `waiting`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
-    fn store(
+    fn store<const PLAIN: bool>(
         &self,
         output: GlobalMut<S::Output>,
         waiting: Waiting<S, V, N, L, W>,
@@ -263,17 +323,18 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         initial: S::Register,
         exchange: Shared<u32>,
     ) {
-        let lane = warp::lane_id();
+        let lane = opaque(warp::lane_id());
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
         let exclusive = self.mode & EXCLUSIVE != 0;
-        let mut before_row = BySegment::<S>::combine(around.before, held.before).value;
+        let before_warp = held.before;
+        let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
-        unroll::<L>(|row| {
+        let mut store_row = |row: usize| {
             let starts = self.starts(bits, row);
             let (elements, end) = waiting.read(row);
             let end = Since::new(end, 32 * row as u32 + lane >= held.first);
-            let end = BySegment::<S>::combine(held.before, end);
+            let end = BySegment::<S>::combine(before_warp, end);
             let mut end = BySegment::<S>::combine(around.before, end).value;
             if row == L - 1 && is_last {
                 end = around.with.value;
@@ -284,24 +345,46 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let before = Since::new(if lane == 0 { before_row } else { below }, false);
             before_row = below;
 
-            let mut packed = [0; M];
-            let mut previous = before.value;
+            let mut results = [initial; V];
             let mut vector = identity::<BySegment<S>>();
             unroll::<V>(|j| {
-                let is_start = starts >> j & 1 != 0;
-                let result = if j + 1 < V {
+                results[j] = if j + 1 < V {
+                    let is_start = starts & 1 << j != 0;
                     let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
                     vector = if j > 0 { BySegment::<S>::combine(vector, item) } else { item };
+                    // As `combine` has it, by all bits at once.
+                    let vector = Since::new(vector.value, starts & ((2 << j) - 1) != 0);
                     BySegment::<S>::combine(before, vector).value
                 } else {
                     end
                 };
-                let exclusive_result = if is_start { initial } else { previous };
-                S::output(if exclusive { exclusive_result } else { result }).pack(&mut packed, j);
-                previous = result;
             });
-            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
-        });
+            let mut packed = [0; M];
+            if exclusive {
+                unroll::<V>(|j| {
+                    let previous = if j > 0 { results[j - 1] } else { before.value };
+                    S::output(if starts & 1 << j != 0 { initial } else { previous }).pack(&mut packed, j);
+                });
+            } else {
+                unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
+            }
+            if PLAIN {
+                let vector = self.unit + 32 * row as u32;
+                tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
+            } else {
+                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
+            }
+        };
+        if PLAIN {
+            unroll::<L>(store_row);
+        } else {
+            // Opaque, or the loop would be unrolled, in more registers than there are.
+            let mut row = 0;
+            while row < L as u32 {
+                store_row(row as usize);
+                row = opaque(row + 1);
+            }
+        }
     }
 }
 
@@ -317,7 +400,7 @@ fn reach(mask: u32, lane: u32) -> u32 {
 #[device]
 #[inline(always)]
 fn scan_lanes<S: Scan>(mut value: S::Register, reach: u32) -> S::Register {
-    let lane = warp::lane_id();
+    let lane = opaque(warp::lane_id());
     unroll::<5>(|step| {
         let own = value;
         let below =

@@ -1,8 +1,9 @@
 //! Where segments start: a bit for each element of a tile, in shared memory.
 
 use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::float::mul_add;
 use gpu_std::memory::{Element, Global, Shared};
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, unroll};
 
@@ -33,17 +34,94 @@ pub(super) struct Tile {
     pub(super) base: u64,
     /// Its elements.
     pub(super) left: u32,
+    /// Those of a tile that is complete.
+    pub(super) full: u32,
     /// Elements of the array.
     pub(super) len: u64,
     /// Whether it is read backwards: then segments start with their last element.
     pub(super) reverse: bool,
 }
 
+impl Tile {
+    /// The first place at which a start is one of the tile: backwards, an element starts a segment if one starts at the next.
+    #[inline(always)]
+    fn from(self) -> u64 {
+        self.base + self.reverse as u64
+    }
+
+    /// Whether the array starts in it: backwards with its last element.
+    #[inline(always)]
+    fn has_first(self) -> bool {
+        if self.reverse { self.base + self.left as u64 == self.len } else { self.base == 0 }
+    }
+
+    /// The element that it starts with.
+    #[inline(always)]
+    fn first(self) -> u32 {
+        if self.reverse { self.left - 1 } else { 0 }
+    }
+
+    /// The place of an element in the order of the scan: that of its bit.
+    #[inline(always)]
+    fn place(self, element: u32) -> u32 {
+        if self.reverse { self.full - 1 - element } else { element }
+    }
+}
+
+/// Offsets that a thread asks for at once.
+const AT_ONCE: usize = 4;
+
+/// As many offsets for each thread, a stride of the block apart.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Window {
+    /// The number of the first thread's first one.
+    first: u64,
+    /// How many there are from the thread's own first one on.
+    left: u32,
+    /// The thread's own; 0 where there is none.
+    offsets: [u32; AT_ONCE],
+}
+
 impl Starts {
-    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `found` is room for one number. Barriers.
+    /// How many offsets there are for an element of an array of `len`.
+    #[inline(always)]
+    pub(super) fn density(self, len: u64) -> f32 {
+        self.count as f32 * reciprocal(len as f32)
+    }
+
+    /// Asks for the offsets where those of the tile are if all segments are alike. What is returned is on its way: nothing waits for it.
     #[device]
     #[inline(always)]
-    pub(super) fn mark<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32, found: Shared<u64>) {
+    pub(super) fn ask<const W: usize>(self, tile: Tile, density: f32) -> Window {
+        if self.kind != BY_OFFSETS {
+            return Window::default();
+        }
+        // Five roundings of 2^-24 each and a reciprocal: the number is wrong by less than its 2^21st part, and by one for what is cut off.
+        let guess = (tile.from() as f32 * density) as u32;
+        self.window::<W>(guess.saturating_sub(8 + (guess >> 21)) as u64)
+    }
+
+    /// Asks for the offsets from number `first` on.
+    #[inline(always)]
+    fn window<const W: usize>(self, first: u64) -> Window {
+        let at = first + opaque(thread_idx_x()) as u64;
+        let left = self.count.saturating_sub(at).min(u32::MAX as u64) as u32;
+        let place = self.array.cast::<u32>().offset(at);
+        let mut offsets = [0; AT_ONCE];
+        unroll::<AT_ONCE>(|i| {
+            let further = (i * 32 * W) as u32;
+            if further < left {
+                offsets[i] = place.read(further);
+            }
+        });
+        Window { first, left, offsets }
+    }
+
+    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `window` is what [`ask`](Self::ask) gave.
+    /// Barriers.
+    #[device]
+    #[inline(always)]
+    pub(super) fn mark<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>, words: u32) {
         // Opaque, or addresses and numbers of the thread would be kept while vectors are on their way.
         let thread = opaque(thread_idx_x());
         match self.kind {
@@ -57,32 +135,21 @@ impl Starts {
                     bits.write(word, 0);
                     word += 32 * W as u32;
                 }
-                // Backwards, an element starts a segment if one starts at the next.
-                let from = tile.base + tile.reverse as u64;
-                if self.kind == BY_OFFSETS && thread < 32 {
-                    let first = self.first_offset(from, tile.len);
-                    if thread == 0 {
-                        found.write(0, first);
+                if self.kind == BY_OFFSETS {
+                    self.mark_offsets::<W>(tile, window, bits);
+                } else {
+                    sync_threads();
+                    if thread == 0 && tile.has_first() {
+                        set(bits, tile.place(tile.first()));
                     }
-                }
-                sync_threads();
-                let (first, step) = match self.kind {
-                    BY_OFFSETS => (found.read(0), 1),
-                    _ => (distance_to_multiple(from, self.count), self.count),
-                };
-                // The number of an offset, or already the distance from the tile's first element.
-                let mut at = first + thread as u64 * step;
-                loop {
-                    let distance = match self.kind {
-                        BY_OFFSETS if at >= self.count => break,
-                        BY_OFFSETS => self.array.cast::<u32>().offset(at).read(0) as u64 - from,
-                        _ => at,
-                    };
-                    if distance >= tile.left as u64 {
-                        break;
+                    // Opaque, or what is worked out from it would be kept from tile to tile.
+                    let length =
+                        (opaque((self.count >> 32) as u32) as u64) << 32 | opaque(self.count as u32) as u64;
+                    let mut at = distance_to_multiple(tile.from(), length) + thread as u64 * length;
+                    while at < tile.left as u64 {
+                        set(bits, tile.place(at as u32));
+                        at += 32 * W as u64 * length;
                     }
-                    set(bits, distance as u32);
-                    at += 32 * W as u64 * step;
                 }
             }
             kind if kind == BY_KEY => vote::<W, 2>(tile, bits, words, self.differs::<u8>(tile)),
@@ -91,15 +158,57 @@ impl Starts {
             _ => vote::<W, 2>(tile, bits, words, self.differs::<u64>(tile)),
         }
         sync_threads();
-        // The array's first element, or backwards its last.
-        if thread == 0 {
-            if tile.reverse && tile.base + tile.left as u64 == tile.len {
-                set(bits, tile.left - 1);
-            } else if !tile.reverse && tile.base == 0 {
-                set(bits, 0);
+    }
+
+    /// Sets the bits of elements with an offset. Barriers, the first before any bit is set.
+    #[device]
+    #[inline(always)]
+    fn mark_offsets<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>) {
+        let threads = 32 * W as u64;
+        let thread = opaque(thread_idx_x()) as u64;
+        // No offset is as far as some tiles are.
+        let is_beyond = tile.from() > u32::MAX as u64;
+        let from = tile.from().min(u32::MAX as u64) as u32;
+        let mut window = window;
+        let is_less = window.left > 0 && window.offsets[0] < from;
+        let less = sync_threads_count(is_less) as u64;
+        // The first that is not less is among the threads' first ones, or it has to be looked for.
+        if less == threads || (less == 0 && window.first > 0) {
+            let mut low = if less == 0 { 0 } else { window.first + threads };
+            // As many as there are threads are looked at at once, until what is left lies in a window.
+            let mut shift = 0;
+            while self.count - low > threads << shift {
+                shift += threads.trailing_zeros();
             }
+            while shift > 0 {
+                let probe = low + ((thread + 1) << shift) - 1;
+                let is_less = probe < self.count && self.array.cast::<u32>().offset(probe).read(0) < from;
+                low += (sync_threads_count(is_less) as u64) << shift;
+                shift -= threads.trailing_zeros();
+            }
+            window = self.window::<W>(low);
         }
-        sync_threads();
+        if thread == 0 && tile.has_first() {
+            set(bits, tile.place(tile.first()));
+        }
+        if is_beyond {
+            return;
+        }
+        // What lies before the tile is further away than its last element, modulo 2^32.
+        let last = (tile.left - 1).min(u32::MAX - from);
+        loop {
+            unroll::<AT_ONCE>(|i| {
+                let distance = window.offsets[i].wrapping_sub(from);
+                // An offset that does not exist is 0: if that is in the tile, it is where the array starts.
+                if distance <= last {
+                    set(bits, tile.place(distance));
+                }
+            });
+            if window.left <= ((AT_ONCE - 1) * 32 * W) as u32 || window.offsets[AT_ONCE - 1] > from + last {
+                break;
+            }
+            window = self.window::<W>(window.first + (AT_ONCE * 32 * W) as u64);
+        }
     }
 
     /// Whether element `at` of the tile has another key than element `other`.
@@ -112,36 +221,16 @@ impl Starts {
             keys.read(at) != neighbour
         }
     }
+}
 
-    /// The number of the first offset that is not less than `element`. By a warp: first it looks around where the offset is if all segments
-    /// are alike, ever further away; then at 32 offsets at once, which leave a 33rd of those there were.
-    #[device]
-    #[inline(always)]
-    fn first_offset(self, element: u64, len: u64) -> u64 {
-        let offsets = self.array.cast::<u32>();
-        let lane = warp::lane_id();
-        let share = element as f32 / len as f32;
-        let guess = ((share * self.count as f32) as u32).min(u32::MAX >> 1);
-        // From 2^15 before the guess to 2^15 - 1 behind it, without gaps around it.
-        let around = |lane: u32| {
-            if lane < 16 { guess.saturating_sub(0x8000 >> lane) } else { guess + (1 << (lane - 16)) - 1 }
-        };
-        let probe = around(lane) as u64;
-        let is_one = probe < self.count;
-        let offset = if is_one { offsets.offset(probe).read(0) as u64 } else { u64::MAX };
-        let less = warp_vote_ballot(FULL, offset < element).count_ones();
-        let mut low = if less > 0 { around(less - 1) as u64 + 1 } else { 0 };
-        let mut high = if less < 32 { self.count.min(around(less) as u64) } else { self.count };
-        while low < high {
-            let step = (high - low).div_ceil(32);
-            let probe = low + (lane as u64 + 1) * step - 1;
-            let offset = offsets.offset(probe.min(high - 1)).read(0) as u64;
-            let less = warp_vote_ballot(FULL, probe < high && offset < element).count_ones() as u64;
-            high = high.min(low + (less + 1) * step - 1);
-            low += less * step;
-        }
-        low
-    }
+/// 1 / `value`, wrong by less than its 2^22nd part, for a `value` from 1 to 2^64. By Newton's method: a division is a call, which needs a
+/// stack.
+#[inline(always)]
+fn reciprocal(value: f32) -> f32 {
+    // Wrong by an eighth at most; each step squares that, and the last rounds twice.
+    let mut result = f32::from_bits(0x7ef3_11c7 - value.to_bits());
+    unroll::<4>(|_| result = mul_add(result, mul_add(-value, result, 1.0), result));
+    result
 }
 
 /// From `from` to the next multiple of `length`. By shifts and subtractions: a division of 64 bits is a call, which needs a stack.
@@ -177,7 +266,7 @@ fn vote<const W: usize, const AT_ONCE: usize>(
     words: u32,
     starts: impl Fn(u32, u32) -> bool,
 ) {
-    let (warp, lane) = (opaque(thread_idx_x()) / 32, warp::lane_id());
+    let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
     let first = (tile.base == 0) as u32;
     let after = tile.base + tile.left as u64 != tile.len;
     let mut word = AT_ONCE as u32 * warp;
@@ -198,7 +287,12 @@ fn vote<const W: usize, const AT_ONCE: usize>(
             let at = (word + i as u32) * 32;
             let valid = if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
             if lane == 0 && word + (i as u32) < words {
-                bits.write(word + i as u32, votes & valid);
+                let mut of_word = votes & valid;
+                if tile.has_first() && tile.first() / 32 == word + i as u32 {
+                    of_word |= 1 << (tile.first() % 32);
+                }
+                let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
+                bits.write(tile.place(at) / 32, of_word);
             }
         });
         word += (W * AT_ONCE) as u32;
