@@ -2685,6 +2685,12 @@ pub static LINALG_GEMV_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
             isa: 74,
             ptx: include_str!("linalg_gemv_f32.sm_75.ptx"),
         },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("linalg_gemv_f32.sm_90.ptx"),
+        },
     ],
 };
 
@@ -2697,6 +2703,12 @@ pub static LINALG_GEMV_F64: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
             exact: false,
             isa: 74,
             ptx: include_str!("linalg_gemv_f64.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("linalg_gemv_f64.sm_90.ptx"),
         },
     ],
 };
@@ -2711,6 +2723,12 @@ pub static LINALG_GEMV_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
             isa: 74,
             ptx: include_str!("linalg_gemv_f16.sm_75.ptx"),
         },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("linalg_gemv_f16.sm_90.ptx"),
+        },
     ],
 };
 
@@ -2723,6 +2741,12 @@ pub static LINALG_GEMV_BF16: ::gpu_std::launch::Module = ::gpu_std::launch::Modu
             exact: false,
             isa: 74,
             ptx: include_str!("linalg_gemv_bf16.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("linalg_gemv_bf16.sm_90.ptx"),
         },
     ],
 };
