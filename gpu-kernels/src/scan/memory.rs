@@ -140,7 +140,7 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     vectors
 }
 
-/// Writes a row's vectors, `M` words each.
+/// Writes a row's vectors, `M` words each. `lane` is the thread's number in its warp.
 #[device]
 #[inline(always)]
 pub(super) fn store<T: Packed, const V: usize, const M: usize>(
@@ -150,6 +150,7 @@ pub(super) fn store<T: Packed, const V: usize, const M: usize>(
     vector: [u32; M],
     extent: Extent,
     exchange: Shared<u32>,
+    lane: u32,
 ) {
     let vector = if places.reverse { T::reverse(vector) } else { vector };
     let start = places.start(row, V as u32);
@@ -160,7 +161,7 @@ pub(super) fn store<T: Packed, const V: usize, const M: usize>(
         let elements = exchange.cast::<T>();
         exchange.write_vec(places.before * M as u32, vector);
         sync_warp(warp::FULL);
-        let mut at = warp::lane_id();
+        let mut at = lane;
         while at < 32 * V as u32 {
             if start + at < extent.left {
                 tile.write_streaming(start + at, elements.read(at));

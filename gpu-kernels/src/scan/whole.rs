@@ -305,7 +305,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 S::output(if self.exclusive { previous } else { result }).pack(&mut packed, j);
                 previous = result;
             });
-            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
+            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
         });
     }
 }

@@ -14,7 +14,7 @@ use super::super::tile::{Warps, identity, of_lane, scan_warps};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
-use super::starts::{Starts, Tile};
+use super::starts::{Starts, Tile, Window};
 use crate::reduce::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -64,17 +64,25 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         mark: mark(ticket),
         several: tiles > grid_dim_x() || tiles > SECTION,
     };
-    let mut held = Held { tile: NONE, before: nothing, first: 0 };
-    let mut room = 0;
+    let mut held = Held::new(NONE, nothing, 0, 1);
     let mut tile = ticket as u32;
     loop {
+        // Opaque, or the numbers of places in it would be kept in registers from tile to tile.
         let (mut read, mut total) = (held, nothing);
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            // Both are under way at once; the window is needed first.
-            let window = starts.ask::<W>(part.tile(len), density);
+            // Both are under way at once, what is needed first first.
+            let is_plain = part.is_plain(input.address(), N);
+            let mut window = Window::default();
+            if is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
             let vectors = part.load(input, exchange);
+            if !is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
+            let room = 1 - held.room();
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
@@ -82,7 +90,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
             let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
             total = of_tile;
-            read = Held { tile, before, first: own.first };
+            read = Held::new(tile, before, own.first, room);
             if thread_idx_x() == 0 && tiles > 1 && !published.several {
                 published.publish_total(tile, total);
             }
@@ -91,7 +99,6 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
                 arrive::<BySegment<S>>(published, tile, total, nothing);
             }
         }
-        room = 1 - room;
 
         // As in `whole`, also when the next ticket is drawn.
         let asking = if published.several { held.tile } else { tile };
@@ -108,11 +115,11 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
         if is_held {
+            let room = held.room();
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
             let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
-            let extent = part.extent(output.address(), M);
-            let is_plain = extent.is_complete && extent.is_aligned && mode & REVERSE == 0;
+            let is_plain = part.is_plain(output.address(), M);
             // What is known to the compiler costs no instruction: less than half of them are left.
             if is_plain && mode & EXCLUSIVE == 0 {
                 let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, 0);
@@ -148,9 +155,32 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
 struct Held<R> {
     tile: u32,
     /// The result of the warps before the thread's own.
-    before: Since<R>,
-    /// The first vector of the warp's part in which a segment starts, or one behind all.
+    before: R,
+    /// The first vector of the warp's part in which a segment starts, or one behind all; bit 31 is set where one starts in the warps before,
+    /// bit 30 in the second room. Two registers less than with three words.
     first: u32,
+}
+
+impl<R: Copy> Held<R> {
+    #[inline(always)]
+    fn new(tile: u32, before: Since<R>, first: u32, room: u32) -> Self {
+        Self { tile, before: before.value, first: (before.starts() as u32) << 31 | room << 30 | first }
+    }
+
+    #[inline(always)]
+    fn before(&self) -> Since<R> {
+        Since::new(self.before, self.first >> 31 != 0)
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u32 {
+        self.first >> 30 & 1
+    }
+
+    #[inline(always)]
+    fn first(&self) -> u32 {
+        self.first & (u32::MAX >> 2)
+    }
 }
 
 /// What is known of a warp's part.
@@ -206,11 +236,18 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
     }
 
+    /// Whether all its vectors are there and aligned, and it is read forwards.
+    #[inline(always)]
+    fn is_plain(&self, address: u64, words: usize) -> bool {
+        let extent = self.extent(address, words);
+        extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0
+    }
+
     #[inline(always)]
     fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        if extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0 {
+        if self.is_plain(input.address(), N) {
             // Nothing waits for them here; turned around, they would be waited for before the offsets are.
             let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
             return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
@@ -280,13 +317,14 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
         let exclusive = self.mode & EXCLUSIVE != 0;
-        let mut before_row = BySegment::<S>::combine(around.before, held.before).value;
+        let before_warp = held.before();
+        let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
-        unroll::<L>(|row| {
+        let mut store_row = |row: usize| {
             let starts = self.starts(bits, row);
             let (elements, end) = waiting.read(row);
-            let end = Since::new(end, 32 * row as u32 + lane >= held.first);
-            let end = BySegment::<S>::combine(held.before, end);
+            let end = Since::new(end, 32 * row as u32 + lane >= held.first());
+            let end = BySegment::<S>::combine(before_warp, end);
             let mut end = BySegment::<S>::combine(around.before, end).value;
             if row == L - 1 && is_last {
                 end = around.with.value;
@@ -324,9 +362,19 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
             } else {
-                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange);
+                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
             }
-        });
+        };
+        if PLAIN {
+            unroll::<L>(store_row);
+        } else {
+            // Opaque, or the loop would be unrolled, in more registers than there are.
+            let mut row = 0;
+            while row < L as u32 {
+                store_row(row as usize);
+                row = opaque(row + 1);
+            }
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl Tile {
 const AT_ONCE: usize = 4;
 
 /// As many offsets for each thread, a stride of the block apart.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Window {
     /// The number of the first thread's first one.
     first: u64,
@@ -94,7 +94,7 @@ impl Starts {
     #[inline(always)]
     pub(super) fn ask<const W: usize>(self, tile: Tile, density: f32) -> Window {
         if self.kind != BY_OFFSETS {
-            return Window { first: 0, left: 0, offsets: [0; AT_ONCE] };
+            return Window::default();
         }
         // Five roundings of 2^-24 each and a reciprocal: the number is wrong by less than its 2^21st part, and by one for what is cut off.
         let guess = (tile.from() as f32 * density) as u32;
@@ -163,35 +163,35 @@ impl Starts {
     fn mark_offsets<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>) {
         let threads = 32 * W as u64;
         let thread = opaque(thread_idx_x()) as u64;
-        let from = tile.from();
+        // No offset is as far as some tiles are.
+        let is_beyond = tile.from() > u32::MAX as u64;
+        let from = tile.from().min(u32::MAX as u64) as u32;
         let mut window = window;
-        let is_less = window.left > 0 && (window.offsets[0] as u64) < from;
+        let is_less = window.left > 0 && window.offsets[0] < from;
         let less = sync_threads_count(is_less) as u64;
         // The first that is not less is among the threads' first ones, or it has to be looked for.
         if less == threads || (less == 0 && window.first > 0) {
-            let (mut low, mut high) = (0, window.first);
-            if less > 0 {
-                (low, high) = (window.first + threads, self.count);
+            let mut low = if less == 0 { 0 } else { window.first + threads };
+            // As many as there are threads are looked at at once, until what is left lies in a window.
+            let mut shift = 0;
+            while self.count - low > threads << shift {
+                shift += threads.trailing_zeros();
             }
-            // As many as there are threads are looked at at once. What then is left lies in a window.
-            while low + threads < high {
-                let step = (high - low + threads - 1) / threads;
-                let probe = low + (thread + 1) * step - 1;
-                let offset = self.array.cast::<u32>().offset(probe.min(high - 1)).read(0) as u64;
-                let less = sync_threads_count(probe < high && offset < from) as u64;
-                high = high.min(low + (less + 1) * step - 1);
-                low += less * step;
+            while shift > 0 {
+                let probe = low + ((thread + 1) << shift) - 1;
+                let is_less = probe < self.count && self.array.cast::<u32>().offset(probe).read(0) < from;
+                low += (sync_threads_count(is_less) as u64) << shift;
+                shift -= threads.trailing_zeros();
             }
             window = self.window::<W>(low);
         }
         if thread == 0 && tile.has_first() {
             set(bits, tile.place(tile.first()));
         }
-        if from > u32::MAX as u64 {
+        if is_beyond {
             return;
         }
         // What lies before the tile is further away than its last element, modulo 2^32.
-        let from = from as u32;
         let last = (tile.left - 1).min(u32::MAX - from);
         loop {
             unroll::<AT_ONCE>(|i| {
@@ -263,8 +263,7 @@ fn vote<const W: usize, const AT_ONCE: usize>(
     words: u32,
     starts: impl Fn(u32, u32) -> bool,
 ) {
-    let (warp, lane) = (opaque(thread_idx_x()) / 32, warp::lane_id());
-    let has_first = tile.has_first();
+    let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
     let first = (tile.base == 0) as u32;
     let after = tile.base + tile.left as u64 != tile.len;
     let mut word = AT_ONCE as u32 * warp;
@@ -278,14 +277,17 @@ fn vote<const W: usize, const AT_ONCE: usize>(
             } else {
                 own.max(first).wrapping_sub(1)
             };
-            heads[i] = starts(own, other) | (has_first & (own == tile.first()));
+            heads[i] = starts(own, other);
         });
         unroll::<AT_ONCE>(|i| {
             let votes = warp_vote_ballot(FULL, heads[i]);
             let at = (word + i as u32) * 32;
             let valid = if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
             if lane == 0 && word + (i as u32) < words {
-                let of_word = votes & valid;
+                let mut of_word = votes & valid;
+                if tile.has_first() && tile.first() / 32 == word + i as u32 {
+                    of_word |= 1 << (tile.first() % 32);
+                }
                 let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
                 bits.write(tile.place(at) / 32, of_word);
             }
