@@ -35,6 +35,8 @@ pub const fn shared_bytes(shape: Shape) -> u32 {
         .array::<u32>(shape.warps * shape.words)
         .array::<u32>(2 * shape.words)
         .array::<u64>(1)
+        .array::<u32>(2 * shape.warps * shape.words)
+        .array::<u32>(2 * shape.warps)
         .array::<u32>(2 * shape.tile() / 32)
         .array::<u32>(2 * waiting)
         .array::<u32>(shape.warps * 32 * VECTOR_BYTES / 4)

@@ -10,7 +10,7 @@ use gpu_std::{device, opaque, shared, unroll};
 use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::super::memory::{Extent, Places, load, store};
 use super::super::packed::Packed;
-use super::super::tile::{Warps, identity, of_lane, scan_warps};
+use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
@@ -42,6 +42,10 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
     let block_ticket = memory.array::<u64>(1);
+    let held_warps = HeldWarps {
+        results: memory.array::<u32>(2 * W as u32 * register_words),
+        firsts: memory.array::<u32>(2 * W as u32),
+    };
     let bit_words = (W * L * V) as u32;
     let bits = memory.array::<u32>(2 * bit_words);
     let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
@@ -51,24 +55,22 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let nothing = identity::<BySegment<S>>();
     let density = starts.density(len);
 
+    // Here and not below: the number of blocks would be kept until it is needed again.
+    let mut several = false;
     if tiles > 1 {
         if thread_idx_x() == 0 {
             block_ticket.write(0, tickets.draw());
         }
         sync_threads();
+        several = tiles > grid_dim_x() || tiles > SECTION;
     }
     let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
-    let published = Published {
-        words: words.offset(HEADER_WORDS as u64),
-        tiles,
-        mark: mark(ticket),
-        several: tiles > grid_dim_x() || tiles > SECTION,
-    };
-    let mut held = Held::new(NONE, nothing, 0, 1);
+    let published =
+        Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
+    let (mut held, mut room) = (NONE, 0);
     let mut tile = ticket as u32;
     loop {
-        // Opaque, or the numbers of places in it would be kept in registers from tile to tile.
-        let (mut read, mut total) = (held, nothing);
+        let mut total = nothing;
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             // Both are under way at once, what is needed first first.
@@ -82,7 +84,6 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
                 window = starts.ask::<W>(part.tile(len), density);
             }
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            let room = 1 - held.room();
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
@@ -90,22 +91,27 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
             let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
             total = of_tile;
-            read = Held::new(tile, before, own.first, room);
+            held_warps.write::<W>(room, before, own.first);
             if thread_idx_x() == 0 && tiles > 1 && !published.several {
                 published.publish_total(tile, total);
             }
             // Not the warp that waits: both are on their way at once.
             if thread_idx_x() / 32 == 1 && published.several {
+                let published = Published { tiles: opaque(tiles), ..published };
                 arrive::<BySegment<S>>(published, tile, total, nothing);
             }
         }
 
+        room = 1 - room;
+
         // As in `whole`, also when the next ticket is drawn.
-        let asking = if published.several { held.tile } else { tile };
+        let asking = if published.several { held } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
+            // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+            let published = Published { tiles: opaque(tiles), ..published };
             gather::<BySegment<S>>(published, asking, total, nothing, nodes);
         }
-        let is_held = held.tile != NONE;
+        let is_held = held != NONE;
         let mut around = Prefix { before: nothing, with: nothing };
         if is_held {
             sync_threads();
@@ -115,26 +121,26 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
         if is_held {
-            let room = held.room();
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
-            let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode);
+            let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, mode);
             let bits = bits.offset(room * bit_words);
+            let own = held_warps.read::<W, _>(room);
             let is_plain = part.is_plain(output.address(), M);
             // What is known to the compiler costs no instruction: less than half of them are left.
             if is_plain && mode & EXCLUSIVE == 0 {
-                let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, 0);
-                part.store::<true>(output, waiting, bits, around, held, initial, exchange);
+                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
             } else if is_plain {
-                let part = Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, EXCLUSIVE);
-                part.store::<true>(output, waiting, bits, around, held, initial, exchange);
+                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
             } else {
-                part.store::<false>(output, waiting, bits, around, held, initial, exchange);
+                part.store::<false>(output, waiting, bits, around, own, initial, exchange);
             }
         }
         if tile >= tiles {
             break;
         }
-        held = read;
+        held = tile;
         if draws {
             if thread_idx_x() == 0 {
                 block_ticket.write(0, next);
@@ -150,37 +156,39 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     }
 }
 
-/// A tile that has been read, but for what comes before it.
+/// What is known of the warps of two tiles that wait for what comes before them. In shared memory, as their elements are: registers would let
+/// fewer blocks run.
 #[derive(Clone, Copy)]
-struct Held<R> {
-    tile: u32,
-    /// The result of the warps before the thread's own.
-    before: R,
-    /// The first vector of the warp's part in which a segment starts, or one behind all; bit 31 is set where one starts in the warps before,
-    /// bit 30 in the second room. Two registers less than with three words.
-    first: u32,
+struct HeldWarps {
+    results: Shared<u32>,
+    firsts: Shared<u32>,
 }
 
-impl<R: Copy> Held<R> {
+impl HeldWarps {
+    /// Sets what is known of the thread's warp. A barrier has to follow.
     #[inline(always)]
-    fn new(tile: u32, before: Since<R>, first: u32, room: u32) -> Self {
-        Self { tile, before: before.value, first: (before.starts() as u32) << 31 | room << 30 | first }
+    fn write<const W: usize>(self, room: u32, before: Since<impl Accumulator>, first: u32) {
+        let index = room * W as u32 + opaque(thread_idx_x()) / 32;
+        if warp::lane_id() == 0 {
+            write(self.results, 2 * W as u32, index, before);
+            self.firsts.write(index, first);
+        }
     }
 
     #[inline(always)]
-    fn before(&self) -> Since<R> {
-        Since::new(self.before, self.first >> 31 != 0)
+    fn read<const W: usize, R: Accumulator>(self, room: u32) -> Held<R> {
+        let index = room * W as u32 + opaque(thread_idx_x()) / 32;
+        Held { before: read(self.results, 2 * W as u32, index), first: self.firsts.read(index) }
     }
+}
 
-    #[inline(always)]
-    fn room(&self) -> u32 {
-        self.first >> 30 & 1
-    }
-
-    #[inline(always)]
-    fn first(&self) -> u32 {
-        self.first & (u32::MAX >> 2)
-    }
+/// What is known of a warp of a tile that waits.
+#[derive(Clone, Copy)]
+struct Held<R> {
+    /// The result of the warps before it.
+    before: Since<R>,
+    /// The first vector of the warp's part in which a segment starts, or one behind all.
+    first: u32,
 }
 
 /// What is known of a warp's part.
@@ -317,13 +325,13 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
         let exclusive = self.mode & EXCLUSIVE != 0;
-        let before_warp = held.before();
+        let before_warp = held.before;
         let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
         let mut store_row = |row: usize| {
             let starts = self.starts(bits, row);
             let (elements, end) = waiting.read(row);
-            let end = Since::new(end, 32 * row as u32 + lane >= held.first());
+            let end = Since::new(end, 32 * row as u32 + lane >= held.first);
             let end = BySegment::<S>::combine(before_warp, end);
             let mut end = BySegment::<S>::combine(around.before, end).value;
             if row == L - 1 && is_last {

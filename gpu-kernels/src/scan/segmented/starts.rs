@@ -142,10 +142,13 @@ impl Starts {
                     if thread == 0 && tile.has_first() {
                         set(bits, tile.place(tile.first()));
                     }
-                    let mut at = distance_to_multiple(tile.from(), self.count) + thread as u64 * self.count;
+                    // Opaque, or what is worked out from it would be kept from tile to tile.
+                    let length =
+                        (opaque((self.count >> 32) as u32) as u64) << 32 | opaque(self.count as u32) as u64;
+                    let mut at = distance_to_multiple(tile.from(), length) + thread as u64 * length;
                     while at < tile.left as u64 {
                         set(bits, tile.place(at as u32));
-                        at += 32 * W as u64 * self.count;
+                        at += 32 * W as u64 * length;
                     }
                 }
             }
