@@ -139,7 +139,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket);
+        tickets.finish(tile, published.mark, block_ticket, grid_dim_x());
     }
 }
 
@@ -332,10 +332,9 @@ impl Tickets {
         self.words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
     }
 
-    /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles.
+    /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks there are.
     #[inline(always)]
-    pub(super) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>) {
-        let blocks = grid_dim_x();
+    pub(super) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>, blocks: u32) {
         let thread = thread_idx_x();
         let is_last = last == self.tiles + blocks - 1;
         if mark != u32::MAX {

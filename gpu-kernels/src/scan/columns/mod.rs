@@ -16,7 +16,7 @@ pub use kernels::*;
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::SharedLayout;
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, shared, unroll, warp};
 
 use super::look_back::Published;
@@ -119,7 +119,7 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
         let ticket = block_ticket.read(0);
         let tile = ticket as u32;
         if tile >= tiles {
-            tickets.finish(tile, mark(ticket), block_ticket);
+            tickets.finish(tile, mark(ticket), block_ticket, grid_dim_x());
             break;
         }
         let slab = tile / groups;

@@ -41,6 +41,8 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
+    // For the end, or the compiler would keep it in a register all the while.
+    let blocks = memory.array::<u32>(1);
     let block_ticket = memory.array::<u64>(1);
     let held_warps = HeldWarps {
         results: memory.array::<u32>(2 * W as u32 * register_words),
@@ -55,11 +57,11 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let nothing = identity::<BySegment<S>>();
     let density = starts.density(len);
 
-    // Here and not below: the number of blocks would be kept until it is needed again.
     let mut several = false;
     if tiles > 1 {
         if thread_idx_x() == 0 {
             block_ticket.write(0, tickets.draw());
+            blocks.write(0, grid_dim_x());
         }
         sync_threads();
         several = tiles > grid_dim_x() || tiles > SECTION;
@@ -152,7 +154,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket);
+        tickets.finish(tile, published.mark, block_ticket, blocks.read(0));
     }
 }
 
