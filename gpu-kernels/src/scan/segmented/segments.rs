@@ -99,17 +99,16 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             }
             // Not the warp that waits: both are on their way at once.
             if thread_idx_x() / 32 == 1 && published.several {
+                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
                 let published = Published { tiles: opaque(tiles), ..published };
                 arrive::<BySegment<S>>(published, tile, total, nothing);
             }
         }
-
         room = 1 - room;
 
         // As in `whole`, also when the next ticket is drawn.
         let asking = if published.several { held } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
-            // Opaque, or the numbers of its places would be kept in registers from tile to tile.
             let published = Published { tiles: opaque(tiles), ..published };
             gather::<BySegment<S>>(published, asking, total, nothing, nodes);
         }
@@ -128,7 +127,8 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             let bits = bits.offset(room * bit_words);
             let own = held_warps.read::<W, _>(room);
             let is_plain = part.is_plain(output.address(), M);
-            // What is known to the compiler costs no instruction: less than half of them are left.
+            // What the compiler knows costs no instruction: of four rows' 490 are left 150. (H200, sums of 2^26
+            // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
             if is_plain && mode & EXCLUSIVE == 0 {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
                 part.store::<true>(output, waiting, bits, around, own, initial, exchange);
