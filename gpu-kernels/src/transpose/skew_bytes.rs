@@ -51,7 +51,7 @@ const LINES: u32 = COLUMNS.next_multiple_of(4) * RING;
 #[inline(always)]
 const fn swizzle(column: u32) -> u32 {
     let quad = column / 4;
-    quad / 8 % 4 + quad % 8 * 4 ^ quad / 32 * 16
+    (quad / 8 % 4 + quad % 8 * 4) ^ (quad / 32 * 16)
 }
 
 /// The strip of `transpose_skew_b8`.

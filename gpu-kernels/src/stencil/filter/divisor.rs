@@ -31,7 +31,7 @@ impl Divisor {
     #[inline(always)]
     pub const fn quotient(self, number: u32) -> u32 {
         // Twice the number, so that the product's upper word is what is shifted.
-        ((2 * number) as u64 * self.multiplier as u64 >> 32) as u32 >> self.shift
+        (((2 * number) as u64 * self.multiplier as u64) >> 32) as u32 >> self.shift
     }
 }
 
