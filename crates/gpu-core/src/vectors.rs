@@ -3,6 +3,8 @@
 //! Programs are compiled for the oldest machines of their architecture. What is [`run`] here is compiled for newer ones too, and the
 //! machine chooses. Its results are the same: Rust never contracts or reorders operations on floats, whatever the instructions.
 
+use gpu_std::memory::Element;
+
 /// Work that gains from wide vectors: loops over arrays.
 ///
 /// No closure: nothing makes the compiler inline its body, and what is left a function of its own is compiled for the oldest machines,
@@ -88,6 +90,84 @@ pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (array, ahead, len);
+}
+
+/// Does `work`, which writes `results` past the caches, where the machine can: memory is not read before it is written, and what the caches
+/// hold stays. For results that are more than caches hold; those that are read again soon are better written as usual.
+///
+/// ```
+/// let mut results = vec![0u16; 1000];
+/// gpu_core::vectors::streamed(&mut results, |results| {
+///     for first in (0..1000).step_by(100) {
+///         results.write(first, &[first as u16; 100]);
+///     }
+/// });
+/// assert_eq!(results[899..901], [800, 900]);
+/// ```
+pub fn streamed<T: Element, R>(results: &mut [T], work: impl FnOnce(&mut Streamed<'_, T>) -> R) -> R {
+    // Also where `work` panics. Nobody sees the results before.
+    let _until_all_is_written = Fence;
+    work(&mut Streamed(results))
+}
+
+/// What [`streamed`] work writes to.
+#[derive(Debug)]
+pub struct Streamed<'a, T>(&'a mut [T]);
+
+impl<T: Element> Streamed<'_, T> {
+    /// How many elements there are.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes `values` from element `first` on.
+    ///
+    /// # Panics
+    /// If there are not so many elements.
+    #[inline(always)]
+    pub fn write(&mut self, first: usize, values: &[T]) {
+        let to = &mut self.0[first..][..values.len()];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+            const VECTOR: usize = size_of::<__m128i>();
+            let begin = to.as_ptr().align_offset(VECTOR).min(to.len());
+            let end = to.len() - (to.len() - begin) % (VECTOR / size_of::<T>());
+            to[..begin].copy_from_slice(&values[..begin]);
+            to[end..].copy_from_slice(&values[end..]);
+            let (to, from) = (
+                to[begin..end].as_mut_ptr().cast::<__m128i>(),
+                values[begin..end].as_ptr().cast::<__m128i>(),
+            );
+            for vector in 0..(end - begin) / (VECTOR / size_of::<T>()) {
+                // SAFETY: both slices have so many vectors; `to` is aligned to them, or there are none. Elements are numbers, of which every
+                // byte has a value. The machine has SSE2, as all of its architecture.
+                unsafe { _mm_stream_si128(to.add(vector), _mm_loadu_si128(from.add(vector))) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        to.copy_from_slice(values);
+    }
+}
+
+/// Ends when what was written past the caches can be seen by all.
+struct Fence;
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the machine has SSE, as all of its architecture.
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -35,6 +35,31 @@ fn reverse_and_in_place() {
     }
 }
 
+/// Results that go past the caches, from whatever address on, and a length that ends within a row of vectors.
+#[test]
+fn more_than_caches_hold() {
+    let len = chunks::STREAMED / size_of::<u32>() + 4099;
+    let values: Vec<u32> = (0..len as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let mut sums = vec![7; len + 2];
+    for first in [0, 1] {
+        for options in [Options::inclusive(), Options::exclusive(), Options::inclusive().reversed()] {
+            scan::<Sum<u32>>(&values, &options, &mut sums[first..first + len]).unwrap();
+            let mut sum = 0u32;
+            let mut check = |i: usize| {
+                let before = sum;
+                sum = sum.wrapping_add(values[i]);
+                assert_eq!(sums[first + i], if options.exclusive { before } else { sum }, "result {i}");
+            };
+            if options.reverse {
+                (0..len).rev().for_each(&mut check)
+            } else {
+                (0..len).for_each(&mut check)
+            }
+            assert_eq!(sums[first + len..], [7, 7][first..], "what is behind");
+        }
+    }
+}
+
 /// The bound of the order: every element passes through at most `depth` additions on its way into a result, so the error
 /// is at most depth·u/(1 - depth·u) times the sum of magnitudes (Higham, Accuracy and Stability, section 4.2).
 #[test]

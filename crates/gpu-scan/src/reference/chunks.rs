@@ -12,11 +12,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpu_core::vectors;
 use gpu_kernels::scan::{Scan, Shape};
 
-use super::{Apart, Part, Total, Walk, Write};
+use super::part::{Backwards, Part, Past};
+use super::tile::{Room, Total, Write, vectors_of};
+use super::{Walk, identity};
 use crate::options::Options;
 
 /// Tiles of a chunk, 16 to 20 KiB each: with 4 to 32 it took within 4 % as long.
 const CHUNK: usize = 8;
+
+/// Bytes of results of which more go past the caches.
+pub(super) const STREAMED: usize = 32 << 20;
 
 /// Rounds that a core waits before it lets other threads run.
 const SPINS: u32 = 10_000;
@@ -32,24 +37,23 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
     // From a chunk to the one that its worker probably takes next.
     let bytes = (workers * CHUNK * tile * size_of::<S::Item>()) as isize;
     let next = if reverse { -bytes } else { bytes };
+    let streams = part.len() * size_of::<S::Output>() > STREAMED;
     let chunks = Mutex::new(Chunks { rest: Some(part), taken: 0, tile, reverse, scan: PhantomData });
     let walk = Mutex::new(Walk::<S>::from(options.initial::<S>()));
     let turn = Turn(AtomicUsize::new(0));
 
     let take_all = || {
         let mut buffer = if reverse { vec![S::EMPTY; tile] } else { Vec::new() };
+        let (mut room, vectors) = (Room::<S>::new(shape), vectors_of(shape));
+        let mut lanes = vec![identity::<S>(); CHUNK * vectors];
         loop {
             let taken = chunks.lock().expect("nothing panics that holds it").take();
             let Some((number, mut chunk)) = taken else { return };
-            let mut parts = Vec::with_capacity(CHUNK);
-            while chunk.len() > 0 {
-                let len = tile.min(chunk.len());
-                let part;
-                (part, chunk) = chunk.split_at(len);
-                parts.push(part);
-            }
-            let total = |part| vectors::run(Total::<S, P, V> { part, reverse, shape, scan: PhantomData });
-            let mut totals: Vec<S::Register> = parts.iter().map(total).collect();
+            let total = |(items, lanes)| {
+                vectors::run(Total::<S, V> { items, reverse, shape, room: &mut room, lanes })
+            };
+            let tiles = chunk.items().chunks(tile).zip(lanes.chunks_exact_mut(vectors));
+            let mut totals: Vec<S::Register> = tiles.map(total).collect();
             if reverse {
                 totals.reverse();
             }
@@ -58,21 +62,66 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
             }
             let mut starts = walk.lock().expect("it would be nobody's turn").over(&totals);
             turn.pass_on(number);
-            if !reverse {
-                for (part, start) in parts.iter_mut().zip(starts.windows(2)) {
-                    let (before, with) = (start[0], start[1]);
-                    vectors::run(Write::<S, P, V> { part, options, shape, before, with, next });
-                }
-                continue;
+            if reverse {
+                starts.reverse();
             }
-            starts.reverse();
-            // By way of a buffer, tile by tile forwards: all the way backwards took 1.6 times as long (2^26 `f32`).
-            for (part, start) in parts.iter_mut().zip(starts.windows(2)) {
-                let buffer = &mut buffer[..part.len()];
-                let mut apart = Apart { input: part.items(), output: &mut *buffer };
-                let (before, with) = (start[1], start[0]);
-                vectors::run(Write::<S, _, V> { part: &mut apart, options, shape, before, with, next });
-                part.results().copy_from_slice(buffer);
+            let tiles = starts.windows(2).zip(lanes.chunks_exact(vectors)).enumerate();
+            let tiles = tiles.map(|(tile_number, (starts, lanes))| (tile_number * tile, starts, lanes));
+            let room = &mut room;
+            if reverse {
+                // By way of a buffer, tile by tile forwards: all the way backwards took 1.6 times as long (2^26 `f32`).
+                for (first, starts, lanes) in tiles {
+                    let end = (first + tile).min(chunk.len());
+                    let (buffer, base) = (&mut buffer[..end - first], 0);
+                    let rows = &mut Backwards { input: &chunk.items()[first..end], buffer };
+                    let (before, with) = (starts[1], starts[0]);
+                    vectors::run(Write::<S, _, V> {
+                        rows,
+                        base,
+                        options,
+                        shape,
+                        room,
+                        lanes,
+                        before,
+                        with,
+                        next,
+                    });
+                    chunk.results()[first..end].copy_from_slice(&buffer[..end - first]);
+                }
+            } else if let (true, Some((input, output))) = (streams, chunk.apart()) {
+                vectors::streamed(output, |results| {
+                    let rows = &mut Past { input, results };
+                    for (base, starts, lanes) in tiles {
+                        let (before, with) = (starts[0], starts[1]);
+                        vectors::run(Write::<S, _, V> {
+                            rows,
+                            base,
+                            options,
+                            shape,
+                            room,
+                            lanes,
+                            before,
+                            with,
+                            next,
+                        });
+                    }
+                });
+            } else {
+                let rows = &mut chunk;
+                for (base, starts, lanes) in tiles {
+                    let (before, with) = (starts[0], starts[1]);
+                    vectors::run(Write::<S, _, V> {
+                        rows,
+                        base,
+                        options,
+                        shape,
+                        room,
+                        lanes,
+                        before,
+                        with,
+                        next,
+                    });
+                }
             }
         }
     };
