@@ -25,9 +25,18 @@ const ENOUGH_WARPS: u32 = 2048;
 /// | 16384 × 16384 | | | 247 | 239 | 244 | 243 |
 /// | 100000 × 2000 | 205 | 204 | 194 | 183 | 185 | 186 |
 const ENOUGH_BLOCKS: u32 = 120;
-/// The same where there are more of the widest strips than that, but less than so many: some multiprocessors would have one more than others (5000 ×
-/// 24576, 192 strips: 138 µs; 117 in six pieces of shorter blocks).
-const UNEVEN_BLOCKS: RangeInclusive<u32> = 133..=527;
+/// So many of the widest strips are more than there are multiprocessors, but too few to even out that some of these have one more than others,
+/// and are cut into pieces until there are [`EVEN_BLOCKS`]. Aᵀ · x of `f32` in batches on an H200, µs:
+///
+/// | A | strips | uncut | cut |
+/// |---|---|---|---|
+/// | 8192 × 17500 | 137 | 178.9 | 133.7 |
+/// | 5000 × 24576 | 192 | 137.2 | 113.3 |
+/// | 8192 × 32768 | 256 | 244.0 | 243.2 |
+/// | 3000 × 40000 | 313 | 112.6 | 111.1 |
+/// | 4096 × 65536 | 512 | 241.3 | 242.8 |
+const UNEVEN_BLOCKS: RangeInclusive<u32> = 133..=400;
+/// Blocks that [`UNEVEN_BLOCKS`] are cut into, about.
 const EVEN_BLOCKS: u32 = 1024;
 /// Lanes that share a line across, at least, of an A of at most so many bytes. The fewer, the slower is memory: 16.8 µs of 4096 ×
 /// 4096 uncut `f32` in batches on an H200 with 8, 20.0 with 4, 25.1 with 2; but each step less is worth it while it takes less
