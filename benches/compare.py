@@ -268,6 +268,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (3)")
     parser.add_argument("--filter", action="append", default=[], metavar="TEXT", help="as for bench-gpu")
     parser.add_argument("--quick", action="store_true", help="as for bench-gpu")
+    parser.add_argument("--warm", action="store_true", help="as for bench-gpu")
     parser.add_argument("--commit", metavar="HASH", help="as for bench-gpu")
     parser.add_argument("--out", metavar="FILE", help="where the records go (results/<device>-<date>.jsonl)")
     parser.add_argument("--from", dest="source", metavar="FILE", help="run nothing: print what this file holds")
@@ -275,6 +276,8 @@ def arguments():
     options = parser.parse_args()
     if options.source is None and not (options.ours and options.peers):
         parser.error("--ours and --peers are needed, or --from")
+    if options.warm and not options.out:
+        parser.error("--warm needs --out: its results do not belong among the others")
     if options.rounds < 1:
         parser.error("--rounds is at least 1")
     return options
@@ -285,6 +288,7 @@ def measure(options):
     what was measured in it counts. The records, and whether a program failed."""
     passed = [word for text in options.filter for word in ("--filter", text)]
     passed += ["--quick"] if options.quick else []
+    passed += ["--warm"] if options.warm else []
     passed += ["--commit", options.commit] if options.commit else []
     records, out, failed = [], options.out, False
     with tempfile.TemporaryDirectory() as folder:

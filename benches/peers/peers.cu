@@ -39,7 +39,7 @@
 #include "transpose.cuh"
 
 const char* const kUsage =
-    "peers [--filter TEXT]... [--json FILE] [--quick] [--device N] [--commit HASH]\n"
+    "peers [--filter TEXT]... [--json FILE] [--quick] [--warm] [--device N] [--commit HASH]\n"
     "Measures the vendor's versions of what bench-gpu measures, with its sizes, modes and JSON.\n";
 
 int main(int argc, char** argv) {
@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
         if (argument == "--filter") options.filters.push_back(operand());
         else if (argument == "--json") options.json = operand();
         else if (argument == "--quick") options.quick = true;
+        else if (argument == "--warm") options.warm = true;
         else if (argument == "--device") options.device = std::atoi(operand().c_str());
         else if (argument == "--commit") options.commit = operand();
         else if (argument == "--first-result") first_result_of = std::strtoull(operand().c_str(), nullptr, 10);
@@ -77,7 +78,9 @@ int main(int argc, char** argv) {
     session.report.device = properties.name;
     session.report.driver = std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
     session.report.commit = options.commit;
-    session.rotated_bytes = std::max(kRotatedCaches * uint64_t(properties.l2CacheSize), kMinRotatedBytes);
+    // Layout::filling makes two inputs of no bytes.
+    session.rotated_bytes =
+        options.warm ? 0 : std::max(kRotatedCaches * uint64_t(properties.l2CacheSize), kMinRotatedBytes);
     session.multiprocessors = unsigned(properties.multiProcessorCount);
     if (!options.json.empty() && !(session.report.file = std::fopen(options.json.c_str(), "w"))) {
         std::fprintf(stderr, "error: %s cannot be written\n", options.json.c_str());

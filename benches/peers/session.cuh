@@ -73,7 +73,7 @@ bool none_wrong(const Launched& launched, Count count) {
 struct Options {
     std::vector<std::string> filters;
     std::string json, commit = "unknown";
-    bool quick = false;
+    bool quick = false, warm = false;
     int device = 0;
 };
 

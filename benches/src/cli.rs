@@ -29,6 +29,10 @@ pub struct Args {
     #[arg(long)]
     pub quick: bool,
 
+    /// Take but two inputs in turn, so that small ones are in the caches; else as many as caches do not hold
+    #[arg(long)]
+    pub warm: bool,
+
     /// Print the names of the cases and exit
     #[arg(long)]
     pub list: bool,
@@ -106,7 +110,7 @@ mod tests {
     fn the_command_is_well_formed_and_hides_its_own_subcommand() {
         Args::command().debug_assert();
         let help = Args::command().render_help().to_string();
-        for option in ["--filter", "--json", "--quick", "--list", "--device", "--commit"] {
+        for option in ["--filter", "--json", "--quick", "--warm", "--list", "--device", "--commit"] {
             assert!(help.contains(option), "{option} is missing from\n{help}");
         }
         assert!(!help.contains("first-result"), "{help}");

@@ -73,8 +73,9 @@ impl Session {
         let (clock, effort, rotated_bytes) = match device.kind() {
             Kind::Cuda => {
                 let caches = ROTATED_CACHES * u64::from(device.properties()?.l2_cache);
+                let rotated = if args.warm { 0 } else { caches.max(MIN_ROTATED_BYTES) };
                 let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
-                (Clock::Events, effort, caches.max(MIN_ROTATED_BYTES))
+                (Clock::Events, effort, rotated)
             }
             // Two inputs are enough where no cache is to be measured around.
             _ => (Clock::Wall, Effort::HOST, 0),
