@@ -169,6 +169,13 @@ impl Device {
         self.backend.properties()
     }
 
+    /// The multiprocessors of a CUDA device; `None` on the CPU and the simulator.
+    ///
+    /// Cheaper than [`properties`](Self::properties): plans of kernels whose blocks stay ask for it with every launch.
+    pub fn multiprocessors(&self) -> Option<u32> {
+        self.backend.multiprocessors()
+    }
+
     /// Its memory in bytes: free and in total. Zeros where that cannot be known.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use gpu_kernels::transpose as kernels;
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::matrix::{Batch, Matrix};
 use crate::plan::MAX_BLOCKS;
 
 /// How a matrix is transposed in place.
@@ -18,6 +18,15 @@ pub enum InPlace {
         launch: LaunchConfig,
         /// Tiles along a side.
         tiles: u32,
+    },
+    /// The same of many large tiles of bytes, which blocks that stay take in turn.
+    SquareWide {
+        /// Grid, block and shared memory.
+        launch: LaunchConfig,
+        /// Tiles along a side.
+        tiles: u32,
+        /// Pairs of tiles of all matrices.
+        items: u32,
     },
     /// Three passes through scratch memory.
     Rectangle {
@@ -36,6 +45,8 @@ pub enum InPlace {
 const SCRATCH_BYTES: usize = 32 << 20;
 /// Enough blocks for every GPU of today: four for each of 132 multiprocessors.
 const BLOCKS: usize = 528;
+/// Pairs of wide tiles for each multiprocessor from which on they are faster.
+const WIDE_PAIRS: u64 = 4;
 
 impl InPlace {
     /// The plan for `count` matrices of elements of `bytes` bytes.
@@ -87,6 +98,38 @@ impl InPlace {
         Ok(Self::Square { launch, tiles: tiles as u32 })
     }
 
+    /// The plan for a batch of elements of `bytes` bytes at `address` on a device with so many multiprocessors.
+    pub(crate) fn on(self, batch: Batch, bytes: usize, address: u64, multiprocessors: u32) -> Self {
+        self.wide_from(WIDE_PAIRS * u64::from(multiprocessors), batch, bytes, address, multiprocessors)
+    }
+
+    /// As [`on`](Self::on), with wide tiles if there are at least `least` pairs of them.
+    pub(crate) fn wide_from(
+        self,
+        least: u64,
+        batch: Batch,
+        bytes: usize,
+        address: u64,
+        multiprocessors: u32,
+    ) -> Self {
+        let (side, ld) = (batch.matrix().rows(), batch.matrix().leading_dimension());
+        let stride = if batch.count() > 1 { batch.stride() } else { 0 };
+        let aligned = (address | (side | ld | stride) as u64).is_multiple_of(16);
+        if !matches!(self, Self::Square { .. }) || bytes != 1 || !aligned || ld / 16 > u32::MAX as usize {
+            return self;
+        }
+        let tiles = side.div_ceil(kernels::SQUARE_WIDE_SIDE as usize) as u64;
+        // No more than the blocks of the other kernel, whose number has been checked: so neither this nor the side is too large.
+        let items = kernels::square_wide_pairs(tiles) * batch.count() as u64;
+        if items < least {
+            return self;
+        }
+        let blocks = (items as u32).min(multiprocessors.max(1));
+        let launch = LaunchConfig::linear(blocks, kernels::SQUARE_WIDE_THREADS)
+            .shared(kernels::SQUARE_WIDE_SHARED_BYTES);
+        Self::SquareWide { launch, tiles: tiles as u32, items: items as u32 }
+    }
+
     /// Scratch elements it needs.
     pub const fn scratch_len(self) -> usize {
         match self {
@@ -112,6 +155,56 @@ mod tests {
         for tiles in 1..40u32 {
             let blocks = kernels::blocks(tiles.into()) as u32;
             let mut pairs: Vec<_> = (0..blocks).filter_map(|block| kernels::pair(block, tiles)).collect();
+            pairs.sort_unstable();
+            let expected: Vec<_> = (0..tiles).flat_map(|i| (i..tiles).map(move |j| (i, j))).collect();
+            assert_eq!(pairs, expected, "{tiles} tiles");
+        }
+    }
+
+    /// The plan of squares of elements of `bytes` bytes at `address` on a device with `multiprocessors`.
+    fn on(batch: Batch, bytes: usize, address: u64, multiprocessors: u32) -> InPlace {
+        let plan = InPlace::new(batch.matrix(), bytes, batch.count()).unwrap();
+        plan.on(batch, bytes, address, multiprocessors)
+    }
+
+    #[test]
+    fn many_wide_tiles_of_bytes_are_taken_in_turn() {
+        let of = |side, count| {
+            let matrix = Matrix::new(side, side).unwrap();
+            Batch::new(matrix, count, side * side).unwrap()
+        };
+        let wide = |side, count, multiprocessors| match on(of(side, count), 1, 0, multiprocessors) {
+            InPlace::SquareWide { launch, tiles, items } => Some((launch.grid[0], tiles, items)),
+            _ => None,
+        };
+        // 64 tiles of 256 along a side, 32 × 65 pairs; one block a multiprocessor.
+        assert_eq!(wide(16_384, 1, 132), Some((132, 64, 2080)));
+        assert_eq!(wide(16_384 - 240, 1, 132), Some((132, 64, 2080)));
+        // The least that are worth it, of one and of several matrices.
+        for (side, count, multiprocessors) in [(8192, 1, 132), (1024, 12, 30), (1024, 4, 10)] {
+            let wanted = on(of(side, count), 1, 0, multiprocessors);
+            let InPlace::SquareWide { items, .. } = wanted else { panic!("{side}: {wanted:?}") };
+            assert_eq!(u64::from(items), WIDE_PAIRS * u64::from(multiprocessors));
+            assert_eq!(wide(side, count, multiprocessors + 1), None, "{side}");
+        }
+        // Other elements, and rows that do not start on vectors.
+        let large = of(16_384, 1);
+        assert!(matches!(on(large, 2, 0, 132), InPlace::Square { .. }));
+        assert!(matches!(on(large, 1, 8, 132), InPlace::Square { .. }));
+        assert_eq!(wide(16_376, 1, 132), None);
+        let matrix = Matrix::with_leading_dimension(16_384, 16_384, 16_392).unwrap();
+        assert!(matches!(on(Batch::one(matrix), 1, 0, 132), InPlace::Square { .. }));
+        let apart = Batch::new(large.matrix(), 2, 16_384 * 16_384 + 8).unwrap();
+        assert!(matches!(on(apart, 1, 0, 132), InPlace::Square { .. }));
+        let rectangle = Batch::one(Matrix::new(16_384, 8_192).unwrap());
+        assert!(matches!(on(rectangle, 1, 0, 132), InPlace::Rectangle { .. }));
+    }
+
+    #[test]
+    fn every_pair_of_wide_tiles_has_one_item() {
+        for tiles in 1..40u32 {
+            let items = kernels::square_wide_pairs(tiles.into()) as u32;
+            let mut pairs: Vec<_> = (0..items).map(|item| kernels::square_wide_pair(item, tiles)).collect();
             pairs.sort_unstable();
             let expected: Vec<_> = (0..tiles).flat_map(|i| (i..tiles).map(move |j| (i, j))).collect();
             assert_eq!(pairs, expected, "{tiles} tiles");

@@ -58,7 +58,7 @@ pub fn pair(block: u32, tiles: u32) -> Option<(u32, u32)> {
 ///
 /// Row `y` of the triangle has `side - y` places and row `side - 1 - y` has `y + 1`: side by side they fill a row of a rectangle.
 #[inline(always)]
-fn of_triangle(number: u32, side: u32) -> Option<(u32, u32)> {
+pub(super) fn of_triangle(number: u32, side: u32) -> Option<(u32, u32)> {
     let width = (side + 1).max(1); // so that the division has no path for zero
     let (x, y) = (number % width, number / width);
     let of_row = side - y;
