@@ -2,28 +2,35 @@
 
 use gpu_core::Device;
 use gpu_sim::{Config, Record};
-use gpu_tests::backends::for_each;
-use gpu_transpose::{Batch, Matrix, transpose_in_place_wide};
+use gpu_tests::backends::{cuda, for_each};
+use gpu_transpose::{Batch, Matrix, transpose_in_place, transpose_in_place_wide};
 
 /// `len` bytes that differ from those around them.
 fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i as u32).wrapping_mul(0x9e37_79b9).to_be_bytes()[0]).collect()
 }
 
-/// `count` matrices, `gap` bytes between rows and between matrices, in at most `blocks` blocks, against an oracle that goes byte by byte.
-/// The gaps and what surrounds the matrices stay as they were.
+/// What `values` become, by an oracle that goes byte by byte.
+fn transposed(values: &[u8], batch: Batch, from: usize) -> Vec<u8> {
+    let (side, ld) = (batch.matrix().rows(), batch.matrix().leading_dimension());
+    let mut result = values.to_vec();
+    for number in 0..batch.count() {
+        let start = from + number * batch.stride();
+        for (row, column) in (0..side).flat_map(|row| (0..side).map(move |column| (row, column))) {
+            result[start + column * ld + row] = values[start + row * ld + column];
+        }
+    }
+    result
+}
+
+/// `count` matrices, `gap` bytes between rows and between matrices, in at most `blocks` blocks. The gaps and what
+/// surrounds the matrices stay as they were.
 fn check(device: &Device, side: usize, count: usize, gap: usize, from: usize, blocks: u32) {
     let ld = side + gap;
     let matrix = Matrix::with_leading_dimension(side, side, ld).unwrap();
     let batch = Batch::new(matrix, count, matrix.len() + gap).unwrap();
     let values = bytes(from + batch.len() + 40);
-    let mut expected = values.clone();
-    for number in 0..count {
-        let start = from + number * batch.stride();
-        for (row, column) in (0..side).flat_map(|row| (0..side).map(move |column| (row, column))) {
-            expected[start + column * ld + row] = values[start + row * ld + column];
-        }
-    }
+    let expected = transposed(&values, batch, from);
     let mut data = device.upload(&values).unwrap();
     transpose_in_place_wide(&device.default_stream(), data.slice_mut(from..), batch, blocks).unwrap();
     let name = device.name();
@@ -97,4 +104,16 @@ fn other_squares_are_transposed_all_the_same() {
             assert_eq!(simulator.last_report().unwrap().kernel, "transpose_square_b16");
         }
     });
+}
+
+/// As the public function launches it: 33 tiles along a side of which the last ends before, more pairs than blocks.
+#[test]
+fn a_device_takes_it_for_large_squares() {
+    let Some(device) = cuda("a_device_takes_it_for_large_squares") else { return };
+    let batch = Batch::one(Matrix::with_leading_dimension(8208, 8208, 8448).unwrap());
+    let values = bytes(256 + batch.len() + 40);
+    let mut data = device.upload(&values).unwrap();
+    let mut none = device.alloc(0).unwrap();
+    transpose_in_place(&device.default_stream(), data.slice_mut(256..), batch, &mut none).unwrap();
+    assert!(data.to_vec().unwrap() == transposed(&values, batch, 256));
 }

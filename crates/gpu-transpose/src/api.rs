@@ -225,11 +225,10 @@ pub fn transpose_in_place<'a, 'b, T: Element>(
     batch: Batch,
     scratch: impl Into<ViewMut<'b, T>>,
 ) -> Result<(), Error> {
-    // The simulator has none to fill.
-    let multiprocessors = stream.device().multiprocessors();
-    in_place(stream, data.into(), batch, scratch.into(), |plan, address| match multiprocessors {
-        Some(multiprocessors) => plan.on(batch, size_of::<T>(), address, multiprocessors),
-        None => plan,
+    in_place(stream, data.into(), batch, scratch.into(), |plan, address| {
+        // A block for each multiprocessor. The simulator has none, and runs a block for every pair of tiles.
+        let blocks = || stream.device().multiprocessors().unwrap_or(u32::MAX);
+        plan.on(batch, size_of::<T>(), address, blocks)
     })
 }
 
@@ -247,7 +246,7 @@ pub fn transpose_in_place_wide<'a, T: Element>(
 ) -> Result<(), Error> {
     let mut none = stream.device().alloc(0)?;
     in_place(stream, data.into(), batch, (&mut none).into(), |plan, address| {
-        plan.wide_from(0, batch, size_of::<T>(), address, blocks)
+        plan.wide(batch, size_of::<T>(), address, || blocks)
     })
 }
 
