@@ -1,15 +1,15 @@
 //! Transposition of large square matrices of bytes in place: as [`super::square`], in tiles of 256 × 256.
 //!
-//! With tiles of 128 × 128 a warp moves pieces of 128 bytes of the matrix's rows, and that alone keeps the memory from its speed (H200, of the
-//! copy's at 16384²: 0.862, and a kernel that swaps such tiles and does not turn them is no faster, 0.857; of pieces of 256 bytes it reaches
-//! 0.940). Pieces of 256 bytes are half of a warp's, so that the stores of a thread's columns to shared memory meet all banks in another way
-//! than in [`super::tile`] (see [`word`]).
+//! With tiles of 128 × 128 a warp moves pieces of 128 bytes of the matrix's rows, and that alone keeps the memory from its speed (H200,
+//! of the copy's at 16384²: 0.862, and a kernel that swaps such tiles and does not turn them is no faster, 0.857; with pieces of 256
+//! bytes that one reaches 0.940). Pieces of 256 bytes are half of a warp's, so that the stores of a thread's columns to shared memory
+//! meet all banks in another way than in [`super::tile`] (see [`word`]).
 //!
 //! # Order
-//! Two such tiles fill the registers of a multiprocessor. Its one block therefore takes pair after pair, and the next pair's tiles are under
-//! way to registers while this one's are stored: the first as soon as the first one of this pair is in shared memory, the second as soon as
-//! the second one is, which follows it in the same place. (H200, of the copy's speed at 16384² and 8192²: 0.915 and 0.911; a block for every
-//! pair 0.911 and 0.854; shared memory for both tiles, 128 KB, 0.916 and 0.918.)
+//! Two such tiles fill the registers of a multiprocessor. Its one block therefore takes pair after pair, and the next pair's tiles are on
+//! the way to registers while this one's are stored: the first as soon as the first one of this pair is in shared memory, the second as
+//! soon as the second one is, which follows it in the same place. (H200, of the copy's speed at 16384² and 8192²: 0.915 and 0.911; a block
+//! for every pair 0.911 and 0.854; shared memory for both tiles, 128 KB, 0.916 and 0.918.)
 
 use super::registers::turn;
 use super::square::of_triangle;
