@@ -20,6 +20,10 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn kind(&self) -> Kind;
     fn name(&self) -> String;
     fn properties(&self) -> Result<Properties>;
+    /// How many multiprocessors it has, if it has any.
+    fn multiprocessors(&self) -> Option<u32> {
+        None
+    }
     /// Bytes free and in total; zeros where that cannot be known.
     fn memory_info(&self) -> Result<(u64, u64)>;
     /// Waits for all work of the device.

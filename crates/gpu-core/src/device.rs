@@ -169,6 +169,14 @@ impl Device {
         self.backend.properties()
     }
 
+    /// The multiprocessors of a CUDA device; `None` on the CPU and the simulator, which have none, and where the driver does not say.
+    ///
+    /// One question to the driver, where [`properties`](Self::properties) asks for all that it knows: cheap enough for every launch of a
+    /// kernel whose blocks take work in turn, one on each multiprocessor.
+    pub fn multiprocessors(&self) -> Option<u32> {
+        self.backend.multiprocessors()
+    }
+
     /// Its memory in bytes: free and in total. Zeros where that cannot be known.
     ///
     /// # Errors

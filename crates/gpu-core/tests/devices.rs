@@ -57,6 +57,7 @@ fn what_is_not_there_is_an_error() {
 fn only_cuda_has_cuda_properties() {
     for device in [Device::cpu(), Device::simulator()] {
         assert!(matches!(device.properties(), Err(Error::Unsupported { .. })));
+        assert_eq!(device.multiprocessors(), None);
         let error = device.kernel_resources(&common::FILL_INDEX).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     }
@@ -66,6 +67,7 @@ fn only_cuda_has_cuda_properties() {
         assert_eq!((properties.warp_size, properties.max_threads_per_block), (32, 1024));
         assert!(properties.capability.arch() >= 70 && properties.driver_version.0 >= 11_000);
         assert!(properties.multiprocessors > 0 && properties.total_memory > 1 << 30);
+        assert_eq!(device.multiprocessors(), Some(properties.multiprocessors));
         assert!(properties.shared_per_block >= 48 << 10);
         assert!(properties.shared_per_block_optin >= properties.shared_per_block);
         assert_eq!((properties.uuid.len(), properties.constant_memory), (36, 64 << 10));

@@ -225,7 +225,39 @@ pub fn transpose_in_place<'a, 'b, T: Element>(
     batch: Batch,
     scratch: impl Into<ViewMut<'b, T>>,
 ) -> Result<(), Error> {
-    let (mut data, mut scratch) = (data.into(), scratch.into());
+    in_place(stream, data.into(), batch, scratch.into(), |plan, address| {
+        // A block for each multiprocessor. The simulator has none, and runs a block for every pair of tiles.
+        let blocks = || stream.device().multiprocessors().unwrap_or(u32::MAX);
+        plan.on(batch, size_of::<T>(), address, blocks)
+    })
+}
+
+/// [`transpose_in_place`] with the kernel of large squares of bytes, if it takes such a batch at all, in at most so many blocks: for
+/// tests, which could not afford large ones.
+///
+/// # Errors
+/// As [`transpose_in_place`].
+#[doc(hidden)]
+pub fn transpose_in_place_wide<'a, T: Element>(
+    stream: &Stream,
+    data: impl Into<ViewMut<'a, T>>,
+    batch: Batch,
+    blocks: u32,
+) -> Result<(), Error> {
+    let mut none = stream.device().alloc(0)?;
+    in_place(stream, data.into(), batch, (&mut none).into(), |plan, address| {
+        plan.wide(batch, size_of::<T>(), address, || blocks)
+    })
+}
+
+/// What `choose` makes of the plan, with the address of the data.
+fn in_place<T: Element>(
+    stream: &Stream,
+    mut data: ViewMut<'_, T>,
+    batch: Batch,
+    mut scratch: ViewMut<'_, T>,
+    choose: impl FnOnce(InPlace, u64) -> InPlace,
+) -> Result<(), Error> {
     check("data", batch.len(), data.len())?;
     batch.expect_apart("data")?;
     let plan = InPlace::new(batch.matrix(), size_of::<T>(), batch.count())?;
@@ -239,6 +271,7 @@ pub fn transpose_in_place<'a, 'b, T: Element>(
         reference::in_place(plan, batch, data, scratch);
         return Ok(());
     }
+    let plan = choose(plan, data.as_global_mut().address());
     launch::in_place(stream, plan, batch.matrix(), (batch.count(), batch.stride()), data, scratch)
 }
 

@@ -112,6 +112,13 @@ pub(crate) fn in_place<T: Element>(
             }?;
             Ok(())
         }
+        InPlace::SquareWide { launch, tiles, items } => {
+            // The plan has checked that they are vectors, and how many.
+            let (side, ld) = (matrix.rows() as u32, (matrix.leading_dimension() / 16) as u32);
+            let stride = (stride / 16) as u64;
+            launch!(transpose_square_wide_b8(stream, launch, data.cast(), side, ld, stride, tiles, items))?;
+            Ok(())
+        }
         InPlace::Rectangle { .. } => {
             for number in 0..count {
                 rectangle(stream, plan, matrix, data.offset((number * stride) as u64), scratch)?;

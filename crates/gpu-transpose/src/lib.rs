@@ -10,6 +10,8 @@ mod plan;
 pub mod reference;
 pub mod variants;
 
+#[doc(hidden)]
+pub use api::transpose_in_place_wide;
 pub use api::{
     in_place_scratch_len, permute, permute_into, transpose, transpose_batch_into, transpose_in_place,
     transpose_into,

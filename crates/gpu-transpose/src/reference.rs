@@ -124,7 +124,9 @@ pub(crate) fn in_place<T: Copy + Send + Sync>(
         let data = &mut data[number * batch.stride()..][..matrix.len()];
         match plan {
             InPlace::Nothing => {}
-            InPlace::Square { .. } => square(data, matrix.rows(), matrix.leading_dimension()),
+            InPlace::Square { .. } | InPlace::SquareWide { .. } => {
+                square(data, matrix.rows(), matrix.leading_dimension())
+            }
             InPlace::Rectangle { a, b, .. } => {
                 rectangle(data, matrix.rows(), matrix.columns(), (a as usize, b as usize), scratch);
             }

@@ -7,6 +7,7 @@
 //! | `skew_bytes.rs` | the same for elements of a byte |
 //! | `elements.rs` | thin matrices, permutations that keep the fastest axis |
 //! | `square.rs` | squares in place |
+//! | `square_wide.rs` | large squares of bytes in place |
 //! | `rectangle.rs` | rectangles in place |
 //!
 //! A matrix is what the tiled kernels see of any array: the axis along the input's rows and that along the output's. The other axes,
@@ -19,6 +20,7 @@ mod registers;
 mod skew;
 mod skew_bytes;
 mod square;
+mod square_wide;
 mod tile;
 pub mod variants;
 
@@ -28,4 +30,5 @@ pub use rectangle::*;
 pub use skew::*;
 pub use skew_bytes::*;
 pub use square::*;
+pub use square_wide::*;
 pub use tile::*;

@@ -58,7 +58,7 @@ pub fn pair(block: u32, tiles: u32) -> Option<(u32, u32)> {
 ///
 /// Row `y` of the triangle has `side - y` places and row `side - 1 - y` has `y + 1`: side by side they fill a row of a rectangle.
 #[inline(always)]
-fn of_triangle(number: u32, side: u32) -> Option<(u32, u32)> {
+pub(super) fn of_triangle(number: u32, side: u32) -> Option<(u32, u32)> {
     let width = (side + 1).max(1); // so that the division has no path for zero
     let (x, y) = (number % width, number / width);
     let of_row = side - y;
@@ -267,7 +267,8 @@ macro_rules! squares {
 }
 
 // Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.940, of 128 bytes 0.865), but two tiles of as many
-// bytes of 1 byte fill the registers (0.695, of 128 bytes 0.867). Blocks of a multiprocessor: as many as keep all loads in flight.
+// bytes of 1 byte are more than the registers of 256 threads hold (0.695, of 128 bytes 0.867): those are of another kernel, for large
+// matrices (`square_wide.rs`, 0.915). Blocks of a multiprocessor: as many as keep all loads in flight.
 squares! {
     transpose_square_b8, transpose_square_b8, SQUARE_B8: u8, 128, 4 blocks;
     transpose_square_b16, transpose_square_b16, SQUARE_B16: u16, 128, 3 blocks;

@@ -24,6 +24,10 @@ pub(super) fn capability(device: Device) -> Capability {
     Capability::new(attribute(device, 75), attribute(device, 76))
 }
 
+pub(super) fn multiprocessors(device: Device) -> u32 {
+    attribute(device, 16)
+}
+
 pub(super) fn limits(device: Device) -> Limits {
     Limits {
         grid: [5, 6, 7].map(|number| attribute(device, number)),

@@ -41,6 +41,10 @@ impl Backend for Context {
         attributes::properties(self)
     }
 
+    fn multiprocessors(&self) -> Option<u32> {
+        Some(attributes::multiprocessors(self.device)).filter(|&count| count > 0)
+    }
+
     fn memory_info(&self) -> Result<(u64, u64)> {
         self.enter()?;
         let (mut free, mut total) = (0_usize, 0_usize);
