@@ -13,14 +13,18 @@
 //! hold for all.
 //!
 //! # Requests
-//! The L2 cache answers parts of lines, of eight lanes at a time: lanes that each took the next vector of a row that begins anywhere would
-//! ask for most lines twice. So a lane always takes the vector whose address is its own number of vectors above a multiple of 256, and the
-//! row begins with any of the lanes. The same goes for the output.
+//! What limits these tiles is not memory but the L2 cache, which answers a request for each piece of a line (H200, 16381 × 16363, Nsight
+//! Compute). Hence windows of several sectors: those of 64 bytes, of a block that went down a strip of the matrix with a ring of rows, were
+//! 5.5 million requests to write and 0.782 of the copy's speed; windows of 256 bytes are 3.1 million and 0.842. Blocks that march along
+//! rows, whole lines at a time, would ask for the fewest, but with two of them a multiprocessor never got beyond 0.67.
+//!
+//! Neighbouring windows meet within a line. Plain stores let the cache wait for the line's other part; streaming stores, which give lines
+//! up first, have 0.842 where plain ones have 0.863. Lanes that lie in their line as their vectors do change nothing (0.842 and 0.841).
 //!
 //! # Bank conflicts
-//! None. Turning, a warp reads consecutive words of a row. Of the words of a band and of four columns, 16 in all, each lies in place
-//! [`Band::swizzle`] ^ what it would be without: so 32 lanes that store the same word of columns four apart meet different banks, and so do
-//! 16 lanes that read the same word of a column of 16 bands, and 16 more of a column that is four on.
+//! None in tiles that touch no border. Turning, a warp reads consecutive words of a row. Of the words of a band and of four columns, 16 in
+//! all, each lies in place [`Band`] ^ what it would be without: so 32 lanes that store the same word of columns four apart meet different
+//! banks, and so do 16 lanes that read the same word of a column of 16 bands, and 16 more of a column that is four on.
 
 use super::grid::Grid;
 use super::registers::bytes;
@@ -33,16 +37,17 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion};
 use gpu_std::{device, kernel, opaque, unroll};
 
-/// Rows of the output's windows.
-const ROWS: u32 = 256;
+/// Rows of the output's windows. 224 are the most that 64 KB hold, which is what Turing has (H200, 16381 × 16363, times of the copy, with
+/// streaming stores: 192 rows, four blocks a multiprocessor, 0.839; 224 rows, three blocks, 0.845; 256 rows, three blocks, 0.842).
+const ROWS: u32 = 224;
 /// A sector: parts of sectors are never written.
 const SLACK: u32 = 32;
 /// Rows of a band.
 const BAND: u32 = 16;
 /// Bands of a tile.
 const BANDS: usize = ((ROWS + SLACK) / BAND) as usize;
-/// Bands that are turned at once.
-const GROUP: usize = 6;
+/// Bands that are turned at once, in a thread's registers: four words each.
+const GROUP: usize = 4;
 const GROUPS: usize = BANDS / GROUP;
 const VECTORS: u32 = 16;
 const WARPS: u32 = THREADS / 32;
@@ -60,6 +65,7 @@ pub const SKEW_B8: Skew = {
             && GROUPS * GROUP == BANDS
             && COLUMNS + 15 <= ROW
             && ROWS <= ROW
+            && GROUPS <= 4
     );
     let shared_bytes = SharedLayout::new().array::<u32>((ROWS + SLACK) * ROW / 4).bytes();
     Skew { rows: ROWS, columns: COLUMNS, slack: SLACK, shared_bytes }
@@ -73,9 +79,9 @@ fn behind(low: u32, high: u32, bytes: u32) -> u32 {
 
 /// A thread's vectors on their way in: one of every 16th row.
 struct Fill {
-    /// Its row of the first band, and where in a multiple of 256 bytes its vectors lie.
+    /// Its row of the first band, and the bytes before its vectors in each row.
     row: u32,
-    slot: u32,
+    before: u32,
     /// The first vector of its first row.
     from: Global<u8>,
 }
@@ -84,29 +90,22 @@ impl Fill {
     #[device]
     #[inline(always)]
     fn new(part: &Part) -> Self {
-        let (row, slot) = (thread_idx_x() / VECTORS, thread_idx_x() % VECTORS * 16);
+        let (row, before) = (thread_idx_x() / VECTORS, thread_idx_x() % VECTORS * 16);
         let back = part.shift::<u8>(row, SLACK) as u64;
         let from = part.row((row as u64).wrapping_sub(SLACK as u64)).offset(0u64.wrapping_sub(back));
-        Self { row, slot, from }
-    }
-
-    /// How many bytes behind the row's first vector the thread's own lies.
-    #[inline(always)]
-    fn at(&self, first: Global<u8>) -> u32 {
-        self.slot.wrapping_sub(first.address() as u32) % ROW
+        Self { row, before, from }
     }
 
     /// Starts to load the bands of a tile that is wholly in the matrix.
     #[device]
     #[inline(always)]
     fn inside(&self, part: &Part, tile: Shared<u8>) {
-        let tile = tile.offset(self.row * ROW);
-        let (mut from, on) = (self.from, part.input_ld * BAND as u64);
+        let tile = tile.offset(self.row * ROW + self.before);
+        let (mut from, on) = (self.from.offset(self.before as u64), part.input_ld * BAND as u64);
         unroll::<GROUPS>(|group| {
             unroll::<GROUP>(|band| {
-                let at = self.at(from);
-                let to = tile.offset((group * GROUP + band) as u32 * (BAND * ROW) + at);
-                copy::<u32, 4>(to.cast(), 0, from.offset(at as u64).cast(), 0);
+                let to = tile.offset((group * GROUP + band) as u32 * (BAND * ROW));
+                copy::<u32, 4>(to.cast(), 0, from.cast(), 0);
                 from = from.offset(on);
             });
             commit();
@@ -132,20 +131,18 @@ impl Fill {
                 self.from.offset(((group * GROUP as u32 + band as u32) * BAND) as u64 * part.input_ld)
             };
             unroll::<GROUP>(|band| {
-                let from = first(band);
-                let at = self.at(from);
-                let to = tile.offset(row(band) * ROW + at);
-                if !is_row(band) || at >= end {
+                let to = tile.offset(row(band) * ROW + self.before);
+                if !is_row(band) || self.before >= end {
                     to.cast::<u32>().write_vec(0, [0; 4]);
-                } else if at >= begin && at + 16 <= end {
-                    copy::<u32, 4>(to.cast(), 0, from.offset(at as u64).cast(), 0);
+                } else if self.before >= begin && self.before + 16 <= end {
+                    copy::<u32, 4>(to.cast(), 0, first(band).offset(self.before as u64).cast(), 0);
                 }
             });
             // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a byte each.
             let mut side = 0;
             while side < opaque(2) {
                 let (vector, crosses) = if side == 0 { (0, begin > 0) } else { (last, has_last) };
-                let byte = vector + self.slot / 16;
+                let byte = vector + self.before / 16;
                 let is_inside = begin <= byte && byte < end;
                 let values: [u8; GROUP] = core::array::from_fn(|band| {
                     if crosses && is_row(band) && is_inside { first(band).read_streaming(byte) } else { 0 }
@@ -249,10 +246,10 @@ impl Turn {
 
 /// A thread's vectors on their way out: of every 16th column.
 struct Put {
-    /// The first column, where the first row of its window would lie without slack, and where in a multiple of 256 bytes its vectors lie.
+    /// The first column, where the tile's first row of it lies, and the bytes before its vectors in each window.
     column: u32,
     line: GlobalMut<u8>,
-    slot: u32,
+    before: u32,
     /// How many rows behind a band's first its vectors begin.
     behind: u32,
     /// Where a vector's five words lie, but for the bands' part, and whether the last lies in the next band.
@@ -272,14 +269,14 @@ impl Put {
             let first = if word < 4 { behind / 4 + word as u32 } else { (behind + 15) / 4 };
             Band::column(column) ^ (first % 4 * 4)
         });
-        Self { column, line, slot: lane % 16 * 16, behind, words, ends: (behind + 15) / 16 * 16 }
+        Self { column, line, before: lane % 16 * 16, behind, words, ends: (behind + 15) / 16 * 16 }
     }
 
-    /// How far in the window of the column whose line is `line` the thread's vector lies, and how early the window begins.
+    /// The row of the loaded ones with which the thread's vector of the column whose line is `line` begins, and where that goes.
     #[inline(always)]
-    fn at(&self, line: GlobalMut<u8>) -> (u32, u32) {
-        let address = line.address() as u32;
-        (self.slot.wrapping_sub(address / SLACK * SLACK) % ROW, address % SLACK)
+    fn at(&self, line: GlobalMut<u8>) -> (u32, GlobalMut<u8>) {
+        let row = SLACK + self.before - line.address() as u32 % SLACK;
+        (row, line.offset(row as u64).offset(0u64.wrapping_sub(SLACK as u64)))
     }
 
     /// The vector from row `row` of the tile on, of the `n`-th column.
@@ -309,11 +306,9 @@ impl Put {
         let mut first = 0;
         while first < opaque(COLUMNS / 16) {
             unroll::<5>(|n| {
-                let (at, early) = self.at(line);
-                let row = (SLACK + at).wrapping_sub(early);
-                if ROWS == ROW || at < ROWS {
-                    let to = line.offset(row as u64).offset(0u64.wrapping_sub(SLACK as u64));
-                    to.cast::<u32>().write_streaming_vec::<4>(0, self.read(first + n as u32, row, tile));
+                let (row, to) = self.at(line);
+                if self.before < ROWS {
+                    to.cast::<u32>().write_vec(0, self.read(first + n as u32, row, tile));
                 }
                 line = line.offset(on);
             });
@@ -328,18 +323,15 @@ impl Put {
         let mut line = self.line;
         let mut n = 0;
         while n < opaque(COLUMNS / 16) && part.column + ((self.column + 16 * n) as u64) < part.columns {
-            let (at, early) = self.at(line);
-            let row = SLACK + at - early;
+            let (row, to) = self.at(line);
+            // Of the vector's rows, those that are the matrix's: the first, and the end.
             let own = part.row.wrapping_add(row as u64).wrapping_sub(SLACK as u64);
             let begin = if own < part.rows { 0 } else { 0u64.wrapping_sub(own).min(16) as u32 };
             let end = part.rows.wrapping_sub(own).min(16) as u32;
-            if at < ROWS && begin < end {
-                let (vector, to) = (
-                    self.read(n, row, tile),
-                    line.offset(row as u64).offset(0u64.wrapping_sub(SLACK as u64)),
-                );
+            if self.before < ROWS && begin < end {
+                let vector = self.read(n, row, tile);
                 if (begin, end) == (0, 16) {
-                    to.cast::<u32>().write_streaming_vec::<4>(0, vector);
+                    to.cast::<u32>().write_vec(0, vector);
                 } else {
                     unroll::<16>(|i| {
                         if begin <= i as u32 && (i as u32) < end {
