@@ -167,7 +167,7 @@ impl Band {
     /// The words of 16 rows, `row` a multiple of 16: the band, and the part of its swizzle.
     #[inline(always)]
     fn rows(row: u32) -> u32 {
-        (row * ROW) ^ (row & 0x30) ^ (row / 16 & 0xc)
+        (row * ROW) ^ (row & 0x30) ^ ((row / 16) & 0xc)
     }
 
     /// The words of column `column`, and the part of their swizzle.
@@ -269,7 +269,7 @@ impl Put {
             let first = if word < 4 { behind / 4 + word as u32 } else { (behind + 15) / 4 };
             Band::column(column) ^ (first % 4 * 4)
         });
-        Self { column, line, before: lane % 16 * 16, behind, words, ends: (behind + 15) / 16 * 16 }
+        Self { column, line, before: lane % 16 * 16, behind, words, ends: behind.next_multiple_of(16) }
     }
 
     /// The row of the loaded ones with which the thread's vector of the column whose line is `line` begins, and where that goes.
