@@ -1,6 +1,7 @@
 //! Permutations, batches and in-place transpositions of elements of every size: one body over all backends, against serial oracles.
 
 use gpu_core::{Device, Element};
+use gpu_sim::Operation;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
     Batch, Matrix, in_place_scratch_len, permute, permute_into, skew, tile, transpose_batch_into,
@@ -165,6 +166,57 @@ fn batches_offsets_and_leading_dimensions() {
         check_batches::<u64>(device);
         check_batches::<u128>(device);
     });
+}
+
+/// Three tiles of bytes each way, of which one touches no border and the others each side of it, from and to any address; matrices that are
+/// smaller than a sector; windows that end with a tile's last row.
+#[test]
+fn bytes_that_lie_anywhere() {
+    for_each("bytes_that_lie_anywhere", |device| {
+        let tile = skew(1);
+        let (r, c) = (tile.rows as usize, tile.columns as usize);
+        for (gap, from, to) in [(0, 0, 0), (1, 5, 3), (6, 15, 31), (16, 1, 16)] {
+            check_batch::<u8>(device, (2 * r + 33, 2 * c + 23), gap, from, to);
+        }
+        for shape in [(1, 1), (3, 5), (17, 9), (r - 31, c), (r, c + 1), (r + 1, 15), (9, 2 * c + 1)] {
+            for (gap, from, to) in [(0, 0, 0), (1, 7, 30), (195, 3, 1)] {
+                check_batch::<u8>(device, shape, gap, from, to);
+            }
+        }
+    });
+}
+
+/// No word takes more than one pass through the 32 banks of shared memory, no vector of 16 bytes more than a warp's four: neither where
+/// rows arrive, nor where they are turned, nor where columns are read. (Columns lie alike, so that lanes which have nothing of a column
+/// have nothing of any: the simulator counts a lane's first access with the first of the others. Only the borders' zeros and single bytes
+/// are stored in other sizes.)
+#[test]
+fn tiles_of_bytes_have_no_bank_conflicts() {
+    let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
+    let device = Device::simulator_with(config);
+    let tile = skew(1);
+    let (rows, columns) = (3 * tile.rows as usize, 2 * tile.columns as usize + 21);
+    for (from, to) in [(0, 0), (1, 5), (7, 18), (15, 31)] {
+        check_batch::<u8>(&device, (rows, columns), 32, from, to);
+        let report = device.as_simulator().unwrap().last_report().unwrap();
+        let words = |operation: Operation| {
+            let mut words = gpu_sim::Count::default();
+            for site in report.sites.iter().filter(|site| site.operation == operation) {
+                if site.count.bytes == 4 * site.count.lanes {
+                    words.requests += site.count.requests;
+                    words.wavefronts += site.count.wavefronts;
+                }
+            }
+            assert!(words.requests > 0, "{operation:?}");
+            words
+        };
+        for operation in [Operation::SharedLoad, Operation::SharedStore] {
+            let words = words(operation);
+            assert_eq!(words.wavefronts, words.requests, "{operation:?} from {from} to {to}");
+        }
+        let copies = report.counts.async_copies;
+        assert!(copies.requests > 0 && copies.wavefronts <= 4 * copies.requests, "{copies:?}");
+    }
 }
 
 /// `count` matrices in place, `gap` between rows and between matrices.

@@ -1,22 +1,30 @@
 //! Transposition of single bytes whose rows start anywhere.
 //!
-//! As in `skew.rs`, both sides go by 16 aligned bytes, and windows of the output begin with a sector. For bytes a window's slack of up to 31
-//! rows is much of a tile that shared memory has room for, and gathering byte by byte would cost some ten instructions a byte, more than
-//! memory leaves time for. So a block goes down a strip of the matrix, step by step, and keeps what the next windows begin with:
+//! As in `skew.rs`, both sides go by 16 aligned bytes, and windows of the output begin with a sector. Gathering byte by byte would cost some
+//! ten instructions a byte, more than memory leaves time for. So a tile is turned in shared memory, in place:
 //!
-//! 1. Rows come to shared memory as they lie (`cp.async`), two steps ahead, so that memory always has something to do.
-//! 2. They are turned: a thread takes four rows of four columns, each row two words that it shifts together by the row's
-//!    misalignment, transposes them in registers, and stores four words of four *lines*. A line is a column's last rows, of two steps:
-//!    a ring of 32 words.
-//! 3. A vector of the output is five words of a line, shifted together by the window's place.
+//! 1. Rows come to shared memory as they lie (`cp.async`), all at once, a *band* of 16 rows after the other.
+//! 2. Bands are turned as they arrive: a thread takes four rows of four columns, each row two words that it shifts together by the row's
+//!    misalignment, and transposes them in registers. When all threads have read a few bands, they put the words back: four words of 16
+//!    rows for each column.
+//! 3. A vector of the output is five words of a column, shifted together by the window's place.
 //!
-//! Rows 16 apart are misaligned alike, as are windows of columns 32 apart. So a thread works out its places before the first step, and they
+//! Rows 16 apart are misaligned alike, as are columns 16 apart but for sectors. So a thread works out its places before it begins, and they
 //! hold for all.
 //!
+//! # Requests
+//! What limits these tiles is not memory but the L2 cache, which answers a request for each piece of a line (H200, 16381 × 16363, Nsight
+//! Compute). Hence windows of several sectors: those of 64 bytes, of a block that went down a strip of the matrix with a ring of rows, were
+//! 5.5 million requests to write and 0.782 of the copy's speed; windows of 224 bytes are 3.1 million and 0.867. Blocks that march along
+//! rows, whole lines at a time, would ask for the fewest, but with two of them a multiprocessor never got beyond 0.67.
+//!
+//! Neighbouring windows meet within a line. With plain stores a line waits in the cache for its other part; streaming stores, which give
+//! lines up first, have 0.847 of the copy's speed where plain ones have 0.867, and such as are not to stay in the cache 0.844.
+//!
 //! # Bank conflicts
-//! None but of the few columns at the strip's right end. Turning, a warp reads consecutive words of a row. Word `w` of a line lies in place
-//! `w ^ swizzle(column)`: 32 lanes that store the same word of lines four apart meet different banks, and so do 32 that read four words, four
-//! apart, of eight lines 32 apart.
+//! None in tiles that touch no border. Turning, a warp reads consecutive words of a row. Of the words of a band and of four columns, 16 in
+//! all, each lies in place [`Band`] ^ what it would be without: so 32 lanes that store the same word of columns four apart meet different
+//! banks, and so do 16 lanes that read the same word of a column of 16 bands, and 16 more of a column that is four on.
 
 use super::grid::Grid;
 use super::registers::bytes;
@@ -29,36 +37,38 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion};
 use gpu_std::{device, kernel, opaque, unroll};
 
-/// Rows of a step.
-const ROWS: u32 = 64;
-/// Steps of a block: the more of them, the fewer rows are loaded twice; the fewer, the better blocks fill the GPU.
-const STEPS: u32 = 3;
+/// Rows of the output's windows. 224 are the most that 64 KB hold, which is what Turing has (H200, 16381 × 16363, times of the copy, with
+/// streaming stores: 192 rows, four blocks a multiprocessor, 0.839; 224 rows, three blocks, 0.845; 256 rows, three blocks, 0.842).
+const ROWS: u32 = 224;
 /// A sector: parts of sectors are never written.
 const SLACK: u32 = 32;
+/// Rows of a band.
+const BAND: u32 = 16;
+/// Bands of a tile.
+const BANDS: usize = ((ROWS + SLACK) / BAND) as usize;
+/// Bands that are turned at once, in a thread's registers: four words each.
+const GROUP: usize = 4;
+const GROUPS: usize = BANDS / GROUP;
 const VECTORS: u32 = 16;
 const WARPS: u32 = THREADS / 32;
 
-/// Words of a row as it was loaded.
-const ROW: u32 = VECTORS * 4;
-/// Columns of a strip: of the vectors' bytes, as many as are there whatever the misalignment.
-const COLUMNS: u32 = VECTORS * 16 - 15;
-/// Words of a line: those of two steps.
-const RING: u32 = 2 * ROWS / 4;
-/// Words of all lines.
-const LINES: u32 = COLUMNS.next_multiple_of(4) * RING;
+/// Bytes of a row as it is loaded.
+const ROW: u32 = VECTORS * 16;
+/// Columns of a tile: those that the vectors have whatever the misalignment, and that threads share evenly.
+const COLUMNS: u32 = 15 * 16;
 
-/// Which word of the line of column `column` lies in place 0.
-#[inline(always)]
-const fn swizzle(column: u32) -> u32 {
-    let quad = column / 4;
-    (quad / 8 % 4 + quad % 8 * 4) ^ (quad / 32 * 16)
-}
-
-/// The strip of `transpose_skew_b8`.
+/// The tile of `transpose_skew_b8`.
 pub const SKEW_B8: Skew = {
-    assert!(ROWS * VECTORS == 4 * THREADS && ROWS / 4 * 2 == 4 * WARPS && ROW == 64 && RING == 32);
-    let shared_bytes = SharedLayout::new().array::<u32>(2 * ROWS * ROW + LINES).bytes();
-    Skew { rows: STEPS * ROWS, columns: COLUMNS, slack: SLACK, shared_bytes }
+    assert!(
+        THREADS == VECTORS * BAND
+            && WARPS == 8
+            && GROUPS * GROUP == BANDS
+            && COLUMNS + 15 <= ROW
+            && ROWS <= ROW
+            && GROUPS <= 4
+    );
+    let shared_bytes = SharedLayout::new().array::<u32>((ROWS + SLACK) * ROW / 4).bytes();
+    Skew { rows: ROWS, columns: COLUMNS, slack: SLACK, shared_bytes }
 };
 
 /// The low word of two behind so many bytes.
@@ -69,13 +79,10 @@ fn behind(low: u32, high: u32, bytes: u32) -> u32 {
 
 /// A thread's vectors on their way in: one of every 16th row.
 struct Fill {
-    /// Its first row of a step, and its vector's number in a row.
+    /// Its row of the first band, and the bytes before its vectors in each row.
     row: u32,
-    group: u32,
-    /// Of a row's bytes from its first vector on, those that are the matrix's: the first, and the end.
-    begin: u32,
-    end: u32,
-    /// The first vector of row 0.
+    before: u32,
+    /// The first vector of its first row.
     from: Global<u8>,
 }
 
@@ -83,72 +90,101 @@ impl Fill {
     #[device]
     #[inline(always)]
     fn new(part: &Part) -> Self {
-        let (row, group) = (thread_idx_x() / VECTORS, thread_idx_x() % VECTORS);
-        let shift = part.shift::<u8>(row, 0);
-        let begin = if part.column == 0 { shift } else { 0 };
-        let end = (part.columns - part.column).min(16 * VECTORS as u64) as u32 + shift;
-        Self { row, group, begin, end, from: part.row(0).offset(0u64.wrapping_sub(shift as u64)) }
+        let (row, before) = (thread_idx_x() / VECTORS, thread_idx_x() % VECTORS * 16);
+        let back = part.shift::<u8>(row, SLACK) as u64;
+        let from = part.row((row as u64).wrapping_sub(SLACK as u64)).offset(0u64.wrapping_sub(back));
+        Self { row, before, from }
     }
 
-    /// Starts to load the rows of step `step`, of which there is one before the block's own: of that the windows need the last rows.
+    /// Starts to load the bands of a tile that is wholly in the matrix.
     #[device]
     #[inline(always)]
-    fn step(&self, part: &Part, step: u32, rows: Shared<u32>) {
-        let rows = rows.offset((step % 2 * ROWS + self.row) * ROW);
-        let on = ((step * ROWS) as u64).wrapping_sub(ROWS as u64);
-        let first = part.row.wrapping_add(on);
-        let from = self.from.offset(on.wrapping_add(self.row as u64).wrapping_mul(part.input_ld));
-        let is_inside = first < part.rows && first + ROWS as u64 <= part.rows;
-        let is_row =
-            |k: usize| is_inside || first.wrapping_add((self.row + 16 * k as u32) as u64) < part.rows;
-        let line = |k: usize| from.offset(16 * k as u64 * part.input_ld);
-        let at = 16 * self.group;
-        unroll::<4>(|k| {
-            let to = rows.offset(16 * k as u32 * ROW + at / 4);
-            if is_row(k) && at >= self.begin && at + 16 <= self.end {
-                if step > 0 || 16 * k as u32 >= ROWS - SLACK {
-                    copy::<u32, 4>(to, 0, line(k).offset(at as u64).cast(), 0);
-                }
-            } else if !is_row(k) || at >= self.end {
-                // What is outside goes no further, but is read.
-                to.write_vec(0, [0; 4]);
-            }
+    fn inside(&self, part: &Part, tile: Shared<u8>) {
+        let tile = tile.offset(self.row * ROW + self.before);
+        let (mut from, on) = (self.from.offset(self.before as u64), part.input_ld * BAND as u64);
+        unroll::<GROUPS>(|group| {
+            unroll::<GROUP>(|band| {
+                let to = tile.offset((group * GROUP + band) as u32 * (BAND * ROW));
+                copy::<u32, 4>(to.cast(), 0, from.cast(), 0);
+                from = from.offset(on);
+            });
+            commit();
         });
-        // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a byte each.
-        if part.column == 0 || part.column + 16 * VECTORS as u64 > part.columns {
-            let last = self.end / 16 * 16;
+    }
+
+    /// Starts to load the bands of a tile that crosses the matrix's border: what is outside is zero.
+    #[device]
+    #[inline(always)]
+    fn border(&self, part: &Part, tile: Shared<u8>) {
+        let shift = part.shift::<u8>(self.row, SLACK);
+        // Of a row's bytes from its first vector on, those that are the matrix's: the first, and the end.
+        let begin = if part.column == 0 { shift } else { 0 };
+        let end = (part.columns - part.column).min(ROW as u64) as u32 + shift;
+        let last = end / 16 * 16;
+        let has_last = last < ROW && last < end && (last > 0 || begin == 0);
+        let mut group = 0;
+        while group < opaque(GROUPS as u32) {
+            let row = |band: usize| self.row + (group * GROUP as u32 + band as u32) * BAND;
+            let is_row =
+                |band: usize| part.row.wrapping_add(row(band) as u64).wrapping_sub(SLACK as u64) < part.rows;
+            let first = |band: usize| {
+                self.from.offset(((group * GROUP as u32 + band as u32) * BAND) as u64 * part.input_ld)
+            };
+            unroll::<GROUP>(|band| {
+                let to = tile.offset(row(band) * ROW + self.before);
+                if !is_row(band) || self.before >= end {
+                    to.cast::<u32>().write_vec(0, [0; 4]);
+                } else if self.before >= begin && self.before + 16 <= end {
+                    copy::<u32, 4>(to.cast(), 0, first(band).offset(self.before as u64).cast(), 0);
+                }
+            });
+            // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a byte each.
             let mut side = 0;
             while side < opaque(2) {
-                let (vector, crosses) = if side == 0 {
-                    (0, self.begin > 0)
-                } else {
-                    (last, last < 16 * VECTORS && last < self.end && (last > 0 || self.begin == 0))
-                };
-                let byte = vector + self.group;
-                let is_inside = self.begin <= byte && byte < self.end;
-                let values: [u8; 4] = core::array::from_fn(|k| {
-                    if crosses && is_row(k) && is_inside { line(k).read_streaming(byte) } else { 0 }
+                let (vector, crosses) = if side == 0 { (0, begin > 0) } else { (last, has_last) };
+                let byte = vector + self.before / 16;
+                let is_inside = begin <= byte && byte < end;
+                let values: [u8; GROUP] = core::array::from_fn(|band| {
+                    if crosses && is_row(band) && is_inside { first(band).read_streaming(byte) } else { 0 }
                 });
-                unroll::<4>(|k| {
-                    if crosses && is_row(k) {
-                        rows.offset(16 * k as u32 * ROW).cast::<u8>().write(byte, values[k]);
+                unroll::<GROUP>(|band| {
+                    if crosses && is_row(band) {
+                        tile.write(row(band) * ROW + byte, values[band]);
                     }
                 });
                 side += 1;
             }
+            commit();
+            group += 1;
         }
     }
 }
 
-/// A thread's words on their way into the lines: of every fourth quad of a step's rows.
+/// Where words lie once they are turned, in bytes.
+struct Band;
+
+impl Band {
+    /// The words of 16 rows, `row` a multiple of 16: the band, and the part of its swizzle.
+    #[inline(always)]
+    fn rows(row: u32) -> u32 {
+        (row * ROW) ^ (row & 0x30) ^ ((row / 16) & 0xc)
+    }
+
+    /// The words of column `column`, and the part of their swizzle.
+    #[inline(always)]
+    fn column(column: u32) -> u32 {
+        let quad = column / 4;
+        (quad * 64) ^ (column % 4 * 16) ^ (quad / 2 % 16 * 4)
+    }
+}
+
+/// A thread's words on their way into columns: of four rows of each band.
 struct Turn {
-    /// Of its first quad's rows, the misalignments, and where the words lie of which its own is a part: the second may be beyond the row,
-    /// where none of the strip's columns is.
+    /// The rows' misalignments, and where the words lie of which the thread's own is a part.
     shifts: [u32; 4],
-    words: [[u32; 2]; 4],
-    /// Its first column, and the first quad's place in that line.
-    column: u32,
-    place: u32,
+    words: [u32; 4],
+    /// Where its four columns' words go, but for the bands' part.
+    places: [u32; 4],
 }
 
 impl Turn {
@@ -156,48 +192,69 @@ impl Turn {
     #[inline(always)]
     fn new(part: &Part) -> Self {
         let (warp, lane) = (thread_idx_x() / 32, thread_idx_x() % 32);
-        // A warp has half of a row's words.
+        // A warp has half of a row's words. Behind the last column, threads turn words that nobody needs.
         let (quad, word) = (warp / 2, warp % 2 * 32 + lane);
-        let shifts = core::array::from_fn(|i| part.shift::<u8>(4 * quad + i as u32, 0));
+        let shifts = core::array::from_fn(|i| part.shift::<u8>(4 * quad + i as u32, SLACK));
         let words = core::array::from_fn(|i| {
-            let row = (4 * quad + i as u32) * ROW;
-            [0, 1].map(|on| row + (word + shifts[i] / 4 + on).min(ROW - 1))
+            (4 * quad + i as u32) * ROW + 4 * (word.min(COLUMNS / 4 - 1) + shifts[i] / 4)
         });
-        Self { shifts, words, column: 4 * word, place: 4 * word * RING + (swizzle(4 * word) ^ quad) }
+        let places = core::array::from_fn(|k| Band::column(4 * word + k as u32) ^ (4 * quad));
+        Self { shifts, words, places }
     }
 
-    /// Turns the rows of step `step`.
+    /// The words of band `band`, turned.
     #[device]
     #[inline(always)]
-    fn step(&self, step: u32, rows: Shared<u32>, lines: Shared<u32>) {
-        let rows = rows.offset(step % 2 * (ROWS * ROW));
-        let place = self.place ^ (step % 2 * (ROWS / 4));
-        unroll::<4>(|n| {
-            if step > 0 || 16 * n as u32 >= ROWS - SLACK {
-                let rows = rows.offset(16 * n as u32 * ROW);
-                let turned = bytes(core::array::from_fn(|i| {
-                    let [low, high] = self.words[i].map(|word| rows.read(word));
-                    behind(low, high, self.shifts[i])
-                }));
-                if self.column < COLUMNS {
-                    let line = lines.offset(place ^ (4 * n as u32));
-                    unroll::<4>(|k| line.write(k as u32 * RING, turned[k]));
-                }
-            }
+    fn read(&self, band: usize, tile: Shared<u8>) -> [u32; 4] {
+        bytes(core::array::from_fn(|i| {
+            let words = tile.offset(band as u32 * (BAND * ROW)).offset(self.words[i]).cast::<u32>();
+            behind(words.read(0), words.read(1), self.shifts[i])
+        }))
+    }
+
+    /// Puts them back.
+    #[device]
+    #[inline(always)]
+    fn write(&self, band: usize, turned: [u32; 4], tile: Shared<u8>) {
+        unroll::<4>(|k| {
+            // `Band::rows`, of which one part is another of the places.
+            let place = self.places[k ^ (band % 4)] ^ (band / 4 % 4 * 4) as u32;
+            tile.offset(band as u32 * (BAND * ROW)).offset(place).cast::<u32>().write(0, turned[k]);
         });
+    }
+
+    /// Turns the bands as they arrive.
+    #[device]
+    #[inline(always)]
+    fn all(&self, tile: Shared<u8>) {
+        unroll::<GROUPS>(|group| {
+            match GROUPS - 1 - group {
+                0 => wait::<0>(),
+                1 => wait::<1>(),
+                2 => wait::<2>(),
+                _ => wait::<3>(),
+            }
+            sync_threads();
+            let turned: [[u32; 4]; GROUP] =
+                core::array::from_fn(|band| self.read(group * GROUP + band, tile));
+            sync_threads();
+            unroll::<GROUP>(|band| self.write(group * GROUP + band, turned[band], tile));
+        });
+        sync_threads();
     }
 }
 
-/// A thread's vectors on their way out: of four columns.
+/// A thread's vectors on their way out: of every 16th column.
 struct Put {
-    /// The first column; the others are [`WARPS`] apart.
+    /// The first column, where the tile's first row of it lies, and the bytes before its vectors in each window.
     column: u32,
-    /// How far in the columns' windows the vectors lie, in bytes.
-    along: u32,
-    /// Of each column the row of the lines where its vector begins, for step 0.
-    firsts: [u32; 4],
-    /// Where the vectors of step 0 go.
-    to: [GlobalMut<u8>; 4],
+    line: GlobalMut<u8>,
+    before: u32,
+    /// How many rows behind a band's first its vectors begin.
+    behind: u32,
+    /// Where a vector's five words lie, but for the bands' part, and whether the last lies in the next band.
+    words: [u32; 5],
+    ends: u32,
 }
 
 impl Put {
@@ -205,72 +262,86 @@ impl Put {
     #[inline(always)]
     fn new(part: &Part) -> Self {
         let (warp, lane) = (thread_idx_x() / 32, thread_idx_x() % 32);
-        let (column, along) = (lane / 4 * 32 + warp, lane % 4 * 16);
-        let vectors: [(u32, GlobalMut<u8>); 4] =
-            core::array::from_fn(|n| Self::vector(part, column + n as u32 * WARPS, along));
-        Self { column, along, firsts: vectors.map(|(first, _)| first), to: vectors.map(|(_, to)| to) }
-    }
-
-    /// Where a vector of step 0 begins: the row of the lines, and the output.
-    #[device]
-    #[inline(always)]
-    fn vector(part: &Part, column: u32, along: u32) -> (u32, GlobalMut<u8>) {
+        let column = warp / 4 * 8 + lane / 16 * 4 + warp % 4;
         let line = part.target.offset(column as u64 * part.output_ld);
-        let early = line.address() as u32 % SLACK;
-        (ROWS - early + along, line.offset((along as u64).wrapping_sub(early as u64)))
-    }
-
-    /// The vector of four words of the line of column `column` from row `first` on.
-    #[device]
-    #[inline(always)]
-    fn read(column: u32, first: u32, lines: Shared<u32>) -> [u32; 4] {
-        let line = column * RING + swizzle(column);
-        // The last byte's word: the fifth, or the fourth once more where the vector starts with a word.
-        let words: [u32; 5] = core::array::from_fn(|word| {
-            let word = if word < 4 { first / 4 + word as u32 } else { (first + 15) / 4 };
-            lines.read(line ^ (word % RING))
+        let behind = 0u32.wrapping_sub(line.address() as u32) % 16;
+        let words = core::array::from_fn(|word| {
+            let first = if word < 4 { behind / 4 + word as u32 } else { (behind + 15) / 4 };
+            Band::column(column) ^ (first % 4 * 4)
         });
-        core::array::from_fn(|word| behind(words[word], words[word + 1], first))
+        Self { column, line, before: lane % 16 * 16, behind, words, ends: behind.next_multiple_of(16) }
     }
 
-    /// Writes the windows of step `step` of the block's own.
+    /// The row of the loaded ones with which the thread's vector of the column whose line is `line` begins, and where that goes.
+    #[inline(always)]
+    fn at(&self, line: GlobalMut<u8>) -> (u32, GlobalMut<u8>) {
+        let row = SLACK + self.before - line.address() as u32 % SLACK;
+        (row, line.offset(row as u64).offset(0u64.wrapping_sub(SLACK as u64)))
+    }
+
+    /// The vector from row `row` of the tile on, of the `n`-th column.
     #[device]
     #[inline(always)]
-    fn step(&self, part: &Part, step: u32, lines: Shared<u32>) {
-        let on = step * ROWS;
-        let own = part.row + on as u64;
-        let is_there = |column: u32| column < COLUMNS && part.column + (column as u64) < part.columns;
-        if own >= SLACK as u64 && own + ROWS as u64 <= part.rows {
-            unroll::<4>(|n| {
-                let column = self.column + n as u32 * WARPS;
-                if is_there(column) {
-                    let vector = Self::read(column, self.firsts[n] + on, lines);
-                    self.to[n].offset(on as u64).cast::<u32>().write_streaming_vec::<4>(0, vector);
+    fn read(&self, n: u32, row: u32, tile: Shared<u8>) -> [u32; 4] {
+        let first = row.wrapping_sub(self.behind);
+        let column = Band::column(16 * n);
+        let bands = [Band::rows(first) ^ column, Band::rows(first + self.ends) ^ column];
+        let words: [u32; 5] = core::array::from_fn(|word| {
+            let ends = word == 4 || word > 0 && self.behind / 4 + word as u32 >= 4;
+            let band = if ends { bands[1] } else { bands[0] };
+            tile.offset(band ^ self.words[word]).cast::<u32>().read(0)
+        });
+        core::array::from_fn(|word| behind(words[word], words[word + 1], self.behind))
+    }
+
+    /// Writes the windows of a tile that is wholly in the matrix.
+    #[device]
+    #[inline(always)]
+    fn inside(&self, part: &Part, tile: Shared<u8>) {
+        // Opaque, so that lines are found by adding.
+        let on = part.output_ld * 16;
+        let on = (opaque((on >> 32) as u32) as u64) << 32 | opaque(on as u32) as u64;
+        let mut line = self.line;
+        // A few columns at a time: more would not fit into registers.
+        let mut first = 0;
+        while first < opaque(COLUMNS / 16) {
+            unroll::<5>(|n| {
+                let (row, to) = self.at(line);
+                if self.before < ROWS {
+                    to.cast::<u32>().write_vec(0, self.read(first + n as u32, row, tile));
                 }
+                line = line.offset(on);
             });
-        } else {
-            // The first and the last step of a column of strips: vectors may cross the matrix's border.
-            let mut column = self.column;
-            while column < opaque(self.column + 4 * WARPS) {
-                let (first, to) = Self::vector(part, column, self.along);
-                let row = (own + first as u64).wrapping_sub(ROWS as u64);
-                let (begin, end) =
-                    (0u64.wrapping_sub(row).min(16) as u32, part.rows.wrapping_sub(row).min(16) as u32);
-                let begin = if row < part.rows { 0 } else { begin };
-                if is_there(column) && begin < end {
-                    let (vector, to) = (Self::read(column, first + on, lines), to.offset(on as u64));
-                    if (begin, end) == (0, 16) {
-                        to.cast::<u32>().write_streaming_vec::<4>(0, vector);
-                    } else {
-                        unroll::<16>(|i| {
-                            if begin <= i as u32 && (i as u32) < end {
-                                to.write(i as u32, (vector[i / 4] >> (8 * (i % 4))) as u8);
-                            }
-                        });
-                    }
+            first += 5;
+        }
+    }
+
+    /// Writes the windows of a tile that crosses the matrix's border.
+    #[device]
+    #[inline(always)]
+    fn border(&self, part: &Part, tile: Shared<u8>) {
+        let mut line = self.line;
+        let mut n = 0;
+        while n < opaque(COLUMNS / 16) && part.column + ((self.column + 16 * n) as u64) < part.columns {
+            let (row, to) = self.at(line);
+            // Of the vector's rows, those that are the matrix's: the first, and the end.
+            let own = part.row.wrapping_add(row as u64).wrapping_sub(SLACK as u64);
+            let begin = if own < part.rows { 0 } else { 0u64.wrapping_sub(own).min(16) as u32 };
+            let end = part.rows.wrapping_sub(own).min(16) as u32;
+            if self.before < ROWS && begin < end {
+                let vector = self.read(n, row, tile);
+                if (begin, end) == (0, 16) {
+                    to.cast::<u32>().write_vec(0, vector);
+                } else {
+                    unroll::<16>(|i| {
+                        if begin <= i as u32 && (i as u32) < end {
+                            to.write(i as u32, (vector[i / 4] >> (8 * (i % 4))) as u8);
+                        }
+                    });
                 }
-                column += WARPS;
             }
+            line = line.offset(part.output_ld * 16);
+            n += 1;
         }
     }
 }
@@ -278,7 +349,7 @@ impl Put {
 /// Transposes matrices of bytes that lie anywhere.
 ///
 /// `input` has `rows` rows of `columns` elements, `input_ld` apart; `output` has `columns` rows, `output_ld` apart.
-/// Launch a block of [`THREADS`] threads for each strip of `grid`, ⌈(rows + slack − 1) / rows of a strip⌉ of them along axis 0.
+/// Launch a block of [`THREADS`] threads for each tile of `grid`, ⌈(rows + slack − 1) / rows of a tile⌉ of them along axis 0.
 #[kernel(module = transpose_skew_b8, launch_bounds(256, 3), programmatic)]
 pub fn transpose_skew_b8(
     input: Global<u8>,
@@ -289,31 +360,25 @@ pub fn transpose_skew_b8(
     input_ld: u64,
     output_ld: u64,
 ) {
-    let memory = shared::dynamic().array::<u32>(2 * ROWS * ROW + LINES);
-    let lines = memory.offset(2 * ROWS * ROW);
+    let tile = shared::dynamic().array::<u32>((ROWS + SLACK) * ROW / 4).cast::<u8>();
     let part = Part::new(input, output, &grid, (rows, columns), (input_ld, output_ld), &SKEW_B8, 1);
-    // Windows of rows of the matrix: the last may begin so many rows behind its end.
-    let steps =
-        ((rows + SLACK as u64 - 1).saturating_sub(part.row).div_ceil(ROWS as u64)).min(STEPS as u64) as u32;
+    let is_inside = part.row >= SLACK as u64
+        && part.row + ROWS as u64 <= rows
+        && part.column >= 16
+        && part.column + ROW as u64 <= columns;
     grid_dependency_synchronize();
     trigger_launch_completion();
-    let (fill, turn, put) = (Fill::new(&part), Turn::new(&part), Put::new(&part));
-    // Each step is loaded while the two before it are turned and written. That before the block's own has no windows.
-    let mut step = 0;
-    while step <= steps + 2 {
-        if step >= 2 {
-            wait::<1>();
-            sync_threads();
-            turn.step(step - 2, memory, lines);
-            sync_threads();
-        }
-        if step <= steps {
-            fill.step(&part, step, memory);
-        }
-        commit();
-        if step >= 3 {
-            put.step(&part, step - 3, lines);
-        }
-        step += 1;
+    let fill = Fill::new(&part);
+    if is_inside {
+        fill.inside(&part, tile);
+    } else {
+        fill.border(&part, tile);
+    }
+    Turn::new(&part).all(tile);
+    let put = Put::new(&part);
+    if is_inside {
+        put.inside(&part, tile);
+    } else {
+        put.border(&part, tile);
     }
 }
