@@ -41,7 +41,7 @@ struct Runs {
         count = host.size() - 1;
         offsets.resize(host.size());
         keys.resize(layout.size());
-        CHECK(cudaMemcpy(offsets.data, host.data(), host.size() * sizeof(uint32_t), cudaMemcpyHostToDevice));
+        upload(offsets.data, host.data(), host.size(), session.stream);
         for (uint64_t i = 0; i < layout.count; ++i) {
             generate_runs<<<session.multiprocessors * kStepBlocks, kStepThreads, 0, session.stream>>>(
                 keys.data + i * layout.stride, offsets.data, count, i * n);

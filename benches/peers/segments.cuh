@@ -33,8 +33,7 @@ inline void measure_segments(Session& session, uint64_t n, uint64_t length) {
     const std::vector<uint32_t> host_offsets = segment_offsets(n, length);
     const uint64_t segments = host_offsets.size() - 1;
     Memory<uint32_t> offsets(host_offsets.size());
-    CHECK(cudaMemcpy(offsets.data, host_offsets.data(), host_offsets.size() * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
+    upload(offsets.data, host_offsets.data(), host_offsets.size(), session.stream);
     Layout layout = session.inputs<float>(n), results(layout.count, segments, sizeof(float));
     Memory<float> outputs(results.size());
     const float* input = session.input<float>();

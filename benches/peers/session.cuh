@@ -29,6 +29,13 @@ struct Memory {
     }
 };
 
+// Copies to the device on the stream that reads it. cudaMemcpy returns before pageable memory has arrived, and a stream that does not block
+// does not wait for it.
+template <class T>
+void upload(T* to, const T* from, uint64_t elements, cudaStream_t stream) {
+    CHECK(cudaMemcpyAsync(to, from, elements * sizeof(T), cudaMemcpyHostToDevice, stream));
+}
+
 // ---- kernels ----------------------------------------------------------------------------------------------
 
 // Blocks of 256 threads that run through an array in steps of the grid.
@@ -158,7 +165,7 @@ struct Session {
     bool right(const Memory<float>& outputs, Layout layout, const Launched& launched, uint64_t rows, uint64_t cols) {
         Memory<unsigned long long> wrong(1);
         unsigned long long count = 0;
-        CHECK(cudaMemcpy(wrong.data, &count, sizeof count, cudaMemcpyHostToDevice));
+        upload(wrong.data, &count, 1, stream);
         for (uint64_t i = 0; i < layout.count; ++i) {
             if (!launched[i]) continue;
             count_wrong<<<multiprocessors * kStepBlocks, kStepThreads, 0, stream>>>(

@@ -113,7 +113,7 @@ inline void measure_filters(Session& session, const std::vector<uint64_t>& sides
             std::vector<float> weights;
             for (int at = 0; at < taps * taps; ++at) weights.push_back(filter_weight(at));
             Memory<float> kernel(weights.size());
-            CHECK(cudaMemcpy(kernel.data, weights.data(), weights.size() * sizeof(float), cudaMemcpyHostToDevice));
+            upload(kernel.data, weights.data(), weights.size(), session.stream);
             const float* data = kernel.data;
             measure_filter<float>(session, op, side, taps, [=](const float* in, float* out) {
                 CHECK_NPP(nppiFilterBorder_32f_C1R_Ctx(in, length * 4, size, origin, out, length * 4, size, data, {taps, taps},
