@@ -13,8 +13,9 @@ use super::{Part, Pixel, Shape, neighbour};
 
 /// Elements of a row that a thread computes.
 pub const COLUMNS: u32 = 4;
-/// Rows of which a thread computes elements. Not yet measured: the columns' divisions cost about 100 instructions a thread, so 32
-/// elements have three each.
+/// Rows of which a thread computes elements: the columns' divisions cost about 100 instructions a thread, so 32 elements have three each.
+/// (H200, 8192² of `f32` doubled: 579 µs, 0.55 of a copy's speed. With the next input row asked for ahead, which leaves registers for three
+/// blocks a multiprocessor, not four: 652.)
 pub const ROWS: u32 = 8;
 
 /// `a + t · (b - a)`: exactly `a` where `t` is zero, and where `a` and `b` are one finite number.
