@@ -29,7 +29,7 @@ pub(super) trait Part<S: Scan>: Rows<S> + Send + Sync + Sized {
     fn split_at(self, middle: usize) -> (Self, Self);
 
     /// Both, where they are not the same memory.
-    fn apart(&mut self) -> Option<(&[S::Item], &mut [S::Output])>;
+    fn apart(&mut self) -> Option<Apart<'_, S::Item, S::Output>>;
 }
 
 /// Two arrays.
@@ -64,8 +64,8 @@ impl<S: Scan> Part<S> for Apart<'_, S::Item, S::Output> {
         (Self { input: input.0, output: output.0 }, Self { input: input.1, output: output.1 })
     }
 
-    fn apart(&mut self) -> Option<(&[S::Item], &mut [S::Output])> {
-        Some((self.input, self.output))
+    fn apart(&mut self) -> Option<Apart<'_, S::Item, S::Output>> {
+        Some(Apart { input: self.input, output: self.output })
     }
 }
 
@@ -95,7 +95,7 @@ impl<S: Scan<Output = <S as Scan>::Item>> Part<S> for Same<'_, S::Output> {
         (Self { data: first }, Self { data: second })
     }
 
-    fn apart(&mut self) -> Option<(&[S::Item], &mut [S::Output])> {
+    fn apart(&mut self) -> Option<Apart<'_, S::Item, S::Output>> {
         None
     }
 }
