@@ -8,18 +8,19 @@
 //! A warp takes consecutive rows of 32 loads, so that a key's predecessor is in the lane below, and a run's number follows from
 //! counts over lanes: those of two rows are scanned as halves of one word.
 
-use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
-    trigger_launch_completion,
+    grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
 };
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
 use super::item::Item;
 use super::quad::{Quads, Words};
 use super::{LOAD_BYTES, THREADS, WARPS, tile};
-use crate::scan::Packed;
+use crate::scan::look_back::{Prefix, Published, arrive, gather, prefix};
+use crate::scan::whole::{NONE, Tickets, mark};
+use crate::scan::{GROUP, HEADER_WORDS, MAX_BLOCKS, Packed, SECTION, Sum};
 
 /// Loads of a thread that are in flight.
 const ROWS: usize = 4;
@@ -27,8 +28,13 @@ const ROWS: usize = 4;
 /// Where the offsets of the runs begin, in words, after the number of runs: what [`COUNTED`](super::COUNTED) segments ask for.
 pub const RUNS_HEADER: u32 = 4;
 
-/// Bytes of dynamic shared memory: counts of the warps, twice.
-pub const RUNS_SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(2 * WARPS).bytes();
+/// Bytes of dynamic shared memory.
+pub const RUNS_SHARED_BYTES: u32 = SharedLayout::new()
+    .array::<u32>(WARPS)
+    .array::<u32>(2)
+    .array::<u64>(1)
+    .array::<u32>(2 * ROOM_WORDS)
+    .bytes();
 
 /// The bits of a key: `u8`, `u16`, `u32` or `u64`.
 pub trait Bits: Packed + Item<Source = Global<Self>, Source: Quads<Quad = Words>> {}
@@ -131,132 +137,180 @@ impl<K: Bits> Tile<K> {
     }
 }
 
-/// Counts the runs that begin in each block's part of `len` keys.
-///
-/// `V` is [`per_load`](super::per_load). Launch [`blocks`](super::blocks)`(len)` blocks of [`THREADS`] threads with
-/// [`RUNS_SHARED_BYTES`]; `counts` has a word for each.
-#[device]
+/// Where a tile waits, in words of shared memory: for each thread its keys, then the heads of its rows and how many heads there are in each row
+/// up to the thread's, 16 bits each. A thread reads only what it wrote, so no barrier is needed.
+const ROOM_WORDS: u32 = THREADS * (ROWS + 1) as u32 * 4;
+
+/// Tiles of so many keys.
+const fn tiles<K: Bits>(len: u64) -> u64 {
+    len.div_ceil(tile::<K>() as u64)
+}
+
+/// Blocks that find the runs of `len` keys: they take tiles until none is left.
+pub const fn runs_blocks<K: Bits>(len: u64) -> u32 {
+    let tiles = tiles::<K>(len);
+    if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS }
+}
+
+/// Words of scratch memory for the runs of `len` keys: the header, those of each section, group and tile, and the counters of groups and
+/// sections.
+pub const fn runs_words<K: Bits>(len: u64) -> u64 {
+    let tiles = tiles::<K>(len);
+    let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
+    HEADER_WORDS as u64 + tiles + 2 * counters
+}
+
+/// Those of row `row`.
 #[inline(always)]
-pub fn count_runs<K: Bits, const V: usize>(
-    keys: Global<K>,
-    len: u64,
-    tiles_per_block: u64,
-    counts: GlobalMut<u32>,
-) {
-    const { assert!(V as u32 == super::per_load::<K>() && THREADS * (V * ROWS) as u32 == tile::<K>()) };
-    let warp_totals = shared::dynamic().array::<u32>(2 * WARPS);
-
-    grid_dependency_synchronize();
-    trigger_launch_completion();
-
-    let each = tiles_per_block * tile::<K>() as u64;
-    let mut base = block_idx_x() as u64 * each;
-    let end = (base + each).min(len);
-    let mut count = 0;
-    while base < end {
-        let part = Tile::new(keys, base, end);
-        let heads = part.heads::<V>(&part.load::<V>());
-        unroll::<ROWS>(|row| count += heads[row].count_ones());
-        base += tile::<K>() as u64;
-    }
-    let total = block_sum(count, warp_totals);
-    if thread_idx_x() == 0 {
-        counts.write(block_idx_x(), total);
-    }
+fn of_row(pairs: &[u32; ROWS / 2], row: usize) -> u32 {
+    pairs[row / 2] >> (16 * (row % 2)) & 0xffff
 }
 
 /// Writes, for each run, where it begins and its key, each at the run's number: `offsets[RUNS_HEADER + run]`, `unique[run]`; behind
 /// the last offset stands `len`, and the number of runs in `offsets[0]` and `runs[0]`.
 ///
-/// To be launched as [`count_runs`], with the counts that it wrote. `len` is less than 2^32.
+/// `V` is [`per_load`](super::per_load). Launch [`runs_blocks`] blocks of [`THREADS`] threads with [`RUNS_SHARED_BYTES`]. `words` has
+/// [`runs_words`], `capacity` in all, which were zero before the first launch that was given them. `len` is not zero and less than 2^32.
 #[device]
 #[inline(always)]
-pub fn write_runs<K: Bits, const V: usize>(
+pub fn find_runs<K: Bits, const V: usize>(
     keys: Global<K>,
     len: u64,
-    tiles_per_block: u64,
-    counts: Global<u32>,
     runs: GlobalMut<u32>,
     offsets: GlobalMut<u32>,
     unique: GlobalMut<K>,
+    words: GlobalMut<u64>,
+    capacity: u64,
 ) {
     const { assert!(V as u32 == super::per_load::<K>() && THREADS * (V * ROWS) as u32 == tile::<K>()) };
-    let warp_totals = shared::dynamic().array::<u32>(2 * WARPS);
-    let (thread, block) = (thread_idx_x(), block_idx_x());
+    let mut memory = shared::dynamic();
+    let warp_totals = memory.array::<u32>(WARPS);
+    let nodes = memory.array::<u32>(2);
+    let block_ticket = memory.array::<u64>(1);
+    let rooms = memory.array::<u32>(2 * ROOM_WORDS);
+    let thread = thread_idx_x();
+    let tiles = tiles::<K>(len) as u32;
+    let tickets = Tickets { words, tiles, capacity };
+    let starts = offsets.offset(RUNS_HEADER as u64);
 
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    let mut before = 0;
-    let mut other = thread;
-    while other < block {
-        before += counts.read(other);
-        other += THREADS;
+    if thread == 0 {
+        block_ticket.write(0, tickets.draw());
     }
-    let mut number = block_sum(before, warp_totals);
-
-    let starts = offsets.offset(RUNS_HEADER as u64);
-    let each = tiles_per_block * tile::<K>() as u64;
-    let mut base = block as u64 * each;
-    let end = (base + each).min(len);
-    // The other half of the counts: the first is still being read.
-    let mut turn = WARPS;
-    while base < end {
-        let part = Tile::new(keys, base, end);
-        let rows = part.load::<V>();
-        let heads = part.heads::<V>(&rows);
-        // At most 16 heads a lane, 512 a row.
-        let pairs: [u32; ROWS / 2] = core::array::from_fn(|pair| {
-            let own = heads[2 * pair].count_ones() | heads[2 * pair + 1].count_ones() << 16;
-            inclusive(own)
-        });
-        let totals: [u32; ROWS / 2] =
-            core::array::from_fn(|pair| warp::shuffle_idx(warp::FULL, pairs[pair], 31));
-        let of_row = |row: usize, pairs: &[u32; ROWS / 2]| pairs[row / 2] >> (16 * (row % 2)) & 0xffff;
-        let mut of_warp = 0;
-        unroll::<ROWS>(|row| of_warp += of_row(row, &totals));
-        if warp::lane_id() == 0 {
-            warp_totals.write(turn + thread / 32, of_warp);
-        }
-        sync_threads();
-        let mut first = number;
-        unroll::<{ WARPS as usize }>(|warp| {
-            let total = warp_totals.read(turn + warp as u32);
-            first += if (warp as u32) < thread / 32 { total } else { 0 };
-            number += total;
-        });
-        turn ^= WARPS;
-        unroll::<ROWS>(|row| {
-            let place = Tile::<K>::place::<V>(row as u32);
-            let mut run = first + of_row(row, &pairs) - heads[row].count_ones();
-            if V <= 4 {
-                unroll::<V>(|j| {
-                    if heads[row] >> j & 1 == 1 {
-                        starts.write(run, base as u32 + place + j as u32);
-                        unique.write(run, K::unpack(&rows[row], j));
-                        run += 1;
-                    }
-                });
-            } else {
-                // 32 or 64 stores written out do not fit the registers (ptxas 13.0): the key is read again, which L1 has.
-                let mut left = heads[row];
-                while left > 0 {
-                    let at = place + left.trailing_zeros();
-                    starts.write(run, base as u32 + at);
-                    unique.write(run, part.keys.read(at));
-                    run += 1;
-                    left &= left - 1;
-                }
+    sync_threads();
+    let ticket = block_ticket.read(0);
+    let (mark, several) = (mark(ticket), tiles > grid_dim_x() || tiles > SECTION);
+    // Opaque: the compiler would keep what follows from the number of tiles.
+    let published = || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark, several };
+    // The tile that was read last: how many runs begin before it is asked for when the next one has been read.
+    let mut held = NONE;
+    let (mut held_before, mut room) = (0, 0);
+    let mut tile = ticket as u32;
+    loop {
+        let (mut before, mut total) = (0, 0);
+        if tile < tiles {
+            let part = Tile::new(keys, tile as u64 * super::tile::<K>() as u64, len);
+            let rows = part.load::<V>();
+            let own = rooms.offset(room + opaque(thread) * 4);
+            unroll::<ROWS>(|row| own.write_vec(row as u32 * THREADS * 4, rows[row]));
+            let heads = part.heads::<V>(&rows);
+            // At most 16 heads a lane, 512 a row.
+            let pair_of = |pair: usize, of: fn(u32) -> u32| of(heads[2 * pair]) | of(heads[2 * pair + 1]) << 16;
+            let up_to: [u32; ROWS / 2] =
+                core::array::from_fn(|pair| inclusive(pair_of(pair, u32::count_ones)));
+            let [low, high] = core::array::from_fn(|pair| pair_of(pair, |heads| heads));
+            own.write_vec(ROWS as u32 * THREADS * 4, [low, high, up_to[0], up_to[1]]);
+            let of_rows: [u32; ROWS / 2] = core::array::from_fn(|pair| warp::shuffle_idx(warp::FULL, up_to[pair], 31));
+            let mut of_warp = 0;
+            unroll::<ROWS>(|row| of_warp += of_row(&of_rows, row));
+            if warp::lane_id() == 0 {
+                warp_totals.write(thread / 32, of_warp);
             }
-            first += of_row(row, &totals);
-        });
-        base += tile::<K>() as u64;
+            sync_threads();
+            unroll::<{ WARPS as usize }>(|warp| {
+                let of_warp = warp_totals.read(warp as u32);
+                before += if (warp as u32) < thread / 32 { of_warp } else { 0 };
+                total += of_warp;
+            });
+            if thread == 0 && !several {
+                published().publish_total(tile, total);
+            }
+            // Not the warp that waits: both are on their way at once.
+            if thread / 32 == 1 && several {
+                arrive::<Sum<u32>>(published(), tile, total, 0);
+            }
+        }
+        room = ROOM_WORDS - room;
+
+        // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
+        let asking = if several { held } else { tile };
+        if thread < 32 && asking < tiles {
+            gather::<Sum<u32>>(published(), asking, total, 0, nodes);
+        }
+        let mut around = Prefix { before: 0, with: 0 };
+        if held != NONE {
+            sync_threads();
+            around = prefix::<Sum<u32>>(nodes);
+        }
+        // Drawn behind all waiting, so that tiles start in their order, as a scan's do (`scan/whole.rs`).
+        let draws = tile < tiles && several;
+        let next = if draws && thread == 0 { tickets.draw() } else { 0 };
+        if held != NONE {
+            let base = held * super::tile::<K>();
+            let own = rooms.offset(room + opaque(thread) * 4);
+            let mut first = around.before + held_before;
+            let part = keys.offset(base as u64);
+            let [low, high, up_to @ ..]: [u32; 4] = own.read_vec(ROWS as u32 * THREADS * 4);
+            let all_heads = [low, high];
+            unroll::<ROWS>(|row| {
+                let words: [u32; 4] = own.read_vec(row as u32 * THREADS * 4);
+                let heads = of_row(&all_heads, row);
+                let place = Tile::<K>::place::<V>(row as u32);
+                let mut run = first + of_row(&up_to, row) - heads.count_ones();
+                if V <= 4 {
+                    unroll::<V>(|j| {
+                        if heads >> j & 1 == 1 {
+                            starts.write(run, base + place + j as u32);
+                            unique.write(run, K::unpack(&words, j));
+                            run += 1;
+                        }
+                    });
+                } else {
+                    // 32 or 64 stores written out do not fit the registers (ptxas 13.0): the key is read again, which L1 has.
+                    let mut left = heads;
+                    while left > 0 {
+                        let at = place + left.trailing_zeros();
+                        starts.write(run, base + at);
+                        unique.write(run, part.read(at));
+                        run += 1;
+                        left &= left - 1;
+                    }
+                }
+                first += warp::shuffle_idx(warp::FULL, of_row(&up_to, row), 31);
+            });
+            if held == tiles - 1 && thread == 0 {
+                starts.write(around.with, len as u32);
+                offsets.write(0, around.with);
+                runs.write(0, around.with);
+            }
+        }
+        if tile >= tiles {
+            break;
+        }
+        (held, held_before) = (tile, before);
+        if draws {
+            if thread == 0 {
+                block_ticket.write(0, next);
+            }
+            sync_threads();
+            tile = block_ticket.read(0) as u32;
+        } else {
+            tile += tiles;
+        }
     }
-    if block == grid_dim_x() - 1 && thread == 0 {
-        starts.write(number, len as u32);
-        offsets.write(0, number);
-        runs.write(0, number);
-    }
+    tickets.finish(tile, mark, block_ticket, grid_dim_x());
 }
 
 /// The sum over the lanes up to each.
@@ -270,46 +324,26 @@ fn inclusive(mut value: u32) -> u32 {
     value
 }
 
-/// The sum over the block, in every thread. One barrier.
-#[device]
-#[inline(always)]
-fn block_sum(value: u32, warp_totals: Shared<u32>) -> u32 {
-    let sum = inclusive(value);
-    if warp::lane_id() == 31 {
-        warp_totals.write(thread_idx_x() / 32, sum);
-    }
-    sync_threads();
-    let mut total = 0;
-    unroll::<{ WARPS as usize }>(|warp| total += warp_totals.read(warp as u32));
-    total
-}
-
 macro_rules! kernels {
-    ($($module:ident $count:ident $write:ident: $k:ty, $v:literal;)*) => { $(
-        /// Counts runs of `keys`. How to launch it is said at [`count_runs`].
-        #[kernel(module = $module, launch_bounds(256, 4), programmatic)]
-        pub fn $count(keys: Global<$k>, len: u64, tiles_per_block: u64, counts: GlobalMut<u32>) {
-            count_runs::<$k, $v>(keys, len, tiles_per_block, counts);
-        }
-
-        /// Writes where runs of `keys` begin. How to launch it is said at [`write_runs`].
-        #[kernel(module = $module, launch_bounds(256, 4), programmatic)]
-        pub fn $write(
+    ($($module:ident $find:ident: $k:ty, $v:literal;)*) => { $(
+        /// Finds runs of `keys`. How to launch it is said at [`find_runs`].
+        #[kernel(module = $module, launch_bounds(256, 5), programmatic)]
+        pub fn $find(
             keys: Global<$k>,
             len: u64,
-            tiles_per_block: u64,
-            counts: Global<u32>,
             runs: GlobalMut<u32>,
             offsets: GlobalMut<u32>,
             unique: GlobalMut<$k>,
+            words: GlobalMut<u64>,
+            capacity: u64,
         ) {
-            write_runs::<$k, $v>(keys, len, tiles_per_block, counts, runs, offsets, unique);
+            find_runs::<$k, $v>(keys, len, runs, offsets, unique, words, capacity);
         }
     )* };
 }
 kernels! {
-    reduce_runs_b8 count_runs_b8 write_runs_b8: u8, 16;
-    reduce_runs_b16 count_runs_b16 write_runs_b16: u16, 8;
-    reduce_runs_b32 count_runs_b32 write_runs_b32: u32, 4;
-    reduce_runs_b64 count_runs_b64 write_runs_b64: u64, 2;
+    reduce_runs_b8 find_runs_b8: u8, 16;
+    reduce_runs_b16 find_runs_b16: u16, 8;
+    reduce_runs_b32 find_runs_b32: u32, 4;
+    reduce_runs_b64 find_runs_b64: u64, 2;
 }

@@ -29,7 +29,7 @@ mod stretch;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, sync_threads, sync_threads_count, thread_idx_x,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
 use gpu_std::{device, opaque, shared};
@@ -187,20 +187,24 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
-    let mut guess = ahead::likely_first(starts.count as u64);
-    ahead::ask::<R::Item>(source, len, starts, share, guess);
+    let mut shares = ahead::Shares::new(len + starts.count as u64 * weight::<R::Item>() as u64, share);
+    let mut guess = shares.likely_first(starts.count as u64);
+    ahead::ask::<R::Item>(source, len, starts, shares.begin(block_idx_x()), share & ahead::MASK, guess);
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    let begin = block_idx_x() as u64 * share;
     let path_end = len + starts.count() as u64 * weight::<R::Item>() as u64;
+    if starts.form == COUNTED {
+        shares = ahead::Shares::new(path_end, (path_end.div_ceil(grid_dim_x().max(1) as u64)).max(tile::<R::Item>() as u64) | 0xffffu64 << 40);
+    }
+    let begin = shares.begin(block_idx_x());
     // Where their number is in device memory, there are blocks for as many as there may be.
     if begin >= path_end {
         return;
     }
     let all = starts.count() as u64;
     if starts.form == COUNTED {
-        guess = ahead::likely_first(all);
+        guess = shares.likely_first(all);
     }
     let first = first_not(all, guess, |segment| {
         starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
@@ -209,7 +213,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         kept.write(LOW, begin);
         kept.write(FIRST, first);
         kept.write(NEXT, 0);
-        kept.write(END, (begin + share).min(path_end));
+        kept.write(END, shares.begin(block_idx_x() + 1).min(path_end));
     }
     loop {
         stretch.clear();
