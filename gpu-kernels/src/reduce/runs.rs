@@ -1,40 +1,30 @@
 //! The runs of equal keys: where they begin, and the key of each.
 //!
-//! Two launches. The first counts the runs that begin in each block's part of the keys. In the second every block adds up
-//! the counts of those before it (at most [`MAX_BLOCKS`](super::MAX_BLOCKS), 8 KiB from the second-level cache, which takes less than
-//! a launch between the two would), and writes where its runs begin, each at its number. Keys are compared by their bits, so there are four
-//! pairs of kernels: by width. They are read twice, 16 bytes at a time, four loads a thread in flight.
+//! One launch, one pass. Blocks take tiles in turn, by a ticket; of a tile a block notes where runs begin, side by side in shared memory,
+//! publishes how many they are, and learns how many begin before it as a scan's tile learns its prefix (`scan/look_back.rs`). Meanwhile
+//! it reads its next tile. Then the starts go to memory, neighbours to neighbours, and the keys that stand there, which are still in the L1
+//! or L2 (H200, 2^26 keys of 32 bits: MEASURED).
 //!
-//! A warp takes consecutive rows of 32 loads, so that a key's predecessor is in the lane below, and a run's number follows from
-//! counts over lanes: those of two rows are scanned as halves of one word.
+//! Keys are compared by their bits, so there are four kernels: by width. A warp takes consecutive rows of 32 loads of 16 bytes, so that a
+//! key's predecessor is in the lane below, and a run's number follows from counts over lanes: those of two rows are scanned as halves
+//! of one word.
 
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
     grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
 };
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
+use super::LOAD_BYTES;
 use super::item::Item;
 use super::quad::{Quads, Words};
-use super::{LOAD_BYTES, THREADS, WARPS, tile};
 use crate::scan::look_back::{Prefix, Published, arrive, gather, prefix};
 use crate::scan::whole::{NONE, Tickets, mark};
 use crate::scan::{GROUP, HEADER_WORDS, MAX_BLOCKS, Packed, SECTION, Sum};
 
-/// Loads of a thread that are in flight.
-const ROWS: usize = 4;
-
 /// Where the offsets of the runs begin, in words, after the number of runs: what [`COUNTED`](super::COUNTED) segments ask for.
 pub const RUNS_HEADER: u32 = 4;
-
-/// Bytes of dynamic shared memory.
-pub const RUNS_SHARED_BYTES: u32 = SharedLayout::new()
-    .array::<u32>(WARPS)
-    .array::<u32>(2)
-    .array::<u64>(1)
-    .array::<u32>(2 * ROOM_WORDS)
-    .bytes();
 
 /// The bits of a key: `u8`, `u16`, `u32` or `u64`.
 pub trait Bits: Packed + Item<Source = Global<Self>, Source: Quads<Quad = Words>> {}
@@ -43,53 +33,114 @@ impl Bits for u16 {}
 impl Bits for u32 {}
 impl Bits for u64 {}
 
+/// How keys are cut: pure numbers that kernels and hosts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunsShape {
+    /// Warps of a block.
+    pub warps: u32,
+    /// Keys of a load of 16 bytes.
+    pub per_load: u32,
+    /// Loads of a thread that are in flight.
+    pub rows: u32,
+}
+
+impl RunsShape {
+    /// That of the kernels in the PTX modules. With four loads of bytes the notes of two tiles would take 64 KiB.
+    pub const fn of<K: Bits>() -> Self {
+        let per_load = super::per_load::<K>();
+        Self { warps: super::WARPS, per_load, rows: if per_load > 8 { 2 } else { 4 } }
+    }
+
+    /// Threads of a block.
+    pub const fn threads(self) -> u32 {
+        32 * self.warps
+    }
+
+    /// Keys of a tile.
+    pub const fn tile(self) -> u32 {
+        self.threads() * self.per_load * self.rows
+    }
+
+    /// Tiles of so many keys.
+    pub const fn tiles(self, len: u64) -> u64 {
+        len.div_ceil(self.tile() as u64)
+    }
+
+    /// Blocks for so many keys: they take tiles until none is left.
+    pub const fn blocks(self, len: u64) -> u32 {
+        let tiles = self.tiles(len);
+        if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS }
+    }
+
+    /// Words of 64 bits of scratch memory for so many keys: the header, those of each section, group and tile, and the counters of groups
+    /// and sections.
+    pub const fn scratch_words(self, len: u64) -> u64 {
+        let tiles = self.tiles(len);
+        let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
+        HEADER_WORDS as u64 + tiles + 2 * counters
+    }
+
+    /// Bytes of dynamic shared memory of a block.
+    pub const fn shared_bytes(self) -> u32 {
+        SharedLayout::new()
+            .array::<u32>(self.warps)
+            .array::<u32>(2)
+            .array::<u64>(1)
+            .array::<u16>(2 * self.tile())
+            .bytes()
+    }
+}
+
 /// A tile of keys, as a thread sees it.
-struct Tile<K: Bits> {
+struct Tile<K: Bits, const V: usize, const L: usize> {
     /// From the tile's first on.
     keys: Global<K>,
     /// How many there are.
     left: u32,
+    /// Whether they are all that a tile may have.
+    is_complete: bool,
     /// Whether it is the first tile.
     is_first: bool,
     /// Whether loads of 16 bytes are aligned.
-    whole: bool,
+    is_aligned: bool,
 }
 
-impl<K: Bits> Tile<K> {
+impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
     #[inline(always)]
-    fn new(keys: Global<K>, base: u64, end: u64) -> Self {
+    fn new(keys: Global<K>, base: u64, end: u64, tile_len: u32) -> Self {
+        let left = (end - base).min(tile_len as u64) as u32;
         Self {
             keys: keys.offset(base),
-            left: (end - base).min(tile::<K>() as u64) as u32,
+            left,
+            is_complete: left == tile_len,
             is_first: base == 0,
-            whole: keys.address().is_multiple_of(LOAD_BYTES as u64),
+            is_aligned: keys.address().is_multiple_of(LOAD_BYTES as u64),
         }
     }
 
     /// The first key of the thread's load in a row.
     #[inline(always)]
-    fn place<const V: usize>(row: u32) -> u32 {
-        ((thread_idx_x() / 32 * ROWS as u32 + row) * 32 + warp::lane_id()) * V as u32
+    fn place(row: u32) -> u32 {
+        ((thread_idx_x() / 32 * L as u32 + row) * 32 + warp::lane_id()) * V as u32
     }
 
     /// The thread's loads, all asked for before the first is used.
     #[device]
     #[inline(always)]
-    fn load<const V: usize>(&self) -> [[u32; 4]; ROWS] {
-        let mut rows = [[0; 4]; ROWS];
-        if self.whole && self.left == tile::<K>() {
-            unroll::<ROWS>(|row| {
-                rows[row] =
-                    self.keys.cast::<u32>().read_vec::<4>(Self::place::<V>(row as u32) / V as u32 * 4);
+    fn load(&self) -> [[u32; 4]; L] {
+        let mut rows = [[0; 4]; L];
+        if self.is_aligned && self.is_complete {
+            unroll::<L>(|row| {
+                rows[row] = self.keys.cast::<u32>().read_vec::<4>(Self::place(row as u32) / V as u32 * 4);
             });
         } else {
             // A loop over rows, so that its code stands there once; each row then finds its registers by selection.
             let mut row = 0;
-            while row < ROWS as u32 {
-                let place = Self::place::<V>(row);
+            while row < L as u32 {
+                let place = Self::place(row);
                 if place < self.left {
                     let words = self.keys.offset(place as u64).one_by_one(self.left - place);
-                    unroll::<ROWS>(|other| {
+                    unroll::<L>(|other| {
                         if other as u32 == row {
                             rows[other] = words;
                         }
@@ -105,20 +156,20 @@ impl<K: Bits> Tile<K> {
     /// A bit for each key of each load that begins a run.
     #[device]
     #[inline(always)]
-    fn heads<const V: usize>(&self, rows: &[[u32; 4]; ROWS]) -> [u32; ROWS] {
-        let mut heads = [0; ROWS];
+    fn heads(&self, rows: &[[u32; 4]; L]) -> [u32; L] {
+        let mut heads = [0; L];
         // The key before a row is the lowest lane's to read; the others' are in the lanes below.
-        let mut before_row = [K::ANY; ROWS];
+        let mut before_row = [K::ANY; L];
         if warp::lane_id() == 0 {
-            unroll::<ROWS>(|row| {
-                let place = Self::place::<V>(row as u32);
+            unroll::<L>(|row| {
+                let place = Self::place(row as u32);
                 if place < self.left && (place > 0 || !self.is_first) {
                     before_row[row] = self.keys.offset((place as u64).wrapping_sub(1)).read(0);
                 }
             });
         }
-        unroll::<ROWS>(|row| {
-            let place = Self::place::<V>(row as u32);
+        unroll::<L>(|row| {
+            let place = Self::place(row as u32);
             let high = warp::shuffle_up(warp::FULL, rows[row][3], 1);
             // Only keys of 8 bytes end in two words.
             let low = if V == 2 { warp::shuffle_up(warp::FULL, rows[row][2], 1) } else { 0 };
@@ -135,45 +186,84 @@ impl<K: Bits> Tile<K> {
         });
         heads
     }
+
+    /// Notes where runs begin, each at its number in the tile; returns how many they are. One barrier.
+    ///
+    /// `publish` is called with that number by the whole block before the notes are written.
+    #[device]
+    #[inline(always)]
+    fn note<const W: usize>(
+        &self,
+        notes: Shared<u16>,
+        warp_counts: Shared<u32>,
+        publish: impl FnOnce(u32),
+    ) -> u32 {
+        let heads = self.heads(&self.load());
+        // Heads of the lanes up to each: at most 16 a lane, 512 a row.
+        let up_to: [u32; MAX_PAIRS] = core::array::from_fn(|pair| {
+            if 2 * pair >= L {
+                return 0;
+            }
+            inclusive(heads[2 * pair].count_ones() | heads[2 * pair + 1].count_ones() << 16)
+        });
+        let of_rows: [u32; MAX_PAIRS] =
+            core::array::from_fn(|pair| warp::shuffle_idx(warp::FULL, up_to[pair], 31));
+        let mut of_warp = 0;
+        unroll::<L>(|row| of_warp += of_row(&of_rows, row));
+        let own_warp = opaque(thread_idx_x()) / 32;
+        if warp::lane_id() == 0 {
+            warp_counts.write(own_warp, of_warp);
+        }
+        sync_threads();
+        let (mut before, mut total) = (0, 0);
+        unroll::<W>(|warp| {
+            let of_warp = warp_counts.read(warp as u32);
+            before += if (warp as u32) < own_warp { of_warp } else { 0 };
+            total += of_warp;
+        });
+        publish(total);
+        unroll::<L>(|row| {
+            let place = Self::place(row as u32);
+            let mut number = before + of_row(&up_to, row) - heads[row].count_ones();
+            if V <= 4 {
+                unroll::<V>(|j| {
+                    if heads[row] >> j & 1 == 1 {
+                        notes.write(number, (place + j as u32) as u16);
+                        number += 1;
+                    }
+                });
+            } else {
+                let mut left = heads[row];
+                while left > 0 {
+                    notes.write(number, (place + left.trailing_zeros()) as u16);
+                    number += 1;
+                    left &= left - 1;
+                }
+            }
+            before += of_row(&of_rows, row);
+        });
+        total
+    }
 }
 
-/// Where a tile waits, in words of shared memory: for each thread its keys, then the heads of its rows and how many heads there are in each row
-/// up to the thread's, 16 bits each. A thread reads only what it wrote, so no barrier is needed.
-const ROOM_WORDS: u32 = THREADS * (ROWS + 1) as u32 * 4;
+/// Pairs of rows of a thread's loads at most.
+const MAX_PAIRS: usize = 2;
 
-/// Tiles of so many keys.
-const fn tiles<K: Bits>(len: u64) -> u64 {
-    len.div_ceil(tile::<K>() as u64)
-}
-
-/// Blocks that find the runs of `len` keys: they take tiles until none is left.
-pub const fn runs_blocks<K: Bits>(len: u64) -> u32 {
-    let tiles = tiles::<K>(len);
-    if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS }
-}
-
-/// Words of scratch memory for the runs of `len` keys: the header, those of each section, group and tile, and the counters of groups and
-/// sections.
-pub const fn runs_words<K: Bits>(len: u64) -> u64 {
-    let tiles = tiles::<K>(len);
-    let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
-    HEADER_WORDS as u64 + tiles + 2 * counters
-}
-
-/// Those of row `row`.
+/// That of row `row` of pairs of rows.
 #[inline(always)]
-fn of_row(pairs: &[u32; ROWS / 2], row: usize) -> u32 {
+fn of_row(pairs: &[u32; MAX_PAIRS], row: usize) -> u32 {
     pairs[row / 2] >> (16 * (row % 2)) & 0xffff
 }
 
 /// Writes, for each run, where it begins and its key, each at the run's number: `offsets[RUNS_HEADER + run]`, `unique[run]`; behind
 /// the last offset stands `len`, and the number of runs in `offsets[0]` and `runs[0]`.
 ///
-/// `V` is [`per_load`](super::per_load). Launch [`runs_blocks`] blocks of [`THREADS`] threads with [`RUNS_SHARED_BYTES`]. `words` has
-/// [`runs_words`], `capacity` in all, which were zero before the first launch that was given them. `len` is not zero and less than 2^32.
+/// `V` keys a load, `L` loads a thread, an even number, `W` warps: what [`RunsShape`] says. `words` has the shape's scratch words, `capacity` in all, which were zero before
+/// the first launch that was given them, and which launches have to use one after the other. Launch at most as many blocks as there are
+/// tiles. `len` is not zero and less than 2^32.
 #[device]
 #[inline(always)]
-pub fn find_runs<K: Bits, const V: usize>(
+pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     keys: Global<K>,
     len: u64,
     runs: GlobalMut<u32>,
@@ -182,16 +272,19 @@ pub fn find_runs<K: Bits, const V: usize>(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    const { assert!(V as u32 == super::per_load::<K>() && THREADS * (V * ROWS) as u32 == tile::<K>()) };
+    const { assert!(V as u32 == super::per_load::<K>(), "a thread's load has 16 bytes") };
+    const { assert!(L.is_multiple_of(2) && L <= 2 * MAX_PAIRS, "rows are counted in pairs") };
+    const { assert!(W > 1, "one warp waits while another one publishes") };
+    let shape = RunsShape { warps: W as u32, per_load: V as u32, rows: L as u32 };
     let mut memory = shared::dynamic();
-    let warp_totals = memory.array::<u32>(WARPS);
+    let warp_counts = memory.array::<u32>(W as u32);
     let nodes = memory.array::<u32>(2);
     let block_ticket = memory.array::<u64>(1);
-    let rooms = memory.array::<u32>(2 * ROOM_WORDS);
+    // Of two tiles: one is read while the other waits for what comes before it.
+    let rooms = memory.array::<u16>(2 * shape.tile());
     let thread = thread_idx_x();
-    let tiles = tiles::<K>(len) as u32;
+    let tiles = shape.tiles(len) as u32;
     let tickets = Tickets { words, tiles, capacity };
-    let starts = offsets.offset(RUNS_HEADER as u64);
 
     grid_dependency_synchronize();
     trigger_launch_completion();
@@ -203,46 +296,26 @@ pub fn find_runs<K: Bits, const V: usize>(
     let ticket = block_ticket.read(0);
     let (mark, several) = (mark(ticket), tiles > grid_dim_x() || tiles > SECTION);
     // Opaque: the compiler would keep what follows from the number of tiles.
-    let published = || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark, several };
+    let published =
+        || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark, several };
     // The tile that was read last: how many runs begin before it is asked for when the next one has been read.
-    let mut held = NONE;
-    let (mut held_before, mut room) = (0, 0);
+    let (mut held, mut room) = (NONE, 0);
     let mut tile = ticket as u32;
     loop {
-        let (mut before, mut total) = (0, 0);
+        let mut total = 0;
         if tile < tiles {
-            let part = Tile::new(keys, tile as u64 * super::tile::<K>() as u64, len);
-            let rows = part.load::<V>();
-            let own = rooms.offset(room + opaque(thread) * 4);
-            unroll::<ROWS>(|row| own.write_vec(row as u32 * THREADS * 4, rows[row]));
-            let heads = part.heads::<V>(&rows);
-            // At most 16 heads a lane, 512 a row.
-            let pair_of = |pair: usize, of: fn(u32) -> u32| of(heads[2 * pair]) | of(heads[2 * pair + 1]) << 16;
-            let up_to: [u32; ROWS / 2] =
-                core::array::from_fn(|pair| inclusive(pair_of(pair, u32::count_ones)));
-            let [low, high] = core::array::from_fn(|pair| pair_of(pair, |heads| heads));
-            own.write_vec(ROWS as u32 * THREADS * 4, [low, high, up_to[0], up_to[1]]);
-            let of_rows: [u32; ROWS / 2] = core::array::from_fn(|pair| warp::shuffle_idx(warp::FULL, up_to[pair], 31));
-            let mut of_warp = 0;
-            unroll::<ROWS>(|row| of_warp += of_row(&of_rows, row));
-            if warp::lane_id() == 0 {
-                warp_totals.write(thread / 32, of_warp);
-            }
-            sync_threads();
-            unroll::<{ WARPS as usize }>(|warp| {
-                let of_warp = warp_totals.read(warp as u32);
-                before += if (warp as u32) < thread / 32 { of_warp } else { 0 };
-                total += of_warp;
+            let part = Tile::<K, V, L>::new(keys, tile as u64 * shape.tile() as u64, len, shape.tile());
+            total = part.note::<W>(rooms.offset(room), warp_counts, |total| {
+                if thread == 0 && !several {
+                    published().publish_total(tile, total);
+                }
+                // Not the warp that waits: both are on their way at once.
+                if thread / 32 == 1 && several {
+                    arrive::<Sum<u32>>(published(), tile, total, 0);
+                }
             });
-            if thread == 0 && !several {
-                published().publish_total(tile, total);
-            }
-            // Not the warp that waits: both are on their way at once.
-            if thread / 32 == 1 && several {
-                arrive::<Sum<u32>>(published(), tile, total, 0);
-            }
         }
-        room = ROOM_WORDS - room;
+        room = shape.tile() - room;
 
         // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
         let asking = if several { held } else { tile };
@@ -258,40 +331,21 @@ pub fn find_runs<K: Bits, const V: usize>(
         let draws = tile < tiles && several;
         let next = if draws && thread == 0 { tickets.draw() } else { 0 };
         if held != NONE {
-            let base = held * super::tile::<K>();
-            let own = rooms.offset(room + opaque(thread) * 4);
-            let mut first = around.before + held_before;
-            let part = keys.offset(base as u64);
-            let [low, high, up_to @ ..]: [u32; 4] = own.read_vec(ROWS as u32 * THREADS * 4);
-            let all_heads = [low, high];
-            unroll::<ROWS>(|row| {
-                let words: [u32; 4] = own.read_vec(row as u32 * THREADS * 4);
-                let heads = of_row(&all_heads, row);
-                let place = Tile::<K>::place::<V>(row as u32);
-                let mut run = first + of_row(&up_to, row) - heads.count_ones();
-                if V <= 4 {
-                    unroll::<V>(|j| {
-                        if heads >> j & 1 == 1 {
-                            starts.write(run, base + place + j as u32);
-                            unique.write(run, K::unpack(&words, j));
-                            run += 1;
-                        }
-                    });
-                } else {
-                    // 32 or 64 stores written out do not fit the registers (ptxas 13.0): the key is read again, which L1 has.
-                    let mut left = heads;
-                    while left > 0 {
-                        let at = place + left.trailing_zeros();
-                        starts.write(run, base + at);
-                        unique.write(run, part.read(at));
-                        run += 1;
-                        left &= left - 1;
-                    }
-                }
-                first += warp::shuffle_idx(warp::FULL, of_row(&up_to, row), 31);
-            });
+            let base = held as u64 * shape.tile() as u64;
+            let part = keys.offset(base);
+            let starts = offsets.offset(RUNS_HEADER as u64 + around.before as u64);
+            let of_runs = unique.offset(around.before as u64);
+            let total = around.with - around.before;
+            let notes = rooms.offset(room);
+            let mut number = thread;
+            while number < total {
+                let at = notes.read(number) as u32;
+                starts.write(number, base as u32 + at);
+                of_runs.write(number, part.read(at));
+                number += shape.threads();
+            }
             if held == tiles - 1 && thread == 0 {
-                starts.write(around.with, len as u32);
+                starts.write(total, len as u32);
                 offsets.write(0, around.with);
                 runs.write(0, around.with);
             }
@@ -299,7 +353,7 @@ pub fn find_runs<K: Bits, const V: usize>(
         if tile >= tiles {
             break;
         }
-        (held, held_before) = (tile, before);
+        held = tile;
         if draws {
             if thread == 0 {
                 block_ticket.write(0, next);
@@ -324,8 +378,11 @@ fn inclusive(mut value: u32) -> u32 {
     value
 }
 
+/// Warps of a block of the kernels below.
+const WARPS: usize = super::WARPS as usize;
+
 macro_rules! kernels {
-    ($($module:ident $find:ident: $k:ty, $v:literal;)*) => { $(
+    ($($module:ident $find:ident: $k:ty, $v:literal, $l:literal;)*) => { $(
         /// Finds runs of `keys`. How to launch it is said at [`find_runs`].
         #[kernel(module = $module, launch_bounds(256, 5), programmatic)]
         pub fn $find(
@@ -337,13 +394,13 @@ macro_rules! kernels {
             words: GlobalMut<u64>,
             capacity: u64,
         ) {
-            find_runs::<$k, $v>(keys, len, runs, offsets, unique, words, capacity);
+            find_runs::<$k, $v, $l, WARPS>(keys, len, runs, offsets, unique, words, capacity);
         }
     )* };
 }
 kernels! {
-    reduce_runs_b8 find_runs_b8: u8, 16;
-    reduce_runs_b16 find_runs_b16: u16, 8;
-    reduce_runs_b32 find_runs_b32: u32, 4;
-    reduce_runs_b64 find_runs_b64: u64, 2;
+    reduce_runs_b8 find_runs_b8: u8, 16, 2;
+    reduce_runs_b16 find_runs_b16: u16, 8, 4;
+    reduce_runs_b32 find_runs_b32: u32, 4, 4;
+    reduce_runs_b64 find_runs_b64: u64, 2, 4;
 }

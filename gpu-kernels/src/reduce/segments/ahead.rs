@@ -4,7 +4,7 @@
 //! parts. Nothing is read here, so all of this may stand before the launch waits for the one before.
 
 use gpu_std::device;
-use gpu_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
+use gpu_std::thread::thread_idx_x;
 
 use super::{COUNTED, OFFSETS, Starts, weight};
 use crate::reduce::item::{Item, Source};
@@ -20,55 +20,31 @@ const LINES: u32 = 128;
 const OFFSET_LINES: u32 = 2 * THREADS / (LINE / OFFSET_BYTES);
 const OFFSET_BYTES: u32 = size_of::<u32>() as u32;
 
-pub(super) const MASK: u64 = (1 << 40) - 1;
-
-#[derive(Clone, Copy)]
-pub(super) struct Shares {
-    path_end: u64,
-    big: u64,
-    small: u64,
-    wave: u32,
+/// The number of segments before the place `begin` of the path, which ends at `path_end`, if all `count` are alike.
+#[inline(always)]
+pub(super) fn likely_first(begin: u64, path_end: u64, count: u64) -> u64 {
+    // In floats, which is far shorter than a division: it is a guess, and off by less than the search around it looks at.
+    (begin as f32 * (count as f32 / path_end as f32)) as u32 as u64
 }
 
-impl Shares {
-    #[inline(always)]
-    pub(super) fn new(path_end: u64, share: u64) -> Self {
-        let (big, wave) = (share & MASK, (share >> 40) as u32);
-        let small = path_end.saturating_sub(wave as u64 * big).div_ceil(grid_dim_x().saturating_sub(wave).max(1) as u64);
-        Self { path_end, big, small, wave }
-    }
-
-    #[inline(always)]
-    pub(super) fn begin(self, block: u32) -> u64 {
-        let of_wave = block.min(self.wave);
-        of_wave as u64 * self.big + (block - of_wave) as u64 * self.small
-    }
-
-    #[inline(always)]
-    pub(super) fn likely_first(self, count: u64) -> u64 {
-        // In floats: a guess, and far shorter than a division.
-        (self.begin(block_idx_x()) as f32 * (count as f32 / self.path_end as f32)) as u64
-    }
-}
-
-/// Asks for the offsets around the `likely` first one, and for the first elements of a share that begins there.
+/// Asks for the offsets around the `likely` first segment of the share from `begin` on, and for the elements that begin there.
 #[device]
 #[inline(always)]
-pub(super) fn ask<I: Item>(source: I::Source, len: u64, starts: Starts, place: u64, share: u64, likely: u64) {
+pub(super) fn ask<I: Item>(source: I::Source, len: u64, starts: Starts, begin: u64, share: u64, likely: u64) {
     // How many there are has to be known without memory. And where segments are short, instructions are the limit, not memory, which then has
     // the more offsets to bring (segments of 8: 97.5 µs with these questions, 94.3 without).
     let least = (tile::<I>() / 8) as u64;
     if starts.form == COUNTED || starts.count as u64 * least > len {
         return;
     }
-    let begin = place.saturating_sub(likely * weight::<I>() as u64);
+    let first = begin.saturating_sub(likely * weight::<I>() as u64);
     let element = (thread_idx_x() * (LINE / I::BYTES)) as u64;
-    if thread_idx_x() < LINES && element < share && begin + element < len {
-        source.offset(begin + element).prefetch(0);
+    if thread_idx_x() < LINES && element < share && first + element < len {
+        source.offset(first + element).prefetch(0);
     }
     if starts.form == OFFSETS && thread_idx_x() < OFFSET_LINES {
-        let first = likely.saturating_sub((THREADS / 2) as u64);
-        let offset = first + (thread_idx_x() * (LINE / OFFSET_BYTES)) as u64;
+        let near = likely.saturating_sub((THREADS / 2) as u64);
+        let offset = near + (thread_idx_x() * (LINE / OFFSET_BYTES)) as u64;
         if offset < starts.count as u64 {
             starts.offsets.offset(offset).prefetch(0);
         }

@@ -154,7 +154,8 @@ impl Starts {
 /// Reduces each segment of `source`, which has `len` elements, into `output`, [`Reduction::OUTPUTS`] elements each.
 ///
 /// `V` is [`per_load`], `A` is [`accumulators`](super::accumulators). Launch a block of [`THREADS`] threads with
-/// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`.
+/// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`. With [`COUNTED`]
+/// the last segment ends at `len`, and the blocks, however many, have shares alike that are worked out from the count, at least a tile.
 /// The kernel's launch bounds are those threads and [`segments_blocks`], or fewer blocks where that spares it a stack. `scratch` has
 /// [`scratch_words`] words, zero before and after.
 #[device]
@@ -187,33 +188,32 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
-    let mut shares = ahead::Shares::new(len + starts.count as u64 * weight::<R::Item>() as u64, share);
-    let mut guess = shares.likely_first(starts.count as u64);
-    ahead::ask::<R::Item>(source, len, starts, shares.begin(block_idx_x()), share & ahead::MASK, guess);
+    let each = weight::<R::Item>() as u64;
+    let of_all = |count: u32| len + count as u64 * each;
+    let (mut share, mut begin) = (share, block_idx_x() as u64 * share);
+    let mut guess = ahead::likely_first(begin, of_all(starts.count), starts.count as u64);
+    ahead::ask::<R::Item>(source, len, starts, begin, share, guess);
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    let path_end = len + starts.count() as u64 * weight::<R::Item>() as u64;
+    let count = starts.count();
+    let path_end = of_all(count);
     if starts.form == COUNTED {
-        shares = ahead::Shares::new(path_end, (path_end.div_ceil(grid_dim_x().max(1) as u64)).max(tile::<R::Item>() as u64) | 0xffffu64 << 40);
+        // Never by zero; a division that says so has no panic.
+        share = path_end.div_ceil(grid_dim_x().max(1) as u64).max(tile::<R::Item>() as u64);
+        begin = block_idx_x() as u64 * share;
+        guess = ahead::likely_first(begin, path_end, count as u64);
     }
-    let begin = shares.begin(block_idx_x());
     // Where their number is in device memory, there are blocks for as many as there may be.
     if begin >= path_end {
         return;
     }
-    let all = starts.count() as u64;
-    if starts.form == COUNTED {
-        guess = shares.likely_first(all);
-    }
-    let first = first_not(all, guess, |segment| {
-        starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
-    });
+    let first = first_not(count as u64, guess, |segment| starts.at(segment as u32) + segment * each < begin);
     if thread == 0 {
         kept.write(LOW, begin);
         kept.write(FIRST, first);
         kept.write(NEXT, 0);
-        kept.write(END, shares.begin(block_idx_x() + 1).min(path_end));
+        kept.write(END, (begin + share).min(path_end));
     }
     loop {
         stretch.clear();
