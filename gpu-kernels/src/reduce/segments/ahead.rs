@@ -6,6 +6,7 @@
 use gpu_std::device;
 use gpu_std::thread::thread_idx_x;
 
+use super::search::window;
 use super::{COUNTED, OFFSETS, Starts, weight};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::{THREADS, tile};
@@ -16,7 +17,7 @@ const LINE: u32 = 128;
 /// (2^26 `f32`, segments of 2^12: 63.3 µs with each, 64.7 with none; of 1000: 64.8, with 32 KiB 65.7, with none 67.1), and with 64 KiB all kinds
 /// of segments are slower: 34 MB do not stay in the L2.
 const LINES: u32 = 128;
-/// Lines of offsets, from half a search before the likely first one on.
+/// Lines of offsets, from the first one of the window on.
 const OFFSET_LINES: u32 = 2 * THREADS / (LINE / OFFSET_BYTES);
 const OFFSET_BYTES: u32 = size_of::<u32>() as u32;
 
@@ -43,8 +44,7 @@ pub(super) fn ask<I: Item>(source: I::Source, len: u64, starts: Starts, begin: u
         source.offset(first + element).prefetch(0);
     }
     if starts.form == OFFSETS && thread_idx_x() < OFFSET_LINES {
-        let near = likely.saturating_sub((THREADS / 2) as u64);
-        let offset = near + (thread_idx_x() * (LINE / OFFSET_BYTES)) as u64;
+        let offset = window(likely) + (thread_idx_x() * (LINE / OFFSET_BYTES)) as u64;
         if offset < starts.count as u64 {
             starts.offsets.offset(offset).prefetch(0);
         }

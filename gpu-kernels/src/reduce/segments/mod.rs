@@ -40,7 +40,7 @@ use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
 use parts::{PARTIAL, Parts};
-use search::first_not;
+use search::{first_not, window};
 use stretch::{FROM, Stretch, TOTALS};
 
 /// Loads of 16 bytes that a lane has in flight.
@@ -193,44 +193,75 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let (mut share, mut begin) = (share, block_idx_x() as u64 * share);
     let mut guess = ahead::likely_first(begin, of_all(starts.count), starts.count as u64);
     ahead::ask::<R::Item>(source, len, starts, begin, share, guess);
+    stretch.clear();
+    if thread == 0 {
+        number.write(0, 0);
+        kept.write(FOLLOWING, UNKNOWN);
+    }
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    let count = starts.count();
-    let path_end = of_all(count);
+    let all = starts.count() as u64;
+    let path_end = of_all(all as u32);
     if starts.form == COUNTED {
         // Never by zero; a division that says so has no panic.
         share = path_end.div_ceil(grid_dim_x().max(1) as u64).max(tile::<R::Item>() as u64);
         begin = block_idx_x() as u64 * share;
-        guess = ahead::likely_first(begin, path_end, count as u64);
+        guess = ahead::likely_first(begin, path_end, all);
     }
     // Where their number is in device memory, there are blocks for as many as there may be.
     if begin >= path_end {
         return;
     }
-    let first = first_not(count as u64, guess, |segment| starts.at(segment as u32) + segment * each < begin);
+    let end = (begin + share).min(path_end);
+    let high = begin + length_of_stretch::<R>(end - begin);
+    // A segment for each thread around the guess: where it is good, all that begin in the stretch are among them, and memory is asked once.
+    let near = window(guess);
+    let own = near + thread as u64;
+    let offset = if own <= all { starts.at(own as u32) } else { 0 };
+    let is_below = |place: u64| own < all && offset + own * each < place;
+    let passed = sync_threads_count(is_below(begin));
+    let inside = sync_threads_count(is_below(high));
+    let is_found = passed < THREADS && (passed > 0 || near == 0);
+    let is_known = is_found && inside < THREADS;
+    let first = if is_found {
+        near + passed as u64
+    } else {
+        first_not(all, |segment| starts.at(segment as u32) + segment * each < begin)
+    };
+    if is_known {
+        let origin = origin::<R>(begin, first, V);
+        if thread >= passed && thread <= inside {
+            stretch.begins.write(thread - passed, (offset - origin).min(FAR) as u32);
+        }
+        if thread == passed {
+            kept.write(FOLLOWING, offset);
+        }
+        if thread + 1 == passed {
+            kept.write(BEFORE, offset);
+        }
+    }
     if thread == 0 {
         kept.write(LOW, begin);
         kept.write(FIRST, first);
         kept.write(NEXT, 0);
-        kept.write(END, (begin + share).min(path_end));
+        kept.write(END, end);
+        kept.write(COUNT, if is_known { (inside - passed) as u64 } else { UNKNOWN });
     }
     loop {
-        stretch.clear();
-        if thread == 0 {
-            number.write(0, 0);
-        }
         sync_threads();
         let (low, first) = (kept.read(LOW), kept.read(FIRST) as u32);
         let mut high = low + length_of_stretch::<R>(kept.read(END) - low);
 
         // ---- The segments that begin here ------------------------------------------------------------------------
-        let (mut count, mut origin) = (0, 0);
+        let mut count = 0;
+        let origin = origin::<R>(low, first as u64, V);
         let mut next = kept.read(NEXT);
         let has_some = next < high;
         if has_some {
-            origin = if first < starts.count() { starts.at(first).saturating_sub(V as u64) } else { 0 };
-            count = stretch.read::<R>(starts, first, origin, high);
+            let known = kept.read(COUNT);
+            count =
+                if known == UNKNOWN { stretch.read::<R>(starts, first, origin, high) } else { known as u32 };
             next = origin
                 + stretch.begins.read(count) as u64
                 + (first + count) as u64 * weight::<R::Item>() as u64;
@@ -319,11 +350,22 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             return;
         }
         sync_threads();
+        stretch.clear();
         if thread == 0 {
+            number.write(0, 0);
             kept.write(LOW, high);
             kept.write(FIRST, kept.read(FIRST) + kept.read(COUNT));
+            kept.write(COUNT, UNKNOWN);
+            kept.write(FOLLOWING, UNKNOWN);
         }
     }
+}
+
+/// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a load, if there are
+/// as many before.
+#[inline(always)]
+fn origin<R: Reduction>(low: u64, first: u64, load: usize) -> u64 {
+    low.saturating_sub(first * weight::<R::Item>() as u64).saturating_sub(load as u64)
 }
 
 /// The length of the next stretch, where so much is left: the last two are alike, but pairs of tiles are not cut.
@@ -340,9 +382,9 @@ fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
 }
 
 /// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on the path and ends, its
-/// first segment and how many begin in it, what element their places are counted from, and the least place on the path where the
-/// first segment of the next stretch may stand.
-const KEPT: u32 = 7;
+/// first segment and how many begin in it, what element their places are counted from, the least place on the path where the
+/// first segment of the next stretch may stand, where the share ends, and the first elements of the segment before and of the first one.
+const KEPT: u32 = 9;
 const LOW: u32 = 0;
 const HIGH: u32 = 1;
 const FIRST: u32 = 2;
@@ -350,6 +392,11 @@ const COUNT: u32 = 3;
 const ORIGIN: u32 = 4;
 const NEXT: u32 = 5;
 const END: u32 = 6;
+const BEFORE: u32 = 7;
+const FOLLOWING: u32 = 8;
+
+/// How many segments there are, or where they begin, has not been read.
+const UNKNOWN: u64 = u64::MAX;
 
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;
