@@ -229,6 +229,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     } else {
         first_not(all, |segment| starts.at(segment as u32) + segment * each < begin)
     };
+    ahead::ask_more::<R::Item>(source, len, all, begin, end - begin, first);
     if is_known {
         let origin = origin::<R>(begin, first, V);
         if thread >= passed && thread <= inside {
