@@ -3,7 +3,7 @@
 //! One launch, one pass. Blocks take tiles in turn, by a ticket; of a tile a block notes where runs begin, side by side in shared memory,
 //! publishes how many they are, and learns how many begin before it as a scan's tile learns its prefix (`scan/look_back.rs`). Meanwhile
 //! it reads its next tile. Then the starts go to memory, neighbours to neighbours, and the keys that stand there, which are still in the L1
-//! or L2 (H200, 2^26 keys of 32 bits: MEASURED).
+//! or L2 (H200, 2^26 keys of 32 bits: in runs of 8 114 µs, of 256 101, of one key 291, when every key is written again).
 //!
 //! Keys are compared by their bits, so there are four kernels: by width. A warp takes consecutive rows of 32 loads of 16 bytes, so that a
 //! key's predecessor is in the lane below, and a run's number follows from counts over lanes: those of two rows are scanned as halves
@@ -11,9 +11,7 @@
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
-use gpu_std::thread::{
-    grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
-};
+use gpu_std::thread::{grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
 use super::LOAD_BYTES;
@@ -21,7 +19,7 @@ use super::item::Item;
 use super::quad::{Quads, Words};
 use crate::scan::look_back::{Prefix, Published, arrive, gather, prefix};
 use crate::scan::whole::{NONE, Tickets, mark};
-use crate::scan::{GROUP, HEADER_WORDS, MAX_BLOCKS, Packed, SECTION, Sum};
+use crate::scan::{GROUP, HEADER_WORDS, Packed, SECTION, Sum};
 
 /// Where the offsets of the runs begin, in words, after the number of runs: what [`COUNTED`](super::COUNTED) segments ask for.
 pub const RUNS_HEADER: u32 = 4;
@@ -32,6 +30,10 @@ impl Bits for u8 {}
 impl Bits for u16 {}
 impl Bits for u32 {}
 impl Bits for u64 {}
+
+/// Blocks of a launch: four for each of 132 multiprocessors. Fewer of them find the same runs, as tiles are taken until none is left;
+/// more would find no place before these have ended, and the next launch would wait for them.
+const MAX_BLOCKS: u32 = 528;
 
 /// How keys are cut: pure numbers that kernels and hosts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,6 +251,10 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
 /// Pairs of rows of a thread's loads at most.
 const MAX_PAIRS: usize = 2;
 
+/// Runs that a thread writes at once: their keys are all asked for before the first is written (H200, five blocks, 2^26 runs of one key:
+/// 282 µs with four, 350 with one; of 8: 112 and 115).
+const AT_ONCE: usize = 4;
+
 /// That of row `row` of pairs of rows.
 #[inline(always)]
 fn of_row(pairs: &[u32; MAX_PAIRS], row: usize) -> u32 {
@@ -258,9 +264,9 @@ fn of_row(pairs: &[u32; MAX_PAIRS], row: usize) -> u32 {
 /// Writes, for each run, where it begins and its key, each at the run's number: `offsets[RUNS_HEADER + run]`, `unique[run]`; behind
 /// the last offset stands `len`, and the number of runs in `offsets[0]` and `runs[0]`.
 ///
-/// `V` keys a load, `L` loads a thread, an even number, `W` warps: what [`RunsShape`] says. `words` has the shape's scratch words, `capacity` in all, which were zero before
-/// the first launch that was given them, and which launches have to use one after the other. Launch at most as many blocks as there are
-/// tiles. `len` is not zero and less than 2^32.
+/// `V` keys a load, `L` loads a thread, an even number, `W` warps: what [`RunsShape`] says. `words` has the shape's scratch words,
+/// `capacity` in all, which were zero before the first launch that was given them, and which launches have to use one after the other.
+/// Launch at most as many blocks as there are tiles. `len` is not zero and less than 2^32.
 #[device]
 #[inline(always)]
 pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
@@ -286,8 +292,11 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     let tiles = shape.tiles(len) as u32;
     let tickets = Tickets { words, tiles, capacity };
 
+    // The next launch is not let in early: its blocks would come to multiprocessors where a block of this one still runs, and as
+    // long as one does, shared memory stays carved out of the L1 as this one asked for it. Of the segments' blocks, 41 KiB each,
+    // two would find room instead of four, and those keep their places for the whole launch. It comes when the last block here has
+    // ended (H200, 2^26 keys in runs of 8, find with five blocks: both launches 210 µs, with a trigger here 249).
     grid_dependency_synchronize();
-    trigger_launch_completion();
 
     if thread == 0 {
         block_ticket.write(0, tickets.draw());
@@ -339,10 +348,21 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
             let notes = rooms.offset(room);
             let mut number = thread;
             while number < total {
-                let at = notes.read(number) as u32;
-                starts.write(number, base as u32 + at);
-                of_runs.write(number, part.read(at));
-                number += shape.threads();
+                let number_of = |i: usize| number + i as u32 * shape.threads();
+                // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a branch.
+                let mut places = [0; AT_ONCE];
+                unroll::<AT_ONCE>(|i| {
+                    places[i] = if number_of(i) < total { notes.read(number_of(i)) as u32 } else { 0 };
+                });
+                let mut of_places = [K::ANY; AT_ONCE];
+                unroll::<AT_ONCE>(|i| of_places[i] = part.read(places[i]));
+                unroll::<AT_ONCE>(|i| {
+                    if number_of(i) < total {
+                        starts.write(number_of(i), base as u32 + places[i]);
+                        of_runs.write(number_of(i), of_places[i]);
+                    }
+                });
+                number += AT_ONCE as u32 * shape.threads();
             }
             if held == tiles - 1 && thread == 0 {
                 starts.write(total, len as u32);
@@ -381,10 +401,12 @@ fn inclusive(mut value: u32) -> u32 {
 /// Warps of a block of the kernels below.
 const WARPS: usize = super::WARPS as usize;
 
+// Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs, with four 101;
+// of 8: 112 and 114), the compiler for 12.0 spills.
 macro_rules! kernels {
     ($($module:ident $find:ident: $k:ty, $v:literal, $l:literal;)*) => { $(
         /// Finds runs of `keys`. How to launch it is said at [`find_runs`].
-        #[kernel(module = $module, launch_bounds(256, 5), programmatic)]
+        #[kernel(module = $module, launch_bounds(256, 4), programmatic)]
         pub fn $find(
             keys: Global<$k>,
             len: u64,
