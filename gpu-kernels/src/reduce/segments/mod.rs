@@ -9,10 +9,11 @@
 //! [`whole`](super::whole) would give to blocks, and the bits of a segment's result are those of `whole` of it alone.
 //!
 //! # How
-//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
-//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a
-//! thread for each segment; then every warp takes its share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs;
-//! by warps that worked out what comes next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
+//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those
+//! of one class fill warps without gaps (`lanes.rs`); where all are so short that each is one lane's, they stay in their order. Longer
+//! ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a thread for each segment; then every warp takes its
+//! share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs; by warps that worked out what comes
+//! next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever

@@ -137,7 +137,7 @@ pub(super) struct Parts<R: Reduction> {
     /// What the block remembers of the stretch.
     pub(super) kept: Shared<u64>,
     pub(super) begins: Shared<u32>,
-    /// The segments by class, where they are not alike, and how many there are of each.
+    /// The segments by class, where they are sorted, and how many there are of each.
     pub(super) sorted: Shared<u16>,
     pub(super) counts: Shared<u32>,
 }
