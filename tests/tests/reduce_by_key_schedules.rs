@@ -37,7 +37,7 @@ fn keys(seed: u64, len: usize, most: u32) -> Vec<u64> {
             49 => 3 * TILE,
             _ => 1 + (lengths[run as usize].to_bits() >> 3) as usize % most as usize,
         };
-        keys.extend(core::iter::repeat_n(run << 32 | run % 2, length.min(len - keys.len())));
+        keys.extend(core::iter::repeat_n((run << 32) | (run % 2), length.min(len - keys.len())));
         run += 1;
     }
     keys
