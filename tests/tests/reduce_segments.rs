@@ -184,6 +184,35 @@ fn any_segments_have_the_bits_of_the_reference() {
     });
 }
 
+/// Where all segments of a stretch have one to four loads, lanes take them in their order; where one is empty or longer, by length.
+#[test]
+fn short_segments_of_different_lengths() {
+    fn of<R, E>(device: &Device, values: impl Fn(u64, usize) -> Vec<E>)
+    where
+        E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,
+        R: Segmented<Item = E>,
+        for<'a> &'a [E]: Columns<Item = E>,
+    {
+        let few = 4 * per_load::<E>() as usize;
+        for (from, others) in [(0, &[][..]), (1, &[]), (3, &[0]), (2, &[few + 1])] {
+            let random = floats(from as u64 + 7, 700);
+            let mut lengths: Vec<usize> =
+                random.iter().map(|random| 1 + (random.to_bits() >> 3) as usize % few).collect();
+            lengths.extend(others);
+            let offsets = offsets_of(from, &lengths);
+            let len = *offsets.last().unwrap() as usize + from;
+            check::<R, E>(device, &values(from as u64, len), &offsets, None, "short ones");
+        }
+    }
+    for_each("short_segments_of_different_lengths", |device| {
+        of::<Sum<f32>, f32>(device, f32::any_bits);
+        of::<Sum<f64>, f64>(device, f64::any_bits);
+        of::<Sum<u8>, u8>(device, u8::any_bits);
+        of::<Sum<f16>, f16>(device, f16::any_bits);
+        of::<ArgMin<f32>, f32>(device, f32::any_bits);
+    });
+}
+
 /// The schedules that the simulator chooses never show: many parts of long segments, and short ones among them.
 #[test]
 fn every_schedule_gives_the_same_bits() {

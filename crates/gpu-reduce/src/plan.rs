@@ -66,7 +66,7 @@ impl Plan {
 pub struct SegmentsPlan {
     /// How many there are.
     pub segments: u32,
-    /// What a block takes of the path of segments and elements (see `gpu_kernels::reduce::segments`).
+    /// What a block takes of the path of segments and elements (see `gpu_kernels::reduce::segments`), or 0 where the device works it out.
     pub share: u64,
     /// Blocks.
     pub blocks: u32,
@@ -91,6 +91,12 @@ impl SegmentsPlan {
             blocks: path.div_ceil(share) as u32,
             shared_bytes: reduce::segments_shared_bytes::<R>(),
         }
+    }
+
+    /// The plan for up to `end` segments whose number only the device knows, none of them empty, the last of which ends at `end`: as many blocks
+    /// as there is room for at once, which work out their shares themselves.
+    pub const fn counted<R: Segmented>(end: usize) -> Self {
+        Self { share: 0, ..Self::new::<R>(end, end) }
     }
 
     /// Grid, block and shared memory.
@@ -214,6 +220,15 @@ mod tests {
         has_a_share_for_each_of::<Sum<u32>>(3 * 132);
         has_a_share_for_each_of::<NormL2<f64>>(3 * 132);
         has_a_share_for_each_of::<Sum<u8>>(3 * 132);
+    }
+
+    #[test]
+    fn counted_segments_have_as_many_blocks_as_the_most_of_them() {
+        for (end, blocks) in [(1, 1), (100, 1), (4096, 18), (1 << 26, 4 * 132), (u32::MAX as usize, 4 * 132)]
+        {
+            let plan = SegmentsPlan::counted::<Sum<f32>>(end);
+            assert_eq!((plan.blocks, plan.share, plan.segments as usize), (blocks, 0, end), "{end}");
+        }
     }
 
     #[test]

@@ -28,21 +28,21 @@ use crate::reduce::Accumulator;
 
 /// The words of one launch: those of the sections' starts, of the groups' totals, of the tiles' totals.
 #[derive(Clone, Copy)]
-pub(super) struct Published {
-    pub(super) words: GlobalMut<u64>,
+pub(crate) struct Published {
+    pub(crate) words: GlobalMut<u64>,
     /// How many tiles there are.
-    pub(super) tiles: u32,
+    pub(crate) tiles: u32,
     /// The launch's mark.
-    pub(super) mark: u32,
+    pub(crate) mark: u32,
     /// Whether blocks take several tiles, so that [`arrive`] is called for each.
-    pub(super) several: bool,
+    pub(crate) several: bool,
 }
 
 /// The result of everything before a tile, and the same with the tile.
 #[derive(Clone, Copy)]
-pub(super) struct Prefix<R> {
-    pub(super) before: R,
-    pub(super) with: R,
+pub(crate) struct Prefix<R> {
+    pub(crate) before: R,
+    pub(crate) with: R,
 }
 
 impl Published {
@@ -58,7 +58,7 @@ impl Published {
 
     /// Publishes the accumulator in `slot`.
     #[inline(always)]
-    pub(super) fn publish<A: Accumulator>(self, slot: u32, value: A) {
+    pub(crate) fn publish<A: Accumulator>(self, slot: u32, value: A) {
         let place = self.words.offset(slot as u64 * A::WORDS as u64);
         unroll::<EXCHANGED>(|word| {
             if (word as u32) < A::WORDS {
@@ -81,7 +81,7 @@ impl Published {
 
     /// Waits for what is published in `slot`.
     #[inline(always)]
-    pub(super) fn wait<A: Accumulator>(self, slot: u32) -> A {
+    pub(crate) fn wait<A: Accumulator>(self, slot: u32) -> A {
         let mut words = self.ask::<A>(slot, true);
         while !self.is_there(words) {
             words = self.ask::<A>(slot, true);
@@ -91,7 +91,7 @@ impl Published {
 
     /// Publishes the total of a tile.
     #[inline(always)]
-    pub(super) fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
+    pub(crate) fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
         self.publish(self.tile_slot(tile), total);
     }
 
@@ -126,7 +126,7 @@ fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
 /// Publishes the tile's total, and those of its group and its section where this was their last. For one whole warp.
 #[device]
 #[inline(always)]
-pub(super) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Register, initial: S::Register) {
+pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Register, initial: S::Register) {
     let lane = warp::lane_id();
     if lane == 0 {
         published.publish_total(tile, total);
@@ -166,7 +166,7 @@ pub(super) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
 /// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are.
 #[device]
 #[inline(always)]
-pub(super) fn gather<S: Scan>(
+pub(crate) fn gather<S: Scan>(
     published: Published,
     tile: u32,
     total: S::Register,
@@ -233,6 +233,6 @@ pub(super) fn gather<S: Scan>(
 
 /// What the first warp left.
 #[inline(always)]
-pub(super) fn prefix<S: Scan>(nodes: Shared<u32>) -> Prefix<S::Register> {
+pub(crate) fn prefix<S: Scan>(nodes: Shared<u32>) -> Prefix<S::Register> {
     Prefix { before: read(nodes, 2, 0), with: read(nodes, 2, 1) }
 }

@@ -28,7 +28,7 @@
 pub mod columns;
 pub mod histogram;
 mod instances;
-mod look_back;
+pub(crate) mod look_back;
 mod memory;
 mod operator;
 mod packed;
@@ -37,7 +37,7 @@ pub mod select;
 pub mod sort;
 mod tile;
 pub mod variants;
-mod whole;
+pub(crate) mod whole;
 
 pub use instances::*;
 pub use operator::{And, Bounds, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor};

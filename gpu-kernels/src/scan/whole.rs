@@ -144,7 +144,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
 }
 
 /// No tile.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A tile that has been read, but for what comes before it.
 #[derive(Clone, Copy)]
@@ -314,27 +314,27 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
 pub(super) const ROW_WORDS: u32 = 32 * VECTOR_BYTES / 4;
 
 /// The counter that blocks draw tickets from: how many were drawn below, how many launches there were above.
-pub(super) struct Tickets {
+pub(crate) struct Tickets {
     /// The counter, that of blocks that have ended, and all other words.
-    pub(super) words: GlobalMut<u64>,
-    pub(super) tiles: u32,
-    pub(super) capacity: u64,
+    pub(crate) words: GlobalMut<u64>,
+    pub(crate) tiles: u32,
+    pub(crate) capacity: u64,
 }
 
 /// What tells the words of a launch from all others that may still be there; never zero.
-pub(super) const fn mark(ticket: u64) -> u32 {
+pub(crate) const fn mark(ticket: u64) -> u32 {
     (ticket >> 32) as u32 + 1
 }
 
 impl Tickets {
     #[inline(always)]
-    pub(super) fn draw(&self) -> u64 {
+    pub(crate) fn draw(&self) -> u64 {
         self.words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
     }
 
     /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks there are.
     #[inline(always)]
-    pub(super) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>, blocks: u32) {
+    pub(crate) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>, blocks: u32) {
         let thread = thread_idx_x();
         let is_last = last == self.tiles + blocks - 1;
         if mark != u32::MAX {

@@ -5,7 +5,8 @@ mod launch;
 pub use launch::RunKey;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_kernels::reduce::{MAX_BLOCKS, RUNS_HEADER, Reduction};
+use gpu_kernels::reduce::{RUNS_HEADER, Reduction, RunsShape};
+use gpu_std::memory::GlobalMut;
 
 use crate::error::Error;
 use crate::operand::Operand;
@@ -15,22 +16,35 @@ use crate::segments::Segmented;
 
 /// The most keys: their offsets are 32-bit.
 const MOST: usize = u32::MAX as usize;
-/// Words of the blocks' counts, before those of the offsets, which are aligned.
-const COUNTS: usize = MAX_BLOCKS as usize;
+/// Words for the starts of the runs of so many keys.
+const fn offset_words(len: usize) -> usize {
+    RUNS_HEADER as usize + len + 1
+}
 
-/// Scratch memory of a reduction by key: where the runs begin, and what [`Scratch::for_segments`] has.
+/// Words of the tiles of so many keys of any width: of the widest there are the most.
+const fn tile_words(len: usize) -> usize {
+    RunsShape::of::<u64>().scratch_words(len as u64) as usize
+}
+
+/// Scratch memory of a reduction by key: where the runs begin, how many of them on their way from block to block, and what
+/// [`Scratch::for_segments`] has.
 ///
 /// It belongs to the stream that it was made for: reductions that share it must run one after the other.
 #[derive(Debug)]
 pub struct KeyScratch {
-    words: Buffer<u32>,
+    offsets: Buffer<u32>,
+    /// Zero at first; every launch leaves it ready for the next one.
+    tiles: Buffer<u64>,
+    /// Set while a launch that uses `tiles` is being enqueued. It stays set if that fails: then they must be cleared again.
+    dirty: bool,
     segments: Scratch,
     /// How many keys it is for.
     len: usize,
 }
 
 impl KeyScratch {
-    /// Scratch memory for reductions `R` by up to `len` keys on `stream`: a word of 32 bits for each and about a 500th of the values.
+    /// Scratch memory for reductions `R` by up to `len` keys on `stream`: a word of 32 bits for each, one of 64 for each 2,000, and about
+    /// a 500th of the values.
     ///
     /// # Errors
     /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
@@ -38,8 +52,18 @@ impl KeyScratch {
         if len > MOST {
             return Err(Error::TooLong { len, most: MOST });
         }
-        let words = stream.device().alloc(COUNTS + RUNS_HEADER as usize + len + 1)?;
-        Ok(Self { words, segments: Scratch::for_segments::<R>(stream, len)?, len })
+        let offsets = stream.device().alloc(offset_words(len))?;
+        let tiles = stream.device().zeroed(tile_words(len))?;
+        Ok(Self { offsets, tiles, dirty: false, segments: Scratch::for_segments::<R>(stream, len)?, len })
+    }
+
+    /// The words of the tiles, which are cleared where a failed launch may have left something; `dirty` is set.
+    fn prepared_tiles(&mut self) -> Result<GlobalMut<u64>, Error> {
+        if self.dirty {
+            self.segments.stream.memset(&mut self.tiles, 0)?;
+        }
+        self.dirty = true;
+        Ok(self.tiles.view_mut().as_global_mut())
     }
 }
 
@@ -137,9 +161,11 @@ pub fn reduce_by_key_into<'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
     let (expected, actual) = (crate::plan::segments_scratch_words::<R>(len), scratch.segments.capacity());
     if scratch.len < len || actual < expected {
         // Of a scratch for fewer keys, its words; of one for another reduction, those of the partial results.
-        let words = |len: usize| COUNTS + RUNS_HEADER as usize + len + 1;
-        let (expected, actual) =
-            if scratch.len < len { (words(len), words(scratch.len)) } else { (expected, actual) };
+        let (expected, actual) = if scratch.len < len {
+            (offset_words(len), offset_words(scratch.len))
+        } else {
+            (expected, actual)
+        };
         return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
     }
     if scratch.segments.stream != *stream {

@@ -29,7 +29,7 @@ pub(super) struct Near<R: Reduction> {
     /// How many elements there are from there on, or [`FAR`](super::FAR).
     pub(super) elements: u32,
     pub(super) begins: Shared<u32>,
-    /// The segments by class, or `None` where they are of one.
+    /// The segments by class, or `None` where they are not sorted.
     pub(super) sorted: Option<Shared<u16>>,
     pub(super) output: GlobalMut<R::Output>,
     /// The stretch's first segment.

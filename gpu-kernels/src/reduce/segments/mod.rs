@@ -9,10 +9,11 @@
 //! [`whole`](super::whole) would give to blocks, and the bits of a segment's result are those of `whole` of it alone.
 //!
 //! # How
-//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those of
-//! one class fill warps without gaps (`lanes.rs`). Longer ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a
-//! thread for each segment; then every warp takes its share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs;
-//! by warps that worked out what comes next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
+//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those
+//! of one class fill warps without gaps (`lanes.rs`); where all are so short that each is one lane's, they stay in their order. Longer
+//! ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a thread for each segment; then every warp takes its
+//! share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs; by warps that worked out what comes
+//! next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
@@ -29,7 +30,7 @@ mod stretch;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, sync_threads, sync_threads_count, thread_idx_x,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
 use gpu_std::{device, opaque, shared};
@@ -40,7 +41,7 @@ use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
 use parts::{PARTIAL, Parts};
-use search::first_not;
+use search::{first_not, window};
 use stretch::{FROM, Stretch, TOTALS};
 
 /// Loads of 16 bytes that a lane has in flight.
@@ -154,7 +155,8 @@ impl Starts {
 /// Reduces each segment of `source`, which has `len` elements, into `output`, [`Reduction::OUTPUTS`] elements each.
 ///
 /// `V` is [`per_load`], `A` is [`accumulators`](super::accumulators). Launch a block of [`THREADS`] threads with
-/// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`.
+/// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`. With [`COUNTED`]
+/// the last segment ends at `len`, and the blocks, however many, have shares alike that are worked out from the count, at least a tile.
 /// The kernel's launch bounds are those threads and [`segments_blocks`], or fewer blocks where that spares it a stack. `scratch` has
 /// [`scratch_words`] words, zero before and after.
 #[device]
@@ -187,46 +189,81 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
-    let mut guess = ahead::likely_first(starts.count as u64);
-    ahead::ask::<R::Item>(source, len, starts, share, guess);
+    let each = weight::<R::Item>() as u64;
+    let of_all = |count: u32| len + count as u64 * each;
+    let (mut share, mut begin) = (share, block_idx_x() as u64 * share);
+    let mut guess = ahead::likely_first(begin, of_all(starts.count), starts.count as u64);
+    ahead::ask::<R::Item>(source, len, starts, begin, share, guess);
+    stretch.clear();
+    if thread == 0 {
+        number.write(0, 0);
+        kept.write(FOLLOWING, UNKNOWN);
+    }
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    let begin = block_idx_x() as u64 * share;
-    let path_end = len + starts.count() as u64 * weight::<R::Item>() as u64;
+    let all = starts.count() as u64;
+    let path_end = of_all(all as u32);
+    if starts.form == COUNTED {
+        // Never by zero; a division that says so has no panic.
+        share = path_end.div_ceil(grid_dim_x().max(1) as u64).max(tile::<R::Item>() as u64);
+        begin = block_idx_x() as u64 * share;
+        guess = ahead::likely_first(begin, path_end, all);
+    }
     // Where their number is in device memory, there are blocks for as many as there may be.
     if begin >= path_end {
         return;
     }
-    let all = starts.count() as u64;
-    if starts.form == COUNTED {
-        guess = ahead::likely_first(all);
+    let end = (begin + share).min(path_end);
+    let high = begin + length_of_stretch::<R>(end - begin);
+    // A segment for each thread around the guess: where it is good, all that begin in the stretch are among them, and memory is asked once.
+    let near = window(guess);
+    let own = near + thread as u64;
+    let offset = if own <= all { starts.at(own as u32) } else { 0 };
+    let is_below = |place: u64| own < all && offset + own * each < place;
+    let passed = sync_threads_count(is_below(begin));
+    let inside = sync_threads_count(is_below(high));
+    let is_found = passed < THREADS && (passed > 0 || near == 0);
+    let is_known = is_found && inside < THREADS;
+    let first = if is_found {
+        near + passed as u64
+    } else {
+        first_not(all, |segment| starts.at(segment as u32) + segment * each < begin)
+    };
+    ahead::ask_more::<R::Item>(source, len, all, begin, end - begin, first);
+    if is_known {
+        let origin = origin::<R>(begin, first, V);
+        if thread >= passed && thread <= inside {
+            stretch.begins.write(thread - passed, (offset - origin).min(FAR) as u32);
+        }
+        if thread == passed {
+            kept.write(FOLLOWING, offset);
+        }
+        if thread + 1 == passed {
+            kept.write(BEFORE, offset);
+        }
     }
-    let first = first_not(all, guess, |segment| {
-        starts.at(segment as u32) + segment * (weight::<R::Item>() as u64) < begin
-    });
     if thread == 0 {
         kept.write(LOW, begin);
         kept.write(FIRST, first);
         kept.write(NEXT, 0);
-        kept.write(END, (begin + share).min(path_end));
+        kept.write(END, end);
+        kept.write(COUNT, if is_known { (inside - passed) as u64 } else { UNKNOWN });
     }
     loop {
-        stretch.clear();
-        if thread == 0 {
-            number.write(0, 0);
-        }
         sync_threads();
         let (low, first) = (kept.read(LOW), kept.read(FIRST) as u32);
         let mut high = low + length_of_stretch::<R>(kept.read(END) - low);
 
         // ---- The segments that begin here ------------------------------------------------------------------------
-        let (mut count, mut origin) = (0, 0);
+        let mut count = 0;
+        let origin = origin::<R>(low, first as u64, V);
         let mut next = kept.read(NEXT);
         let has_some = next < high;
         if has_some {
-            origin = if first < starts.count() { starts.at(first).saturating_sub(V as u64) } else { 0 };
-            count = stretch.read::<R>(starts, first, origin, high);
+            let known = kept.read(COUNT);
+            count =
+                if known == UNKNOWN { stretch.read::<R>(starts, first, origin, high) } else { known as u32 };
             next = origin
                 + stretch.begins.read(count) as u64
                 + (first + count) as u64 * weight::<R::Item>() as u64;
@@ -315,11 +352,22 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             return;
         }
         sync_threads();
+        stretch.clear();
         if thread == 0 {
+            number.write(0, 0);
             kept.write(LOW, high);
             kept.write(FIRST, kept.read(FIRST) + kept.read(COUNT));
+            kept.write(COUNT, UNKNOWN);
+            kept.write(FOLLOWING, UNKNOWN);
         }
     }
+}
+
+/// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a load, if there are
+/// as many before.
+#[inline(always)]
+fn origin<R: Reduction>(low: u64, first: u64, load: usize) -> u64 {
+    low.saturating_sub(first * weight::<R::Item>() as u64).saturating_sub(load as u64)
 }
 
 /// The length of the next stretch, where so much is left: the last two are alike, but pairs of tiles are not cut.
@@ -336,9 +384,9 @@ fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
 }
 
 /// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on the path and ends, its
-/// first segment and how many begin in it, what element their places are counted from, and the least place on the path where the
-/// first segment of the next stretch may stand.
-const KEPT: u32 = 7;
+/// first segment and how many begin in it, what element their places are counted from, the least place on the path where the
+/// first segment of the next stretch may stand, where the share ends, and the first elements of the segment before and of the first one.
+const KEPT: u32 = 9;
 const LOW: u32 = 0;
 const HIGH: u32 = 1;
 const FIRST: u32 = 2;
@@ -346,6 +394,11 @@ const COUNT: u32 = 3;
 const ORIGIN: u32 = 4;
 const NEXT: u32 = 5;
 const END: u32 = 6;
+const BEFORE: u32 = 7;
+const FOLLOWING: u32 = 8;
+
+/// How many segments there are, or where they begin, has not been read.
+const UNKNOWN: u64 = u64::MAX;
 
 /// So many elements from the origin, and beyond, no short segment ends.
 const FAR: u64 = 1 << 31;

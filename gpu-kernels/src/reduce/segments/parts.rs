@@ -9,7 +9,10 @@ use gpu_std::{device, opaque, unroll, warp};
 
 use super::load::{Quad, load, take_all, take_quad};
 use super::stretch::{ALIKE, FROM};
-use super::{FAR, FIRST, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight};
+use super::{
+    BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, UNKNOWN, place_words,
+    weight,
+};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
@@ -134,7 +137,7 @@ pub(super) struct Parts<R: Reduction> {
     /// What the block remembers of the stretch.
     pub(super) kept: Shared<u64>,
     pub(super) begins: Shared<u32>,
-    /// The segments by class, where they are not alike, and how many there are of each.
+    /// The segments by class, where they are sorted, and how many there are of each.
     pub(super) sorted: Shared<u16>,
     pub(super) counts: Shared<u32>,
 }
@@ -150,10 +153,12 @@ impl<R: Reduction> Parts<R> {
             let (begin, end) = (self.begins.read(segment) as u64, self.begins.read(segment + 1) as u64);
             let end = if end < FAR { origin + end } else { self.starts.at(first + segment + 1) };
             (first + segment, origin + begin, end)
-        } else if first > 0 {
-            (first - 1, self.starts.at(first - 1), self.starts.at(first))
-        } else {
+        } else if first == 0 {
             (0, 0, 0)
+        } else if self.kept.read(FOLLOWING) != UNKNOWN {
+            (first - 1, self.kept.read(BEFORE), self.kept.read(FOLLOWING))
+        } else {
+            (first - 1, self.starts.at(first - 1), self.starts.at(first))
         };
         // The stretch in elements: behind so many segments.
         let behind = segment as u64 * weight::<R::Item>() as u64;
