@@ -722,7 +722,7 @@ pub static REDUCE_UNORDERED_F64: ::gpu_std::launch::Module = ::gpu_std::launch::
     ],
 };
 
-/// Module `reduce_runs_b8`: `count_runs_b8`, `write_runs_b8`.
+/// Module `reduce_runs_b8`: `find_runs_b8`.
 pub static REDUCE_RUNS_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_runs_b8",
     images: &[
@@ -741,7 +741,7 @@ pub static REDUCE_RUNS_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module
     ],
 };
 
-/// Module `reduce_runs_b16`: `count_runs_b16`, `write_runs_b16`.
+/// Module `reduce_runs_b16`: `find_runs_b16`.
 pub static REDUCE_RUNS_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_runs_b16",
     images: &[
@@ -760,7 +760,7 @@ pub static REDUCE_RUNS_B16: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `reduce_runs_b32`: `count_runs_b32`, `write_runs_b32`.
+/// Module `reduce_runs_b32`: `find_runs_b32`.
 pub static REDUCE_RUNS_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_runs_b32",
     images: &[
@@ -779,7 +779,7 @@ pub static REDUCE_RUNS_B32: ::gpu_std::launch::Module = ::gpu_std::launch::Modul
     ],
 };
 
-/// Module `reduce_runs_b64`: `count_runs_b64`, `write_runs_b64`.
+/// Module `reduce_runs_b64`: `find_runs_b64`.
 pub static REDUCE_RUNS_B64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "reduce_runs_b64",
     images: &[
@@ -2072,6 +2072,25 @@ pub static TRANSPOSE_SQUARE_B8: ::gpu_std::launch::Module = ::gpu_std::launch::M
             exact: false,
             isa: 78,
             ptx: include_str!("transpose_square_b8.sm_90.ptx"),
+        },
+    ],
+};
+
+/// Module `transpose_square_wide_b8`: `transpose_square_wide_b8`.
+pub static TRANSPOSE_SQUARE_WIDE_B8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
+    name: "transpose_square_wide_b8",
+    images: &[
+        ::gpu_std::launch::Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: include_str!("transpose_square_wide_b8.sm_75.ptx"),
+        },
+        ::gpu_std::launch::Image {
+            arch: 90,
+            exact: false,
+            isa: 78,
+            ptx: include_str!("transpose_square_wide_b8.sm_90.ptx"),
         },
     ],
 };
