@@ -217,7 +217,12 @@ fn what_the_compiler_bounded_is_refused_in_time() {
 fn modules_that_do_not_load_say_why() {
     static BROKEN: Module = Module {
         name: "broken",
-        images: &[Image { arch: 75, exact: false, isa: 74, ptx: ".version 7.4\n.target sm_75\nnonsense;\n" }],
+        images: &[Image {
+            arch: 75,
+            exact: false,
+            isa: 74,
+            ptx: ".version 7.4\n.target sm_75\n.address_size 64\n.visible .entry fill_index()\n{\nnonsense;\n}\n",
+        }],
     };
     static IN_BROKEN: KernelMeta = KernelMeta { module: &BROKEN, ..FILL_INDEX_META };
     static FUTURE: Module = Module {
@@ -265,9 +270,8 @@ fn modules_that_do_not_load_say_why() {
             other => panic!("{other:?}"),
         }
         match launch(&MISSING) {
-            Error::Cuda(failure) => {
-                assert_eq!(failure.name, "CUDA_ERROR_NOT_FOUND");
-                assert!(failure.to_string().contains("no_such_kernel"), "{failure}");
+            Error::NoSuchKernel { module, kernel } => {
+                assert_eq!((module.as_str(), kernel.as_str()), (FILL_INDEX.module.name, "no_such_kernel"));
             }
             other => panic!("{other:?}"),
         }
