@@ -201,4 +201,40 @@ mod tests {
             eprintln!("SKIPPED: this machine has no avx2");
         }
     }
+
+    /// From any address on, any number of elements, and nothing else.
+    fn streams<T: Element + From<u8>>() {
+        let values: Vec<T> = (0..80).map(|i| T::from(i + 1)).collect();
+        for first in 0..33 {
+            for len in 0..=values.len() - 3 {
+                let mut results = [T::default(); 120];
+                streamed(&mut results[first..][..len], |results| {
+                    assert_eq!((results.len(), results.is_empty()), (len, len == 0));
+                    let (one, other) = values[..len].split_at(len / 3);
+                    results.write(0, one);
+                    results.write(one.len(), other);
+                });
+                assert_eq!(results[first..][..len], values[..len], "{len} from {first}");
+                assert!(results[..first].iter().all(|value| *value == T::default()), "{len} from {first}");
+                assert!(
+                    results[first + len..].iter().all(|value| *value == T::default()),
+                    "{len} from {first}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_streamed_arrives() {
+        streams::<u8>();
+        streams::<u16>();
+        streams::<f32>();
+        streams::<u64>();
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn nothing_is_streamed_beyond_the_end() {
+        streamed(&mut [0u8; 4], |results| results.write(2, &[1; 3]));
+    }
 }
