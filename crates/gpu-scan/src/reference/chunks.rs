@@ -2,7 +2,7 @@
 //! hands on what comes before the next, and writes its results while others read.
 //!
 //! So no core waits for all others, and while one computes another has the memory. (2^26 `f32` on two cores of an AMD EPYC, family 26, with 1 MiB
-//! of second-level cache each: 14.3 to 15.6 ms, a parallel copy 10.7 to 11.3; on 16 cores of a machine with an H200 5.36 and 4.21. In batches of
+//! of second-level cache each: 13.9 to 14.3 ms, a parallel copy 10.6 to 10.9; on 16 cores of a machine with an H200 5.36 and 4.21. In batches of
 //! 2 MiB a core, with barriers between totals and results, it took a sixth longer, of 512 KiB two thirds: a barrier took some 25 µs.)
 //!
 //! Results that are more than caches hold go past them: then nobody reads memory only to write it (a tenth of the time).
