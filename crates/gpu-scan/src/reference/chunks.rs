@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gpu_core::vectors;
 use gpu_kernels::scan::{Scan, Shape};
 
-use super::part::{Apart, Backwards, Part, Past};
+use super::part::{Apart, Backwards, Part, Past, Rows};
 use super::tile::{Room, Total, Write, vectors_of};
 use super::{Walk, identity};
 use crate::options::Options;
@@ -74,9 +74,10 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
                 // By way of a buffer, tile by tile forwards: all the way backwards took 1.6 times as long (2^26 `f32`).
                 for (first, starts, lanes) in tiles {
                     let end = (first + tile).min(chunk.len());
-                    let (buffer, base) = (&mut buffer[..end - first], 0);
+                    let buffer = &mut buffer[..end - first];
                     let rows = &mut Backwards { input: &chunk.items()[first..end], buffer };
                     let (before, with) = (starts[1], starts[0]);
+                    let base = 0;
                     vectors::run(Write::<S, _, V> {
                         rows,
                         base,
@@ -88,42 +89,14 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
                         with,
                         next,
                     });
-                    chunk.results()[first..end].copy_from_slice(&buffer[..end - first]);
+                    chunk.results()[first..end].copy_from_slice(buffer);
                 }
             } else if let (true, Some(Apart { input, output })) = (streams, chunk.apart()) {
                 vectors::streamed(output, |results| {
-                    let rows = &mut Past { input, results };
-                    for (base, starts, lanes) in tiles {
-                        let (before, with) = (starts[0], starts[1]);
-                        vectors::run(Write::<S, _, V> {
-                            rows,
-                            base,
-                            options,
-                            shape,
-                            room,
-                            lanes,
-                            before,
-                            with,
-                            next,
-                        });
-                    }
+                    forwards::<S, _, V>(&mut Past { input, results }, tiles, (options, shape, next), room);
                 });
             } else {
-                let rows = &mut chunk;
-                for (base, starts, lanes) in tiles {
-                    let (before, with) = (starts[0], starts[1]);
-                    vectors::run(Write::<S, _, V> {
-                        rows,
-                        base,
-                        options,
-                        shape,
-                        room,
-                        lanes,
-                        before,
-                        with,
-                        next,
-                    });
-                }
+                forwards::<S, _, V>(&mut chunk, tiles, (options, shape, next), room);
             }
         }
     };
@@ -137,6 +110,19 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
         0 => {}
         1 => work(),
         _ => rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work()))),
+    }
+}
+
+/// Writes the results of `tiles`: of each its first element among the rows', what comes before it and that with it, and its lanes.
+fn forwards<'a, S: Scan, P: Rows<S>, const V: usize>(
+    rows: &mut P,
+    tiles: impl Iterator<Item = (usize, &'a [S::Register], &'a [S::Register])>,
+    (options, shape, next): (&Options<S::Output>, Shape, isize),
+    room: &mut Room<S>,
+) {
+    for (base, starts, lanes) in tiles {
+        let (before, with) = (starts[0], starts[1]);
+        vectors::run(Write::<S, _, V> { rows, base, options, shape, room, lanes, before, with, next });
     }
 }
 
