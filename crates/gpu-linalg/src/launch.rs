@@ -140,6 +140,7 @@ macro_rules! real_elements {
         impl RealElement for $T {}
 
         impl sealed::MatrixKernels for $T {
+            #[inline]
             unsafe fn gemm(
                 kernel: plan::gemm::Kernel,
                 stream: &Stream,
@@ -161,6 +162,7 @@ macro_rules! real_elements {
                 }
             }
 
+            #[inline]
             unsafe fn elementwise(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -174,6 +176,7 @@ macro_rules! real_elements {
                 unsafe { elementwise::$elementwise::launch(stream, config, x, y, output, lines, alpha) }
             }
 
+            #[inline]
             unsafe fn swap(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -185,6 +188,7 @@ macro_rules! real_elements {
                 unsafe { elementwise::$swap::launch(stream, config, x, y, lines) }
             }
 
+            #[inline]
             unsafe fn ger(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -198,6 +202,7 @@ macro_rules! real_elements {
                 unsafe { ger::$ger::launch(stream, config, of_lines, of_places, a, lines, alpha) }
             }
 
+            #[inline]
             unsafe fn triangle(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -226,6 +231,7 @@ macro_rules! elements {
         impl Element for $T {}
 
         impl sealed::VectorKernels for $T {
+            #[inline]
             unsafe fn gemv(
                 along: bool,
                 stream: &Stream,
@@ -247,6 +253,7 @@ macro_rules! elements {
                 }
             }
 
+            #[inline]
             unsafe fn finish(
                 stream: &Stream,
                 config: LaunchConfig,

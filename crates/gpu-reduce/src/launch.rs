@@ -61,6 +61,7 @@ pub trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Output = R::
 }
 
 impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for kernels::Mapped<M, R> {
+    #[inline]
     unsafe fn launch(
         stream: &Stream,
         config: LaunchConfig,
@@ -138,6 +139,7 @@ macro_rules! instance {
         }
     };
     (@launch $kernel:ident, $pattern:pat_param => ($($source:ident),*), $reduction:ty, $item:ty) => {
+        #[inline]
         unsafe fn launch(
             stream: &$crate::__private::Stream,
             config: $crate::__private::LaunchConfig,
@@ -159,6 +161,7 @@ macro_rules! instance {
 macro_rules! of_kernel {
     ($name:ident, $reduction:ty) => {
         impl Instance for $reduction {
+            #[inline]
             unsafe fn launch(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -189,6 +192,7 @@ macro_rules! of_kernel {
     };
     ((two) $name:ident, $reduction:ty) => {
         impl Instance for $reduction {
+            #[inline]
             unsafe fn launch(
                 stream: &Stream,
                 config: LaunchConfig,

@@ -105,6 +105,7 @@ macro_rules! instance {
         };
 
         impl $crate::Instance for $scan {
+            #[inline]
             unsafe fn launch(
                 stream: &$crate::__private::Stream,
                 config: $crate::__private::LaunchConfig,
@@ -131,6 +132,7 @@ pub(crate) fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
 macro_rules! of_kernel {
     ($name:ident, $scan:ty) => {
         impl Instance for $scan {
+            #[inline]
             unsafe fn launch(
                 stream: &Stream,
                 config: LaunchConfig,

@@ -161,6 +161,8 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
     // `launch` hands out a static of its own: targets may tell kernels apart by its address.
     quote! {
         #(#attrs)*
+        // Compiled where it is first used, so that nobody pays for kernels that are not.
+        #[inline]
         #[cfg(not(target_arch = "nvptx64"))]
         #[allow(clippy::too_many_arguments)]
         #vis #sig #block

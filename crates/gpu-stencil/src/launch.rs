@@ -128,6 +128,7 @@ macro_rules! pixels {
             const SOBEL: &'static [(u32, u32)] = &[$((3, $sobel_channels)),*];
             const TABLE: usize = filter::$table;
 
+            #[inline]
             unsafe fn separable(
                 kernel: Kernel,
                 stream: &Stream,
@@ -158,6 +159,7 @@ macro_rules! pixels {
                 }
             }
 
+            #[inline]
             unsafe fn full(
                 kernel: Kernel,
                 stream: &Stream,
@@ -188,6 +190,7 @@ macro_rules! pixels {
                 }
             }
 
+            #[inline]
             unsafe fn sobel(
                 kernel: Kernel,
                 stream: &Stream,

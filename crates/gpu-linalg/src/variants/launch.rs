@@ -78,6 +78,7 @@ macro_rules! elements {
         impl VariantElement for $T {}
 
         impl sealed::GemvKernels for $T {
+            #[inline]
             unsafe fn gemv(
                 variant: GemvVariant,
                 stream: &Stream,

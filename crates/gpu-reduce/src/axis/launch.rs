@@ -58,6 +58,7 @@ pub trait MappedAlongColumns<R: Reduction>: kernels::Map<Item: Operand, Output =
 impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongColumns
     for kernels::Mapped<M, R>
 {
+    #[inline]
     unsafe fn launch_columns(
         stream: &Stream,
         config: LaunchConfig,
@@ -145,6 +146,7 @@ macro_rules! columns_instance {
         }
     };
     (@launch $kernel:ident, $pattern:pat_param => ($($source:ident),*), $reduction:ty, $item:ty) => {
+        #[inline]
         unsafe fn launch_columns(
             stream: &$crate::__private::Stream,
             config: $crate::__private::LaunchConfig,
@@ -163,6 +165,7 @@ macro_rules! columns_instance {
 macro_rules! of_kernel {
     ($name:ident, $reduction:ty) => {
         impl AlongColumns for $reduction {
+            #[inline]
             unsafe fn launch_columns(
                 stream: &Stream,
                 config: LaunchConfig,

@@ -39,6 +39,7 @@ pub trait RunKey: gpu_core::Element + Eq {
 macro_rules! keys {
     ($($t:ty as $bits:ty: $find:ident;)*) => { $(
         impl RunKey for $t {
+            #[inline]
             unsafe fn launch_runs(
                 stream: &Stream,
                 keys: Global<$t>,

@@ -88,6 +88,7 @@ pub trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Output = R:
 impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented for kernels::Mapped<M, R> {
     const BLOCKS: u32 = M::BLOCKS;
 
+    #[inline]
     unsafe fn launch_segments(
         stream: &Stream,
         config: LaunchConfig,
@@ -178,6 +179,7 @@ macro_rules! segmented_instance {
     (@launch $kernel:ident, $pattern:pat_param => ($($source:ident),*), $reduction:ty, $item:ty) => {
         const BLOCKS: u32 = $crate::__private::blocks_of::<$reduction>(&$kernel::META);
 
+        #[inline]
         unsafe fn launch_segments(
             stream: &$crate::__private::Stream,
             config: $crate::__private::LaunchConfig,
@@ -204,6 +206,7 @@ macro_rules! of_kernel {
         impl Segmented for $reduction {
             const BLOCKS: u32 = blocks_of::<Self>(&kernels::segment_kernels::$name::META);
 
+            #[inline]
             unsafe fn launch_segments(
                 stream: &Stream,
                 config: LaunchConfig,

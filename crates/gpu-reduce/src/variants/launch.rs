@@ -33,6 +33,7 @@ pub trait Kernels: gpu_core::Element {
 macro_rules! kernels {
     ($($t:ty: $($variant:ident $kernel:ident,)* => $final_global:ident;)*) => { $(
         impl Kernels for $t {
+            #[inline]
             unsafe fn launch(
                 variant: Variant,
                 stream: &Stream,

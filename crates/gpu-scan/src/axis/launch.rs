@@ -115,6 +115,7 @@ macro_rules! columns_instance {
         };
 
         impl $crate::AlongColumns for $scan {
+            #[inline]
             unsafe fn launch(
                 stream: &$crate::__private::Stream,
                 config: $crate::__private::LaunchConfig,
@@ -141,6 +142,7 @@ macro_rules! columns_instance {
 macro_rules! of_kernel {
     ($name:ident, $scan:ty) => {
         impl AlongColumns for $scan {
+            #[inline]
             unsafe fn launch(
                 stream: &Stream,
                 config: LaunchConfig,

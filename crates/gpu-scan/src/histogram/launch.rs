@@ -54,6 +54,7 @@ macro_rules! launches {
             type Even = $binning;
             const FLIP: u32 = $flip;
 
+            #[inline]
             unsafe fn launch_even(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -69,6 +70,7 @@ macro_rules! launches {
                 unsafe { kernels::$even::launch(stream, config, samples, len, even, bins, counts, wide) }
             }
 
+            #[inline]
             unsafe fn launch_edges(
                 stream: &Stream,
                 config: LaunchConfig,

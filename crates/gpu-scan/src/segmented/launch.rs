@@ -108,6 +108,7 @@ macro_rules! segmented_instance {
         };
 
         impl $crate::Segmented for $scan {
+            #[inline]
             unsafe fn launch(
                 stream: &$crate::__private::Stream,
                 config: $crate::__private::LaunchConfig,
@@ -136,6 +137,7 @@ macro_rules! segmented_instance {
 macro_rules! of_kernel {
     ($name:ident, $scan:ty) => {
         impl Segmented for $scan {
+            #[inline]
             unsafe fn launch(
                 stream: &Stream,
                 config: LaunchConfig,

@@ -94,6 +94,7 @@ macro_rules! predicate {
         };
 
         impl $crate::PredicateInstance for $predicate {
+            #[inline]
             unsafe fn launch(
                 stream: &$crate::__private::Stream,
                 config: $crate::__private::LaunchConfig,
@@ -160,6 +161,7 @@ macro_rules! by_width {
 }
 
 impl<T: Element> LaunchRule<T> for ByFlags<'_> {
+    #[inline]
     unsafe fn launch(&self, stream: &Stream, s: Selection<T>) -> Result<(), gpu_core::Error> {
         let flags = self.0.as_global();
         // SAFETY: the caller promises what the kernel needs; there are as many flags as items.
@@ -176,6 +178,7 @@ impl<T: Element> LaunchRule<T> for ByFlags<'_> {
 }
 
 impl<T: Element> LaunchRule<T> for Unlike {
+    #[inline]
     unsafe fn launch(&self, stream: &Stream, s: Selection<T>) -> Result<(), gpu_core::Error> {
         // SAFETY: the caller promises what the kernel needs.
         unsafe {
@@ -236,6 +239,7 @@ pub(super) fn encode<T: Element>(
 }
 
 impl<P: PredicateInstance> LaunchRule<P::Item> for ByPredicate<P> {
+    #[inline]
     unsafe fn launch(&self, stream: &Stream, s: Selection<P::Item>) -> Result<(), gpu_core::Error> {
         // SAFETY: the caller promises what the kernel needs.
         unsafe {

@@ -67,6 +67,7 @@ pub trait Launch: Element {
 macro_rules! launches {
     ($($t:ty as $bits:ty: $count:ident, $keys:ident, $four:ident, $eight:ident;)*) => { $(
         impl Launch for $t {
+            #[inline]
             unsafe fn launch_count(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -85,6 +86,7 @@ macro_rules! launches {
                 }
             }
 
+            #[inline]
             unsafe fn launch_sweep(
                 stream: &Stream,
                 config: LaunchConfig,

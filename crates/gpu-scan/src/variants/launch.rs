@@ -64,6 +64,7 @@ pub(super) fn sum(
 ///
 /// # Safety
 /// `from` has `len` elements, `to` room for as many, the same memory or apart, and `totals` an element for each tile of each level.
+#[inline]
 unsafe fn recursive(
     variant: Variant,
     stream: &Stream,

@@ -80,6 +80,7 @@ macro_rules! elements {
         impl GridElement for $T {}
 
         impl sealed::Kernels for $T {
+            #[inline]
             unsafe fn strips(
                 kernel: Kernel,
                 stream: &Stream,
@@ -100,6 +101,7 @@ macro_rules! elements {
                 }
             }
 
+            #[inline]
             unsafe fn march(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -112,6 +114,7 @@ macro_rules! elements {
                 unsafe { march::$march::launch(stream, config, input, source, output, shape, weights) }
             }
 
+            #[inline]
             unsafe fn step(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -151,6 +154,7 @@ fn table<T: Float, const N: usize>(stencil: &Stencil<T>) -> [T; N] {
 /// # Safety
 /// Until the kernels have ended the accessors must hold the grid, the new state shared with nothing; `case` must be the problem's, with
 /// the accessors' alignment.
+#[inline]
 unsafe fn pass<T: GridElement>(
     problem: &Problem<'_, T>,
     stream: &Stream,

@@ -41,6 +41,7 @@ macro_rules! elements {
         impl Element for $T {}
 
         impl sealed::Kernels for $T {
+            #[inline]
             unsafe fn resize(
                 kernel: Kernel,
                 stream: &Stream,

@@ -78,6 +78,7 @@ macro_rules! kernels {
         impl Exact for $T {}
 
         impl sealed::Kernels for $T {
+            #[inline]
             unsafe fn correlate1d(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -91,6 +92,7 @@ macro_rules! kernels {
                 unsafe { scipy::$correlate1d::launch(stream, config, input, output, lines, outside, weights) }
             }
 
+            #[inline]
             unsafe fn correlate(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -104,6 +106,7 @@ macro_rules! kernels {
                 unsafe { scipy::$correlate::launch(stream, config, input, output, rectangle, outside, weights) }
             }
 
+            #[inline]
             unsafe fn uniform(
                 stream: &Stream,
                 config: LaunchConfig,
@@ -116,6 +119,7 @@ macro_rules! kernels {
                 unsafe { scipy::$uniform::launch(stream, config, input, output, lines, outside) }
             }
 
+            #[inline]
             unsafe fn add(
                 stream: &Stream,
                 config: LaunchConfig,

@@ -38,6 +38,7 @@ macro_rules! elements {
         impl SignalElement for $T {}
 
         impl sealed::Kernels for $T {
+            #[inline]
             unsafe fn chains(
                 stream: &Stream,
                 config: LaunchConfig,

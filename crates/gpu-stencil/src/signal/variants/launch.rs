@@ -50,6 +50,7 @@ macro_rules! elements {
         }
 
         impl sealed::Kernels for $T {
+            #[inline]
             unsafe fn correlate(
                 stream: &Stream,
                 config: LaunchConfig,
