@@ -305,8 +305,8 @@ fn registers(options: &Options) -> Result<(), Box<dyn Error>> {
         let geometry = Geometry { grid: config.grid, block: config.block, shared_bytes: config.shared_bytes };
         let occupancy = Occupancy::of(&options.device, &geometry, Some(found.registers));
         // Each thread with a whole patch runs straight through, so what stands in the code is what it executes.
-        let patches = (size / u64::from(gpu_kernels::transpose::variants::PATCH_LONG))
-            * (size / u64::from(gpu_kernels::transpose::variants::PATCH_SHORT));
+        let patches = (size / u64::from(gpu_transpose_kernels::variants::PATCH_LONG))
+            * (size / u64::from(gpu_transpose_kernels::variants::PATCH_SHORT));
         let spilled = u64::from(found.spill_stores + found.spill_loads);
         let line = RegistersLine {
             variant: variant.name(),

@@ -38,7 +38,7 @@ impl Summation {
     pub fn block(self) -> u32 {
         match self {
             Self::Textbook(_) => gpu_reduce::variants::BLOCK,
-            Self::Fast => gpu_kernels::reduce::THREADS,
+            Self::Fast => gpu_reduce_kernels::THREADS,
         }
     }
 

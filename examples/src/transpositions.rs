@@ -39,7 +39,7 @@ impl Transposition {
     pub fn block(self) -> u32 {
         match self {
             Self::Textbook(variant) => variant.block(),
-            Self::Fast => gpu_kernels::transpose::TILE_B32.rows,
+            Self::Fast => gpu_transpose_kernels::TILE_B32.rows,
         }
     }
 

@@ -4,7 +4,7 @@ use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::Device;
-use gpu_kernels::scan::histogram::{MAX_SHARED_BINS, copies};
+use gpu_scan_kernels::histogram::{MAX_SHARED_BINS, copies};
 use gpu_scan::{
     HistogramSample, histogram_between, histogram_between_into, histogram_even, histogram_even_into,
 };

@@ -1,6 +1,6 @@
 //! Products of a matrix and a vector: one body over all backends, against a serial oracle.
 
-use gpu_kernels::linalg::gemv::{ACROSS_THREADS, ACROSS_WARPS, Shape, vector};
+use gpu_linalg_kernels::gemv::{ACROSS_THREADS, ACROSS_WARPS, Shape, vector};
 use gpu_linalg::plan::gemv::Plan;
 use gpu_linalg::{Element, Error, Layout, Matrix, Order, bf16, f16, gemv, gemv_scratch_len, matvec};
 use gpu_std::float::Float;

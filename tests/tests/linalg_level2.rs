@@ -1,7 +1,7 @@
 //! Outer products, and products of a vector and a symmetric or triangular matrix: one body over all backends, against serial
 //! oracles.
 
-use gpu_kernels::linalg::triangle::TILE;
+use gpu_linalg_kernels::triangle::TILE;
 use gpu_linalg::{
     Diagonal, Error, Layout, Matrix, MatrixMut, Order, RealElement, Triangle, ger, symv, symv_scratch_len,
     trmv, trmv_scratch_len,

@@ -7,7 +7,7 @@ mod support {
 }
 
 use gpu_core::Device;
-use gpu_kernels::scan::segmented::{Starts, segments, shared_bytes};
+use gpu_scan_kernels::segmented::{Starts, segments, shared_bytes};
 use gpu_scan::kernels::{Shape, Sum};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
@@ -50,9 +50,9 @@ fn check(seed: u64, len: usize, blocks: u32) {
     let flags: Vec<u8> = starts.iter().map(|start| u8::from(*start)).collect();
     let flags = device.upload(&flags).unwrap();
     let (kind, array, count) = if seed.is_multiple_of(3) {
-        (gpu_kernels::scan::segmented::BY_FLAGS, flags.view().as_global(), 0)
+        (gpu_scan_kernels::segmented::BY_FLAGS, flags.view().as_global(), 0)
     } else {
-        (gpu_kernels::scan::segmented::BY_OFFSETS, offsets.view().as_global().cast(), offsets.len() as u64)
+        (gpu_scan_kernels::segmented::BY_OFFSETS, offsets.view().as_global().cast(), offsets.len() as u64)
     };
     let tiles = SMALL.tiles(len as u64);
     let mut words = device.zeroed::<u64>(2 + SMALL.scratch_words(tiles) as usize).unwrap();

@@ -4,7 +4,7 @@ use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::{Buffer, Device, Element, Kind};
-use gpu_kernels::scan::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
+use gpu_scan_kernels::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
 use gpu_scan::{
     Error, RunsMut, SelectScratch, partition_flagged, partition_flagged_into, partition_if,
     run_length_encode, run_length_encode_into, select_flagged, select_flagged_into, select_if,
@@ -179,7 +179,7 @@ gpu_scan::predicate!(unsafe Threes => threes, 8);
 fn more_tiles_than_blocks() {
     for_each("more_tiles_than_blocks", |device| {
         let tile = Shape::new(16).tile() as usize;
-        let len = gpu_kernels::scan::MAX_BLOCKS as usize * tile + 1234;
+        let len = gpu_scan_kernels::MAX_BLOCKS as usize * tile + 1234;
         let items = runs(8, len, u128::from);
         let flags = flags(8, len, 100);
         let (on_device, of_items) = (device.upload(&items).unwrap(), device.upload(&flags).unwrap());

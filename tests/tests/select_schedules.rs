@@ -2,7 +2,7 @@
 //! relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
 
 use gpu_core::Device;
-use gpu_kernels::scan::select::{Flags, Kept, Shape, select};
+use gpu_scan_kernels::select::{Flags, Kept, Shape, select};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;

@@ -2,7 +2,7 @@
 //! relaxed loads that may be stale. Blocks of two warps and digits of five bits make many tiles affordable.
 
 use gpu_core::Device;
-use gpu_kernels::scan::sort::{
+use gpu_sort_kernels::{
     HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep,
 };
 use gpu_sim::{Config, Record};

@@ -208,7 +208,7 @@ fn any_image() {
 /// The signs of zeros and the four quadrants, as C's `atan2` has them.
 #[test]
 fn directions_of_every_quadrant() {
-    use gpu_kernels::stencil::filter::arctangent::atan2;
+    use gpu_stencil_kernels::filter::arctangent::atan2;
     let sides = [0.0f32, -0.0, 1.0, -1.0, 0.41, -0.42, 1e-30, -3e30, f32::MIN_POSITIVE, 1e-42];
     for y in sides {
         for x in sides {

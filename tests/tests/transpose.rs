@@ -1,6 +1,6 @@
 //! The transposition: one body over all backends, against a serial oracle.
 
-use gpu_kernels::transpose::TILE_B32;
+use gpu_transpose_kernels::TILE_B32;
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;

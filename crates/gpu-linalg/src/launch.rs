@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::linalg::{Scalar, elementwise, gemm, gemv, ger, triangle};
+use gpu_linalg_kernels::{Scalar, elementwise, gemm, gemv, ger, triangle};
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;

@@ -1,8 +1,8 @@
 //! Which reductions there are of which elements.
 
 use gpu_core::{Stream, View};
-use gpu_kernels::reduce as kernels;
-use gpu_kernels::reduce::{Integer, Number, Real};
+use gpu_reduce_kernels as kernels;
+use gpu_reduce_kernels::{Integer, Number, Real};
 use gpu_std::half::{bf16, f16};
 
 use crate::axis::AlongColumns;

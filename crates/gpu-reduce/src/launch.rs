@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::{self as kernels, Reduction};
+use gpu_reduce_kernels::{self as kernels, Reduction};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -84,7 +84,7 @@ impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for
 ///
 /// ```
 /// use gpu_reduce::kernels::{Mapped, Reduction, Sum};
-/// # use gpu_kernels::reduce::{Map, whole};
+/// # use gpu_reduce_kernels::{Map, whole};
 /// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
 /// pub struct Doubled;
 ///

@@ -27,7 +27,7 @@ pub use segments::{MappedSegmented, Segmented, Segments};
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {
-    pub use gpu_kernels::reduce::*;
+    pub use gpu_reduce_kernels::*;
 }
 
 /// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.

@@ -1,7 +1,7 @@
 //! What a reduction takes: one array, or two of the same length.
 
 use gpu_core::{Device, View};
-use gpu_kernels::reduce::{Item, Reduction, THREADS};
+use gpu_reduce_kernels::{Item, Reduction, THREADS};
 use gpu_std::half::{bf16, f16};
 
 use crate::error::Error;

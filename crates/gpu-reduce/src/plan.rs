@@ -1,6 +1,6 @@
 //! What a reduction launches, from its length and what it takes alone: pure, tested without a GPU.
 
-use gpu_kernels::reduce::{self, Item, Lines, Reduction};
+use gpu_reduce_kernels::{self, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -66,7 +66,7 @@ impl Plan {
 pub struct SegmentsPlan {
     /// How many there are.
     pub segments: u32,
-    /// What a block takes of the path of segments and elements (see `gpu_kernels::reduce::segments`), or 0 where the device works it out.
+    /// What a block takes of the path of segments and elements (see `gpu_reduce_kernels::segments`), or 0 where the device works it out.
     pub share: u64,
     /// Blocks.
     pub blocks: u32,
@@ -148,7 +148,7 @@ const _: () = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu_kernels::reduce::{ArgMax, Dot, NormL2, Sum};
+    use gpu_reduce_kernels::{ArgMax, Dot, NormL2, Sum};
 
     const MAX: usize = reduce::MAX_BLOCKS as usize;
 

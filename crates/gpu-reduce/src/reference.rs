@@ -1,9 +1,9 @@
 //! The CPU's reductions: the oracle of the kernels, and what a machine without a GPU computes with.
 //!
-//! They combine in the kernels' order (see [`gpu_kernels::reduce`]), so the results agree bit for bit. It costs the CPU
+//! They combine in the kernels' order (see [`gpu_reduce_kernels`]), so the results agree bit for bit. It costs the CPU
 //! nothing: the accumulators of a block's threads are a row that vector instructions work on.
 
-use gpu_kernels::reduce::{GROUP, Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load, slab};
+use gpu_reduce_kernels::{GROUP, Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load, slab};
 use rayon::prelude::*;
 
 use crate::by_key::RunKey;

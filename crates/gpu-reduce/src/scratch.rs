@@ -1,7 +1,7 @@
 //! Scratch memory of a reduction.
 
 use gpu_core::{Buffer, Stream};
-use gpu_kernels::reduce::Reduction;
+use gpu_reduce_kernels::Reduction;
 
 use crate::axis::Along;
 use crate::error::Error;

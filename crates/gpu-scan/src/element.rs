@@ -1,7 +1,7 @@
 //! Which scans there are of which elements.
 
-use gpu_kernels::scan as kernels;
-use gpu_kernels::scan::{Bounds, Widen};
+use gpu_scan_kernels as kernels;
+use gpu_scan_kernels::{Bounds, Widen};
 use gpu_std::half::{bf16, f16};
 
 use crate::axis::AlongColumns;

@@ -1,9 +1,9 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::Accumulator;
-use gpu_kernels::scan::{self as kernels, Scan};
-use gpu_kernels::scan_instances;
+use gpu_reduce_kernels::Accumulator;
+use gpu_scan_kernels::{self as kernels, Scan};
+use gpu_scan_kernels::scan_instances;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

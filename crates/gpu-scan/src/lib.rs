@@ -33,7 +33,7 @@ pub use sort::*;
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {
-    pub use gpu_kernels::scan::*;
+    pub use gpu_scan_kernels::*;
 }
 
 /// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.

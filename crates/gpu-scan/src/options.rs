@@ -1,6 +1,6 @@
 //! Which elements a result takes in, from which end, and where it starts.
 
-use gpu_kernels::scan::{EXCLUSIVE, REVERSE, Scan};
+use gpu_scan_kernels::{EXCLUSIVE, REVERSE, Scan};
 
 /// What a scan computes, besides its operator.
 ///

@@ -1,6 +1,6 @@
 //! What a scan launches, from its length and operator alone: pure, tested without a GPU.
 
-use gpu_kernels::scan::{self, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
+use gpu_scan_kernels::{self, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -98,7 +98,7 @@ const _: () = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu_kernels::scan::Sum;
+    use gpu_scan_kernels::Sum;
 
     #[test]
     fn tiles_are_16_to_20_kib_of_the_wider_side() {

@@ -1,6 +1,6 @@
 //! The CPU's scans: the oracle of the kernels, and what a machine without a GPU computes with.
 //!
-//! They combine in the kernels' order (see [`gpu_kernels::scan`]), so the results agree bit for bit. The cores take chunks of
+//! They combine in the kernels' order (see [`gpu_scan_kernels`]), so the results agree bit for bit. The cores take chunks of
 //! tiles that fit their caches in turn: first the tiles' totals, in one read from memory; then, what comes before the chunk being
 //! known, the results, from the cache. So memory is read once and written once, as on the GPU. Within a tile the 32
 //! vectors of a row are what vector instructions work on.
@@ -9,7 +9,7 @@ mod chunks;
 mod part;
 mod tile;
 
-use gpu_kernels::scan::{GROUP, Scan, Shape};
+use gpu_scan_kernels::{GROUP, Scan, Shape};
 
 use crate::error::Error;
 use crate::options::Options;

@@ -1,5 +1,5 @@
 use super::*;
-use gpu_kernels::scan::{Max, Sum};
+use gpu_scan_kernels::{Max, Sum};
 
 #[test]
 fn whole_numbers_are_scanned_exactly() {

@@ -1,7 +1,7 @@
 //! Scratch memory of a scan.
 
 use gpu_core::{Buffer, Stream};
-use gpu_kernels::scan::Scan;
+use gpu_scan_kernels::Scan;
 
 use crate::axis::{Along, scratch_words};
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Border modes.
 
-use gpu_kernels::stencil::border;
+use gpu_stencil_kernels::border;
 
 /// What a stencil reads outside its input, with SciPy's names and meanings.
 ///

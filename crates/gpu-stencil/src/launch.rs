@@ -1,9 +1,9 @@
 //! The launches, and the CPU's instructions: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::stencil::filter::general::{self, SEPARABLE_WEIGHTS};
-use gpu_kernels::stencil::filter::sobel::Targets;
-use gpu_kernels::stencil::filter::{self, FAST_FULL_WEIGHTS, FAST_SEPARABLE_WEIGHTS, Geometry};
+use gpu_stencil_kernels::filter::general::{self, SEPARABLE_WEIGHTS};
+use gpu_stencil_kernels::filter::sobel::Targets;
+use gpu_stencil_kernels::filter::{self, FAST_FULL_WEIGHTS, FAST_SEPARABLE_WEIGHTS, Geometry};
 use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

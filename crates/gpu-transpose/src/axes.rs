@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::matrix::Matrix;
 
 /// The most axes a permutation may have once unit axes are dropped and adjacent ones fused.
-pub const MAX_RANK: usize = gpu_kernels::transpose::MAX_AXES;
+pub const MAX_RANK: usize = gpu_transpose_kernels::MAX_AXES;
 
 /// An axis of an array that is copied from one place to another: `extent` indices, each so many elements after the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

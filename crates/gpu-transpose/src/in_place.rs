@@ -1,6 +1,6 @@
 //! Plans of transpositions in place: pure, tested without a GPU.
 
-use gpu_kernels::transpose as kernels;
+use gpu_transpose_kernels as kernels;
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

@@ -3,7 +3,7 @@
 //! Kernels move words of as many bytes as an element has, whatever they mean.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_kernels::transpose as kernels;
+use gpu_transpose_kernels as kernels;
 use gpu_std::memory::GlobalMut;
 
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! What a transposition launches, from its axes, the element's size and the addresses' alignment: pure, tested without a GPU.
 
-use gpu_kernels::transpose::{self as kernels, Grid, Walk};
+use gpu_transpose_kernels::{self as kernels, Grid, Walk};
 use gpu_std::launch::LaunchConfig;
 
 use crate::axes::{Axis, of_matrices, widen};

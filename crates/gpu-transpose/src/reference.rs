@@ -1,6 +1,6 @@
 //! The CPU's transposition: the oracle of the kernels, and what a machine without a GPU uses.
 
-use gpu_kernels::transpose as kernels;
+use gpu_transpose_kernels as kernels;
 use rayon::prelude::*;
 
 use crate::axes::{Axis, of_matrices, of_permutation};

@@ -1,7 +1,7 @@
 //! Element-wise operations on vectors and matrices.
 
 use gpu_core::Stream;
-use gpu_kernels::linalg::elementwise::{AXPY, COPY, PRODUCT, SCALE};
+use gpu_linalg_kernels::elementwise::{AXPY, COPY, PRODUCT, SCALE};
 
 use super::expect_apart;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Element-wise operations: matrices as lines, and threads to a line.
 
-use gpu_kernels::linalg::elementwise::{AXPY, Lines, THREADS, UNROLL};
+use gpu_linalg_kernels::elementwise::{AXPY, Lines, THREADS, UNROLL};
 use gpu_std::launch::LaunchConfig;
 
 use super::blocks;

@@ -1,6 +1,6 @@
 //! Products of matrices: which kernel, and how it sees the operands.
 
-use gpu_kernels::linalg::gemm::{
+use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, GEMM_WIDE_F32, Operand,
     Product, Tile,
 };

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use gpu_kernels::linalg::gemv::{
+use gpu_linalg_kernels::gemv::{
     ACROSS_THREADS, LINES, Shape, THREADS, UNROLL, lines_per_block, lines_per_round, results_per_block,
     shared_bytes, vector,
 };

@@ -1,6 +1,6 @@
 //! Products of a vector and a matrix of which one triangle is stored.
 
-use gpu_kernels::linalg::{gemv, triangle};
+use gpu_linalg_kernels::{gemv, triangle};
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};

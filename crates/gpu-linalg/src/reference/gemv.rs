@@ -1,6 +1,6 @@
 //! Products of a matrix and a vector.
 
-use gpu_kernels::linalg::gemv::{ACROSS_THREADS, vector};
+use gpu_linalg_kernels::gemv::{ACROSS_THREADS, vector};
 use gpu_std::float::Float;
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Products of a vector and a matrix of which one triangle is stored.
 
-use gpu_kernels::linalg::triangle::TILE;
+use gpu_linalg_kernels::triangle::TILE;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 

@@ -1,8 +1,8 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::linalg::gemm::{GEMM_F32, Operand, Product, linalg_gemm_f32};
-use gpu_kernels::linalg::variants as kernels;
+use gpu_linalg_kernels::gemm::{GEMM_F32, Operand, Product, linalg_gemm_f32};
+use gpu_linalg_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 

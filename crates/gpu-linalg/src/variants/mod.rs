@@ -9,7 +9,7 @@ mod launch;
 pub use launch::VariantElement;
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::linalg::variants as kernels;
+use gpu_linalg_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -43,7 +43,7 @@ impl GemmVariant {
                 shared_bytes: kernels::shared_bytes(),
             },
             Self::Registers => {
-                let tile = gpu_kernels::linalg::gemm::GEMM_F32;
+                let tile = gpu_linalg_kernels::gemm::GEMM_F32;
                 LaunchConfig::linear(tile.count(m, n).max(1) as u32, tile.threads).shared(tile.shared_bytes())
             }
         }

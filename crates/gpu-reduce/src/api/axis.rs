@@ -1,7 +1,7 @@
 //! Reductions along an axis.
 
 use gpu_core::{Device, Stream, ViewMut};
-use gpu_kernels::reduce::Reduction;
+use gpu_reduce_kernels::Reduction;
 
 use super::segments::reduce_segments_into;
 use crate::axis::{Along, AlongColumns, launch};

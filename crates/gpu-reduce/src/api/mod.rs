@@ -13,7 +13,7 @@ pub use segments::*;
 pub use unordered::*;
 
 use gpu_core::{Device, Stream, ViewMut};
-use gpu_kernels::reduce::Reduction;
+use gpu_reduce_kernels::Reduction;
 
 use crate::error::Error;
 use crate::launch::{self, Instance};

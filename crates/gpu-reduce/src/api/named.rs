@@ -1,7 +1,7 @@
 //! The reductions by name: one that returns the result, and one on a stream.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::{Integer, Number};
+use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce, reduce_into};
 use crate::element::{Element, IntegerElement, RealElement};

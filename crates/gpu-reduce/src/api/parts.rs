@@ -1,7 +1,7 @@
 //! The reductions of segments and along axes by name.
 
 use gpu_core::View;
-use gpu_kernels::reduce::{Integer, Number};
+use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce_axis, reduce_segments};
 use crate::element::{Element, IntegerElement, RealElement};

@@ -1,7 +1,7 @@
 //! Reductions of segments.
 
 use gpu_core::{Device, Stream, ViewMut};
-use gpu_kernels::reduce::Reduction;
+use gpu_reduce_kernels::Reduction;
 
 use crate::error::Error;
 use crate::operand::Operand;

@@ -4,7 +4,7 @@ pub(crate) mod launch;
 
 pub use launch::{AlongColumns, MappedAlongColumns};
 
-use gpu_kernels::reduce::{Lines, Reduction};
+use gpu_reduce_kernels::{Lines, Reduction};
 
 use crate::error::Error;
 use crate::plan::{columns_scratch_words, segments_scratch_words};

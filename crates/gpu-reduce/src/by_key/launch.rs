@@ -1,7 +1,7 @@
 //! The launches of reductions by key.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::{self as kernels, COUNTED, RUNS_HEADER, RunsShape, Starts};
+use gpu_reduce_kernels::{self as kernels, COUNTED, RUNS_HEADER, RunsShape, Starts};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 

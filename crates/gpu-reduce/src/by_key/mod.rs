@@ -5,7 +5,7 @@ mod launch;
 pub use launch::RunKey;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_kernels::reduce::{RUNS_HEADER, Reduction, RunsShape};
+use gpu_reduce_kernels::{RUNS_HEADER, Reduction, RunsShape};
 use gpu_std::memory::GlobalMut;
 
 use crate::error::Error;

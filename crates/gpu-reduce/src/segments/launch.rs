@@ -1,7 +1,7 @@
 //! The launches of reductions of segments.
 
 use gpu_core::{Stream, ViewMut};
-use gpu_kernels::reduce::{self as kernels, Reduction, Starts};
+use gpu_reduce_kernels::{self as kernels, Reduction, Starts};
 use gpu_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{KernelMeta, LaunchConfig};
@@ -114,7 +114,7 @@ impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented f
 /// ```
 /// use gpu_reduce::kernels::{Mapped, Starts, Sum, segments, segments_blocks};
 /// use gpu_reduce::{Segments, reduce_by_key, reduce_segments};
-/// # use gpu_kernels::reduce::Map;
+/// # use gpu_reduce_kernels::Map;
 /// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
 /// # pub struct Doubled;
 /// # impl Map for Doubled {

@@ -1,7 +1,7 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::variants as kernels;
+use gpu_reduce_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 

@@ -29,13 +29,13 @@
 mod launch;
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::variants as kernels;
-use gpu_kernels::reduce::{Number, Register};
+use gpu_reduce_kernels::variants as kernels;
+use gpu_reduce_kernels::{Number, Register};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
 
-pub use gpu_kernels::reduce::variants::BLOCK;
+pub use gpu_reduce_kernels::variants::BLOCK;
 pub use launch::Kernels;
 
 /// The most blocks of [`Variant::Several`]: as many partial results as one block of it takes with a pair a thread, so two

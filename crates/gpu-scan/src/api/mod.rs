@@ -5,7 +5,7 @@ mod named;
 pub use named::*;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_kernels::scan::Scan;
+use gpu_scan_kernels::Scan;
 
 use crate::error::Error;
 use crate::launch::{self, Instance};

@@ -1,7 +1,7 @@
 //! The scans by name: inclusive and exclusive, one that returns the result, and one on a stream.
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_kernels::scan::Widen;
+use gpu_scan_kernels::Widen;
 
 use super::{scan, scan_into};
 use crate::element::{Element, IntegerElement, WideElement};

@@ -1,7 +1,7 @@
 //! An axis of an array.
 
-use gpu_kernels::scan::columns::{Lines, Shape};
-use gpu_kernels::scan::{MAX_BLOCKS, MAX_TILES, MAX_WORDS, Scan};
+use gpu_scan_kernels::columns::{Lines, Shape};
+use gpu_scan_kernels::{MAX_BLOCKS, MAX_TILES, MAX_WORDS, Scan};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -66,7 +66,7 @@ pub(super) fn launch_config<S: Scan>(lines: Lines) -> LaunchConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu_kernels::scan::{Sum, WideSum};
+    use gpu_scan_kernels::{Sum, WideSum};
 
     #[test]
     fn extents_before_and_behind_the_axis_are_multiplied() {

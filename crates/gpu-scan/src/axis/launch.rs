@@ -2,8 +2,8 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_kernels::column_scan_instances;
-use gpu_kernels::scan::columns::{self as kernels, Lines, Shape};
-use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
+use gpu_scan_kernels::columns::{self as kernels, Lines, Shape};
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

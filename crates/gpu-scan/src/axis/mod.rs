@@ -8,7 +8,7 @@ pub(crate) use along::{Along, scratch_words};
 pub use launch::AlongColumns;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_kernels::scan::Scan;
+use gpu_scan_kernels::Scan;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -19,7 +19,7 @@ use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segment
 /// the last axis of a matrix its rows, along the first its columns.
 ///
 /// Every line starts with the options' initial value. The same bits on every device; rows are combined as segments of one length are
-/// ([`Segments::of_length`]), columns as `gpu_kernels::scan::columns` says. Allocates the result and scratch memory; [`scan_axis_into`]
+/// ([`Segments::of_length`]), columns as `gpu_scan_kernels::columns` says. Allocates the result and scratch memory; [`scan_axis_into`]
 /// does not.
 ///
 /// # Errors

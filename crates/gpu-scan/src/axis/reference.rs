@@ -1,7 +1,7 @@
 //! The CPU's scans along columns, in the kernel's order: cores take columns side by side, vector instructions neighbours.
 
-use gpu_kernels::scan::Scan;
-use gpu_kernels::scan::columns::Shape;
+use gpu_scan_kernels::Scan;
+use gpu_scan_kernels::columns::Shape;
 use rayon::prelude::*;
 
 use super::along::Along;

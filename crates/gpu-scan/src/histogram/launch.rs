@@ -1,7 +1,7 @@
 //! The launches of histograms.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_kernels::scan::histogram::{
+use gpu_scan_kernels::histogram::{
     self as kernels, AT_ONCE, EvenF32, EvenF64, EvenInteger, MAX_BLOCKS, THREADS, VECTOR_BYTES, shared_bytes,
 };
 use gpu_std::launch::LaunchConfig;

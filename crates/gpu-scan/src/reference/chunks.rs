@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpu_core::vectors;
-use gpu_kernels::scan::{Scan, Shape};
+use gpu_scan_kernels::{Scan, Shape};
 
 use super::part::{Apart, Backwards, Part, Past, Rows};
 use super::tile::{Room, Total, Write, vectors_of};

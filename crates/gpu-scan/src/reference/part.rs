@@ -1,7 +1,7 @@
 //! Where elements come from, and where results go.
 
 use gpu_core::vectors::{self, Streamed};
-use gpu_kernels::scan::Scan;
+use gpu_scan_kernels::Scan;
 
 use super::LANES;
 

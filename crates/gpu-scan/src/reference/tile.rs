@@ -6,7 +6,7 @@
 //! 1.4 times as long for sums of `f32`.)
 
 use gpu_core::vectors::{self, Work};
-use gpu_kernels::scan::{Scan, Shape};
+use gpu_scan_kernels::{Scan, Shape};
 
 use super::part::Rows;
 use super::{LANES, identity};

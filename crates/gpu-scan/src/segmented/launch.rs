@@ -1,8 +1,8 @@
 //! The launches of scans of segments.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::scan::segmented::{self as kernels, Starts, shape};
-use gpu_kernels::scan::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
+use gpu_scan_kernels::segmented::{self as kernels, Starts, shape};
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_kernels::segmented_scan_instances;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;

@@ -8,7 +8,7 @@ pub use launch::Segmented;
 pub use segments::{Offsets, Segments};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_kernels::scan::Scan;
+use gpu_scan_kernels::Scan;
 
 use crate::error::Error;
 use crate::options::Options;

@@ -1,7 +1,7 @@
 //! The CPU's scans of segments: the kernels' order, tile by tile on all cores.
 
-use gpu_kernels::scan::segmented::{BySegment, Since, element, shape};
-use gpu_kernels::scan::{Scan, Shape};
+use gpu_scan_kernels::segmented::{BySegment, Since, element, shape};
+use gpu_scan_kernels::{Scan, Shape};
 use rayon::prelude::*;
 
 use super::Segments;

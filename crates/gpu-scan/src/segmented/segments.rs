@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gpu_core::{Buffer, Device, Element, Stream, View};
-use gpu_kernels::scan::segmented::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};
+use gpu_scan_kernels::segmented::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};
 use gpu_std::memory::Global;
 
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! The launches of selections.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_kernels::scan::select::{self as kernels, Predicate};
+use gpu_scan_kernels::select::{self as kernels, Predicate};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 

@@ -1,7 +1,7 @@
 //! What a selection launches, from length and width alone: pure, tested without a GPU.
 
-use gpu_kernels::scan::MAX_BLOCKS;
-use gpu_kernels::scan::select::{MAX_TILES, Shape};
+use gpu_scan_kernels::MAX_BLOCKS;
+use gpu_scan_kernels::select::{MAX_TILES, Shape};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu_kernels::scan::sort::{self as kernels, DIGIT_BITS, Order};
+use gpu_sort_kernels::{self as kernels, DIGIT_BITS, Order};
 use gpu_std::half::{bf16, f16};
 
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! The launches of sorts.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_kernels::scan::sort::{self as kernels, HEADER_WORDS, Order, Pass};
+use gpu_sort_kernels::{self as kernels, HEADER_WORDS, Order, Pass};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

@@ -1,6 +1,6 @@
 //! What a sort launches, from lengths and widths alone: pure, tested without a GPU.
 
-use gpu_kernels::scan::sort::{
+use gpu_sort_kernels::{
     COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, GATHER_THREADS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass,
     Shape, count_shared_bytes, start_words,
 };

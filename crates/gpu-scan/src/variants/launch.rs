@@ -1,7 +1,7 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::scan::variants as kernels;
+use gpu_scan_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 

@@ -28,7 +28,7 @@ use gpu_core::{Stream, View, ViewMut};
 
 use crate::error::Error;
 
-pub use gpu_kernels::scan::variants::TILE;
+pub use gpu_scan_kernels::variants::TILE;
 
 /// A textbook scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Sobel's gradients.
 
 use gpu_core::{Buffer, Stream};
-use gpu_kernels::stencil::filter::sobel::{DIRECTION, GX, GY, MAGNITUDE, Targets};
+use gpu_stencil_kernels::filter::sobel::{DIRECTION, GX, GY, MAGNITUDE, Targets};
 
 use super::{expect_extents, result_layout, window};
 use crate::border::Border;
@@ -38,7 +38,7 @@ impl<T: Pixel> Default for Gradients<'_, T> {
 /// Sobel's gradients of images, any of them in one pass: `gx` is `scipy.ndimage.sobel` along the last axis, `gy` along the one before.
 ///
 /// On `stream`; outputs have the input's extents, but for [`Border::Valid`], where they are smaller by 2. Neither allocates device memory
-/// nor waits. The order of operations is the kernel's (`gpu_kernels::stencil::filter::sobel`): bits are the same on every device. A
+/// nor waits. The order of operations is the kernel's (`gpu_stencil_kernels::filter::sobel`): bits are the same on every device. A
 /// direction's error is below 9.6e-7 (`f32`) or 1.8e-15 (`f64`) more than that of gx and gy.
 ///
 /// # Errors

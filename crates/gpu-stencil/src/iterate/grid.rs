@@ -1,6 +1,6 @@
 //! Grids and their boundaries.
 
-use gpu_kernels::stencil::iterate;
+use gpu_stencil_kernels::iterate;
 
 use crate::error::Error;
 

@@ -1,10 +1,10 @@
 //! The launches: the only unsafe code here.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::reduce::Number;
-use gpu_kernels::stencil::iterate::march::{self, March};
-use gpu_kernels::stencil::iterate::step::{self, Step};
-use gpu_kernels::stencil::iterate::strip::{self, Strips};
+use gpu_reduce_kernels::Number;
+use gpu_stencil_kernels::iterate::march::{self, March};
+use gpu_stencil_kernels::iterate::step::{self, Step};
+use gpu_stencil_kernels::iterate::strip::{self, Strips};
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
 use gpu_std::launch::LaunchConfig;

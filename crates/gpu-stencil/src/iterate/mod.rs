@@ -16,7 +16,7 @@
 //!
 //! # What is fast
 //! On planes, stars and boxes of radius 1 make four steps in one pass, stars of `f32` without a source eight, in registers
-//! (`gpu_kernels::stencil::iterate::strip`); what is left over, and everything else, one. In volumes stars of radius 1 go through
+//! (`gpu_stencil_kernels::iterate::strip`); what is left over, and everything else, one. In volumes stars of radius 1 go through
 //! memory once a step where rows fill whole vectors of 16 bytes. No grid is too small for anything.
 
 mod api;

@@ -1,8 +1,8 @@
 //! Passes over memory, and their launches: from extents, shapes and alignment alone.
 
-use gpu_kernels::stencil::iterate::march::{self, March};
-use gpu_kernels::stencil::iterate::step::{self, Step};
-use gpu_kernels::stencil::iterate::strip::{self, Strips};
+use gpu_stencil_kernels::iterate::march::{self, March};
+use gpu_stencil_kernels::iterate::step::{self, Step};
+use gpu_stencil_kernels::iterate::strip::{self, Strips};
 use gpu_std::launch::LaunchConfig;
 
 use super::grid::{Boundary, Grid};

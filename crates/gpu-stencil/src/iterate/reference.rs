@@ -1,8 +1,8 @@
 //! A step on the CPU, in rayon: bit for bit what the kernels compute.
 
 use gpu_core::vectors::{self, Work};
-use gpu_kernels::stencil::border;
-use gpu_kernels::stencil::iterate::border_mode;
+use gpu_stencil_kernels::border;
+use gpu_stencil_kernels::iterate::border_mode;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 

@@ -2,8 +2,8 @@
 //! row's outputs run side by side.
 
 use gpu_core::vectors::{self, Work};
-use gpu_kernels::stencil::border::source;
-use gpu_kernels::stencil::filter::Pixel;
+use gpu_stencil_kernels::border::source;
+use gpu_stencil_kernels::filter::Pixel;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 

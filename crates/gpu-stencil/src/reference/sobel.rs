@@ -1,8 +1,8 @@
 //! Sobel's gradients.
 
 use gpu_core::vectors::{self, Work};
-use gpu_kernels::stencil::filter::arctangent::{Coefficients, atan2};
-use gpu_kernels::stencil::filter::sobel::{along_x, difference, magnitude, smooth};
+use gpu_stencil_kernels::filter::arctangent::{Coefficients, atan2};
+use gpu_stencil_kernels::filter::sobel::{along_x, difference, magnitude, smooth};
 use rayon::prelude::*;
 
 use super::filter::{Rows, band_height};
@@ -45,7 +45,7 @@ pub fn sobel<T: Pixel>(
 }
 
 /// One of the outputs.
-fn one<T: Pixel, G: gpu_core::Element + gpu_kernels::stencil::filter::Pixel<Sum = T::Sum>>(
+fn one<T: Pixel, G: gpu_core::Element + gpu_stencil_kernels::filter::Pixel<Sum = T::Sum>>(
     window: Window,
     border: Border<T>,
     (input, input_layout): (&[T], ImageLayout),
@@ -76,7 +76,7 @@ struct Row<'a, S, G> {
     output: &'a mut [G],
 }
 
-impl<S: Coefficients, G: gpu_kernels::stencil::filter::Pixel<Sum = S>> Work for Row<'_, S, G> {
+impl<S: Coefficients, G: gpu_stencil_kernels::filter::Pixel<Sum = S>> Work for Row<'_, S, G> {
     type Output = ();
 
     #[inline(always)]

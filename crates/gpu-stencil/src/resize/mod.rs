@@ -31,7 +31,7 @@ pub mod reference;
 pub use api::{resize, resize_into};
 pub use launch::Element;
 
-use gpu_kernels::stencil::resize as kernels;
+use gpu_stencil_kernels::resize as kernels;
 
 /// What is outside an image, with CUDA's names for textures and their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

@@ -1,6 +1,6 @@
 //! What is launched, from layouts and the alignment of addresses alone: pure, tested without a GPU.
 
-use gpu_kernels::stencil::resize::{Axis, COLUMNS, HALF_BYTES, HALF_ROWS, ROWS, Shape, THREADS};
+use gpu_stencil_kernels::resize::{Axis, COLUMNS, HALF_BYTES, HALF_ROWS, ROWS, Shape, THREADS};
 use gpu_std::launch::LaunchConfig;
 
 use super::Interpolation;

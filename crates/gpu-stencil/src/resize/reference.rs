@@ -1,7 +1,7 @@
 //! The same results on the CPU, in rayon: bit for bit what the kernels compute.
 
 use gpu_core::vectors::{self, Work};
-use gpu_kernels::stencil::resize::{Axis, Pixel, lerp, neighbour};
+use gpu_stencil_kernels::resize::{Axis, Pixel, lerp, neighbour};
 use rayon::prelude::*;
 
 use super::Interpolation;

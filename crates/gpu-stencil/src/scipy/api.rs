@@ -1,7 +1,7 @@
 //! Validate and launch, pass by pass.
 
 use gpu_core::{Buffer, View};
-use gpu_kernels::stencil::filter::scipy::{ANTISYMMETRIC, Lines, PLAIN, Rectangle, SYMMETRIC};
+use gpu_stencil_kernels::filter::scipy::{ANTISYMMETRIC, Lines, PLAIN, Rectangle, SYMMETRIC};
 
 use super::launch::{self, Exact};
 use super::reference;

@@ -1,7 +1,7 @@
 //! The launches of SciPy's filters.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::stencil::filter::scipy::{self, LINE_WEIGHTS, Lines, Rectangle};
+use gpu_stencil_kernels::filter::scipy::{self, LINE_WEIGHTS, Lines, Rectangle};
 use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

@@ -1,6 +1,6 @@
 //! The same on the CPU.
 
-use gpu_kernels::stencil::filter::scipy::{Exact, Line, Lines, Rectangle};
+use gpu_stencil_kernels::filter::scipy::{Exact, Line, Lines, Rectangle};
 use rayon::prelude::*;
 
 /// What a line of `input` that starts at `first` has in SciPy's buffer.

@@ -1,7 +1,7 @@
 //! The launches: the only unsafe code here.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::stencil::signal::{Chains, stencil_signal_f32, stencil_signal_f64};
+use gpu_stencil_kernels::signal::{Chains, stencil_signal_f32, stencil_signal_f64};
 use gpu_std::float::Float;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

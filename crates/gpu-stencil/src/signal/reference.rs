@@ -1,7 +1,7 @@
 //! The same chains on the CPU, in rayon: bit for bit what the kernel computes.
 
 use gpu_core::vectors::{self, Work};
-use gpu_kernels::stencil::signal::Chains;
+use gpu_stencil_kernels::signal::Chains;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 

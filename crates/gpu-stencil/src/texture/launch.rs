@@ -1,7 +1,7 @@
 //! The launches: the only unsafe code of reading textures.
 
 use gpu_core::{Stream, Texture, View, ViewMut};
-use gpu_kernels::stencil::texture as kernels;
+use gpu_stencil_kernels::texture as kernels;
 
 use super::plan::{ResizePlan, SamplePlan};
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! What is launched, from extents alone: pure, tested without a GPU.
 
 use gpu_core::Texture;
-use gpu_kernels::stencil::texture::{RESIZE_BLOCK, Reads, SAMPLE_THREADS};
+use gpu_stencil_kernels::texture::{RESIZE_BLOCK, Reads, SAMPLE_THREADS};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! The same reads on the CPU, in rayon.
 
-use gpu_kernels::stencil::texture::coordinate;
+use gpu_stencil_kernels::texture::coordinate;
 use gpu_std::texture::Sampler;
 use rayon::prelude::*;
 

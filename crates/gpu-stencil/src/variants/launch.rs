@@ -1,7 +1,7 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::stencil::variants as kernels;
+use gpu_stencil_kernels::variants as kernels;
 use gpu_std::constant::Constant;
 
 use super::{BlurVariant, Mask, sobel_launch_config};

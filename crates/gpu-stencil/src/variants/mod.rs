@@ -15,7 +15,7 @@
 mod launch;
 
 use gpu_core::{Buffer, Device, Stream, View, ViewMut};
-use gpu_kernels::stencil::variants as kernels;
+use gpu_stencil_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

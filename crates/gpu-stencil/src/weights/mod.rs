@@ -6,7 +6,7 @@ mod separable;
 pub use full::Filter;
 pub use separable::SeparableFilter;
 
-use gpu_kernels::stencil::filter::geometry::MAX_EXTENT;
+use gpu_stencil_kernels::filter::geometry::MAX_EXTENT;
 use gpu_std::float::Float;
 
 use crate::error::Error;

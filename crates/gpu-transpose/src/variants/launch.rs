@@ -1,7 +1,7 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::transpose::variants as kernels;
+use gpu_transpose_kernels::variants as kernels;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::Variant;

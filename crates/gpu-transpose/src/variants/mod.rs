@@ -8,7 +8,7 @@
 mod launch;
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::transpose::variants as kernels;
+use gpu_transpose_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! A map of one's own in front of a reduction that is there.
 
-use gpu_kernels::reduce::Map;
+use gpu_reduce_kernels::Map;
 
 /// Below this temperature, in degrees Celsius, there is heating.
 pub const BASE: f32 = 18.0;

@@ -1,6 +1,6 @@
 //! A scan that is not commutative: gaps in a series are filled with the last value before them.
 
-use gpu_kernels::scan::Scan;
+use gpu_scan_kernels::Scan;
 
 /// The last value that is a number; NaN as long as there was none.
 #[derive(Clone, Copy, Debug)]

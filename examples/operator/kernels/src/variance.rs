@@ -4,7 +4,7 @@
 //! recommendations*, The American Statistician 37 (1983): two parts' counts, means and sums of squared deviations give those
 //! of both together, without the cancellation that a sum of squares suffers from.
 
-use gpu_kernels::reduce::Reduction;
+use gpu_reduce_kernels::Reduction;
 
 /// Count; mean and sum of the squared deviations from it. Six words, the most an accumulator may have.
 pub type State = (u64, (f64, f64));

@@ -1,7 +1,7 @@
 //! The textbook's launches: the only unsafe code here.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::stencil::signal::variants as kernels;
+use gpu_stencil_kernels::signal::variants as kernels;
 use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

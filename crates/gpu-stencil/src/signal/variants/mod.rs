@@ -19,7 +19,7 @@ mod launch;
 pub use launch::VariantElement;
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::stencil::signal::variants::shared_bytes;
+use gpu_stencil_kernels::signal::variants::shared_bytes;
 use gpu_std::launch::LaunchConfig;
 
 use super::plan::{Mode, Operation, Plan};

@@ -1,0 +1,71 @@
+//! Which products the PTX modules hold.
+
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::operand::Product;
+use super::tensor::{self, tensor};
+use super::tiled::{Tile, tiled};
+
+macro_rules! tiled_products {
+    ($($name:ident, $images:ident, $constant:ident: $T:ty, $blocks:literal,
+        $bm:literal x $bn:literal x $bk:literal in $stages:literal stages, $threads:literal threads of $tm:literal x $tn:literal, $v:literal;)*) => { $(
+        #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
+        pub const $constant: Tile = Tile {
+            rows: $bm,
+            columns: $bn,
+            depth: $bk,
+            threads: $threads,
+            stages: $stages,
+            bytes: size_of::<$T>() as u32,
+        };
+
+        #[doc = concat!("Products of `", stringify!($T), "`, ", stringify!($bm), " × ", stringify!($bn), " elements of C a block.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
+        /// [`Tile::shared_bytes`].
+        #[kernel(images = $images, launch_bounds($threads, $blocks))]
+        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+            tiled::<$T, $bm, $bn, $bk, $stages, $threads, $tm, $tn, $v>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+// The widest tile for `f32` reads least for what it computes, but takes more shared memory than multiprocessors before 8.0
+// have, and its columns may be more than C's; the next one fits there too, into 64 KiB. With the widest one, 4096² and 8192²,
+// all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
+tiled_products! {
+    sm_80, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
+    sm_75_80, sm_75_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
+    linalg_gemm_small_f32, sm_75_80, GEMM_SMALL_F32: f32, 5, 32 x 64 x 16 in 4 stages, 128 threads of 4 x 4, 4;
+    sm_75, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
+}
+
+macro_rules! tensor_products {
+    ($($name:ident, $constant:ident: $blocks:literal, $bm:literal x $bn:literal,
+        $threads:literal threads of $tm:literal x $tn:literal;)*) => { $(
+        #[doc = concat!("The tile of [`", stringify!($name), "()`].")]
+        pub const $constant: Tile = Tile {
+            rows: $bm,
+            columns: $bn,
+            depth: tensor::DEPTH,
+            threads: $threads,
+            stages: tensor::STAGES,
+            bytes: size_of::<f64>() as u32,
+        };
+
+        #[doc = concat!("Products of `f64` on the tensor cores, ", stringify!($bm), " × ", stringify!($bn), " elements of C a block.")]
+        ///
+        /// Launch [`Tile::count`] blocks of [`Tile::threads`] threads for each product of the batch, with
+        /// [`Tile::shared_bytes`].
+        #[kernel(images = sm_80_90, launch_bounds($threads, $blocks))]
+        pub fn $name(a: Global<f64>, b: Global<f64>, c: GlobalMut<f64>, product: Product, alpha: f64, beta: f64) {
+            tensor::<$bm, $bn, $threads, $tm, $tn>(a, b, c, product, alpha, beta);
+        }
+    )* };
+}
+
+tensor_products! {
+    linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
+    linalg_gemm_tensor_small_f64, GEMM_TENSOR_SMALL_F64: 3, 32 x 64, 128 threads of 1 x 2;
+}

@@ -1,0 +1,248 @@
+//! The product by tiles: a block computes a tile of C, each thread a part of it in registers.
+//!
+//! Tiles of A and B go to shared memory, [`Tile::stages`] of them in flight (`cp.async`), so that none of their registers wait
+//! for memory. While a thread multiplies what belongs to one `k` it reads what belongs to the next, at a stage's end that of
+//! the next stage: it waits for shared memory only once, before the first. A thread's part consists of vectors of 16 bytes, [`LANE_ROWS`] and [`LANE_COLUMNS`] vectors apart: a warp then
+//! reads 128 bytes of B in a row, and few different ones of A, without bank conflicts; and what it writes to C are whole
+//! sectors. (Volkov and Demmel, SC 2008; the nesting of tiles is that of CUTLASS: Kerr et al., 2017.)
+
+use gpu_std::async_copy::{commit, wait};
+use gpu_std::float::Float;
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::{device, opaque, unroll};
+
+use super::operand::{Copier, Product};
+use crate::scalar::combine;
+
+/// Lanes of a warp along the rows of C.
+const LANE_ROWS: u32 = 4;
+/// Lanes of a warp along the columns of C.
+const LANE_COLUMNS: u32 = 8;
+/// Rows of tiles whose blocks follow each other: those that run at the same time then share their tiles of A and B in the L2.
+const GROUP: u32 = 8;
+
+/// The sizes of a tiled kernel: pure numbers that kernels and hosts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Rows of C.
+    pub rows: u32,
+    /// Columns of C.
+    pub columns: u32,
+    /// How much of `k` a stage holds.
+    pub depth: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Stages in shared memory: one that is worked on, the others on their way.
+    pub stages: u32,
+    /// Bytes of an element.
+    pub bytes: u32,
+}
+
+impl Tile {
+    /// Elements in 16 bytes.
+    pub const fn vector<T>() -> u32 {
+        16 / size_of::<T>() as u32
+    }
+
+    /// Elements from one `k` to the next in a stage with so many rows: four more than they have, against bank conflicts where
+    /// a tile is transposed on its way, and where tensor cores' fragments are read.
+    pub const fn pitch(rows: u32) -> u32 {
+        rows + 4
+    }
+
+    /// Tiles of a matrix of `m` rows and `n` columns.
+    pub const fn count(self, m: u32, n: u32) -> u64 {
+        m.div_ceil(self.rows) as u64 * n.div_ceil(self.columns) as u64
+    }
+
+    /// Bytes of dynamic shared memory of a block.
+    pub const fn shared_bytes(self) -> u32 {
+        let elements = self.stages * self.depth * (Self::pitch(self.rows) + Self::pitch(self.columns));
+        SharedLayout::new().array::<u8>(elements * self.bytes).bytes()
+    }
+}
+
+/// A thread's `N` values of a row of a stage, in vectors of `V`, `distance` elements apart.
+///
+/// What is constant goes into the index, not the place of the tile: the instruction adds it.
+#[device]
+#[inline(always)]
+fn fragment<T: Float, const N: usize, const V: usize>(tile: Shared<T>, first: u32, distance: u32) -> [T; N] {
+    let mut values = [T::ZERO; N];
+    unroll::<8>(|vector| {
+        if vector * V < N {
+            let read: [T; V] = tile.read_vec(first + vector as u32 * distance);
+            unroll::<V>(|j| values[vector * V + j] = read[j]);
+        }
+    });
+    values
+}
+
+/// Waits until at most so many groups of copies are on their way: a constant, as the instruction wants it.
+#[device]
+#[inline(always)]
+fn wait_until(pending: u32) {
+    match pending {
+        1 => wait::<1>(),
+        2 => wait::<2>(),
+        _ => wait::<3>(),
+    }
+}
+
+/// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V` elements are 16
+/// bytes, and each of `STAGES` stages, 3 or 4, holds `BK` of `k`. Launch [`Tile::count`] blocks for each product of the batch.
+#[device]
+#[inline(always)]
+pub(super) fn tiled<
+    T: Float,
+    const BM: u32,
+    const BN: u32,
+    const BK: u32,
+    const STAGES: u32,
+    const THREADS: u32,
+    const TM: usize,
+    const TN: usize,
+    const V: usize,
+>(
+    a: Global<T>,
+    b: Global<T>,
+    c: GlobalMut<T>,
+    product: Product,
+    alpha: T,
+    beta: T,
+) {
+    const {
+        assert!(V as u32 == Tile::vector::<T>() && TM.is_multiple_of(V) && TN.is_multiple_of(V));
+        assert!(BM * BN == THREADS * (TM * TN) as u32, "the threads' parts make up the tile");
+        assert!(STAGES == 3 || STAGES == 4, "what `wait_until` knows");
+    }
+    let (a_pitch, b_pitch) = (Tile::pitch(BM), Tile::pitch(BN));
+    let stage_len = BK * (a_pitch + b_pitch);
+    let stages = shared::dynamic().array::<T>(STAGES * stage_len);
+
+    let (number, first_row, first_column) = block_place::<BM, BN>(&product);
+    let a = a.offset(number as u64 * product.a.batch);
+    let b = b.offset(number as u64 * product.b.batch);
+    let mut copy_a = Copier::<T, BM, BK, THREADS, V>::new(a, &product.a, first_row, product.m);
+    let mut copy_b = Copier::<T, BN, BK, THREADS, V>::new(b, &product.b, first_column, product.n);
+    // Copies what belongs to `k` and the `BK - 1` after it; without any `k` one stage of zeros.
+    let mut next = |k: u32| {
+        if k < product.k.max(1) {
+            let stage = stages.offset(k / BK % STAGES * stage_len);
+            copy_a.next(&product.a, stage, product.k - k);
+            copy_b.next(&product.b, stage.offset(BK * a_pitch), product.k - k);
+        }
+        commit();
+    };
+    let mut k = 0;
+    while k < opaque(STAGES * BK) {
+        next(k);
+        k += BK;
+    }
+
+    let (row, column) = thread_place::<BN, TM, TN, V>();
+    let read_a = |tile: Shared<T>, at: u32| fragment::<T, TM, V>(tile, at * a_pitch, LANE_ROWS * V as u32);
+    let read_b = |tile: Shared<T>, at: u32| fragment::<T, TN, V>(tile, at * b_pitch, LANE_COLUMNS * V as u32);
+    wait_until(STAGES - 1);
+    sync_threads();
+    let (mut a_tile, mut b_tile) = (stages.offset(row), stages.offset(BK * a_pitch + column));
+    let (mut a, mut b) = (read_a(a_tile, 0), read_b(b_tile, 0));
+    let mut sums = [[T::ZERO; TN]; TM];
+    let mut k = 0;
+    while k < product.k {
+        unroll::<16>(|at| {
+            if at + 1 < const { BK as usize } {
+                let (next_a, next_b) = (read_a(a_tile, at as u32 + 1), read_b(b_tile, at as u32 + 1));
+                unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
+                (a, b) = (next_a, next_b);
+            }
+        });
+        // The next stage has arrived, and behind the barrier nobody reads this one any longer: it is filled again. After the
+        // last stage there is none, and this one is read once more, for nothing.
+        wait_until(STAGES - 2);
+        sync_threads();
+        let following = if k + BK < product.k { k + BK } else { k };
+        let tiles = stages.offset(following / BK % STAGES * stage_len);
+        (a_tile, b_tile) = (tiles.offset(row), tiles.offset(BK * a_pitch + column));
+        let (next_a, next_b) = (read_a(a_tile, 0), read_b(b_tile, 0));
+        unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
+        (a, b) = (next_a, next_b);
+        next(k + STAGES * BK);
+        k += BK;
+    }
+
+    // Places are computed again: to keep them would take registers from the loop.
+    let (number, first_row, first_column) = block_place::<BM, BN>(&product);
+    let (row, column) = thread_place::<BN, TM, TN, V>();
+    let (row, column) = (first_row + row, first_column + column);
+    let c = c.offset(number as u64 * product.c_batch);
+    unroll::<TM>(|i| {
+        let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
+        if row < product.m {
+            let c = c.offset(row as u64 * product.c_leading + column as u64);
+            unroll::<8>(|vector| {
+                if vector * V < TN {
+                    let distance = vector as u32 * LANE_COLUMNS * V as u32;
+                    let sums: [T; V] = core::array::from_fn(|j| sums[i][vector * V + j]);
+                    let left = product.n.saturating_sub(column + distance);
+                    write(c.offset(distance as u64), sums, left, product.c_vectors != 0, alpha, beta);
+                }
+            });
+        }
+    });
+}
+
+/// The number of the block's product, and the first row and column of its tile.
+#[device]
+#[inline(always)]
+pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> (u32, u32, u32) {
+    let block = opaque(block_idx_x());
+    let (down, across) = (product.m.div_ceil(BM), product.n.div_ceil(BN));
+    let number = block / (down * across);
+    let tile = block - number * (down * across);
+    let group = tile / (GROUP * across);
+    let rest = tile - group * (GROUP * across);
+    let first = group * GROUP;
+    let height = (down - first).min(GROUP);
+    (number, (first + rest % height) * BM, rest / height * BN)
+}
+
+/// The row and the column, in the block's tile, of the thread's first element.
+///
+/// Lanes that follow each other take two rows and four columns in turn: what eight of them, a pass of 16-byte accesses, read
+/// of A or of B then falls into different banks or into the same words.
+#[device]
+#[inline(always)]
+fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>() -> (u32, u32) {
+    let thread = opaque(thread_idx_x());
+    let (warp, lane) = (thread / 32, thread % 32);
+    let warps_across = BN / (LANE_COLUMNS * TN as u32);
+    let row = warp / warps_across * (LANE_ROWS * TM as u32) + ((lane >> 4 << 1) | (lane & 1)) * V as u32;
+    let column = warp % warps_across * (LANE_COLUMNS * TN as u32) + (lane >> 1 & 7) * V as u32;
+    (row, column)
+}
+
+/// Writes the results that belong to `sums`, of which `left` are C's.
+#[device]
+#[inline(always)]
+pub(super) fn write<T: Float, const V: usize>(
+    c: GlobalMut<T>,
+    sums: [T; V],
+    left: u32,
+    vectors: bool,
+    alpha: T,
+    beta: T,
+) {
+    if vectors && left >= V as u32 {
+        let old = if beta == T::ZERO { [T::ZERO; V] } else { c.read_vec::<V>(0) };
+        c.write_vec::<V>(0, core::array::from_fn(|j| combine(alpha, sums[j], beta, || old[j])));
+    } else {
+        unroll::<V>(|j| {
+            if (j as u32) < left {
+                c.write(j as u32, combine(alpha, sums[j], beta, || c.read(j as u32)));
+            }
+        });
+    }
+}

@@ -1,0 +1,30 @@
+//! The kernels that reduce columns: those of [`reduce_instances`](crate::reduce_instances), under the same names.
+
+use gpu_std::half::{bf16, f16};
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::*;
+
+macro_rules! kernels {
+    ($whole:ident $segments:ident $images:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+        $($name:ident: $reduction:ty $(, $same:ty)?;)* $((two) $dot:ident: $product:ty $(, $same_product:ty)?;)?) => {
+        $(
+            /// Reduces columns of `input`. How to launch it is said at [`columns`].
+            #[kernel(images = $images, prefix = columns, launch_bounds(256, columns_blocks::<$reduction>()), programmatic)]
+            pub fn $name(
+                input: Global<$t>,
+                rows: u64,
+                inner: u32,
+                lines: u32,
+                is_vector: u32,
+                scratch: GlobalMut<u32>,
+                output: GlobalMut<<$reduction as Reduction>::Output>,
+            ) {
+                columns::<$reduction, $v>(input, Lines { rows, inner, lines, is_vector }, scratch, output);
+            }
+        )*
+    };
+}
+crate::reduce_instances!(kernels);
+crate::reduce_half_instances!(kernels);

@@ -1,0 +1,238 @@
+//! The segments that begin in a stretch: where they are, and in which order they are taken.
+
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::memory::{GlobalMut, Shared};
+use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
+use gpu_std::{device, opaque, unroll, warp};
+
+use super::{CLASSES, FAR, LANE_CLASSES, LONG, MOST, NONE, Starts, weight};
+use crate::item::Item;
+use crate::operator::Reduction;
+use crate::{THREADS, per_load, tile};
+
+/// Offsets that a thread asks for at once.
+const AT_ONCE: usize = 8;
+/// Segments that a thread finds the places of at once.
+const RANKS: usize = 4;
+
+/// In shared memory.
+pub(super) struct Stretch {
+    /// Where each segment begins from an origin on, and where the last one ends.
+    pub(super) begins: Shared<u32>,
+    /// The class of each, in the upper four bits, and its place among those of the class.
+    pub(super) places: Shared<u16>,
+    /// The segments by class, where they are sorted.
+    pub(super) sorted: Shared<u16>,
+    /// How many there are of each class; at [`FROM`], how many are of classes of lanes, or [`ALIKE`].
+    pub(super) counts: Shared<u32>,
+    /// How many segments there are, for each round of [`Stretch::read`].
+    pub(super) totals: Shared<u32>,
+}
+
+/// Where it stands how many segments lanes take, of a sorted stretch.
+pub(super) const FROM: u32 = CLASSES + 1;
+/// Nothing was sorted.
+pub(super) const ALIKE: u32 = u32::MAX;
+
+/// The class of segments of up to [`ROWS`](super::ROWS) loads, the highest one whose segments a lane takes alone, and all lower ones with
+/// it: loads that are not there change no result.
+const MERGED: u32 = super::ROWS.ilog2();
+
+/// Rounds of [`Stretch::read`] at most.
+pub(super) const TOTALS: u32 = (MOST + 1) / (AT_ONCE as u32 * THREADS);
+
+impl Stretch {
+    /// Before [`Stretch::read`], and a barrier between.
+    #[device]
+    #[inline(always)]
+    pub(super) fn clear(&self) {
+        let thread = opaque(thread_idx_x());
+        if thread <= CLASSES {
+            self.counts.write(thread, 0);
+        }
+        if thread == FROM {
+            self.counts.write(FROM, ALIKE);
+        }
+        if thread < TOTALS {
+            self.totals.write(thread, 0);
+        }
+    }
+
+    /// Reads where the segments from `first` on begin, those that stand before `high` on the path and at most [`MOST`], and returns
+    /// how many they are. All threads have to be done with what was there.
+    #[device]
+    #[inline(always)]
+    pub(super) fn read<R: Reduction>(&self, starts: Starts, first: u32, origin: u64, high: u64) -> u32 {
+        // Opaque, or the compiler would keep what it computes of it from stretch to stretch; and of the bound, or it would write the loop out.
+        let thread = opaque(thread_idx_x());
+        let left = starts.count() - first;
+        // Places on the path from the first segment's on, less its distance from the origin. None is before that.
+        let weight = weight::<R::Item>();
+        let high = high.saturating_sub(origin + first as u64 * weight as u64) as u32;
+        let (mut count, mut round) = (0, 0);
+        while round < opaque(TOTALS) {
+            let base = round * AT_ONCE as u32 * THREADS;
+            let loaded: [u64; AT_ONCE] = core::array::from_fn(|i| {
+                let segment = base + thread + i as u32 * THREADS;
+                if segment <= left { starts.at(first + segment) } else { origin }
+            });
+            let mut of_warp = 0;
+            unroll::<AT_ONCE>(|i| {
+                let segment = base + thread + i as u32 * THREADS;
+                let begin = loaded[i] - origin;
+                let begin = if begin < FAR { begin as u32 } else { FAR as u32 };
+                self.begins.write(segment, begin);
+                let is_before = segment < left && begin + segment * weight < high;
+                of_warp += warp::warp_vote_ballot(warp::FULL, is_before).count_ones();
+            });
+            if warp::lane_id() == 0 {
+                self.totals.atomic(round).fetch_add(of_warp, Ordering::Relaxed, Scope::Block);
+            }
+            sync_threads();
+            let before = count;
+            count += self.totals.read(round);
+            if count - before < AT_ONCE as u32 * THREADS {
+                break;
+            }
+            round += 1;
+        }
+        count.min(MOST)
+    }
+
+    /// Whether the segments were sorted by class: those of one, or all of few loads, are not written to `sorted`. Behind
+    /// [`Stretch::sort`]; from shared memory, as in a register it would have others spilled.
+    #[inline(always)]
+    pub(super) fn is_sorted(&self) -> bool {
+        self.counts.read(FROM) != ALIKE
+    }
+
+    /// Sorts the first `count` segments by class, unless they are of one or all of few loads, and writes the results of empty ones,
+    /// `output` being that of the first.
+    #[device]
+    #[inline(always)]
+    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) {
+        let thread = opaque(thread_idx_x());
+        let length_of = |segment: u32| self.begins.read(segment + 1) - self.begins.read(segment);
+        let class_of = |segment: u32| class::<R::Item>(length_of(segment));
+        let common = if count > 0 { class_of(0) } else { NONE };
+        let (least, lengths) = lengths_of_class::<R::Item>(common);
+        let mut is_other = false;
+        let mut segment = thread;
+        while segment < count {
+            is_other |= length_of(segment).wrapping_sub(least) >= lengths;
+            segment += THREADS;
+        }
+        let is_mixed = sync_threads_count(is_other) > 0 || common == NONE;
+        if !is_mixed {
+            if thread == 0 {
+                self.counts.write(common, count);
+            }
+            sync_threads();
+            return;
+        }
+        // All of few loads: they stay in their order, so that the lanes of a warp read sectors side by side. Sorted by class, a lane's
+        // neighbours would have segments from about three times as far (H200, 2^26 `f32` in segments of about 8: 132 µs, sorted 176;
+        // lengths by a power law, where this is asked in vain: 131.7 for 130.0).
+        let few = per_load::<R::Item>() << MERGED;
+        let mut is_other = false;
+        let mut segment = thread;
+        while segment < count {
+            is_other |= length_of(segment).wrapping_sub(1) >= few;
+            segment += THREADS;
+        }
+        if sync_threads_count(is_other) == 0 && count > 0 {
+            if thread == 0 {
+                self.counts.write(MERGED, count);
+            }
+            sync_threads();
+            return;
+        }
+        let mut base = 0;
+        while base < count {
+            self.rank::<R>(base, count, output);
+            base += RANKS as u32 * THREADS;
+        }
+        sync_threads();
+        // How many segments are of lower classes: in the class's lane.
+        let lane = warp::lane_id();
+        let own = if lane <= CLASSES { self.counts.read(lane) } else { 0 };
+        let mut below = own;
+        unroll::<4>(|step| {
+            let other = warp::shuffle_up(warp::FULL, below, 1 << step);
+            below += if lane >= 1 << step { other } else { 0 };
+        });
+        below -= own;
+        if thread == LANE_CLASSES {
+            self.counts.write(FROM, below);
+        }
+        let mut segment = thread;
+        while segment - thread < count {
+            let place = if segment < count { self.places.read(segment) as u32 } else { NONE << 12 };
+            let place_of_class = warp::shuffle_idx(warp::FULL, below, place >> 12);
+            if place >> 12 != NONE {
+                self.sorted.write(place_of_class + (place & 0xfff), segment as u16);
+            }
+            segment += THREADS;
+        }
+        sync_threads();
+    }
+
+    /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the lanes of a class.
+    #[device]
+    #[inline(always)]
+    fn rank<R: Reduction>(&self, base: u32, count: u32, output: GlobalMut<R::Output>) {
+        let lane = warp::lane_id();
+        let first = base + opaque(thread_idx_x());
+        let segment_of = |i: usize| first + i as u32 * THREADS;
+        let (mut classes, mut peers, mut before) = ([NONE; RANKS], [0; RANKS], [0; RANKS]);
+        unroll::<RANKS>(|i| {
+            let segment = segment_of(i);
+            if segment < count {
+                let length = self.begins.read(segment + 1) - self.begins.read(segment);
+                classes[i] = class::<R::Item>(length);
+                if let (NONE, Some(empty)) = (classes[i], R::EMPTY) {
+                    output.write(segment, empty);
+                }
+            }
+        });
+        unroll::<RANKS>(|i| peers[i] = warp::warp_match_any(warp::FULL, classes[i]));
+        unroll::<RANKS>(|i| {
+            if lane == peers[i].trailing_zeros() && classes[i] != NONE {
+                let counter = self.counts.atomic(classes[i]);
+                before[i] = counter.fetch_add(peers[i].count_ones(), Ordering::Relaxed, Scope::Block);
+            }
+        });
+        unroll::<RANKS>(|i| {
+            let before = warp::shuffle_idx(warp::FULL, before[i], peers[i].trailing_zeros());
+            let place = before + (peers[i] & ((1 << lane) - 1)).count_ones();
+            if segment_of(i) < count {
+                self.places.write(segment_of(i), (classes[i] << 12 | place) as u16);
+            }
+        });
+    }
+}
+
+/// The class of a segment of `length` elements.
+#[device]
+#[inline(always)]
+fn class<I: Item>(length: u32) -> u32 {
+    if length == 0 {
+        NONE
+    } else if length > tile::<I>() {
+        LONG
+    } else {
+        32 - (length.div_ceil(per_load::<I>()) - 1).leading_zeros()
+    }
+}
+
+/// The least length of a class, and how many lengths it has.
+#[device]
+#[inline(always)]
+fn lengths_of_class<I: Item>(class: u32) -> (u32, u32) {
+    match class {
+        0 => (1, per_load::<I>()),
+        NONE => (0, 1),
+        LONG => (tile::<I>() + 1, u32::MAX - tile::<I>()),
+        _ => ((per_load::<I>() << (class - 1)) + 1, per_load::<I>() << (class - 1)),
+    }
+}

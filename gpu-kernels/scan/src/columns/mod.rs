@@ -1,0 +1,198 @@
+//! Scans along columns of a row-major matrix, or any axis but the last of an array.
+//!
+//! A lane takes a column, so that neighbouring lanes read neighbours. A matrix is cut into slabs of rows and those into the parts of a
+//! block's warps. Slabs are chained: one adds what comes before it, column by column, and passes it on (S. Yan, G. Long and Y. Zhang,
+//! *StreamScan: fast scan algorithms for GPUs without global barrier synchronization*, 2013). All columns go down at the same time, so the
+//! chain is short beside the rows that it moves.
+//!
+//! # Order of combination
+//! With `p`, the result before the slab, and `b`, that of the parts of the slab before the warp's, combined from left to right, the
+//! result at a row is `(p ⊕ b) ⊕ q`, `q` being that of the warp's rows up to it, from left to right. What comes before the next slab is the
+//! result at the last row of this one; an exclusive scan gives the same values, one place later.
+
+mod kernels;
+
+pub use kernels::*;
+
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::shared::SharedLayout;
+use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::{device, opaque, shared, unroll, warp};
+
+use super::look_back::Published;
+use super::tile::{identity, read, write};
+use super::whole::{Tickets, mark};
+use super::{EXCLUSIVE, HEADER_WORDS, Packed, REVERSE, Scan};
+use gpu_collective::Accumulator;
+
+/// Warps of a block.
+pub const WARPS: usize = 8;
+/// Columns of a block: one for each lane.
+pub const COLUMNS: u32 = 32;
+
+/// How matrices are cut: pure numbers that kernels and hosts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Warps of a block.
+    pub warps: u32,
+    /// Rows of a warp.
+    pub rows: u32,
+    /// Words of 32 bits of what is exchanged.
+    pub words: u32,
+}
+
+impl Shape {
+    /// That of the kernels in the PTX modules: 64 bytes of each column's results in a thread's registers.
+    pub const fn of<S: Scan>() -> Self {
+        let (input, output) = (S::Item::BYTES, S::Output::BYTES);
+        let rows = if input <= 4 && output <= 4 { 16 } else { 8 };
+        Self { warps: WARPS as u32, rows, words: <S::Register as Accumulator>::WORDS }
+    }
+
+    /// Slabs of so many rows.
+    pub const fn slabs(self, rows: u32) -> u32 {
+        rows.div_ceil(self.warps * self.rows)
+    }
+
+    /// Words of 64 bits of scratch memory after the header: those of every column in every slab.
+    pub const fn scratch_words(self, lines: Lines) -> u64 {
+        self.slabs(lines.rows) as u64 * lines.columns as u64 * self.words as u64
+    }
+
+    /// Tiles: groups of columns, slab by slab.
+    pub const fn tiles(self, lines: Lines) -> u64 {
+        self.slabs(lines.rows) as u64 * lines.columns.div_ceil(COLUMNS) as u64
+    }
+
+    /// Bytes of dynamic shared memory of a block.
+    pub const fn shared_bytes(self) -> u32 {
+        SharedLayout::new()
+            .array::<u32>(self.warps * COLUMNS * self.words)
+            .array::<u32>(COLUMNS * self.words)
+            .array::<u64>(1)
+            .bytes()
+    }
+}
+
+/// Where columns lie: those of `columns / inner` matrices of `rows` rows of `inner` elements, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// Elements of a column.
+    pub rows: u32,
+    /// From an element of a column to the next.
+    pub inner: u32,
+    /// How many columns there are.
+    pub columns: u32,
+}
+
+/// Scans the columns of `input` into `output`, which may be the same memory where their elements have the same type.
+///
+/// `K` rows of a warp, `W` warps: what [`Shape`] says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has [`HEADER_WORDS`] and
+/// the shape's scratch words, `capacity` in all, as [`whole`](super::whole()) has them. Launch at most as many blocks as there are tiles.
+/// It does not wait for the work before it: no kernel of it is `programmatic`.
+#[device]
+#[inline(always)]
+pub fn columns<S: Scan, const K: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    lines: Lines,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    let register_words = <S::Register as Accumulator>::WORDS;
+    let mut memory = shared::dynamic();
+    let totals = memory.array::<u32>(W as u32 * COLUMNS * register_words);
+    let prefixes = memory.array::<u32>(COLUMNS * register_words);
+    let block_ticket = memory.array::<u64>(1);
+    let (own_warp, lane) = (thread_idx_x() / 32, warp::lane_id());
+    let groups = lines.columns.div_ceil(COLUMNS);
+    let slabs = lines.rows.div_ceil((W * K) as u32);
+    let tiles = slabs * groups;
+    let tickets = Tickets { words, tiles, capacity };
+    loop {
+        if thread_idx_x() == 0 {
+            block_ticket.write(0, tickets.draw());
+        }
+        sync_threads();
+        let ticket = block_ticket.read(0);
+        let tile = ticket as u32;
+        if tile >= tiles {
+            tickets.finish(tile, mark(ticket), block_ticket, grid_dim_x());
+            break;
+        }
+        let slab = tile / groups;
+        let column = tile % groups * COLUMNS + lane;
+        let is_column = column < lines.columns;
+        // Lanes without a column read the last one.
+        let column = column.min(lines.columns - 1);
+        let (matrix, inner) = (column / lines.inner, lines.inner as u64);
+        let base = matrix as u64 * lines.rows as u64 * inner + (column % lines.inner) as u64;
+        let first = (slab * W as u32 + own_warp) * K as u32;
+        let place = |first: u32, k: usize| {
+            let row = (first + k as u32).min(lines.rows - 1);
+            base + (if mode & REVERSE != 0 { lines.rows - 1 - row } else { row }) as u64 * inner
+        };
+
+        // ---- The warp's rows
+        // Not through the read-only path: the output may be the same memory.
+        let mut items = [S::IDENTITY; K];
+        unroll::<K>(|k| items[k] = input.offset(place(first, k)).read(0));
+        let mut results = [identity::<S>(); K];
+        unroll::<K>(|k| {
+            let is_row = first + (k as u32) < lines.rows;
+            let own = S::extend(if is_row { items[k] } else { S::IDENTITY });
+            results[k] = if k > 0 { S::combine(results[k - 1], own) } else { own };
+        });
+        write(totals, W as u32 * COLUMNS, thread_idx_x(), results[K - 1]);
+        sync_threads();
+
+        // ---- The parts before it
+        let (mut before, mut last) = (identity::<S>(), identity::<S>());
+        let mut before_last = before;
+        let mut warp = 0;
+        while warp < own_warp {
+            before_last = before;
+            last = read(totals, W as u32 * COLUMNS, warp * COLUMNS + lane);
+            before = S::combine(before, last);
+            warp += 1;
+        }
+
+        // ---- The slabs before it: the last warp, which knows the slab's total
+        if own_warp == W as u32 - 1 {
+            let published = Published {
+                words: words.offset(HEADER_WORDS as u64),
+                tiles,
+                mark: mark(ticket),
+                several: false,
+            };
+            let slot = slab * lines.columns + column;
+            let prefix = if slab > 0 { published.wait(slot - lines.columns) } else { initial };
+            let with = S::combine(S::combine(prefix, before), results[K - 1]);
+            if slab + 1 < slabs && is_column {
+                published.publish(slot, with);
+            }
+            write(prefixes, COLUMNS, lane, prefix);
+        }
+        sync_threads();
+        let prefix = read(prefixes, COLUMNS, lane);
+
+        // ---- Together
+        let mut previous = prefix;
+        if own_warp > 0 {
+            previous = S::combine(S::combine(prefix, before_last), last);
+        }
+        let start = S::combine(prefix, before);
+        // Opaque: the compiler would keep all addresses since the loads.
+        let first = opaque(first);
+        unroll::<K>(|k| {
+            let result = S::combine(start, results[k]);
+            if is_column && first + (k as u32) < lines.rows {
+                let own = if mode & EXCLUSIVE != 0 { previous } else { result };
+                output.offset(place(first, k)).write_streaming(0, S::output(own));
+            }
+            previous = result;
+        });
+    }
+}

@@ -1,0 +1,428 @@
+//! The runs of equal keys: where they begin, and the key of each.
+//!
+//! One launch, one pass. Blocks take tiles in turn, by a ticket; of a tile a block notes where runs begin, side by side in shared memory,
+//! publishes how many they are, and learns how many begin before it as a scan's tile learns its prefix (`scan/look_back.rs`). Meanwhile
+//! it reads its next tile. Then the starts go to memory, neighbours to neighbours, and the keys that stand there, which are still in the L1
+//! or L2 (H200, 2^26 keys of 32 bits: in runs of 8 114 µs, of 256 101, of one key 291, when every key is written again).
+//!
+//! Keys are compared by their bits, so there are four kernels: by width. A warp takes consecutive rows of 32 loads of 16 bytes, so that a
+//! key's predecessor is in the lane below, and a run's number follows from counts over lanes: those of two rows are scanned as halves
+//! of one word.
+
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::shared::SharedLayout;
+use gpu_std::thread::{grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::{device, kernel, opaque, shared, unroll, warp};
+
+use super::LOAD_BYTES;
+use super::item::Item;
+use super::quad::{Quads, Words};
+use crate::look_back::{Prefix, Published, arrive, gather, prefix};
+use crate::whole::{NONE, Tickets, mark};
+use crate::{GROUP, HEADER_WORDS, Packed, SECTION, Sum};
+
+/// Where the offsets of the runs begin, in words, after the number of runs: what [`COUNTED`](super::COUNTED) segments ask for.
+pub const RUNS_HEADER: u32 = 4;
+
+/// The bits of a key: `u8`, `u16`, `u32` or `u64`.
+pub trait Bits: Packed + Item<Source = Global<Self>, Source: Quads<Quad = Words>> {}
+impl Bits for u8 {}
+impl Bits for u16 {}
+impl Bits for u32 {}
+impl Bits for u64 {}
+
+/// Blocks of a launch: four for each of 132 multiprocessors. Fewer of them find the same runs, as tiles are taken until none is left;
+/// more would find no place before these have ended, and the next launch would wait for them.
+const MAX_BLOCKS: u32 = 528;
+
+/// How keys are cut: pure numbers that kernels and hosts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunsShape {
+    /// Warps of a block.
+    pub warps: u32,
+    /// Keys of a load of 16 bytes.
+    pub per_load: u32,
+    /// Loads of a thread that are in flight.
+    pub rows: u32,
+}
+
+impl RunsShape {
+    /// That of the kernels in the PTX modules. With four loads of bytes the notes of two tiles would take 64 KiB.
+    pub const fn of<K: Bits>() -> Self {
+        let per_load = super::per_load::<K>();
+        Self { warps: super::WARPS, per_load, rows: if per_load > 8 { 2 } else { 4 } }
+    }
+
+    /// Threads of a block.
+    pub const fn threads(self) -> u32 {
+        32 * self.warps
+    }
+
+    /// Keys of a tile.
+    pub const fn tile(self) -> u32 {
+        self.threads() * self.per_load * self.rows
+    }
+
+    /// Tiles of so many keys.
+    pub const fn tiles(self, len: u64) -> u64 {
+        len.div_ceil(self.tile() as u64)
+    }
+
+    /// Blocks for so many keys: they take tiles until none is left.
+    pub const fn blocks(self, len: u64) -> u32 {
+        let tiles = self.tiles(len);
+        if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS }
+    }
+
+    /// Words of 64 bits of scratch memory for so many keys: the header, those of each section, group and tile, and the counters of groups
+    /// and sections.
+    pub const fn scratch_words(self, len: u64) -> u64 {
+        let tiles = self.tiles(len);
+        let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
+        HEADER_WORDS as u64 + tiles + 2 * counters
+    }
+
+    /// Bytes of dynamic shared memory of a block.
+    pub const fn shared_bytes(self) -> u32 {
+        SharedLayout::new()
+            .array::<u32>(self.warps)
+            .array::<u32>(2)
+            .array::<u64>(1)
+            .array::<u16>(2 * self.tile())
+            .bytes()
+    }
+}
+
+/// A tile of keys, as a thread sees it.
+struct Tile<K: Bits, const V: usize, const L: usize> {
+    /// From the tile's first on.
+    keys: Global<K>,
+    /// How many there are.
+    left: u32,
+    /// Whether they are all that a tile may have.
+    is_complete: bool,
+    /// Whether it is the first tile.
+    is_first: bool,
+    /// Whether loads of 16 bytes are aligned.
+    is_aligned: bool,
+}
+
+impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
+    #[inline(always)]
+    fn new(keys: Global<K>, base: u64, end: u64, tile_len: u32) -> Self {
+        let left = (end - base).min(tile_len as u64) as u32;
+        Self {
+            keys: keys.offset(base),
+            left,
+            is_complete: left == tile_len,
+            is_first: base == 0,
+            is_aligned: keys.address().is_multiple_of(LOAD_BYTES as u64),
+        }
+    }
+
+    /// The first key of the thread's load in a row.
+    #[inline(always)]
+    fn place(row: u32) -> u32 {
+        ((thread_idx_x() / 32 * L as u32 + row) * 32 + warp::lane_id()) * V as u32
+    }
+
+    /// The thread's loads, all asked for before the first is used.
+    #[device]
+    #[inline(always)]
+    fn load(&self) -> [[u32; 4]; L] {
+        let mut rows = [[0; 4]; L];
+        if self.is_aligned && self.is_complete {
+            unroll::<L>(|row| {
+                rows[row] = self.keys.cast::<u32>().read_vec::<4>(Self::place(row as u32) / V as u32 * 4);
+            });
+        } else {
+            // A loop over rows, so that its code stands there once; each row then finds its registers by selection.
+            let mut row = 0;
+            while row < L as u32 {
+                let place = Self::place(row);
+                if place < self.left {
+                    let words = self.keys.offset(place as u64).one_by_one(self.left - place);
+                    unroll::<L>(|other| {
+                        if other as u32 == row {
+                            rows[other] = words;
+                        }
+                    });
+                }
+                // Opaque, or the loop would be unrolled all the same.
+                row = opaque(row + 1);
+            }
+        }
+        rows
+    }
+
+    /// A bit for each key of each load that begins a run.
+    #[device]
+    #[inline(always)]
+    fn heads(&self, rows: &[[u32; 4]; L]) -> [u32; L] {
+        let mut heads = [0; L];
+        // The key before a row is the lowest lane's to read; the others' are in the lanes below.
+        let mut before_row = [K::ANY; L];
+        if warp::lane_id() == 0 {
+            unroll::<L>(|row| {
+                let place = Self::place(row as u32);
+                if place < self.left && (place > 0 || !self.is_first) {
+                    before_row[row] = self.keys.offset((place as u64).wrapping_sub(1)).read(0);
+                }
+            });
+        }
+        unroll::<L>(|row| {
+            let place = Self::place(row as u32);
+            let high = warp::shuffle_up(warp::FULL, rows[row][3], 1);
+            // Only keys of 8 bytes end in two words.
+            let low = if V == 2 { warp::shuffle_up(warp::FULL, rows[row][2], 1) } else { 0 };
+            let below = K::unpack(&[0, 0, low, high], V - 1);
+            let mut previous = if warp::lane_id() == 0 { before_row[row] } else { below };
+            unroll::<V>(|j| {
+                let key = K::unpack(&rows[row], j);
+                heads[row] |= ((key != previous) as u32) << j;
+                previous = key;
+            });
+            heads[row] |= (self.is_first && place == 0) as u32;
+            let there = self.left.saturating_sub(place);
+            heads[row] &= if there < V as u32 { (1 << there) - 1 } else { u32::MAX };
+        });
+        heads
+    }
+
+    /// Notes where runs begin, each at its number in the tile; returns how many they are. One barrier.
+    ///
+    /// `publish` is called with that number by the whole block before the notes are written.
+    #[device]
+    #[inline(always)]
+    fn note<const W: usize>(
+        &self,
+        notes: Shared<u16>,
+        warp_counts: Shared<u32>,
+        publish: impl FnOnce(u32),
+    ) -> u32 {
+        let heads = self.heads(&self.load());
+        // Heads of the lanes up to each: at most 16 a lane, 512 a row.
+        let up_to: [u32; MAX_PAIRS] = core::array::from_fn(|pair| {
+            if 2 * pair >= L {
+                return 0;
+            }
+            inclusive(heads[2 * pair].count_ones() | heads[2 * pair + 1].count_ones() << 16)
+        });
+        let of_rows: [u32; MAX_PAIRS] =
+            core::array::from_fn(|pair| warp::shuffle_idx(warp::FULL, up_to[pair], 31));
+        let mut of_warp = 0;
+        unroll::<L>(|row| of_warp += of_row(&of_rows, row));
+        let own_warp = opaque(thread_idx_x()) / 32;
+        if warp::lane_id() == 0 {
+            warp_counts.write(own_warp, of_warp);
+        }
+        sync_threads();
+        let (mut before, mut total) = (0, 0);
+        unroll::<W>(|warp| {
+            let of_warp = warp_counts.read(warp as u32);
+            before += if (warp as u32) < own_warp { of_warp } else { 0 };
+            total += of_warp;
+        });
+        publish(total);
+        unroll::<L>(|row| {
+            let place = Self::place(row as u32);
+            let mut number = before + of_row(&up_to, row) - heads[row].count_ones();
+            if V <= 4 {
+                unroll::<V>(|j| {
+                    if heads[row] >> j & 1 == 1 {
+                        notes.write(number, (place + j as u32) as u16);
+                        number += 1;
+                    }
+                });
+            } else {
+                let mut left = heads[row];
+                while left > 0 {
+                    notes.write(number, (place + left.trailing_zeros()) as u16);
+                    number += 1;
+                    left &= left - 1;
+                }
+            }
+            before += of_row(&of_rows, row);
+        });
+        total
+    }
+}
+
+/// Pairs of rows of a thread's loads at most.
+const MAX_PAIRS: usize = 2;
+
+/// Runs that a thread writes at once: their keys are all asked for before the first is written (H200, five blocks, 2^26 runs of one key:
+/// 282 µs with four, 350 with one; of 8: 112 and 115).
+const AT_ONCE: usize = 4;
+
+/// That of row `row` of pairs of rows.
+#[inline(always)]
+fn of_row(pairs: &[u32; MAX_PAIRS], row: usize) -> u32 {
+    pairs[row / 2] >> (16 * (row % 2)) & 0xffff
+}
+
+/// Writes, for each run, where it begins and its key, each at the run's number: `offsets[RUNS_HEADER + run]`, `unique[run]`; behind
+/// the last offset stands `len`, and the number of runs in `offsets[0]` and `runs[0]`.
+///
+/// `V` keys a load, `L` loads a thread, an even number, `W` warps: what [`RunsShape`] says. `words` has the shape's scratch words,
+/// `capacity` in all, which were zero before the first launch that was given them, and which launches have to use one after the other.
+/// Launch at most as many blocks as there are tiles. `len` is not zero and less than 2^32.
+#[device]
+#[inline(always)]
+pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
+    keys: Global<K>,
+    len: u64,
+    runs: GlobalMut<u32>,
+    offsets: GlobalMut<u32>,
+    unique: GlobalMut<K>,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    const { assert!(V as u32 == super::per_load::<K>(), "a thread's load has 16 bytes") };
+    const { assert!(L.is_multiple_of(2) && L <= 2 * MAX_PAIRS, "rows are counted in pairs") };
+    const { assert!(W > 1, "one warp waits while another one publishes") };
+    let shape = RunsShape { warps: W as u32, per_load: V as u32, rows: L as u32 };
+    let mut memory = shared::dynamic();
+    let warp_counts = memory.array::<u32>(W as u32);
+    let nodes = memory.array::<u32>(2);
+    let block_ticket = memory.array::<u64>(1);
+    // Of two tiles: one is read while the other waits for what comes before it.
+    let rooms = memory.array::<u16>(2 * shape.tile());
+    let thread = thread_idx_x();
+    let tiles = shape.tiles(len) as u32;
+    let tickets = Tickets { words, tiles, capacity };
+
+    // The next launch is not let in early: its blocks would come to multiprocessors where a block of this one still runs, and as
+    // long as one does, shared memory stays carved out of the L1 as this one asked for it. Of the segments' blocks, 41 KiB each,
+    // two would find room instead of four, and those keep their places for the whole launch. It comes when the last block here has
+    // ended (H200, 2^26 keys in runs of 8, find with five blocks: both launches 210 µs, with a trigger here 249).
+    grid_dependency_synchronize();
+
+    if thread == 0 {
+        block_ticket.write(0, tickets.draw());
+    }
+    sync_threads();
+    let ticket = block_ticket.read(0);
+    let (mark, several) = (mark(ticket), tiles > grid_dim_x() || tiles > SECTION);
+    // Opaque: the compiler would keep what follows from the number of tiles.
+    let published =
+        || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark, several };
+    // The tile that was read last: how many runs begin before it is asked for when the next one has been read.
+    let (mut held, mut room) = (NONE, 0);
+    let mut tile = ticket as u32;
+    loop {
+        let mut total = 0;
+        if tile < tiles {
+            let part = Tile::<K, V, L>::new(keys, tile as u64 * shape.tile() as u64, len, shape.tile());
+            total = part.note::<W>(rooms.offset(room), warp_counts, |total| {
+                if thread == 0 && !several {
+                    published().publish_total(tile, total);
+                }
+                // Not the warp that waits: both are on their way at once.
+                if thread / 32 == 1 && several {
+                    arrive::<Sum<u32>>(published(), tile, total, 0);
+                }
+            });
+        }
+        room = shape.tile() - room;
+
+        // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
+        let asking = if several { held } else { tile };
+        if thread < 32 && asking < tiles {
+            gather::<Sum<u32>>(published(), asking, total, 0, nodes);
+        }
+        let mut around = Prefix { before: 0, with: 0 };
+        if held != NONE {
+            sync_threads();
+            around = prefix::<Sum<u32>>(nodes);
+        }
+        // Drawn behind all waiting, so that tiles start in their order, as a scan's do (`scan/whole.rs`).
+        let draws = tile < tiles && several;
+        let next = if draws && thread == 0 { tickets.draw() } else { 0 };
+        if held != NONE {
+            let base = held as u64 * shape.tile() as u64;
+            let part = keys.offset(base);
+            let starts = offsets.offset(RUNS_HEADER as u64 + around.before as u64);
+            let of_runs = unique.offset(around.before as u64);
+            let total = around.with - around.before;
+            let notes = rooms.offset(room);
+            let mut number = thread;
+            while number < total {
+                let number_of = |i: usize| number + i as u32 * shape.threads();
+                // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a branch.
+                let mut places = [0; AT_ONCE];
+                unroll::<AT_ONCE>(|i| {
+                    places[i] = if number_of(i) < total { notes.read(number_of(i)) as u32 } else { 0 };
+                });
+                let mut of_places = [K::ANY; AT_ONCE];
+                unroll::<AT_ONCE>(|i| of_places[i] = part.read(places[i]));
+                unroll::<AT_ONCE>(|i| {
+                    if number_of(i) < total {
+                        starts.write(number_of(i), base as u32 + places[i]);
+                        of_runs.write(number_of(i), of_places[i]);
+                    }
+                });
+                number += AT_ONCE as u32 * shape.threads();
+            }
+            if held == tiles - 1 && thread == 0 {
+                starts.write(total, len as u32);
+                offsets.write(0, around.with);
+                runs.write(0, around.with);
+            }
+        }
+        if tile >= tiles {
+            break;
+        }
+        held = tile;
+        if draws {
+            if thread == 0 {
+                block_ticket.write(0, next);
+            }
+            sync_threads();
+            tile = block_ticket.read(0) as u32;
+        } else {
+            tile += tiles;
+        }
+    }
+    tickets.finish(tile, mark, block_ticket, grid_dim_x());
+}
+
+/// The sum over the lanes up to each.
+#[device]
+#[inline(always)]
+fn inclusive(mut value: u32) -> u32 {
+    unroll::<5>(|step| {
+        let (below, inside) = warp::warp_shuffle_up(warp::FULL, value, 1 << step, 32);
+        value += if inside { below } else { 0 };
+    });
+    value
+}
+
+/// Warps of a block of the kernels below.
+const WARPS: usize = super::WARPS as usize;
+
+// Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs, with four 101;
+// of 8: 112 and 114), the compiler for 12.0 spills.
+macro_rules! kernels {
+    ($($images:ident $find:ident: $k:ty, $v:literal, $l:literal;)*) => { $(
+        /// Finds runs of `keys`. How to launch it is said at [`find_runs`].
+        #[kernel(images = $images, launch_bounds(256, 4), programmatic)]
+        pub fn $find(
+            keys: Global<$k>,
+            len: u64,
+            runs: GlobalMut<u32>,
+            offsets: GlobalMut<u32>,
+            unique: GlobalMut<$k>,
+            words: GlobalMut<u64>,
+            capacity: u64,
+        ) {
+            find_runs::<$k, $v, $l, WARPS>(keys, len, runs, offsets, unique, words, capacity);
+        }
+    )* };
+}
+kernels! {
+    sm_75_90 find_runs_b8: u8, 16, 2;
+    sm_75_90 find_runs_b16: u16, 8, 4;
+    sm_75_90 find_runs_b32: u32, 4, 4;
+    sm_75_90 find_runs_b64: u64, 2, 4;
+}

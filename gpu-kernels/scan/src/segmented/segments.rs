@@ -1,0 +1,412 @@
+//! The scan of segments: the same walk over tiles as that of a whole array.
+
+use core::marker::PhantomData;
+
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::warp::{self, FULL, warp_vote_ballot};
+use gpu_std::{device, opaque, shared, unroll};
+
+use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
+use super::super::memory::{Extent, Places, load, store};
+use super::super::packed::Packed;
+use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
+use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
+use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
+use super::operator::{BySegment, Since, element};
+use super::starts::{Starts, Tile, Window};
+use gpu_collective::Accumulator;
+
+/// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
+/// segment on.
+///
+/// Every segment starts with `initial`. All else is as [`whole`](super::super::whole()) has it, with the scratch words and shared memory of
+/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes). It does not wait for the work before it: no kernel of it is
+/// `programmatic`.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+) {
+    const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
+    let register_words = <Since<S::Register> as Accumulator>::WORDS;
+    let mut memory = shared::dynamic();
+    let warp_totals = memory.array::<u32>(W as u32 * register_words);
+    let nodes = memory.array::<u32>(2 * register_words);
+    // For the end, or the compiler would keep it in a register all the while.
+    let blocks = memory.array::<u32>(1);
+    let block_ticket = memory.array::<u64>(1);
+    let held_warps = HeldWarps {
+        results: memory.array::<u32>(2 * W as u32 * register_words),
+        firsts: memory.array::<u32>(2 * W as u32),
+    };
+    let bit_words = (W * L * V) as u32;
+    let bits = memory.array::<u32>(2 * bit_words);
+    let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
+    let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
+    let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
+    let tickets = Tickets { words, tiles, capacity };
+    let nothing = identity::<BySegment<S>>();
+    let density = starts.density(len);
+
+    let mut several = false;
+    if tiles > 1 {
+        if thread_idx_x() == 0 {
+            block_ticket.write(0, tickets.draw());
+            blocks.write(0, grid_dim_x());
+        }
+        sync_threads();
+        several = tiles > grid_dim_x() || tiles > SECTION;
+    }
+    let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
+    let published =
+        Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
+    let (mut held, mut room) = (NONE, 0);
+    let mut tile = ticket as u32;
+    loop {
+        let mut total = nothing;
+        if tile < tiles {
+            let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
+            // Both are under way at once, what is needed first first.
+            let is_plain = part.is_plain(input.address(), N);
+            let mut window = Window::default();
+            if is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
+            let vectors = part.load(input, exchange);
+            if !is_plain {
+                window = starts.ask::<W>(part.tile(len), density);
+            }
+            let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
+            let bits = bits.offset(room * bit_words);
+            starts.mark::<W>(part.tile(len), window, bits, bit_words);
+            let (ends, own) = part.scan_rows(&vectors, bits, initial);
+            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
+            Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
+            let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
+            total = of_tile;
+            held_warps.write::<W>(room, before, own.first);
+            if thread_idx_x() == 0 && tiles > 1 && !published.several {
+                published.publish_total(tile, total);
+            }
+            // Not the warp that waits: both are on their way at once.
+            if thread_idx_x() / 32 == 1 && published.several {
+                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+                let published = Published { tiles: opaque(tiles), ..published };
+                arrive::<BySegment<S>>(published, tile, total, nothing);
+            }
+        }
+        room = 1 - room;
+
+        // As in `whole`, also when the next ticket is drawn.
+        let asking = if published.several { held } else { tile };
+        if thread_idx_x() < 32 && asking < tiles {
+            let published = Published { tiles: opaque(tiles), ..published };
+            gather::<BySegment<S>>(published, asking, total, nothing, nodes);
+        }
+        let is_held = held != NONE;
+        let mut around = Prefix { before: nothing, with: nothing };
+        if is_held {
+            sync_threads();
+            around = prefix::<BySegment<S>>(nodes);
+        }
+        let draws = tile < tiles && published.several;
+        let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
+
+        if is_held {
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
+            let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, mode);
+            let bits = bits.offset(room * bit_words);
+            let own = held_warps.read::<W, _>(room);
+            let is_plain = part.is_plain(output.address(), M);
+            // What the compiler knows costs no instruction: of four rows' 490 are left 150. (H200, sums of 2^26
+            // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
+            if is_plain && mode & EXCLUSIVE == 0 {
+                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+            } else if is_plain {
+                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+            } else {
+                part.store::<false>(output, waiting, bits, around, own, initial, exchange);
+            }
+        }
+        if tile >= tiles {
+            break;
+        }
+        held = tile;
+        if draws {
+            if thread_idx_x() == 0 {
+                block_ticket.write(0, next);
+            }
+            sync_threads();
+            tile = block_ticket.read(0) as u32;
+        } else {
+            tile += tiles;
+        }
+    }
+    if tiles > 1 {
+        tickets.finish(tile, published.mark, block_ticket, blocks.read(0));
+    }
+}
+
+/// What is known of the warps of two tiles that wait for what comes before them. In shared memory, as their elements are: registers would let
+/// fewer blocks run.
+#[derive(Clone, Copy)]
+struct HeldWarps {
+    results: Shared<u32>,
+    firsts: Shared<u32>,
+}
+
+impl HeldWarps {
+    /// Sets what is known of the thread's warp. A barrier has to follow.
+    #[inline(always)]
+    fn write<const W: usize>(self, room: u32, before: Since<impl Accumulator>, first: u32) {
+        let index = room * W as u32 + opaque(thread_idx_x()) / 32;
+        if warp::lane_id() == 0 {
+            write(self.results, 2 * W as u32, index, before);
+            self.firsts.write(index, first);
+        }
+    }
+
+    #[inline(always)]
+    fn read<const W: usize, R: Accumulator>(self, room: u32) -> Held<R> {
+        let index = room * W as u32 + opaque(thread_idx_x()) / 32;
+        Held { before: read(self.results, 2 * W as u32, index), first: self.firsts.read(index) }
+    }
+}
+
+/// What is known of a warp of a tile that waits.
+#[derive(Clone, Copy)]
+struct Held<R> {
+    /// The result of the warps before it.
+    before: Since<R>,
+    /// The first vector of the warp's part in which a segment starts, or one behind all.
+    first: u32,
+}
+
+/// What is known of a warp's part.
+struct Own<R> {
+    carry: Since<R>,
+    first: u32,
+}
+
+/// A tile and the thread's place in it.
+struct Part<S, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize> {
+    base: u64,
+    left: u32,
+    places: Places,
+    /// The number of the thread's vector in row 0, in the order of the scan.
+    unit: u32,
+    /// Where the warp's room for a row starts.
+    row: u32,
+    mode: u32,
+    scan: PhantomData<fn() -> S>,
+}
+
+impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>
+    Part<S, V, N, M, L, W>
+{
+    const LEN: u32 = 32 * (W * L * V) as u32;
+
+    #[inline(always)]
+    fn new(len: u64, tile: u32, tiles: u32, mode: u32) -> Self {
+        // Opaque, as in `whole`: the compiler would keep all addresses.
+        let (thread, tile) = (opaque(thread_idx_x()), opaque(tile));
+        let reverse = mode & REVERSE != 0;
+        let base = (if reverse { tiles - 1 - tile } else { tile }) as u64 * Self::LEN as u64;
+        Self {
+            base,
+            left: (len - base).min(Self::LEN as u64) as u32,
+            places: Places::new(thread, W as u32, V as u32, L as u32, reverse),
+            unit: thread / 32 * 32 * L as u32 + thread % 32,
+            row: thread / 32 * ROW_WORDS,
+            mode,
+            scan: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn tile(&self, len: u64) -> Tile {
+        Tile { base: self.base, left: self.left, full: Self::LEN, len, reverse: self.mode & REVERSE != 0 }
+    }
+
+    /// The tile in an array at `address`, whose vectors have `words` words.
+    #[inline(always)]
+    fn extent(&self, address: u64, words: usize) -> Extent {
+        let is_aligned = address.is_multiple_of(4 * words as u64);
+        Extent { left: self.left, is_complete: self.left == Self::LEN, is_aligned }
+    }
+
+    /// Whether all its vectors are there and aligned, and it is read forwards.
+    #[inline(always)]
+    fn is_plain(&self, address: u64, words: usize) -> bool {
+        let extent = self.extent(address, words);
+        extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0
+    }
+
+    #[inline(always)]
+    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
+        let extent = self.extent(input.address(), N);
+        let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
+        if self.is_plain(input.address(), N) {
+            // Nothing waits for them here; turned around, they would be waited for before the offsets are.
+            let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
+            return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
+        }
+        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+    }
+
+    /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
+    #[inline(always)]
+    fn starts(&self, bits: Shared<u32>, row: usize) -> u32 {
+        let first = self.unit * V as u32;
+        bits.read(first / 32 + (row * V) as u32) >> (first % 32) & ((1 << V) - 1)
+    }
+
+    /// The results at the ends of the thread's vectors, since the last start of a segment or that of the warp's part, and that of the whole
+    /// part.
+    #[inline(always)]
+    fn scan_rows(
+        &self,
+        vectors: &[[u32; N]; L],
+        bits: Shared<u32>,
+        initial: S::Register,
+    ) -> ([S::Register; L], Own<S::Register>) {
+        let lane = opaque(warp::lane_id());
+        let mut ends = [S::extend(S::IDENTITY); L];
+        let mut masks = [0; L];
+        unroll::<L>(|row| {
+            let starts = self.starts(bits, row);
+            masks[row] = warp_vote_ballot(FULL, starts != 0);
+            let mut total = element::<S>(S::Item::unpack(&vectors[row], 0), starts & 1 != 0, initial);
+            unroll::<V>(|j| {
+                if j > 0 {
+                    let item = S::Item::unpack(&vectors[row], j);
+                    let item = element::<S>(item, starts & 1 << j != 0, initial);
+                    total = BySegment::<S>::combine(total, item);
+                }
+            });
+            ends[row] = scan_lanes::<S>(total.value, reach(masks[row], lane));
+        });
+        let mut own = Own { carry: identity::<BySegment<S>>(), first: 32 * L as u32 };
+        unroll::<L>(|row| {
+            let row_total = Since::new(of_lane(ends[row], 31), masks[row] != 0);
+            let end = Since::new(ends[row], reach(masks[row], lane) <= lane);
+            ends[row] = BySegment::<S>::combine(own.carry, end).value;
+            if !own.carry.starts() && row_total.starts() {
+                own.first = 32 * row as u32 + masks[row].trailing_zeros();
+            }
+            own.carry = BySegment::<S>::combine(own.carry, row_total);
+        });
+        (ends, own)
+    }
+
+    /// Writes the results of the thread's vectors in `waiting`.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
+    fn store<const PLAIN: bool>(
+        &self,
+        output: GlobalMut<S::Output>,
+        waiting: Waiting<S, V, N, L, W>,
+        bits: Shared<u32>,
+        around: Prefix<Since<S::Register>>,
+        held: Held<S::Register>,
+        initial: S::Register,
+        exchange: Shared<u32>,
+    ) {
+        let lane = opaque(warp::lane_id());
+        let extent = self.extent(output.address(), M);
+        let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
+        let exclusive = self.mode & EXCLUSIVE != 0;
+        let before_warp = held.before;
+        let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
+        let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
+        let mut store_row = |row: usize| {
+            let starts = self.starts(bits, row);
+            let (elements, end) = waiting.read(row);
+            let end = Since::new(end, 32 * row as u32 + lane >= held.first);
+            let end = BySegment::<S>::combine(before_warp, end);
+            let mut end = BySegment::<S>::combine(around.before, end).value;
+            if row == L - 1 && is_last {
+                end = around.with.value;
+            }
+            // The result before a vector is that at the end of the one before: in the lane below, or in the last lane
+            // of the row above.
+            let below = of_lane(end, (lane + 31) % 32);
+            let before = Since::new(if lane == 0 { before_row } else { below }, false);
+            before_row = below;
+
+            let mut results = [initial; V];
+            let mut vector = identity::<BySegment<S>>();
+            unroll::<V>(|j| {
+                results[j] = if j + 1 < V {
+                    let is_start = starts & 1 << j != 0;
+                    let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
+                    vector = if j > 0 { BySegment::<S>::combine(vector, item) } else { item };
+                    // As `combine` has it, by all bits at once.
+                    let vector = Since::new(vector.value, starts & ((2 << j) - 1) != 0);
+                    BySegment::<S>::combine(before, vector).value
+                } else {
+                    end
+                };
+            });
+            let mut packed = [0; M];
+            if exclusive {
+                unroll::<V>(|j| {
+                    let previous = if j > 0 { results[j - 1] } else { before.value };
+                    S::output(if starts & 1 << j != 0 { initial } else { previous }).pack(&mut packed, j);
+                });
+            } else {
+                unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
+            }
+            if PLAIN {
+                let vector = self.unit + 32 * row as u32;
+                tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
+            } else {
+                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
+            }
+        };
+        if PLAIN {
+            unroll::<L>(store_row);
+        } else {
+            // Opaque, or the loop would be unrolled, in more registers than there are.
+            let mut row = 0;
+            while row < L as u32 {
+                store_row(row as usize);
+                row = opaque(row + 1);
+            }
+        }
+    }
+}
+
+/// How many lanes below its own a lane's result may take in: up to the last one with a start, which `mask` has a bit for; 32 where there is
+/// none.
+#[inline(always)]
+fn reach(mask: u32, lane: u32) -> u32 {
+    let up_to = mask & (u32::MAX >> (31 - lane));
+    if up_to == 0 { 32 } else { up_to.leading_zeros() - (31 - lane) }
+}
+
+/// The inclusive scan over the lanes of the warp, by doubling distances, that takes in at most `reach` lanes below.
+#[device]
+#[inline(always)]
+fn scan_lanes<S: Scan>(mut value: S::Register, reach: u32) -> S::Register {
+    let lane = opaque(warp::lane_id());
+    unroll::<5>(|step| {
+        let own = value;
+        let below =
+            Accumulator::from_words(&mut |word| warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32).0);
+        let combined = S::combine(below, own);
+        value = if (1 << step) <= reach.min(lane) { combined } else { own };
+    });
+    value
+}

@@ -1,0 +1,93 @@
+//! The kernels of the PTX modules, and the body of a user's.
+
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::{device, kernel};
+
+use super::selector::By;
+use super::*;
+
+/// Selects with a predicate: the body of a kernel of yours. `L` and `W` are [`Shape::rows`] and [`WARPS`].
+///
+/// `partition` is 1 where the items that are not kept go to `rejected`, else 0. How to launch it is said at [`select`].
+#[device]
+#[inline(always)]
+pub fn select_if<P: Predicate, const L: usize, const W: usize>(
+    items: Global<P::Item>,
+    len: u64,
+    selected: GlobalMut<P::Item>,
+    rejected: GlobalMut<P::Item>,
+    partition: u32,
+    count: GlobalMut<u64>,
+    words: GlobalMut<u64>,
+) {
+    let kept = Kept { selected, rejected, partition: partition == 1, count };
+    select::<P::Item, By<P>, L, W>(items, len, By::new(), kept, words);
+}
+
+macro_rules! kernels {
+    ($($images:ident of $t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $describe:ident;)*) => { $(
+        /// Selects items by flags, as [`select`] says.
+        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        pub fn $flagged(
+            items: Global<$t>,
+            len: u64,
+            flags: Global<u8>,
+            selected: GlobalMut<$t>,
+            rejected: GlobalMut<$t>,
+            partition: u32,
+            count: GlobalMut<u64>,
+            words: GlobalMut<u64>,
+        ) {
+            const { assert!($l == Shape::new(size_of::<$t>() as u32).rows) };
+            let kept = Kept { selected, rejected, partition: partition == 1, count };
+            select::<$t, Flags, $l, WARPS>(items, len, Flags(flags), kept, words);
+        }
+
+        /// Selects items that differ from the one before, as [`select`] says.
+        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        pub fn $unique(
+            items: Global<$t>,
+            len: u64,
+            selected: GlobalMut<$t>,
+            count: GlobalMut<u64>,
+            words: GlobalMut<u64>,
+        ) {
+            let kept = Kept { selected, rejected: selected, partition: false, count };
+            select::<$t, Unique, $l, WARPS>(items, len, Unique, kept, words);
+        }
+
+        /// Finds where runs of equal items start, as [`select`] says.
+        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        pub fn $starts(
+            items: Global<$t>,
+            len: u64,
+            starts: GlobalMut<u64>,
+            count: GlobalMut<u64>,
+            words: GlobalMut<u64>,
+        ) {
+            let kept = Kept { selected: starts, rejected: starts, partition: false, count };
+            select::<$t, Starts, $l, WARPS>(items, len, Starts, kept, words);
+        }
+
+        /// Writes the items and the lengths of runs, as [`describe`] says.
+        #[kernel(images = $images, launch_bounds(256))]
+        pub fn $describe(
+            items: Global<$t>,
+            len: u64,
+            starts: Global<u64>,
+            count: Global<u64>,
+            values: GlobalMut<$t>,
+            lengths: GlobalMut<u64>,
+        ) {
+            describe(items, len, starts, count, values, lengths);
+        }
+    )* };
+}
+// Items of a thread; blocks that fit on a multiprocessor.
+kernels! {
+    sm_75 of u8, 12, 3: select_flagged_b8, select_unique_b8, select_starts_b8, describe_runs_b8;
+    sm_75 of u16, 12, 4: select_flagged_b16, select_unique_b16, select_starts_b16, describe_runs_b16;
+    sm_75 of u32, 12, 4: select_flagged_b32, select_unique_b32, select_starts_b32, describe_runs_b32;
+    sm_75 of u64, 8, 3: select_flagged_b64, select_unique_b64, select_starts_b64, describe_runs_b64;
+    sm_75 of u128, 5, 3: select_flagged_b128, select_unique_b128, select_starts_b128, describe_runs_b128;
+}

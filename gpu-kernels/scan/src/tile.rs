@@ -1,0 +1,129 @@
+//! The scan of one tile by one block, but for what comes before the tile.
+
+use gpu_std::memory::Shared;
+use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::warp::{self, FULL};
+use gpu_std::{device, unroll};
+
+use super::operator::Scan;
+use gpu_collective::Accumulator;
+
+/// The most words of what a scan computes with.
+pub const MAX_WORDS: usize = 2;
+
+/// The most words of what is exchanged: in scans of segments one more says whether a segment starts.
+pub(super) const EXCHANGED: usize = MAX_WORDS + 1;
+
+/// What a thread knows of the warps of its tile.
+#[derive(Clone, Copy)]
+pub(super) struct Warps<R> {
+    /// The result of the warps before its own.
+    pub(super) before: R,
+    /// The result of the tile.
+    pub(super) total: R,
+}
+
+/// The identity in registers.
+#[inline(always)]
+pub(super) fn identity<S: Scan>() -> S::Register {
+    S::extend(S::IDENTITY)
+}
+
+/// The result of a vector of which `at` gives the elements: from left to right.
+#[device]
+#[inline(always)]
+pub(super) fn vector_total<S: Scan, const V: usize>(at: impl Fn(usize) -> S::Register) -> S::Register {
+    let mut total = at(0);
+    unroll::<V>(|j| {
+        if j > 0 {
+            total = S::combine(total, at(j));
+        }
+    });
+    total
+}
+
+/// The inclusive scan over the lanes of the warp, by doubling distances.
+#[device]
+#[inline(always)]
+pub(super) fn warp_scan<S: Scan>(mut value: S::Register) -> S::Register {
+    unroll::<5>(|step| {
+        let own = value;
+        let mut inside = false;
+        let below = Accumulator::from_words(&mut |word| {
+            let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32);
+            inside = valid;
+            bits
+        });
+        let combined = S::combine(below, own);
+        value = if inside { combined } else { own };
+    });
+    value
+}
+
+/// The value of lane `lane`.
+#[device]
+#[inline(always)]
+pub(super) fn of_lane<A: Accumulator>(value: A, lane: u32) -> A {
+    A::from_words(&mut |word| warp::shuffle_idx(FULL, value.word(word), lane))
+}
+
+/// Element `index` of an array of `len` accumulators in shared memory: all first words, then all second ones.
+#[device]
+#[inline(always)]
+pub(super) fn read<A: Accumulator>(array: Shared<u32>, len: u32, index: u32) -> A {
+    A::from_words(&mut |word| array.read(word * len + index))
+}
+
+/// Sets element `index`, as [`read`] finds it.
+#[device]
+#[inline(always)]
+pub(super) fn write<A: Accumulator>(array: Shared<u32>, len: u32, index: u32, value: A) {
+    unroll::<EXCHANGED>(|word| {
+        if (word as u32) < A::WORDS {
+            array.write(word as u32 * len + index, value.word(word as u32));
+        }
+    });
+}
+
+/// Scans the totals of the warp's vectors, `totals[l]` being that of the thread's vector in row `l`: the results at the ends of
+/// the thread's vectors, from the start of the warp's part on, and that of the whole part.
+#[device]
+#[inline(always)]
+pub(super) fn scan_rows<S: Scan, const L: usize>(
+    totals: [S::Register; L],
+) -> ([S::Register; L], S::Register) {
+    let mut rows = totals;
+    unroll::<L>(|row| rows[row] = warp_scan::<S>(rows[row]));
+    // All shuffles are under way before the first row waits for its carry.
+    let row_totals: [S::Register; L] = core::array::from_fn(|row| of_lane(rows[row], 31));
+    let mut carry = identity::<S>();
+    unroll::<L>(|row| {
+        rows[row] = S::combine(carry, rows[row]);
+        carry = S::combine(carry, row_totals[row]);
+    });
+    (rows, carry)
+}
+
+/// Scans the results of the warps' parts. One barrier.
+///
+/// `warp_totals` has room for `W` accumulators. They are read until the next barrier.
+#[device]
+#[inline(always)]
+pub(super) fn scan_warps<S: Scan, const W: usize>(
+    own: S::Register,
+    warp_totals: Shared<u32>,
+) -> Warps<S::Register> {
+    let own_warp = thread_idx_x() / 32;
+    if warp::lane_id() == 0 {
+        write(warp_totals, W as u32, own_warp, own);
+    }
+    sync_threads();
+    let (mut total, mut before) = (identity::<S>(), identity::<S>());
+    unroll::<W>(|warp| {
+        if warp as u32 == own_warp {
+            before = total;
+        }
+        total = S::combine(total, read(warp_totals, W as u32, warp as u32));
+    });
+    Warps { before, total }
+}
