@@ -2,7 +2,7 @@
 //! relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
 
 use gpu_core::{Buffer, Device, Stream};
-use gpu_reduce_kernels::{RUNS_HEADER, RunsShape, find_runs};
+use gpu_scan_kernels::runs::{RUNS_HEADER, RunsShape, find_runs};
 use gpu_scan_kernels::SECTION;
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;

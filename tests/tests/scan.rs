@@ -126,7 +126,7 @@ macro_rules! all_of {
                 }
             }
             for_each(stringify!($test), |device| {
-                let (zero, one) = (<T as gpu_reduce_kernels::Number>::ZERO.oracle(), <T as gpu_reduce_kernels::Number>::ONE.oracle());
+                let (zero, one) = (<T as gpu_collective::Number>::ZERO.oracle(), <T as gpu_collective::Number>::ONE.oracle());
                 let (lowest, highest) = (<T as Bounds>::LOWEST.oracle(), <T as Bounds>::HIGHEST.oracle());
                 operator::<Sum<T>>(device, T::sum_of, (zero, <T as Bounds>::NOTHING.oracle()));
                 operator::<Product<T>>(device, T::product_of, (one, one));

@@ -164,7 +164,7 @@ macro_rules! all_of {
                 }
             }
             for_each(stringify!($test), |device| {
-                use gpu_reduce_kernels::Number;
+                use gpu_collective::Number;
                 use gpu_scan::kernels::Bounds;
                 operator::<Sum<T>>(device, T::sum_of, <T as Number>::ZERO, <T as Bounds>::NOTHING);
                 operator::<Min<T>>(device, T::smaller_of, <T as Bounds>::HIGHEST, <T as Bounds>::HIGHEST);

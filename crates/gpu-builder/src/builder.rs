@@ -1,16 +1,15 @@
-//! `build`: from a kernel crate to its PTX, `modules.rs` and manifest.
+//! `build`: from a kernel crate to its PTX and manifest.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use crate::compile::{Compilation, RUNNING, recorded_flags};
-use crate::digest;
 use crate::finish::{Finished, finish};
-use crate::kernel_crate::{ImageSpec, KernelCrate, ModuleSpec};
-use crate::manifest::{self, ImageRecord, Manifest};
+use crate::kernel_crate::{ImageSpec, KernelCrate};
+use crate::manifest::{self, Manifest};
 use crate::toolchain::Toolchain;
-use crate::{Error, Result, modules_rs};
+use crate::tools::in_parallel;
+use crate::{Error, Result, digest};
 
 /// Compiles a kernel crate.
 ///
@@ -31,7 +30,7 @@ pub struct Builder {
     out_dir: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     toolchain: Option<String>,
-    modules: Vec<String>,
+    kernels: Vec<String>,
     rerun_if_changed: bool,
     progress: bool,
 }
@@ -39,35 +38,20 @@ pub struct Builder {
 /// What a build left.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The folder with the PTX, `modules.rs` and `manifest.json`.
+    /// The folder with the PTX and `manifest.json`.
     pub out_dir: PathBuf,
     /// The manifest.
     pub manifest: Manifest,
     /// The files whose contents changed.
     pub changed: Vec<String>,
-    /// Modules that were not rebuilt although the sources have changed since: `check` calls them stale.
-    pub outdated: Vec<String>,
+    /// Whether kernels were left as they are although the sources have changed since: `check` calls them stale.
+    pub outdated: bool,
 }
 
 /// PTX that was just compiled.
 pub(crate) struct Image {
-    pub module: String,
     pub spec: ImageSpec,
-    pub finished: Finished,
-}
-
-impl Image {
-    fn record(&self) -> ImageRecord {
-        ImageRecord {
-            file: self.spec.file(&self.module),
-            module: self.module.clone(),
-            arch: self.spec.arch,
-            exact: self.spec.exact,
-            isa: self.spec.isa,
-            sha256: digest::sha256(self.finished.text.as_bytes()),
-            entries: self.finished.entries.clone(),
-        }
-    }
+    pub kernels: Vec<Finished>,
 }
 
 impl Builder {
@@ -104,10 +88,10 @@ impl Builder {
         self
     }
 
-    /// Builds only this module, beside others that were named; the files of the rest stay as they are.
+    /// Builds only the kernel of this name, beside others that were named; the files of the rest stay as they are.
     #[must_use]
-    pub fn module(mut self, name: impl Into<String>) -> Self {
-        self.modules.push(name.into());
+    pub fn kernel(mut self, name: impl Into<String>) -> Self {
+        self.kernels.push(name.into());
         self
     }
 
@@ -126,8 +110,9 @@ impl Builder {
     }
 
     /// [`Builder::build`] for the build script of the kernel crate itself: into `OUT_DIR`, with intermediate files in
-    /// `OUT_DIR/nvptx` and `cargo:rerun-if-changed` lines. Building the PTX runs that script once more, for the GPU:
-    /// then there is nothing to do, and this gives `None`.
+    /// `OUT_DIR/nvptx`, `cargo:rerun-if-changed` lines, and `GPU_PTX_DIR` set for the crate, so that `#[kernel]` looks for the
+    /// PTX there. Building the PTX runs that script once more, for the GPU: then there is nothing to do, and this gives
+    /// `None`.
     ///
     /// # Errors
     /// As [`Builder::build`]; [`Error::NoBuildScript`] elsewhere.
@@ -136,6 +121,7 @@ impl Builder {
             return Ok(None);
         }
         let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or(Error::NoBuildScript)?);
+        println!("cargo:rustc-env=GPU_PTX_DIR={}", out.display());
         self.target_dir(out.join("nvptx")).out_dir(out).rerun_if_changed(true).build().map(Some)
     }
 
@@ -149,7 +135,6 @@ impl Builder {
             return Err(Error::Recursive);
         }
         let krate = KernelCrate::open(self.asked.as_deref())?;
-        let modules = krate.modules(&self.modules)?;
         if self.rerun_if_changed {
             for package in &krate.sources {
                 println!("cargo:rerun-if-changed={}", package.folder.join("src").display());
@@ -163,43 +148,8 @@ impl Builder {
         let core = core_hash(&toolchain)?;
         let sources = digest::packages(&krate.sources)?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| krate.target_directory.join("nvptx"));
-        let images = compile(&krate, &toolchain, &target_dir, &modules, self.progress)?;
-
-        let unchanged =
-            before.as_ref().is_some_and(|b| b.sources == sources && b.compiler == toolchain.compiler);
-        let mut records = Vec::new();
-        let mut outdated = Vec::new();
-        for module in &krate.config.modules {
-            for spec in &module.images {
-                let file = spec.file(&module.name);
-                let new = images.iter().find(|image| image.module == module.name && image.spec == *spec);
-                let old = before.iter().flat_map(|b| &b.images).find(|record| record.file == file);
-                match (new, old) {
-                    (Some(image), _) => records.push(image.record()),
-                    (None, Some(record)) if out_dir.join(&file).is_file() => {
-                        records.push(record.clone());
-                        if !unchanged && !outdated.contains(&module.name) {
-                            outdated.push(module.name.clone());
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let (sources, compiler, core) = match before {
-            // Some of the PTX is older than the sources: the manifest must not say otherwise.
-            Some(before) if !outdated.is_empty() => (before.sources, before.compiler, before.core),
-            _ => (sources, toolchain.compiler.clone(), core),
-        };
-        let manifest = Manifest {
-            crate_name: krate.name.clone(),
-            compiler,
-            core,
-            sources,
-            packages: krate.sources.iter().map(|package| package.name.clone()).collect(),
-            flags: recorded_flags(),
-            images: records,
-        };
+        let images = compile(&krate, &toolchain, &target_dir, &self.kernels, self.progress)?;
+        self.expect_kernels(&krate, &images)?;
 
         std::fs::create_dir_all(&out_dir).map_err(Error::io(&out_dir))?;
         let mut changed = Vec::new();
@@ -212,14 +162,56 @@ impl Builder {
             Ok(())
         };
         for image in &images {
-            write(image.spec.file(&image.module), &image.finished.text)?;
+            for kernel in &image.kernels {
+                write(image.spec.file(&kernel.kernel), &kernel.text)?;
+            }
         }
-        write("modules.rs".into(), &modules_rs::text(&manifest.images))?;
-        write(manifest::FILE.into(), &manifest.to_text())?;
-        if self.modules.is_empty() {
-            remove_leftovers(&out_dir, &manifest, &mut changed)?;
+        // Some of the PTX may be older than the sources: the manifest must not say otherwise.
+        let older = before.filter(|b| {
+            !self.kernels.is_empty() && (b.sources != sources || b.compiler != toolchain.compiler || b.core != core)
+        });
+        let outdated = older.is_some();
+        let (sources, compiler, core) = match older {
+            Some(older) => (older.sources, older.compiler, older.core),
+            None => (sources, toolchain.compiler.clone(), core),
+        };
+        if self.kernels.is_empty() {
+            remove_leftovers(&out_dir, &images, &mut changed)?;
+        }
+        let (files, ptx) = digest::ptx(&out_dir)?;
+        let manifest = Manifest {
+            crate_name: krate.name.clone(),
+            compiler,
+            core,
+            sources,
+            packages: krate.sources.iter().map(|package| package.name.clone()).collect(),
+            flags: recorded_flags(),
+            images: krate.config.images.clone(),
+            files,
+            ptx,
+        };
+        let text = manifest.to_text();
+        let path = out_dir.join(manifest::FILE);
+        if std::fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
+            std::fs::write(&path, text).map_err(Error::io(&path))?;
+            changed.push(manifest::FILE.into());
         }
         Ok(Built { out_dir, manifest, changed, outdated })
+    }
+
+    /// Every kernel that was asked for is there, or else some for each architecture.
+    fn expect_kernels(&self, krate: &KernelCrate, images: &[Image]) -> Result<()> {
+        for asked in &self.kernels {
+            if !images.iter().flat_map(|image| &image.kernels).any(|kernel| kernel.kernel == *asked) {
+                return Err(Error::NoSuchKernel { asked: asked.clone(), krate: krate.name.clone() });
+            }
+        }
+        match images.iter().find(|image| image.kernels.is_empty()) {
+            Some(image) if self.kernels.is_empty() => {
+                Err(Error::NoKernel { krate: krate.name.clone(), target: image.spec.target() })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn find_toolchain(&self, krate: &KernelCrate, before: Option<&Manifest>) -> Result<Toolchain> {
@@ -231,99 +223,28 @@ impl Builder {
     }
 }
 
-/// What is left to compile for one target.
-struct Queue<'a> {
-    images: Vec<(&'a ModuleSpec, ImageSpec)>,
-    begun: bool,
-}
-
-/// A thread that has nothing left helps with another's target if so many images wait there: it must compile `core` for
-/// itself first, which takes as long as some ten of them.
-const WORTH_HELPING: usize = 10;
-
-/// Compiles every image of some modules, on all cores: each thread one target after the other, in folders of its own.
+/// Compiles the kernels of these names, all where none is given, for every architecture: each in a folder of its own, beside each other.
 pub(crate) fn compile(
     krate: &KernelCrate,
     toolchain: &Toolchain,
     target_dir: &Path,
-    modules: &[&ModuleSpec],
+    kernels: &[String],
     progress: bool,
 ) -> Result<Vec<Image>> {
     toolchain.library()?;
-    let mut targets: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for module in modules {
-        for spec in &module.images {
-            targets.entry((spec.arch, spec.exact, spec.isa)).or_default().push((*module, *spec));
+    let one = |spec: &ImageSpec| -> Result<Image> {
+        let start = std::time::Instant::now();
+        let folder = format!("{}-ptx{}", spec.target(), spec.isa);
+        let compilation = Compilation::new(krate, toolchain, &target_dir.join(folder))?;
+        let kernels = finish(&krate.name, spec, &compilation.ptx(kernels, spec)?)?;
+        if progress {
+            let kilobytes = kernels.iter().map(|kernel| kernel.text.len()).sum::<usize>() / 1024;
+            let (seconds, count) = (start.elapsed().as_secs_f64(), kernels.len());
+            eprintln!("compiled {} for {}: {count} kernels, {kilobytes} KB, {seconds:.1} s", krate.name, spec.target());
         }
-    }
-    // Taken from the end: the first module is the first to be compiled.
-    let in_turn = |images: Vec<_>| Queue { images: images.into_iter().rev().collect(), begun: false };
-    let queues: Vec<Queue<'_>> = targets.into_values().map(in_turn).collect();
-    let queues = Mutex::new(queues);
-    let lock = || queues.lock().unwrap_or_else(PoisonError::into_inner);
-    // A queue that nobody has begun, else the longest.
-    let choose = || {
-        let mut queues = lock();
-        let longest = queues
-            .iter()
-            .enumerate()
-            .filter(|(_, queue)| queue.images.len() > if queue.begun { WORTH_HELPING } else { 0 })
-            .max_by_key(|(_, queue)| (!queue.begun, queue.images.len()))
-            .map(|(number, _)| number);
-        longest.inspect(|&number| queues[number].begun = true)
+        Ok(Image { spec: *spec, kernels })
     };
-    let work = |worker: usize| -> Result<Vec<Image>> {
-        let mut done = Vec::new();
-        while let Some(queue) = choose() {
-            let mut compilation = None;
-            while let Some((module, spec)) = { lock()[queue].images.pop() } {
-                let compilation = match &compilation {
-                    Some(compilation) => compilation,
-                    None => {
-                        let folder = format!("{}-ptx{}-{worker}", spec.target(), spec.isa);
-                        let new = Compilation::new(krate, toolchain, &target_dir.join(folder))?;
-                        compilation.insert(new)
-                    }
-                };
-                done.push(image(compilation, krate, module, spec, progress)?);
-            }
-        }
-        Ok(done)
-    };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let stop = |result: Result<Vec<Image>>| {
-            result.inspect_err(|_| lock().iter_mut().for_each(|queue| queue.images.clear()))
-        };
-        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || stop(work(worker)))).collect();
-        let mut images = Vec::new();
-        for thread in threads {
-            images.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        Ok(images)
-    })
-}
-
-/// Compiles one image.
-fn image(
-    compilation: &Compilation<'_>,
-    krate: &KernelCrate,
-    module: &ModuleSpec,
-    spec: ImageSpec,
-    progress: bool,
-) -> Result<Image> {
-    let start = std::time::Instant::now();
-    let raw = compilation.ptx(&module.name, &spec)?;
-    let finished = finish(&krate.name, &module.name, &spec, &raw)?;
-    if progress {
-        let (file, seconds) = (spec.file(&module.name), start.elapsed().as_secs_f64());
-        eprintln!(
-            "compiled {file}: {} kernels, {} KB, {seconds:.1} s",
-            finished.entries.len(),
-            finished.text.len() / 1024
-        );
-    }
-    Ok(Image { module: module.name.clone(), spec, finished })
+    in_parallel(&krate.config.images, one).into_iter().collect()
 }
 
 /// The hash of a toolchain's `library/core`.
@@ -331,14 +252,16 @@ pub(crate) fn core_hash(toolchain: &Toolchain) -> Result<String> {
     digest::tree(&toolchain.library()?.join("core"), "core")
 }
 
-/// Removes PTX of modules that are no longer there.
-fn remove_leftovers(out_dir: &Path, manifest: &Manifest, changed: &mut Vec<String>) -> Result<()> {
+/// Removes PTX of kernels that are no longer there.
+fn remove_leftovers(out_dir: &Path, images: &[Image], changed: &mut Vec<String>) -> Result<()> {
+    let files = |image: &Image| image.kernels.iter().map(|kernel| image.spec.file(&kernel.kernel)).collect::<Vec<_>>();
+    let files: BTreeSet<String> = images.iter().flat_map(files).collect();
     for entry in std::fs::read_dir(out_dir).map_err(Error::io(out_dir))? {
         let entry = entry.map_err(Error::io(out_dir))?;
         let file = entry.file_name().to_string_lossy().into_owned();
         let ours =
-            std::fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("Written by gpu-builder"));
-        if file.ends_with(".ptx") && ours && !manifest.images.iter().any(|image| image.file == file) {
+            || std::fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("Written by gpu-builder"));
+        if file.ends_with(".ptx") && !files.contains(&file) && ours() {
             std::fs::remove_file(entry.path()).map_err(Error::io(entry.path()))?;
             changed.push(file);
         }

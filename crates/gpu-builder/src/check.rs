@@ -1,19 +1,20 @@
 //! `check`: is the committed PTX what the sources give, and is it fit for the GPUs it is meant for?
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use crate::builder::{compile, core_hash};
-use crate::finish::MARKER;
-use crate::kernel_crate::{ImageSpec, KernelCrate, ModuleSpec};
-use crate::manifest::{self, ImageRecord, Manifest};
+use crate::finish::{Finished, MARKER};
+use crate::kernel_crate::{GpuConfig, ImageSpec, KernelCrate};
+use crate::manifest::{self, Manifest};
 use crate::memory::{cut_floats, generic_accesses};
 use crate::ptx::Ptx;
 use crate::ptxas::Usage;
 use crate::report::{Report, Verdict};
 use crate::toolchain::Toolchain;
 use crate::tools::{Assembled, Ptxas, Scratch, in_parallel};
-use crate::{Error, Result, digest, modules_rs};
+use crate::{Error, Result, digest};
 
 /// The architectures that PTX is assembled for, where it may run.
 const ARCHITECTURES: [u32; 5] = [75, 80, 90, 100, 120];
@@ -26,7 +27,7 @@ const WHOLE: &str = "(kernel crate)";
 pub struct Require {
     /// The PTX must be rebuilt and compared.
     pub nightly: bool,
-    /// Every module must be assembled.
+    /// Every kernel must be assembled.
     pub ptxas: bool,
 }
 
@@ -36,19 +37,20 @@ pub struct Checker {
     asked: Option<String>,
     ptx_dir: Option<PathBuf>,
     target_dir: Option<PathBuf>,
-    modules: Vec<String>,
+    kernels: Vec<String>,
     require: Require,
     progress: bool,
 }
 
-/// One committed image.
+/// One committed file.
 struct Image<'a> {
-    module: &'a ModuleSpec,
+    config: &'a GpuConfig,
     spec: ImageSpec,
+    kernel: String,
     file: String,
     path: PathBuf,
-    /// Its text, line endings as `\n`; `None` where the file is missing.
-    text: Option<String>,
+    /// Its text, line endings as `\n`.
+    text: String,
 }
 
 impl Checker {
@@ -71,10 +73,10 @@ impl Checker {
         self
     }
 
-    /// Checks only this module, beside others that were named.
+    /// Checks only the kernel of this name, beside others that were named.
     #[must_use]
-    pub fn module(mut self, name: impl Into<String>) -> Self {
-        self.modules.push(name.into());
+    pub fn kernel(mut self, name: impl Into<String>) -> Self {
+        self.kernels.push(name.into());
         self
     }
 
@@ -98,41 +100,35 @@ impl Checker {
     /// [`Error::NotBuilt`] where there is no manifest, and where a file cannot be read or cargo does not answer.
     pub fn run(&self) -> Result<Report> {
         let krate = KernelCrate::open(self.asked.as_deref())?;
-        let modules = krate.modules(&self.modules)?;
         let folder = self.ptx_dir.clone().unwrap_or_else(|| krate.folder.join("ptx"));
         let manifest =
             Manifest::read(&folder)?.ok_or_else(|| Error::NotBuilt { path: folder.join(manifest::FILE) })?;
-        let mut images = Vec::new();
-        for module in &modules {
-            for spec in &module.images {
-                let file = spec.file(&module.name);
-                let path = folder.join(&file);
-                let text = read(&path)?;
-                images.push(Image { module, spec: *spec, file, path, text });
-            }
+        let mut images = images(&krate.config, &folder)?;
+        if let Some(asked) = self.kernels.iter().find(|name| !images.iter().any(|image| image.kernel == **name)) {
+            return Err(Error::NoSuchKernel { asked: asked.clone(), krate: krate.name });
         }
-
         let mut report = Report::default();
-        self.up_to_date(&krate, &modules, &manifest, &folder, &images, &mut report)?;
+        self.up_to_date(&krate, &manifest, &folder, &images, &mut report)?;
+        allowances(&krate.config, &images, &mut report);
+        equal_kernels(&images, &mut report);
+        images.retain(|image| self.kernels.is_empty() || self.kernels.contains(&image.kernel));
         for image in &images {
-            text_checks(image, manifest.images.iter().find(|record| record.file == image.file), &mut report);
+            text_checks(image, &mut report);
         }
         self.assemble(&images, &mut report)?;
         Ok(report)
     }
 
-    /// Sources, manifest, modules.rs and every text belong together, and the compiler still gives these texts.
+    /// Sources, manifest and every text belong together, and the compiler still gives these texts.
     fn up_to_date(
         &self,
         krate: &KernelCrate,
-        modules: &[&ModuleSpec],
         manifest: &Manifest,
         folder: &Path,
         images: &[Image<'_>],
         report: &mut Report,
     ) -> Result<()> {
-        let sources = digest::packages(&krate.sources)?;
-        let fresh = manifest.sources == sources;
+        let fresh = manifest.sources == digest::packages(&krate.sources)?;
         report.add(
             WHOLE,
             "sources",
@@ -140,60 +136,55 @@ impl Checker {
                 format!("{} was made of other sources; run: gpu-builder build", manifest::FILE)
             }),
         );
-        let expected = modules_rs::text(&manifest.images);
-        let right = read(&folder.join("modules.rs"))?.is_some_and(|text| text == expected);
+        let (files, ptx) = digest::ptx(folder)?;
         report.add(
             WHOLE,
-            "modules.rs",
-            Verdict::check(right, || {
-                "it does not list the images of the manifest; run: gpu-builder build".into()
+            "files",
+            Verdict::check((files, &ptx) == (manifest.files, &manifest.ptx), || {
+                format!(
+                    "the {files} PTX files are not the {} that {} knows: some were changed, added or removed after they were built; \
+                     run: gpu-builder build",
+                    manifest.files,
+                    manifest::FILE
+                )
             }),
         );
 
-        let rebuilt = match self.rebuilding_toolchain(krate, manifest)? {
-            Ok(toolchain) => {
-                let target_dir =
-                    self.target_dir.clone().unwrap_or_else(|| krate.target_directory.join("nvptx"));
-                report.note(format!("rebuilding with {} and comparing byte for byte", toolchain.compiler));
-                match compile(krate, &toolchain, &target_dir, modules, self.progress) {
-                    Ok(rebuilt) => {
-                        report.add(WHOLE, "rebuild", Verdict::Pass);
-                        Some(rebuilt)
-                    }
-                    Err(error @ (Error::Compile { .. } | Error::Ptx { .. } | Error::NoPtx { .. })) => {
-                        report.add(WHOLE, "rebuild", Verdict::Fail(error.to_string()));
-                        None
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
+        let toolchain = match self.rebuilding_toolchain(krate, manifest)? {
+            Ok(toolchain) => toolchain,
             Err(why) => {
                 report.warn(format!("the PTX was NOT rebuilt, only hashes were compared: {why}"));
                 report.add(WHOLE, "rebuild", Verdict::missing(self.require.nightly, why));
-                None
+                return Ok(());
             }
         };
-        for image in images {
-            let record = manifest.images.iter().find(|record| record.file == image.file);
-            let verdict = match (&image.text, record) {
-                (None, _) => Verdict::Fail("the file is missing; run: gpu-builder build".into()),
-                (_, None) => Verdict::Fail("it is not in the manifest; run: gpu-builder build".into()),
-                (Some(text), Some(record)) if digest::sha256(text.as_bytes()) != record.sha256 => {
-                    Verdict::Fail("it was changed after it was built; run: gpu-builder build".into())
-                }
-                (Some(text), Some(_)) => {
-                    let again = rebuilt.iter().flatten().find(|new| new.spec.file(&new.module) == image.file);
-                    match again {
-                        Some(new) => Verdict::check(new.finished.text == *text, || {
-                            format!("{}; run: gpu-builder build", first_difference(text, &new.finished.text))
-                        }),
-                        None => {
-                            Verdict::check(fresh, || "older than the sources; run: gpu-builder build".into())
-                        }
-                    }
-                }
+        let target_dir = self.target_dir.clone().unwrap_or_else(|| krate.target_directory.join("nvptx"));
+        report.note(format!("rebuilding with {} and comparing byte for byte", toolchain.compiler));
+        let rebuilt = match compile(krate, &toolchain, &target_dir, &self.kernels, self.progress) {
+            Ok(rebuilt) => rebuilt,
+            Err(error @ (Error::Compile { .. } | Error::Ptx { .. } | Error::NoPtx { .. })) => {
+                report.add(WHOLE, "rebuild", Verdict::Fail(error.to_string()));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        report.add(WHOLE, "rebuild", Verdict::Pass);
+        let file = |image: &'_ crate::builder::Image, kernel: &Finished| image.spec.file(&kernel.kernel);
+        let again: BTreeMap<String, &str> = rebuilt
+            .iter()
+            .flat_map(|image| image.kernels.iter().map(|kernel| (file(image, kernel), kernel.text.as_str())))
+            .collect();
+        for image in images.iter().filter(|image| self.kernels.is_empty() || self.kernels.contains(&image.kernel)) {
+            let verdict = match again.get(&image.file) {
+                Some(text) => Verdict::check(**text == image.text, || {
+                    format!("{}; run: gpu-builder build", first_difference(&image.text, text))
+                }),
+                None => Verdict::Fail("the sources have no such kernel; run: gpu-builder build".into()),
             };
             report.add(&image.file, "current", verdict);
+        }
+        for missing in again.keys().filter(|file| !images.iter().any(|image| image.file == **file)) {
+            report.add(missing, "current", Verdict::Fail("the file is missing; run: gpu-builder build".into()));
         }
         Ok(())
     }
@@ -247,20 +238,19 @@ impl Checker {
         let scratch = Scratch::new()?;
         let results = in_parallel(&work, |(image, target)| {
             let cubin = scratch.file(&format!("{}.{target}.cubin", image.file));
-            image.text.as_ref().map(|_| ptxas.assemble(&image.path, target, &cubin)).transpose()
+            ptxas.assemble(&image.path, target, &cubin)
         });
         let mut stacks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for ((image, target), result) in work.iter().zip(results) {
             let verdict = match result? {
-                None => Verdict::Fail("the file is missing".into()),
-                Some(Assembled::No(why)) => Verdict::Fail(why.trim().to_string()),
-                Some(Assembled::UnknownTarget) => {
+                Assembled::No(why) => Verdict::Fail(why.trim().to_string()),
+                Assembled::UnknownTarget => {
                     let why = format!("ptxas {} does not know {target}", ptxas.release());
                     report.warn(format!("{} was not assembled: {why}", image.file));
                     Verdict::missing(self.require.ptxas, why)
                 }
-                Some(Assembled::Yes(usage)) => {
+                Assembled::Yes(usage) => {
                     *seen.entry(&image.file).or_default() += 1;
                     stacks.entry(&image.file).or_default().extend(excess_stack(image, target, &usage));
                     Verdict::Pass
@@ -290,12 +280,53 @@ pub fn targets(spec: &ImageSpec) -> Vec<String> {
     architectures.into_iter().map(|arch| format!("sm_{arch}")).collect()
 }
 
+/// The PTX files of a folder that an architecture of the kernel crate has, by kernel.
+fn images<'a>(config: &'a GpuConfig, folder: &Path) -> Result<Vec<Image<'a>>> {
+    let mut images = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(Error::io(folder))? {
+        let path = entry.map_err(Error::io(folder))?.path();
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let of = |spec: &&ImageSpec| file.ends_with(&spec.file(""));
+        let Some(spec) = config.images.iter().find(of) else { continue };
+        let kernel = file[..file.len() - spec.file("").len()].to_string();
+        let text = read(&path)?;
+        images.push(Image { config, spec: *spec, kernel, file, path, text });
+    }
+    images.sort_by(|a, b| (&a.kernel, a.spec.arch).cmp(&(&b.kernel, b.spec.arch)));
+    Ok(images)
+}
+
+/// Every allowance in Cargo.toml is for a kernel that there is.
+fn allowances(config: &GpuConfig, images: &[Image<'_>], report: &mut Report) {
+    let gone = |name: &&String| !images.iter().any(|image| image.kernel == **name);
+    let gone: Vec<_> = config.stack.keys().chain(&config.generic).filter(gone).cloned().collect();
+    report.add(
+        WHOLE,
+        "allowances",
+        Verdict::check(gone.is_empty(), || format!("Cargo.toml has some for no kernel: {}", gone.join(", "))),
+    );
+}
+
+/// No two kernels are the same code under two names: users pay for each.
+fn equal_kernels(images: &[Image<'_>], report: &mut Report) {
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    let mut equal = Vec::new();
+    for image in images {
+        match known.entry(image.text.replace(&image.kernel, "")) {
+            Entry::Vacant(place) => {
+                place.insert(&image.file);
+            }
+            Entry::Occupied(place) => equal.push(format!("{} is {} again", image.file, place.get())),
+        }
+    }
+    report.add(WHOLE, "different", Verdict::check(equal.is_empty(), || equal.join("\n")));
+}
+
 /// Checks of the text alone.
-fn text_checks(image: &Image<'_>, record: Option<&ImageRecord>, report: &mut Report) {
-    let Some(text) = &image.text else { return };
-    let ptx = match Ptx::parse(&image.file, text) {
+fn text_checks(image: &Image<'_>, report: &mut Report) {
+    let ptx = match Ptx::parse(&image.file, &image.text) {
         Ok(ptx) => ptx,
-        Err(error) => return report.add(&image.file, "bounds", Verdict::Fail(error.to_string())),
+        Err(error) => return report.add(&image.file, "text", Verdict::Fail(error.to_string())),
     };
     let mut faults = Vec::new();
     if ptx.isa() != Some(image.spec.isa) || ptx.target() != Some(&image.spec.target()) {
@@ -308,20 +339,13 @@ fn text_checks(image: &Image<'_>, record: Option<&ImageRecord>, report: &mut Rep
     if let Some(marker) = ptx.items.iter().find(|item| item.name.starts_with(MARKER)) {
         faults.push(format!("the marker {} is still there", marker.name));
     }
-    let entries: BTreeMap<_, _> = ptx.entries().map(|entry| (entry.name.clone(), entry.bounds())).collect();
-    if let Some(record) = record.filter(|record| record.entries != entries) {
-        faults.push(format!("kernels and launch bounds: manifest {:?}, PTX {entries:?}", record.entries));
+    let entries: Vec<_> = ptx.entries().map(|entry| entry.name.as_str()).collect();
+    if entries != [image.kernel.as_str()] {
+        faults.push(format!("expected the kernel {}, found {}", image.kernel, entries.join(", ")));
     }
-    for name in image.module.stack.keys().chain(&image.module.generic) {
-        if !entries.contains_key(name) {
-            faults.push(format!(
-                "Cargo.toml makes an allowance for `{name}`, which is no kernel of this module"
-            ));
-        }
-    }
-    report.add(&image.file, "bounds", Verdict::check(faults.is_empty(), || faults.join("\n")));
+    report.add(&image.file, "text", Verdict::check(faults.is_empty(), || faults.join("\n")));
 
-    let strict = ptx.entries().filter(|entry| !image.module.generic.contains(&entry.name));
+    let strict = ptx.entries().filter(|entry| !image.config.generic.contains(&entry.name));
     let mut faults = Vec::new();
     for entry in strict {
         for access in generic_accesses(&ptx, entry) {
@@ -338,15 +362,15 @@ fn text_checks(image: &Image<'_>, record: Option<&ImageRecord>, report: &mut Rep
     report.add(&image.file, "memory", Verdict::check(faults.is_empty(), || faults.join("\n")));
 }
 
-/// Kernels with more stack or spills than their allowance.
+/// Functions with more stack or spills than the kernel's allowance.
 fn excess_stack(image: &Image<'_>, target: &str, usage: &Usage) -> Vec<String> {
-    let allowed = |name: &str| image.module.stack.get(name).copied().unwrap_or(0);
-    // A function that was not inlined counts with every kernel; the largest allowance holds for it.
-    let largest = image.module.stack.values().copied().max().unwrap_or(0);
-    let kernels = usage.kernels.iter().map(|(name, used)| (name, used, allowed(name)));
-    let all = kernels.chain(usage.functions.iter().map(|(name, used)| (name, used, largest)));
-    all.filter(|(_, used, allowed)| used.stack.max(used.spill_stores).max(used.spill_loads) > *allowed)
-        .map(|(name, used, allowed)| {
+    let allowed = image.config.stack.get(&image.kernel).copied().unwrap_or(0);
+    usage
+        .kernels
+        .iter()
+        .chain(&usage.functions)
+        .filter(|(_, used)| used.stack.max(used.spill_stores).max(used.spill_loads) > allowed)
+        .map(|(name, used)| {
             format!(
                 "{name} on {target}: {} bytes of stack, {} spilled, {} loaded back; {allowed} allowed",
                 used.stack, used.spill_stores, used.spill_loads
@@ -364,12 +388,9 @@ fn first_difference(old: &str, new: &str) -> String {
     format!("stale: line {} is {}, the compiler gives {}", line + 1, show(old), show(new))
 }
 
-fn read(path: &Path) -> Result<Option<String>> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&digest::normalised(bytes)).into_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io(path)(error)),
-    }
+fn read(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(Error::io(path))?;
+    Ok(String::from_utf8_lossy(&digest::normalised(bytes)).into_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Runs the nightly cargo that turns one module of a kernel crate into PTX.
+//! Runs the nightly cargo that turns a kernel crate into PTX, for one architecture.
 //!
 //! The flags are the same for everyone, and nothing of the outside reaches the code: no RUSTFLAGS, no wrapper, no
 //! profile of the workspace, no path. The same compiler therefore gives the same text byte for byte, from any folder.
@@ -18,6 +18,9 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// Set while the nightly cargo runs: a build script that it starts must not start it again.
 pub(crate) const RUNNING: &str = "GPU_BUILDER_RUNNING";
 
+/// Names the kernels that `#[kernel]` is to emit, with commas between; unset for all.
+const KERNELS: &str = "GPU_BUILDER_KERNELS";
+
 /// Arguments of cargo; recorded in the manifest.
 pub(crate) const CARGO_ARGS: [&str; 7] = [
     "rustc",
@@ -29,7 +32,7 @@ pub(crate) const CARGO_ARGS: [&str; 7] = [
     "--quiet",
 ];
 
-/// Arguments of the kernel crate's own rustc, beside the module's cfg; recorded in the manifest.
+/// Arguments of the kernel crate's own rustc, beside the image's cfg; recorded in the manifest.
 ///
 /// No linker is needed: the text that is kept is the assembly. Loops over arrays of accumulators must be unrolled far
 /// beyond LLVM's default threshold, or the arrays land in local memory.
@@ -75,9 +78,9 @@ impl<'a> Compilation<'a> {
         Ok(Self { krate, toolchain, target_dir, _lock: lock })
     }
 
-    /// The compiler's PTX of one module.
-    pub fn ptx(&self, module: &str, image: &ImageSpec) -> Result<String> {
-        // cargo names the text after the crate alone: one module's would pass for another's if it were still fresh.
+    /// The compiler's PTX of these kernels, of all where none is named.
+    pub fn ptx(&self, kernels: &[String], image: &ImageSpec) -> Result<String> {
+        // cargo does not see which kernels are asked for: a text of others would pass for fresh.
         let stem = self.krate.name.replace('-', "_");
         let folder = self.target_dir.join(TARGET).join("release");
         output(self.cargo(image).args([
@@ -94,10 +97,14 @@ impl<'a> Compilation<'a> {
         }
         let mut command = self.cargo(image);
         command.args(CARGO_ARGS).args(["--package", &self.krate.name]);
-        command.arg("--").arg("--cfg").arg(format!("module=\"{module}\"")).args(RUSTC_ARGS);
+        command.arg("--").arg("--cfg").arg(format!("image=\"{}\"", image.target())).args(RUSTC_ARGS);
+        match kernels {
+            [] => command.env_remove(KERNELS),
+            kernels => command.env(KERNELS, kernels.join(",")),
+        };
         output(&mut command).map_err(|error| match error {
             Error::Command { status, stderr, .. } => {
-                Error::Compile { module: module.into(), target: image.target(), status, stderr }
+                Error::Compile { krate: self.krate.name.clone(), target: image.target(), status, stderr }
             }
             other => other,
         })?;

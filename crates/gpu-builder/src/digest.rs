@@ -43,6 +43,19 @@ pub fn tree(folder: &Path, name: &str) -> Result<String> {
     list(files)
 }
 
+/// The number and the hash of the PTX files in a folder, made in the same way.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn ptx(folder: &Path) -> Result<(usize, String)> {
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        collect(folder, "ptx", &mut files)?;
+    }
+    files.retain(|(name, _)| name.ends_with(".ptx"));
+    Ok((files.len(), list(files)?))
+}
+
 /// All files under a folder, with their names below it.
 fn collect(folder: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> Result<()> {
     for entry in std::fs::read_dir(folder).map_err(Error::io(folder))? {

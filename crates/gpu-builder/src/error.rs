@@ -56,7 +56,7 @@ pub enum Error {
     /// The crate does not say what is to be compiled.
     #[error(
         "{manifest} has no [package.metadata.gpu]\n  \
-         mend it: add one with a toolchain and at least one [[package.metadata.gpu.module]]"
+         mend it: add one with a toolchain and images"
     )]
     NoMetadata {
         /// The crate's Cargo.toml.
@@ -70,13 +70,21 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// There is no such module in the kernel crate.
-    #[error("there is no module `{asked}`; there is {have}")]
-    NoSuchModule {
+    /// There is no such kernel in the kernel crate.
+    #[error("there is no kernel `{asked}` in {krate}: is its `#[kernel(images = …)]` in a file of the crate?")]
+    NoSuchKernel {
         /// What was asked for.
         asked: String,
-        /// The modules that are there.
-        have: String,
+        /// The kernel crate.
+        krate: String,
+    },
+    /// The kernel crate has no kernel for an architecture that its Cargo.toml names.
+    #[error("{krate} has no kernel for {target}: name it in `#[kernel(images = …)]`, or not in [package.metadata.gpu]")]
+    NoKernel {
+        /// The kernel crate.
+        krate: String,
+        /// `sm_75`, `sm_90a`.
+        target: String,
     },
     /// Nothing was built yet.
     #[error("{path} is not there\n  mend it: gpu-builder build")]
@@ -96,10 +104,10 @@ pub enum Error {
     )]
     NoBuildScript,
     /// The compiler refused the kernels.
-    #[error("compiling module `{module}` for {target} failed ({status})\n{stderr}")]
+    #[error("compiling {krate} for {target} failed ({status})\n{stderr}")]
     Compile {
-        /// The module.
-        module: String,
+        /// The kernel crate.
+        krate: String,
         /// `sm_75`, `sm_90a`.
         target: String,
         /// How the compiler ended.
@@ -116,10 +124,10 @@ pub enum Error {
         folder: PathBuf,
     },
     /// The PTX is not what this crate understands.
-    #[error("PTX of `{module}`, line {line}: {why}")]
+    #[error("PTX of {what}, line {line}: {why}")]
     Ptx {
-        /// The module or file.
-        module: String,
+        /// The crate or file.
+        what: String,
         /// The line, from 1; 0 where no single line is to blame.
         line: usize,
         /// What is wrong.

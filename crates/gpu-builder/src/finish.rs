@@ -1,13 +1,12 @@
 //! What is done to the compiler's PTX before it is kept.
 //!
+//! - Each kernel gets a text of its own, with what it reaches: a driver that compiles it compiles nothing else.
 //! - Comments go: they name the compiler and number its call sequences.
 //! - `.file`, `.loc` and debug sections go: they name paths.
 //! - The markers `__launch_bounds_<entry>` that `#[kernel(launch_bounds(…))]` leaves, two u32 each, become `.maxntid`
 //!   and `.minnctapersm` of their entry, and go. rustc has no attribute for these directives.
-//! - What no entry reaches goes.
+//! - Labels lose the number of their function, so that a kernel's text does not depend on its neighbours.
 //! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
-
-use std::collections::BTreeMap;
 
 use crate::kernel_crate::ImageSpec;
 use crate::ptx::{Bounds, Item, Kind, Ptx};
@@ -16,23 +15,26 @@ use crate::{Error, Result, names};
 /// The prefix of the markers' names.
 pub const MARKER: &str = "__launch_bounds_";
 
-/// PTX as it is kept.
+/// The PTX of a kernel as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
+    /// The kernel.
+    pub kernel: String,
     /// The text.
     pub text: String,
-    /// Its kernels with their launch bounds.
-    pub entries: BTreeMap<String, Bounds>,
+    /// Its launch bounds.
+    pub bounds: Bounds,
 }
 
-/// Turns the compiler's text into the one that is kept.
+/// Turns the compiler's text into those that are kept, one for each kernel.
 ///
 /// # Errors
-/// [`Error::Ptx`] if the text is not for the version and target asked for, has no entry, or has a marker that fits no
+/// [`Error::Ptx`] if the text is not for the version and target asked for, or has a marker that fits no
 /// entry or says something no GPU can do.
-pub fn finish(crate_name: &str, module: &str, spec: &ImageSpec, raw: &str) -> Result<Finished> {
-    let fault = |line, why| Error::Ptx { module: module.into(), line, why };
-    let mut ptx = Ptx::parse(module, raw)?;
+pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finished>> {
+    let what = format!("{crate_name} for {}", spec.target());
+    let fault = |line, why| Error::Ptx { what: what.clone(), line, why };
+    let mut ptx = Ptx::parse(&what, raw)?;
     if ptx.isa() != Some(spec.isa) || ptx.target() != Some(&spec.target()) {
         let why = format!(
             "expected .version {}.{} and .target {}, found {} and {}",
@@ -41,12 +43,6 @@ pub fn finish(crate_name: &str, module: &str, spec: &ImageSpec, raw: &str) -> Re
             spec.target(),
             ptx.isa().map_or("none".into(), |isa| format!(".version {}.{}", isa / 10, isa % 10)),
             ptx.target().map_or("none".into(), |target| format!(".target {target}")),
-        );
-        return Err(fault(0, why));
-    }
-    if ptx.entries().next().is_none() {
-        let why = format!(
-            "no kernel: is there a #[kernel(module = {module}, …)] in this crate, and is its file part of the crate?"
         );
         return Err(fault(0, why));
     }
@@ -61,29 +57,47 @@ pub fn finish(crate_name: &str, module: &str, spec: &ImageSpec, raw: &str) -> Re
         insert_bounds(entry, bounds).map_err(|why| fault(entry.line, why))?;
     }
 
-    let mut kept: Vec<usize> = ptx.entries().flat_map(|entry| ptx.reached_from(entry)).collect();
-    kept.extend((0..ptx.items.len()).filter(|index| {
-        let item = &ptx.items[*index];
-        item.kind == Kind::Directive && !matches!(item.name.as_str(), ".file" | ".loc" | ".section")
-    }));
-    kept.sort_unstable();
-    kept.dedup();
-
-    let mut items: Vec<Item> = kept.into_iter().map(|index| ptx.items[index].clone()).collect();
-    names::shorten(&mut items);
-
-    let mut text = format!("// {crate_name}, module {module}. Written by gpu-builder; do not edit.\n");
-    let mut last = Kind::Prototype;
-    for item in &items {
-        if item.kind != last || !matches!(item.kind, Kind::Directive | Kind::Variable) {
+    let index = ptx.index();
+    let one = |entry: &Item| {
+        let mut kept = ptx.reached(entry, &index);
+        kept.extend((0..ptx.items.len()).filter(|index| {
+            let item = &ptx.items[*index];
+            item.kind == Kind::Directive && !matches!(item.name.as_str(), ".file" | ".loc" | ".section")
+        }));
+        kept.sort_unstable();
+        let mut items: Vec<Item> = kept.into_iter().map(|index| ptx.items[index].clone()).collect();
+        names::shorten(&mut items);
+        let mut text = format!("// {crate_name}, {}. Written by gpu-builder; do not edit.\n", entry.name);
+        let mut last = Kind::Prototype;
+        for item in &items {
+            if item.kind != last || !matches!(item.kind, Kind::Directive | Kind::Variable) {
+                text.push('\n');
+            }
+            last = item.kind;
+            text.push_str(&plain_labels(&item.text));
             text.push('\n');
         }
-        last = item.kind;
-        text.push_str(&item.text);
-        text.push('\n');
+        Finished { kernel: entry.name.clone(), text, bounds: entry.bounds() }
+    };
+    Ok(ptx.entries().map(one).collect())
+}
+
+/// What the compiler numbers by function: labels of blocks and of jump tables, and stack frames. They are local to the function.
+const NUMBERED: [&str; 3] = ["$L__BB", "$L_brx_", "__local_depot"];
+
+/// The text without the numbers of functions in such names.
+fn plain_labels(text: &str) -> String {
+    let mut plain = text.to_string();
+    for prefix in NUMBERED {
+        let mut parts = plain.split(prefix);
+        let mut next = parts.next().unwrap_or("").to_string();
+        for part in parts {
+            next.push_str(prefix);
+            next.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        }
+        plain = next;
     }
-    let entries = ptx.entries().map(|entry| (entry.name.clone(), entry.bounds())).collect();
-    Ok(Finished { text, entries })
+    plain
 }
 
 /// What a marker says. The compiler writes it as words or as bytes, and leaves zeros at the end out.
@@ -152,56 +166,69 @@ mod tests {
     const RAW: &str = include_str!("../tests/recorded/raw.ptx");
     const SPEC: ImageSpec = ImageSpec { arch: 75, exact: false, isa: 74 };
 
-    fn with_marker(marker: &str) -> Result<Finished> {
+    fn raw() -> (Finished, Finished) {
+        let mut done = finish("kernels", &SPEC, RAW).expect("recorded PTX").into_iter();
+        let mut next = |name: &str| done.next().filter(|one| one.kernel == name).expect(name);
+        let both = (next("scale"), next("empty"));
+        assert!(done.next().is_none());
+        both
+    }
+
+    fn with_marker(marker: &str) -> Result<Bounds> {
         let text = format!(
             ".version 7.4\n.target sm_75\n.address_size 64\n{marker}\n.visible .entry k()\n{{\nret;\n}}"
         );
-        finish("c", "m", &SPEC, &text)
+        finish("c", &SPEC, &text).map(|done| done[0].bounds)
     }
 
     #[test]
     fn bounds_go_between_parameters_and_body_and_the_marker_goes() {
-        let done = finish("kernels", "one", &SPEC, RAW).expect("recorded PTX");
+        let (scale, empty) = raw();
         assert!(
-            done.text.contains("\n)\n.maxntid 256, 1, 1\n.minnctapersm 4\n{\n\t.reg .pred"),
+            scale.text.contains("\n)\n.maxntid 256, 1, 1\n.minnctapersm 4\n{\n\t.reg .pred"),
             "{}",
-            done.text
+            scale.text
         );
-        assert!(done.text.contains(".visible .entry empty()\n{\n"));
-        assert!(!done.text.contains(MARKER));
-        assert_eq!(done.entries["scale"], Bounds { max_threads: 256, min_blocks: 4 });
-        assert_eq!(done.entries["empty"], Bounds::default());
-        assert_eq!(done.entries.len(), 2);
+        assert!(empty.text.contains(".visible .entry empty()\n{\n"));
+        assert!(!scale.text.contains(MARKER) && !empty.text.contains(MARKER));
+        assert_eq!(scale.bounds, Bounds { max_threads: 256, min_blocks: 4 });
+        assert_eq!(empty.bounds, Bounds::default());
     }
 
     #[test]
     fn what_no_entry_reaches_and_every_comment_of_the_compiler_goes() {
-        let text = finish("kernels", "one", &SPEC, RAW).expect("recorded PTX").text;
+        let (scale, empty) = raw();
         for gone in ["memcpy", "unused", "LLVM", "callseq", "begin inline asm", "\n\n\n"] {
-            assert!(!text.contains(gone), "`{gone}` is still there");
+            assert!(!scale.text.contains(gone) && !empty.text.contains(gone), "`{gone}` is still there");
         }
         for kept in
             ["helper(", "table[16]", "tile[]", "bounds_check\n(", "bounds_check(\n", "st.relaxed.gpu.global"]
         {
-            assert!(text.contains(kept), "`{kept}` is gone");
+            assert!(scale.text.contains(kept), "`{kept}` is gone");
+            assert!(!empty.text.contains(kept), "`{kept}` belongs to the other kernel");
         }
         assert!(
-            text.starts_with(
-                "// kernels, module one. Written by gpu-builder; do not edit.\n\n.version 7.4\n"
-            )
+            scale.text.starts_with("// kernels, scale. Written by gpu-builder; do not edit.\n\n.version 7.4\n")
         );
-        assert!(text.ends_with("}\n"));
+        assert!(scale.text.ends_with("}\n"));
     }
 
     #[test]
     fn finishing_the_same_text_twice_changes_nothing() {
-        let once = finish("kernels", "one", &SPEC, RAW).expect("recorded PTX");
-        assert_eq!(finish("kernels", "one", &SPEC, &once.text).expect("finished PTX"), once);
+        let (scale, _) = raw();
+        assert_eq!(finish("kernels", &SPEC, &scale.text).expect("finished PTX"), [scale]);
+    }
+
+    #[test]
+    fn labels_lose_the_number_of_their_function() {
+        let text = plain_labels("bra $L__BB12_34;\n$L__BB12_34:\nmov.b64 %SPL, __local_depot12;");
+        assert_eq!(text, "bra $L__BB_34;\n$L__BB_34:\nmov.b64 %SPL, __local_depot;");
+        assert_eq!(plain_labels(&text), text);
     }
 
     #[test]
     fn markers_are_read_as_bytes_and_as_words() {
-        let bounds = |marker: &str| with_marker(marker).expect(marker).entries["k"];
+        let bounds = |marker: &str| with_marker(marker).expect(marker);
         let both = Bounds { max_threads: 1024, min_blocks: 2 };
         assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[8] = {0, 4, 0, 0, 2};"), both);
         assert_eq!(bounds(".visible .global .align 4 .u32 __launch_bounds_k[2] = {1024, 2};"), both);
@@ -226,7 +253,7 @@ mod tests {
 
     #[test]
     fn another_version_or_target_than_asked_for_is_refused() {
-        let other = |spec| finish("c", "m", &spec, RAW).expect_err("another header").to_string();
+        let other = |spec| finish("c", &spec, RAW).expect_err("another header").to_string();
         assert!(
             other(ImageSpec { isa: 80, ..SPEC })
                 .contains("expected .version 8.0 and .target sm_75, found .version 7.4")
@@ -235,16 +262,16 @@ mod tests {
     }
 
     #[test]
-    fn a_module_without_kernels_is_refused() {
+    fn a_text_without_kernels_gives_none() {
         let text = ".version 7.4\n.target sm_75\n.address_size 64\n";
-        assert!(finish("c", "m", &SPEC, text).expect_err("no entry").to_string().contains("no kernel"));
+        assert_eq!(finish("c", &SPEC, text).expect("a header"), []);
     }
 
     #[test]
     fn debug_information_goes() {
         let text = ".version 7.4\n.target sm_75\n.file 1 \"/home/me/x.rs\"\n.visible .entry k()\n{\nret;\n}\n\
                     .section .debug_str\n{\n.b8 47,0\n}\n";
-        let text = finish("c", "m", &SPEC, text).expect("one entry").text;
+        let text = &finish("c", &SPEC, text).expect("one entry")[0].text;
         assert!(!text.contains("/home/me") && !text.contains(".debug_str"), "{text}");
     }
 }

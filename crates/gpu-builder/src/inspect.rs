@@ -1,12 +1,13 @@
 //! `inspect`: what every kernel takes of the GPU, and what it is made of.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde::Serialize;
 
-use crate::kernel_crate::{ImageSpec, KernelCrate, ModuleSpec};
+use crate::kernel_crate::{ImageSpec, KernelCrate};
 use crate::process::output;
 use crate::ptx::{Bounds, Ptx};
 use crate::ptxas::Resources;
@@ -20,7 +21,7 @@ use crate::{Error, Result};
 pub struct Inspector {
     asked: Option<String>,
     ptx_dir: Option<PathBuf>,
-    modules: Vec<String>,
+    kernels: Vec<String>,
     arch: Option<u32>,
 }
 
@@ -29,8 +30,6 @@ pub struct Inspector {
 pub struct Inspected {
     /// The kernel.
     pub kernel: String,
-    /// Its module.
-    pub module: String,
     /// The architecture it was assembled for: `sm_90`.
     pub target: String,
     /// The launch bounds.
@@ -49,7 +48,7 @@ pub struct Inspected {
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Inspection {
-    /// The kernels, in the order of modules and PTX.
+    /// The kernels, by name.
     pub kernels: Vec<Inspected>,
 }
 
@@ -66,14 +65,14 @@ impl Inspector {
         self
     }
 
-    /// Inspects only this module, beside others that were named.
+    /// Inspects only the kernel of this name, beside others that were named.
     #[must_use]
-    pub fn module(mut self, name: impl Into<String>) -> Self {
-        self.modules.push(name.into());
+    pub fn kernel(mut self, name: impl Into<String>) -> Self {
+        self.kernels.push(name.into());
         self
     }
 
-    /// Assembles for this compute capability (times ten), of each module the image that a GPU of it would load;
+    /// Assembles for this compute capability (times ten), of each kernel the image that a GPU of it would load;
     /// every image for its own architecture by default.
     #[must_use]
     pub fn arch(mut self, arch: u32) -> Self {
@@ -90,19 +89,12 @@ impl Inspector {
         let krate = KernelCrate::open(self.asked.as_deref())?;
         let folder = self.ptx_dir.clone().unwrap_or_else(|| krate.folder.join("ptx"));
         let (ptxas, nvdisasm, scratch) = (Ptxas::find()?, find("nvdisasm")?, Scratch::new()?);
-        let modules = krate.modules(&self.modules)?;
-        let work: Vec<_> = modules.iter().flat_map(|module| self.images(module)).collect();
-        let inspect = |(module, spec, target): &(&ModuleSpec, ImageSpec, String)| -> Result<Vec<Inspected>> {
-            let path = folder.join(spec.file(&module.name));
-            let text = match std::fs::read_to_string(&path) {
-                Ok(text) => text,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(Error::NotBuilt { path });
-                }
-                Err(error) => return Err(Error::io(path)(error)),
-            };
-            let ptx = Ptx::parse(&module.name, &text)?;
-            let cubin = scratch.file(&format!("{}.{}.{target}.cubin", module.name, spec.target()));
+        let work = self.work(&krate, &folder)?;
+        let inspect = |(kernel, spec, target): &(String, ImageSpec, String)| -> Result<Vec<Inspected>> {
+            let path = folder.join(spec.file(kernel));
+            let text = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
+            let ptx = Ptx::parse(kernel, &text)?;
+            let cubin = scratch.file(&format!("{kernel}.{}.{target}.cubin", spec.target()));
             let usage = match ptxas.assemble(&path, target, &cubin)? {
                 Assembled::Yes(usage) => usage,
                 Assembled::No(stderr) => return Err(assembling(&path, target, stderr)),
@@ -115,7 +107,6 @@ impl Inspector {
             let mut mixes = sass::parse(&String::from_utf8_lossy(&listing.stdout));
             let kernel = |entry: &crate::ptx::Item| Inspected {
                 kernel: entry.name.clone(),
-                module: module.name.clone(),
                 target: target.clone(),
                 bounds: entry.bounds(),
                 param_bytes: entry.params().iter().map(|param| param.bytes).sum(),
@@ -128,15 +119,37 @@ impl Inspector {
         Ok(Inspection { kernels: kernels.into_iter().flatten().collect() })
     }
 
-    /// The images of a module to look at, and what to assemble each for.
-    fn images<'a>(&self, module: &'a ModuleSpec) -> Vec<(&'a ModuleSpec, ImageSpec, String)> {
+    /// The kernels of the folder that were asked for, with the images to look at and what to assemble each for.
+    fn work(&self, krate: &KernelCrate, folder: &std::path::Path) -> Result<Vec<(String, ImageSpec, String)>> {
+        let mut kernels: BTreeMap<String, Vec<ImageSpec>> = BTreeMap::new();
+        for spec in &krate.config.images {
+            let files = std::fs::read_dir(folder).map_err(|_| Error::NotBuilt { path: folder.into() })?;
+            for file in files.flatten() {
+                let file = file.file_name().to_string_lossy().into_owned();
+                if let Some(kernel) = file.strip_suffix(&spec.file("")) {
+                    kernels.entry(kernel.into()).or_default().push(*spec);
+                }
+            }
+        }
+        if let Some(asked) = self.kernels.iter().find(|name| !kernels.contains_key(*name)) {
+            return Err(Error::NoSuchKernel { asked: asked.clone(), krate: krate.name.clone() });
+        }
+        kernels.retain(|name, _| self.kernels.is_empty() || self.kernels.contains(name));
+        let images = |(name, specs): (String, Vec<ImageSpec>)| {
+            self.images(&specs).into_iter().map(move |(spec, target)| (name.clone(), spec, target)).collect::<Vec<_>>()
+        };
+        Ok(kernels.into_iter().flat_map(images).collect())
+    }
+
+    /// The images to look at, and what to assemble each for.
+    fn images(&self, specs: &[ImageSpec]) -> Vec<(ImageSpec, String)> {
         let Some(arch) = self.arch else {
-            return module.images.iter().map(|spec| (module, *spec, spec.target())).collect();
+            return specs.iter().map(|spec| (*spec, spec.target())).collect();
         };
         let runs = |spec: &&ImageSpec| if spec.exact { spec.arch == arch } else { spec.arch <= arch };
-        let best = module.images.iter().filter(runs).max_by_key(|spec| (spec.arch, spec.exact));
+        let best = specs.iter().filter(runs).max_by_key(|spec| (spec.arch, spec.exact));
         let target = |spec: &ImageSpec| if spec.exact { spec.target() } else { format!("sm_{arch}") };
-        best.map(|spec| (module, *spec, target(spec))).into_iter().collect()
+        best.map(|spec| (*spec, target(spec))).into_iter().collect()
     }
 }
 
@@ -201,16 +214,11 @@ mod tests {
     #[test]
     fn an_architecture_gets_the_image_that_it_would_load() {
         let image = |arch, exact| ImageSpec { arch, exact, isa: 80 };
-        let module = ModuleSpec {
-            name: "m".into(),
-            images: vec![image(75, false), image(80, false), image(90, true)],
-            stack: Default::default(),
-            generic: Vec::new(),
-        };
+        let specs = [image(75, false), image(80, false), image(90, true)];
         let chosen = |arch: Option<u32>| {
             let inspector = Inspector { arch, ..Inspector::default() };
             let images =
-                inspector.images(&module).into_iter().map(|(_, spec, target)| (spec.target(), target));
+                inspector.images(&specs).into_iter().map(|(spec, target)| (spec.target(), target));
             images.map(|(image, target)| format!("{image}>{target}")).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(chosen(None), "sm_75>sm_75 sm_80>sm_80 sm_90a>sm_90a");

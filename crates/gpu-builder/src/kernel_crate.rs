@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::process::{clean_command, output};
 use crate::{Error, Result};
 
-/// One PTX text to make of a module: for which GPUs, in which version of PTX.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+/// One architecture that kernels are compiled for, and in which version of PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageSpec {
     /// The compute capability, times ten: 75, 80, 90.
@@ -27,32 +27,9 @@ impl ImageSpec {
         format!("sm_{}{}", self.arch, if self.exact { "a" } else { "" })
     }
 
-    /// The file it is written to.
-    pub fn file(&self, module: &str) -> String {
-        format!("{module}.{}.ptx", self.target())
-    }
-}
-
-/// What one module of PTX is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModuleSpec {
-    /// The name that `#[kernel(module = …)]` and `cfg(module = "…")` use.
-    pub name: String,
-    /// Its images.
-    pub images: Vec<ImageSpec>,
-    /// Bytes of stack frame that a kernel may have; 0 for those not named.
-    #[serde(default)]
-    pub stack: BTreeMap<String, u32>,
-    /// Kernels that may access memory through generic addresses.
-    #[serde(default)]
-    pub generic: Vec<String>,
-}
-
-impl ModuleSpec {
-    /// The name of the static that the generated modules.rs holds for it.
-    pub fn constant(&self) -> String {
-        self.name.to_uppercase()
+    /// The file that a kernel's PTX is written to.
+    pub fn file(&self, kernel: &str) -> String {
+        format!("{kernel}.{}.ptx", self.target())
     }
 }
 
@@ -62,39 +39,31 @@ impl ModuleSpec {
 pub struct GpuConfig {
     /// The toolchain that compiles the kernels, pinned by date.
     pub toolchain: String,
-    /// The modules.
-    #[serde(rename = "module", default)]
-    pub modules: Vec<ModuleSpec>,
+    /// The architectures that `#[kernel(images = …)]` may name.
+    pub images: Vec<ImageSpec>,
+    /// Bytes of stack frame that a kernel may have; 0 for those not named.
+    #[serde(default)]
+    pub stack: BTreeMap<String, u32>,
+    /// Kernels that may access memory through generic addresses.
+    #[serde(default)]
+    pub generic: Vec<String>,
 }
 
 impl GpuConfig {
     /// The first thing that is wrong with it.
     fn fault(&self) -> Option<String> {
-        if self.modules.is_empty() {
-            return Some("no [[package.metadata.gpu.module]]".into());
+        if self.images.is_empty() {
+            return Some("it has no images".into());
         }
-        for (at, module) in self.modules.iter().enumerate() {
-            let name = &module.name;
-            let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-            if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(word) {
-                return Some(format!("module name `{name}` is not of the form [a-z][a-z0-9_]*"));
+        for (at, image) in self.images.iter().enumerate() {
+            if self.images[..at].iter().any(|other| other.target() == image.target()) {
+                return Some(format!("there are two images for {}", image.target()));
             }
-            if self.modules[..at].iter().any(|other| other.name == *name) {
-                return Some(format!("module `{name}` is there twice"));
-            }
-            if module.images.is_empty() {
-                return Some(format!("module `{name}` has no images"));
-            }
-            for (at, image) in module.images.iter().enumerate() {
-                if module.images[..at].iter().any(|other| other.target() == image.target()) {
-                    return Some(format!("module `{name}` has two images for {}", image.target()));
-                }
-                if !(20..1000).contains(&image.arch) || !(60..1000).contains(&image.isa) {
-                    return Some(format!(
-                        "module `{name}`: arch {} and isa {} are versions times ten, as 75 and 74",
-                        image.arch, image.isa
-                    ));
-                }
+            if !(20..1000).contains(&image.arch) || !(60..1000).contains(&image.isa) {
+                return Some(format!(
+                    "arch {} and isa {} are versions times ten, as 75 and 74",
+                    image.arch, image.isa
+                ));
             }
         }
         None
@@ -180,10 +149,8 @@ impl KernelCrate {
                 kernels.next().filter(|_| kernels.next().is_none())
             }
         };
-        let package = package.ok_or_else(|| Error::NoSuchCrate {
-            asked: asked.unwrap_or("(the only kernel crate)").into(),
-            have: metadata.packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", "),
-        })?;
+        let package =
+            package.ok_or_else(|| no_such_crate(asked.unwrap_or("(the only kernel crate)"), &metadata))?;
         let manifest = package.manifest_path.clone();
         let gpu = package.gpu().ok_or_else(|| Error::NoMetadata { manifest: manifest.clone() })?;
         let bad = |why: String| Error::BadMetadata { manifest: manifest.clone(), why };
@@ -201,24 +168,25 @@ impl KernelCrate {
         })
     }
 
-    /// The modules of these names, all where none is given.
+    /// The packages of the workspace around the current folder that have `[package.metadata.gpu]`, by name.
     ///
     /// # Errors
-    /// [`Error::NoSuchModule`].
-    pub fn modules(&self, names: &[String]) -> Result<Vec<&ModuleSpec>> {
+    /// [`Error::NoSuchCrate`] where there is none, or what cargo had to say.
+    pub fn all() -> Result<Vec<String>> {
+        let metadata = read_metadata(None)?;
+        let kernels = metadata.packages.iter().filter(|package| package.gpu().is_some());
+        let mut names: Vec<String> = kernels.map(|package| package.name.clone()).collect();
+        names.sort();
         if names.is_empty() {
-            return Ok(self.config.modules.iter().collect());
+            return Err(no_such_crate("(kernel crates)", &metadata));
         }
-        let find = |name: &String| {
-            self.config.modules.iter().find(|module| module.name == *name).ok_or_else(|| {
-                Error::NoSuchModule {
-                    asked: name.clone(),
-                    have: self.config.modules.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "),
-                }
-            })
-        };
-        names.iter().map(find).collect()
+        Ok(names)
     }
+}
+
+fn no_such_crate(asked: &str, metadata: &Metadata) -> Error {
+    let have = metadata.packages.iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(", ");
+    Error::NoSuchCrate { asked: asked.into(), have }
 }
 
 /// `cargo metadata` without dependencies: it resolves nothing and needs no network.
@@ -289,38 +257,28 @@ mod tests {
     fn names_targets_and_files() {
         let exact = ImageSpec { arch: 90, exact: true, isa: 80 };
         assert_eq!(exact.target(), "sm_90a");
-        assert_eq!(ImageSpec { arch: 75, exact: false, isa: 74 }.file("reduce_f32"), "reduce_f32.sm_75.ptx");
+        assert_eq!(ImageSpec { arch: 75, exact: false, isa: 74 }.file("sum_f32"), "sum_f32.sm_75.ptx");
     }
 
     #[test]
     fn reads_the_contract() {
-        let config = config(serde_json::json!({ "toolchain": "nightly-2026-05-20", "module": [
-            { "name": "gemm", "images": [{ "arch": 90, "exact": true, "isa": 80 }], "stack": { "tile": 64 },
-              "generic": ["copy"] }] }));
+        let config = config(serde_json::json!({ "toolchain": "nightly-2026-05-20",
+            "images": [{ "arch": 90, "exact": true, "isa": 80 }], "stack": { "tile": 64 }, "generic": ["copy"] }));
         assert_eq!(config.fault(), None);
-        assert_eq!(config.modules[0].stack["tile"], 64);
-        assert_eq!(config.modules[0].generic, ["copy"]);
-        assert_eq!(config.modules[0].constant(), "GEMM");
+        assert_eq!((config.stack["tile"], config.generic.as_slice()), (64, &["copy".to_string()][..]));
+        assert_eq!(config.images, [ImageSpec { arch: 90, exact: true, isa: 80 }]);
     }
 
     #[test]
     fn says_what_is_wrong() {
         let image = serde_json::json!({ "arch": 75, "isa": 74 });
-        let fault = |modules: serde_json::Value| {
-            config(serde_json::json!({ "toolchain": "nightly", "module": modules }))
-                .fault()
-                .unwrap_or_default()
+        let fault = |images: serde_json::Value| {
+            config(serde_json::json!({ "toolchain": "nightly", "images": images })).fault().unwrap_or_default()
         };
-        assert!(fault(serde_json::json!([])).contains("no [[package.metadata.gpu.module]]"));
-        assert!(fault(serde_json::json!([{ "name": "A-b", "images": [image] }])).contains("`A-b`"));
-        assert!(fault(serde_json::json!([{ "name": "a", "images": [] }])).contains("no images"));
-        assert!(fault(serde_json::json!([{ "name": "a", "images": [image, image] }])).contains("two images"));
-        let twice =
-            serde_json::json!([{ "name": "a", "images": [image] }, { "name": "a", "images": [image] }]);
-        assert!(fault(twice).contains("twice"));
-        let dotted = serde_json::json!([{ "name": "a", "images": [{ "arch": 8, "isa": 74 }] }]);
-        assert!(fault(dotted).contains("times ten"));
-        let unknown = serde_json::json!({ "toolchain": "nightly", "modul": [] });
+        assert!(fault(serde_json::json!([])).contains("no images"));
+        assert!(fault(serde_json::json!([image, image])).contains("two images"));
+        assert!(fault(serde_json::json!([{ "arch": 8, "isa": 74 }])).contains("times ten"));
+        let unknown = serde_json::json!({ "toolchain": "nightly", "images": [image], "modul": [] });
         assert!(GpuConfig::deserialize(unknown).is_err());
     }
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use gpu_builder::{Builder, Checker, Error, Inspector, Require};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use gpu_builder::{Builder, Checker, Error, Inspector, KernelCrate, Require};
 
 /// Compiles Rust kernel crates to PTX, and checks and inspects what came out.
 ///
@@ -19,7 +20,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Compile the kernels and write PTX, modules.rs and manifest.json
+    /// Compile the kernels and write PTX and manifest.json
     ///
     /// Needs the nightly that the kernel crate names, with rust-src.
     Build {
@@ -60,13 +61,14 @@ enum Action {
 
 #[derive(Args)]
 struct Common {
-    /// The kernel crate: a folder, or a package of this workspace [default: the only one with package.metadata.gpu]
+    /// A kernel crate: a folder, or a package of this workspace; may be given several times [default: all packages with
+    /// package.metadata.gpu]
     #[arg(long = "crate", value_name = "CRATE")]
-    krate: Option<String>,
-    /// Only this module; may be given several times
+    crates: Vec<String>,
+    /// Only this kernel, of one crate; may be given several times
     #[arg(long, value_name = "NAME")]
-    module: Vec<String>,
-    /// Folder of the PTX [default: ptx in the kernel crate's folder]
+    kernel: Vec<String>,
+    /// Folder of the PTX, of one crate [default: ptx in the kernel crate's folder]
     #[arg(long, value_name = "DIR")]
     ptx_dir: Option<PathBuf>,
     /// Print JSON
@@ -76,7 +78,7 @@ struct Common {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Needed {
-    /// ptxas, to assemble every module
+    /// ptxas, to assemble every kernel
     Ptxas,
     /// The nightly with rust-src, to rebuild and compare
     Nightly,
@@ -92,74 +94,87 @@ fn main() -> ExitCode {
     }
 }
 
+/// The kernel crates that were asked for, or all.
+fn crates(common: &Common) -> Result<Vec<String>, Error> {
+    let crates = if common.crates.is_empty() { KernelCrate::all()? } else { common.crates.clone() };
+    let one = if !common.kernel.is_empty() { "--kernel" } else { "--ptx-dir" };
+    if crates.len() > 1 && (!common.kernel.is_empty() || common.ptx_dir.is_some()) {
+        let mut cli = Cli::command();
+        let why = format!("{one} is of one kernel crate: name it with --crate ({})", crates.join(", "));
+        cli.error(ErrorKind::ArgumentConflict, why).exit();
+    }
+    Ok(crates)
+}
+
 fn run(action: Action) -> Result<ExitCode, Error> {
+    let mut failed = 0;
+    let mut json = Vec::new();
+    let is_json = match &action {
+        Action::Build { common, .. } | Action::Check { common, .. } | Action::Inspect { common, .. } => common.json,
+    };
     match action {
         Action::Build { common, toolchain, target_dir } => {
-            let builder = common.krate.as_ref().map_or_else(Builder::only_one, Builder::new).progress(true);
-            let builder = common.module.iter().fold(builder, Builder::module);
-            let builder = common.ptx_dir.into_iter().fold(builder, Builder::out_dir);
-            let builder = toolchain.into_iter().fold(builder, Builder::toolchain);
-            let built = target_dir.into_iter().fold(builder, Builder::target_dir).build()?;
-            if common.json {
-                let value = serde_json::json!({
-                    "out_dir": built.out_dir, "changed": built.changed, "outdated": built.outdated,
-                    "manifest": built.manifest,
-                });
-                print_json(&value);
-                return Ok(ExitCode::SUCCESS);
-            }
-            if let Some((first, others)) = built.outdated.split_first() {
-                let modules = match others.len() {
-                    0 => format!("module `{first}` is"),
-                    others => format!("module `{first}` and {others} more are"),
+            for krate in crates(&common)? {
+                let builder = Builder::new(&krate).progress(true);
+                let builder = common.kernel.iter().fold(builder, Builder::kernel);
+                let builder = common.ptx_dir.iter().fold(builder, Builder::out_dir);
+                let builder = toolchain.iter().fold(builder, Builder::toolchain);
+                let built = target_dir.iter().fold(builder, Builder::target_dir).build()?;
+                if is_json {
+                    json.push(serde_json::json!({
+                        "out_dir": built.out_dir, "changed": built.changed, "outdated": built.outdated,
+                        "manifest": built.manifest,
+                    }));
+                    continue;
+                }
+                if built.outdated {
+                    eprintln!("WARNING: other kernels of {krate} are older than the sources; run gpu-builder build for all");
+                }
+                let changed = match built.changed.as_slice() {
+                    [] => "nothing changed".to_string(),
+                    changed if changed.len() <= 8 => format!("wrote {}", changed.join(", ")),
+                    changed => format!("wrote {} and {} more", changed[..3].join(", "), changed.len() - 3),
                 };
-                eprintln!("WARNING: {modules} older than the sources; run gpu-builder build for all modules");
+                let (files, compiler) = (built.manifest.files, &built.manifest.compiler);
+                println!("{}: {files} files with {compiler}; {changed}", built.out_dir.display());
             }
-            let changed = match built.changed.as_slice() {
-                [] => "nothing changed".to_string(),
-                changed => format!("wrote {}", changed.join(", ")),
-            };
-            println!(
-                "{}: {} images with {}; {changed}",
-                built.out_dir.display(),
-                built.manifest.images.len(),
-                built.manifest.compiler
-            );
-            Ok(ExitCode::SUCCESS)
         }
         Action::Check { common, require, target_dir } => {
             let require = Require {
                 nightly: require.contains(&Needed::Nightly),
                 ptxas: require.contains(&Needed::Ptxas),
             };
-            let checker = Checker::new(common.krate.as_deref()).require(require).progress(true);
-            let checker = common.module.iter().fold(checker, Checker::module);
-            let checker = common.ptx_dir.into_iter().fold(checker, Checker::ptx_dir);
-            let report = target_dir.into_iter().fold(checker, Checker::target_dir).run()?;
-            if common.json {
-                print_json(&serde_json::json!({
-                    "passed": report.passed(), "failed": report.failed(), "skipped": report.skipped(), "report": report,
-                }));
-            } else {
-                print!("{report}");
+            for krate in crates(&common)? {
+                let checker = Checker::new(Some(&krate)).require(require).progress(true);
+                let checker = common.kernel.iter().fold(checker, Checker::kernel);
+                let checker = common.ptx_dir.iter().fold(checker, Checker::ptx_dir);
+                let report = target_dir.iter().fold(checker, Checker::target_dir).run()?;
+                failed += report.failed();
+                if is_json {
+                    json.push(serde_json::json!({
+                        "crate": krate, "passed": report.passed(), "failed": report.failed(),
+                        "skipped": report.skipped(), "report": report,
+                    }));
+                } else {
+                    println!("{krate}: {report}");
+                }
             }
-            Ok(ExitCode::from(u8::from(report.failed() > 0)))
         }
         Action::Inspect { common, arch } => {
-            let inspector =
-                common.module.iter().fold(Inspector::new(common.krate.as_deref()), Inspector::module);
-            let inspector = common.ptx_dir.into_iter().fold(inspector, Inspector::ptx_dir);
-            let inspection = arch.into_iter().fold(inspector, Inspector::arch).run()?;
-            if common.json {
-                print_json(&serde_json::json!(inspection));
-            } else {
-                print!("{inspection}");
+            for krate in crates(&common)? {
+                let inspector = common.kernel.iter().fold(Inspector::new(Some(&krate)), Inspector::kernel);
+                let inspector = common.ptx_dir.iter().fold(inspector, Inspector::ptx_dir);
+                let inspection = arch.into_iter().fold(inspector, Inspector::arch).run()?;
+                if is_json {
+                    json.push(serde_json::json!({ "crate": krate, "kernels": inspection }));
+                } else {
+                    println!("{krate}\n\n{inspection}");
+                }
             }
-            Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-fn print_json(value: &serde_json::Value) {
-    println!("{value:#}");
+    if is_json {
+        println!("{:#}", serde_json::Value::Array(json));
+    }
+    Ok(ExitCode::from(u8::from(failed > 0)))
 }

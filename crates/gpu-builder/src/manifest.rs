@@ -1,11 +1,10 @@
 //! `manifest.json`: what the committed PTX was made of, and with what.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ptx::Bounds;
+use crate::kernel_crate::ImageSpec;
 use crate::toolchain::Compiler;
 use crate::{Error, Result};
 
@@ -28,27 +27,12 @@ pub struct Manifest {
     pub packages: Vec<String>,
     /// How cargo and the compiler were called.
     pub flags: Vec<String>,
-    /// The PTX files, in the order of the kernel crate's Cargo.toml.
-    pub images: Vec<ImageRecord>,
-}
-
-/// One PTX file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImageRecord {
-    /// Its name.
-    pub file: String,
-    /// The module it is an image of.
-    pub module: String,
-    /// The compute capability, times ten.
-    pub arch: u32,
-    /// Whether it runs on exactly that capability.
-    pub exact: bool,
-    /// The version of PTX, times ten.
-    pub isa: u32,
-    /// Its hash, line endings as `\n`.
-    pub sha256: String,
-    /// Its kernels with the launch bounds that the source gives them.
-    pub entries: BTreeMap<String, Bounds>,
+    /// The architectures, in the order of the kernel crate's Cargo.toml.
+    pub images: Vec<ImageSpec>,
+    /// How many PTX files there are.
+    pub files: usize,
+    /// The hash of the PTX files: that of a list with a line for each, as of `sources`.
+    pub ptx: String,
 }
 
 impl Manifest {
@@ -80,7 +64,6 @@ mod tests {
 
     #[test]
     fn is_written_in_a_fixed_order_and_read_back() {
-        let bounds = Bounds { max_threads: 256, min_blocks: 4 };
         let manifest = Manifest {
             crate_name: "k".into(),
             compiler: Compiler::parse("release: 1.97.0-nightly\ncommit-hash: abc\ncommit-date: 2026-05-19\n"),
@@ -88,15 +71,9 @@ mod tests {
             sources: "s".into(),
             packages: vec!["k".into()],
             flags: vec!["--release".into()],
-            images: vec![ImageRecord {
-                file: "m.sm_75.ptx".into(),
-                module: "m".into(),
-                arch: 75,
-                exact: false,
-                isa: 74,
-                sha256: "h".into(),
-                entries: [("b".to_string(), bounds), ("a".to_string(), Bounds::default())].into(),
-            }],
+            images: vec![ImageSpec { arch: 75, exact: false, isa: 74 }],
+            files: 3,
+            ptx: "h".into(),
         };
         let text = manifest.to_text();
         let keys = [
@@ -106,8 +83,8 @@ mod tests {
             "\"sources\"",
             "\"flags\"",
             "\"images\"",
-            "\"a\"",
-            "\"b\"",
+            "\"files\"",
+            "\"ptx\"",
         ];
         let places: Vec<_> = keys.iter().map(|key| text.find(key).expect(key)).collect();
         assert!(places.is_sorted(), "{text}");

@@ -23,7 +23,7 @@ pub struct Access {
 
 /// The generic accesses of a kernel and of everything it calls.
 pub fn generic_accesses(ptx: &Ptx, entry: &Item) -> Vec<Access> {
-    let functions = ptx.reached_from(entry).into_iter().map(|index| &ptx.items[index]);
+    let functions = ptx.reached(entry, &ptx.index()).into_iter().map(|index| &ptx.items[index]);
     let bodies = functions.filter(|item| matches!(item.kind, Kind::Entry | Kind::Function));
     bodies
         .flat_map(|item| {

@@ -3,6 +3,7 @@
 //! Only what the compiler writes is understood, and of function bodies only the words: enough to rewrite headers, to
 //! follow references and to look at the memory instructions.
 
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::{Error, Result};
@@ -73,7 +74,7 @@ impl Ptx {
             let start = at + skip;
             let line = 1 + text[..start].matches('\n').count();
             let (kind, end) = item(&text[start..]).ok_or_else(|| Error::Ptx {
-                module: name.into(),
+                what: name.into(),
                 line,
                 why: "the text ends inside this item".into(),
             })?;
@@ -105,20 +106,27 @@ impl Ptx {
         Some(item.text[name.len()..].trim())
     }
 
+    /// The items of each name, directives apart: what [`Ptx::reached`] follows references with.
+    pub fn index(&self) -> HashMap<&str, Vec<usize>> {
+        let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, item) in self.items.iter().enumerate().filter(|(_, item)| item.kind != Kind::Directive) {
+            index.entry(&item.name).or_default().push(at);
+        }
+        index
+    }
+
     /// The items that are reached from `root`, itself included, as indices into `items`, in order.
-    pub fn reached_from(&self, root: &Item) -> Vec<usize> {
-        let mut reached: Vec<usize> = Vec::new();
+    pub fn reached(&self, root: &Item, index: &HashMap<&str, Vec<usize>>) -> Vec<usize> {
+        let mut reached: BTreeSet<usize> = BTreeSet::new();
         let mut open = vec![root.name.as_str()];
         while let Some(name) = open.pop() {
-            for (index, item) in self.items.iter().enumerate() {
-                if item.kind != Kind::Directive && item.name == name && !reached.contains(&index) {
-                    reached.push(index);
-                    open.extend(words(&item.text).filter(|word| *word != name));
+            for &at in index.get(name).into_iter().flatten() {
+                if reached.insert(at) {
+                    open.extend(words(&self.items[at].text).filter(|word| *word != name && index.contains_key(word)));
                 }
             }
         }
-        reached.sort_unstable();
-        reached
+        reached.into_iter().collect()
     }
 }
 

@@ -71,7 +71,7 @@ fn reaches_what_is_called_and_addressed() {
     let ptx = raw();
     let reached = |name: &str| -> Vec<&str> {
         let root = ptx.entries().find(|entry| entry.name == name).expect("the entry");
-        ptx.reached_from(root).into_iter().map(|index| ptx.items[index].name.as_str()).collect()
+        ptx.reached(root, &ptx.index()).into_iter().map(|index| ptx.items[index].name.as_str()).collect()
     };
     assert_eq!(reached("scale"), ["bounds_check", "table", "tile", "helper", "scale", "bounds_check"]);
     assert_eq!(reached("empty"), ["empty"]);
@@ -89,5 +89,5 @@ fn bodies_and_bounds() {
 #[test]
 fn an_item_that_does_not_end_is_an_error_with_its_line() {
     let error = Ptx::parse("cut", ".version 7.4\n\n.visible .entry k()\n{\n ret;\n").expect_err("no end");
-    assert!(matches!(&error, Error::Ptx { module, line: 3, .. } if module == "cut"), "{error}");
+    assert!(matches!(&error, Error::Ptx { what, line: 3, .. } if what == "cut"), "{error}");
 }

@@ -82,7 +82,8 @@ impl Report {
     }
 }
 
-/// A table, the failures and skips in full, and the counts in the last line.
+/// A table of the files with a failure or a skip, how many others passed all checks, the failures in full, and the counts in the
+/// last line.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for note in &self.notes {
@@ -100,6 +101,17 @@ impl fmt::Display for Report {
                 }
                 if !subjects.contains(&outcome.subject.as_str()) {
                     subjects.push(&outcome.subject);
+                }
+            }
+            if !whole {
+                let all = subjects.len();
+                let passed = |subject: &str| {
+                    outcomes().filter(|o| o.subject == subject).all(|outcome| outcome.verdict == Verdict::Pass)
+                };
+                subjects.retain(|subject| !passed(subject));
+                if all > subjects.len() {
+                    checks.sort_by_key(|check| column(check));
+                    writeln!(f, "\n{} files passed: {}", all - subjects.len(), checks.join(", "))?;
                 }
             }
             if subjects.is_empty() {
@@ -165,13 +177,15 @@ mod tests {
         report.add("a.ptx", "sm_75", Verdict::Pass);
         report.add("b.ptx", "current", Verdict::Fail("stale".into()));
         report.add("b.ptx", "stack", Verdict::Pass);
+        report.add("c.ptx", "current", Verdict::Pass);
         report.warn("look here".into());
         let text = report.to_string();
         assert!(text.contains("       current  sm_75  sm_100   stack\n"), "{text}");
         assert!(text.contains("a.ptx  ok       ok     skipped  -\n"), "{text}");
         assert!(text.contains("b.ptx  FAILED   -      -        ok\n"), "{text}");
         assert!(text.contains("FAILED b.ptx, current: stale\nWARNING: look here\n"), "{text}");
-        assert!(text.ends_with("4 passed, 1 failed, 1 skipped\n"), "{text}");
+        assert!(text.contains("1 files passed: current, sm_75, sm_100, stack\n") && !text.contains("c.ptx"), "{text}");
+        assert!(text.ends_with("5 passed, 1 failed, 1 skipped\n"), "{text}");
     }
 
     #[test]

@@ -5,35 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const MODULES_RS: &str = r#"// Written by gpu-builder; do not edit.
-
-/// Module `scale_f32`: `scale_f32`.
-pub static SCALE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
-    name: "scale_f32",
-    images: &[
-        ::gpu_std::launch::Image {
-            arch: 75,
-            exact: false,
-            isa: 74,
-            ptx: include_str!("scale_f32.sm_75.ptx"),
-        },
-    ],
-};
-
-/// Module `gather`: `gather`.
-pub static GATHER: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
-    name: "gather",
-    images: &[
-        ::gpu_std::launch::Image {
-            arch: 75,
-            exact: false,
-            isa: 74,
-            ptx: include_str!("gather.sm_75.ptx"),
-        },
-    ],
-};
-"#;
-
 /// Past the capture of the test harness: a skip must be seen.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
@@ -108,10 +79,9 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
         .env("RUSTC_WORKSPACE_WRAPPER", "/nonexistent/wrapper");
     run(command, 0);
 
-    for file in ["scale_f32.sm_75.ptx", "gather.sm_75.ptx", "modules.rs", "manifest.json"] {
+    for file in ["scale_f32.sm_75.ptx", "gather.sm_75.ptx", "manifest.json"] {
         assert!(read(&plain, file) == read(&hostile, file), "{file} differs between two folders");
     }
-    assert_eq!(read(&plain, "modules.rs"), MODULES_RS);
     let scale = read(&plain, "scale_f32.sm_75.ptx");
     assert!(scale.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"), "{scale}");
     assert!(scale.contains("ld.global.b32") && scale.contains("st.global.b32"), "{scale}");
@@ -121,9 +91,8 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
         assert!(!scale.contains(path) && !gather.contains(path), "{path} is left in the PTX");
     }
 
-    // Building again changes nothing, one module or all.
+    // Building again changes nothing.
     assert!(run(gpu_builder(&plain, &["build"]), 0).contains("nothing changed"));
-    assert!(run(gpu_builder(&plain, &["build", "--module", "gather"]), 0).contains("nothing changed"));
 
     let text = run(gpu_builder(&plain, &["check", "--require", "nightly"]), 0);
     assert!(text.contains("comparing byte for byte") && text.contains(" 0 failed"), "{text}");
@@ -141,31 +110,36 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
     assert!(run(alone(&["check", "--require", "nightly"]), 1).contains("required, and missing"));
     assert!(run(alone(&["build"]), 3).contains("https://rustup.rs"));
 
-    // Sources that changed make it stale for both ways of looking, and one module alone does not mend it.
+    // Sources that changed make it stale for both ways of looking.
     let edited = std::fs::read_to_string(plain.join("src/lib.rs"))
         .expect("the source")
         .replace("* factor", "+ factor");
     std::fs::write(plain.join("src/lib.rs"), edited).expect("written");
-    assert!(run(alone(&["check"]), 1).contains("older than the sources"));
+    assert!(run(alone(&["check"]), 1).contains("made of other sources"));
     assert!(run(gpu_builder(&plain, &["check"]), 1).contains("stale: line "));
-    assert!(
-        run(gpu_builder(&plain, &["build", "--module", "scale_f32"]), 0)
-            .contains("`gather` is older than the sources")
-    );
-    assert!(run(gpu_builder(&plain, &["check"]), 1).contains("made of other sources"));
     run(gpu_builder(&plain, &["build"]), 0);
     run(gpu_builder(&plain, &["check"]), 0);
 
-    // PTX that someone touched.
-    let touched = read(&plain, "scale_f32.sm_75.ptx").replace("mul.rn.f32", "mul.rz.f32");
-    std::fs::write(plain.join("ptx/scale_f32.sm_75.ptx"), touched).expect("written");
-    assert!(run(gpu_builder(&plain, &["check"]), 1).contains("it was changed after it was built"));
+    // PTX that someone touched, added or removed.
+    let file = plain.join("ptx/scale_f32.sm_75.ptx");
+    let text = std::fs::read_to_string(&file).expect("PTX");
+    std::fs::write(&file, text.replace("mul.rn.f32", "mul.rz.f32")).expect("written");
+    assert!(run(alone(&["check"]), 1).contains("some were changed, added or removed"));
+    assert!(run(gpu_builder(&plain, &["check"]), 1).contains("stale: line "));
+    std::fs::write(&file, &text).expect("written");
+    std::fs::write(plain.join("ptx/more.sm_75.ptx"), &text).expect("written");
+    let said = run(gpu_builder(&plain, &["check"]), 1);
+    assert!(said.contains("the sources have no such kernel") && said.contains("found scale_f32"), "{said}");
+    std::fs::remove_file(&file).expect("removed");
+    assert!(run(gpu_builder(&plain, &["check"]), 1).contains("the file is missing"));
+    run(gpu_builder(&plain, &["build"]), 0);
+    assert!(!plain.join("ptx/more.sm_75.ptx").exists() && file.exists(), "a build leaves what the sources say");
 
     // A kernel that does not compile: the compiler's message, and nothing written.
     let before = read(&plain, "manifest.json");
     std::fs::write(plain.join("src/lib.rs"), "#![no_std]\nfn broken( {}\n").expect("written");
     assert!(
-        run(gpu_builder(&plain, &["build"]), 1).contains("compiling module `scale_f32` for sm_75 failed")
+        run(gpu_builder(&plain, &["build"]), 1).contains("compiling fixture-kernels for sm_75 failed")
     );
     assert_eq!(read(&plain, "manifest.json"), before);
 }
@@ -174,8 +148,10 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
 fn errors_say_what_to_do() {
     let folder = copy("errors");
     assert!(run(gpu_builder(&folder, &["check"]), 1).contains("gpu-builder build"));
-    let text = run(gpu_builder(&folder, &["build", "--module", "sale_f32"]), 1);
-    assert!(text.contains("there is no module `sale_f32`; there is scale_f32, gather"), "{text}");
+    if have_nightly() {
+        let text = run(gpu_builder(&folder, &["build", "--kernel", "sale_f32"]), 1);
+        assert!(text.contains("there is no kernel `sale_f32` in fixture-kernels"), "{text}");
+    }
     assert!(
         run(gpu_builder(&folder, &["build", "--crate", "other"]), 1).contains("`other` is neither a folder")
     );

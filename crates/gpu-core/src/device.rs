@@ -1,6 +1,7 @@
 //! Devices: finding one, choosing one, and what it is asked for.
 
 use core::fmt;
+#[cfg(feature = "simulator")]
 use std::any::Any;
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +12,9 @@ use crate::error::{Error, Result};
 use crate::pinned::Pinned;
 use crate::properties::Properties;
 use crate::stream::Stream;
-use crate::{cpu, simulator};
+use crate::cpu;
+#[cfg(feature = "simulator")]
+use crate::simulator;
 
 /// The environment variable that [`Device::from_env`] reads.
 pub const ENVIRONMENT: &str = "GPU_DEVICE";
@@ -80,11 +83,14 @@ impl Device {
     /// The device of that name: `cpu`, `simulator`, `cuda` (the first one), or `cuda:N`.
     ///
     /// # Errors
-    /// [`Error::UnknownDevice`], or those of [`Device::cuda`].
+    /// [`Error::UnknownDevice`], [`Error::NoSimulator`], or those of [`Device::cuda`].
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
             "cpu" => Ok(Self::cpu()),
+            #[cfg(feature = "simulator")]
             "simulator" => Ok(Self::simulator()),
+            #[cfg(not(feature = "simulator"))]
+            "simulator" => Err(Error::NoSimulator),
             "cuda" => Self::cuda(0),
             _ => match name.strip_prefix("cuda:").map(str::parse) {
                 Some(Ok(ordinal)) => Self::cuda(ordinal),
@@ -104,12 +110,15 @@ impl Device {
         &CPU
     }
 
-    /// A new simulator with its default configuration. Each call makes one of its own, with its own memory.
+    /// A new simulator with its default configuration. Each call makes one of its own, with its own memory. With the feature
+    /// `simulator`: without it kernels are not compiled for the host.
+    #[cfg(feature = "simulator")]
     pub fn simulator() -> Self {
         Self::simulator_with(gpu_sim::Config::default())
     }
 
-    /// A new simulator with this configuration.
+    /// A new simulator with this configuration. With the feature `simulator`.
+    #[cfg(feature = "simulator")]
     pub fn simulator_with(config: gpu_sim::Config) -> Self {
         Self::new(Arc::new(simulator::Device::new(config)), "asked for by name")
     }
@@ -185,7 +194,8 @@ impl Device {
         self.backend.memory_info()
     }
 
-    /// The simulator behind this device, if it is one: for its reports and its seed.
+    /// The simulator behind this device, if it is one: for its reports and its seed. With the feature `simulator`.
+    #[cfg(feature = "simulator")]
     pub fn as_simulator(&self) -> Option<&gpu_sim::Simulator> {
         let backend: &dyn Any = &*self.backend;
         backend.downcast_ref::<simulator::Device>().map(simulator::Device::simulator)

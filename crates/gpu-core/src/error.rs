@@ -19,14 +19,14 @@ pub enum Error {
         why: String,
     },
 
-    /// The driver cannot compile any of a module's images: they are written in a newer PTX.
+    /// The driver cannot compile any of a kernel's images: they are written in a newer PTX.
     #[error(
-        "the driver is too old for module `{module}`: PTX {} needs a driver for CUDA {}, this one is for CUDA {}",
+        "the driver is too old for kernel `{kernel}`: PTX {} needs a driver for CUDA {}, this one is for CUDA {}",
         version(*needs_isa, 10), version(*needs_driver, 1000), version(*driver, 1000)
     )]
     DriverTooOld {
-        /// The module that was to be loaded.
-        module: String,
+        /// The kernel that was to be loaded.
+        kernel: String,
         /// The oldest PTX version among the images that the device can run, times ten.
         needs_isa: u32,
         /// The CUDA version whose driver takes it, as `cuDriverGetVersion` writes it: 12040 is 12.4.
@@ -43,6 +43,10 @@ pub enum Error {
         /// How many devices there are.
         count: usize,
     },
+
+    /// The simulator was asked for in a program that was built without it.
+    #[error("gpu-core was built without its feature `simulator`")]
+    NoSimulator,
 
     /// A device was named in a way that is not understood.
     #[error("`{asked}` names no device: use `cpu`, `simulator`, `cuda` or `cuda:N`")]
@@ -136,25 +140,26 @@ pub enum Error {
         actual: String,
     },
 
-    /// None of a module's images runs on this device.
-    #[error("no image of module `{module}` runs on compute capability {capability}; there are: {have}")]
+    /// A kernel has no image that the device can run.
+    #[error("kernel `{kernel}` has no image for compute capability {capability}; there are: {have}")]
     NoKernelImage {
-        /// The module.
-        module: String,
+        /// The kernel.
+        kernel: String,
         /// The device's capability.
         capability: Capability,
         /// The images, such as `sm_80, sm_90a`.
         have: String,
     },
 
-    /// A module does not hold a kernel that is said to be in it: it was not built since the kernel was written, or the kernel
-    /// names no module.
-    #[error("module `{module}` has no kernel `{kernel}`: build its PTX again (gpu-builder build)")]
-    NoSuchKernel {
-        /// The module; empty where the kernel names none.
-        module: String,
+    /// The PTX of a kernel is not that of the kernel in this program: it is cut off, or of another version of its source.
+    #[error("the PTX of kernel `{kernel}` for {target} {why}: build it again (gpu-builder build)")]
+    BadImage {
         /// The kernel.
         kernel: String,
+        /// What the image was compiled for: `sm_75`.
+        target: String,
+        /// What is wrong with it.
+        why: String,
     },
 
     /// A texture that cannot be.

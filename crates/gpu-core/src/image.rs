@@ -1,6 +1,6 @@
-//! Which PTX image of a module a device runs.
+//! Which PTX image of a kernel a device runs, and whether it is the kernel's at all.
 
-use gpu_std::launch::{Image, Module};
+use gpu_std::launch::{Image, KernelMeta};
 
 use crate::capability::Capability;
 use crate::error::{Error, Result};
@@ -21,6 +21,11 @@ pub fn driver_for_isa(isa: u32) -> u32 {
     }
 }
 
+/// What an image was compiled for: `sm_75`, `sm_90a`.
+pub(crate) fn target(image: &Image) -> String {
+    format!("sm_{}{}", image.arch, if image.exact { "a" } else { "" })
+}
+
 /// The best image for a device: the largest architecture that runs there and that the driver can compile.
 ///
 /// An image marked exact (`sm_90a`) runs on its own capability only, and is preferred to the plain one of the same
@@ -28,87 +33,132 @@ pub fn driver_for_isa(isa: u32) -> u32 {
 ///
 /// # Errors
 /// [`Error::NoKernelImage`] where none runs on the capability, [`Error::DriverTooOld`] where some would but the
-/// driver takes none of them.
-pub fn choose(module: &Module, capability: Capability, driver: u32) -> Result<&'static Image> {
+/// driver takes none of them, [`Error::BadImage`] where an image does not say its version.
+pub fn choose(kernel: &KernelMeta, capability: Capability, driver: u32) -> Result<&'static Image> {
     let arch = capability.arch();
     let runs = |image: &&Image| if image.exact { image.arch == arch } else { image.arch <= arch };
-    let runnable = || module.images.iter().filter(runs);
-    if let Some(best) = runnable()
-        .filter(|image| driver_for_isa(image.isa) <= driver)
-        .max_by_key(|image| (image.arch, image.exact))
-    {
-        return Ok(best);
+    let mut oldest: Option<u32> = None;
+    let mut best: Option<&'static Image> = None;
+    for image in kernel.images.iter().filter(runs) {
+        let isa = image.isa().ok_or_else(|| bad(kernel, image, "states no version"))?;
+        oldest = Some(oldest.map_or(isa, |oldest| oldest.min(isa)));
+        let is_better = best.is_none_or(|best| (image.arch, image.exact) > (best.arch, best.exact));
+        if is_better && driver_for_isa(isa) <= driver {
+            best = Some(image);
+        }
     }
-    match runnable().map(|image| image.isa).min() {
-        Some(needs_isa) => Err(Error::DriverTooOld {
-            module: module.name.into(),
+    match (best, oldest) {
+        (Some(best), _) => Ok(best),
+        (None, Some(needs_isa)) => Err(Error::DriverTooOld {
+            kernel: kernel.name.into(),
             needs_isa,
             needs_driver: driver_for_isa(needs_isa),
             driver,
         }),
-        None => Err(Error::NoKernelImage {
-            module: module.name.into(),
+        (None, None) => Err(Error::NoKernelImage {
+            kernel: kernel.name.into(),
             capability,
-            have: if module.images.is_empty() {
-                "none".into()
-            } else {
-                let names = module
-                    .images
-                    .iter()
-                    .map(|image| format!("sm_{}{}", image.arch, if image.exact { "a" } else { "" }));
-                names.collect::<Vec<_>>().join(", ")
+            have: match kernel.images {
+                [] => "none".into(),
+                images => images.iter().map(target).collect::<Vec<_>>().join(", "),
             },
         }),
     }
 }
 
-/// The image, if the kernel is in it.
+fn bad(kernel: &KernelMeta, image: &Image, why: impl Into<String>) -> Error {
+    Error::BadImage { kernel: kernel.name.into(), target: target(image), why: why.into() }
+}
+
+/// Whether the image is the kernel's: it has an entry of its name, with parameters of its sizes, and is whole. The driver would say
+/// "named symbol not found" or "invalid PTX" and name neither, and of other parameters nothing at all.
 ///
 /// # Errors
-/// [`Error::NoSuchKernel`].
+/// [`Error::BadImage`].
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only a driver looks kernels up"))]
-pub(crate) fn expect_kernel(module: &Module, image: &Image, kernel: &str) -> Result<()> {
-    let is_name =
-        |rest: &str| rest.strip_prefix(kernel).is_some_and(|rest| rest.trim_start().starts_with('('));
-    if image.ptx.split(".entry").skip(1).any(|rest| is_name(rest.trim_start())) {
-        return Ok(());
+pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<()> {
+    let of_name = |rest: &&str| rest.trim_start().strip_prefix(kernel.name).is_some_and(|rest| rest.trim_start().starts_with('('));
+    let entry = image.ptx.split(".entry").skip(1).find(of_name);
+    let entry = entry.ok_or_else(|| bad(kernel, image, "has no entry of this name"))?;
+    let cut_off = || bad(kernel, image, "is cut off");
+    let parameters = entry.split_once('(').and_then(|(_, rest)| rest.split_once(')')).ok_or_else(cut_off)?.0;
+    if !image.ptx.trim_end().ends_with('}') {
+        return Err(cut_off());
     }
-    Err(Error::NoSuchKernel { module: module.name.into(), kernel: kernel.into() })
+    let sizes = parameters.split(',').filter(|parameter| !parameter.trim().is_empty());
+    let sizes: Option<Vec<usize>> = sizes.map(size_of_parameter).collect();
+    if sizes.as_deref() != Some(kernel.parameters) {
+        let why = format!("takes parameters of {} bytes, not of {:?}", sizes.map_or("unknown".into(), |sizes| format!("{sizes:?}")), kernel.parameters);
+        return Err(bad(kernel, image, why));
+    }
+    Ok(())
+}
+
+/// The bytes of `.param .b64 a` and of `.param .align 8 .b8 b[24]`.
+fn size_of_parameter(text: &str) -> Option<usize> {
+    let bits = |word: &str| word.strip_prefix(['.'])?.strip_prefix(['b', 'u', 's', 'f'])?.parse::<usize>().ok();
+    let bytes = text.split_whitespace().find_map(bits)? / 8;
+    match text.split_once('[') {
+        Some((_, count)) => Some(bytes * count.trim_end().strip_suffix(']')?.parse::<usize>().ok()?),
+        None => Some(bytes),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const PTX: &str = ".version 7.4\n.target sm_75\n.visible .entry scale_f32(\n.param .b64 scale_f32_param_0,\n.param .b32 b,\n\
+                       .param .align 8 .b8 c[24]\n)\n{ call other; }\n";
+
+    const fn kernel(name: &'static str, images: &'static [Image], parameters: &'static [usize]) -> KernelMeta {
+        KernelMeta { name, images, parameters, file: "f.rs", line: 1, max_threads: 1024, min_blocks: 0, programmatic: false }
+    }
+
+    fn refusal(name: &'static str, parameters: &'static [usize], ptx: &'static str) -> String {
+        let image = Image { arch: 75, exact: false, ptx };
+        expect_kernel(&kernel(name, &[], parameters), &image).map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
     #[test]
-    fn a_kernel_that_the_module_lacks_is_told_from_one_it_has() {
-        let image = Image {
-            arch: 75,
-            exact: false,
-            isa: 74,
-            ptx: ".visible .entry scale_f32(\n.param .u64 a)\n{ call other; }\n.visible .entry  scale_f64 (\n)",
-        };
-        let module = Module { name: "scale", images: &[] };
-        expect_kernel(&module, &image, "scale_f32").unwrap();
-        expect_kernel(&module, &image, "scale_f64").unwrap();
+    fn an_image_of_another_kernel_is_refused() {
+        assert_eq!(refusal("scale_f32", &[8, 4, 24], PTX), "");
         for missing in ["scale", "scale_f3", "scale_f32x", "other", "f32"] {
-            let error = expect_kernel(&module, &image, missing).unwrap_err();
-            assert!(
-                matches!(&error, Error::NoSuchKernel { module, kernel } if module == "scale" && kernel == missing),
-                "{error}"
-            );
+            let text = refusal(missing, &[8, 4, 24], PTX);
+            assert!(text.contains(missing) && text.contains("sm_75 has no entry of this name"), "{text}");
+            assert!(text.contains("gpu-builder build"), "{text}");
+        }
+        assert_eq!(refusal("none", &[], ".visible .entry none()\n{\n}\n"), "");
+    }
+
+    #[test]
+    fn an_image_older_than_its_kernel_is_refused() {
+        for other in [&[8, 4][..], &[8, 4, 16], &[8, 8, 24], &[8, 4, 24, 4]] {
+            let text = refusal("scale_f32", other, PTX);
+            assert!(text.contains("takes parameters of [8, 4, 24] bytes") && text.contains(&format!("{other:?}")), "{text}");
         }
     }
 
-    const fn image(arch: u32, exact: bool, isa: u32) -> Image {
-        Image { arch, exact, isa, ptx: "" }
+    #[test]
+    fn an_image_that_is_cut_off_is_refused() {
+        let middle = &PTX[..PTX.find("b64").expect("a parameter")];
+        assert!(refusal("scale_f32", &[8, 4, 24], middle).contains("is cut off"));
+        assert!(refusal("scale_f32", &[8, 4, 24], &PTX[..PTX.len() - 3]).contains("is cut off"));
+        assert!(refusal("scale_f32", &[8, 4, 24], "").contains("no entry"));
     }
 
-    static MODULE: Module =
-        Module { name: "m", images: &[image(75, false, 74), image(90, true, 80), image(80, false, 74)] };
+    const fn image(arch: u32, exact: bool, ptx: &'static str) -> Image {
+        Image { arch, exact, ptx }
+    }
+
+    static KERNEL: KernelMeta = kernel(
+        "k",
+        &[image(75, false, ".version 7.4"), image(90, true, ".version 8.0"), image(80, false, "// k\n.version 7.4\n")],
+        &[],
+    );
 
     fn chosen(major: u32, minor: u32, driver: u32) -> (u32, bool) {
-        let image = choose(&MODULE, Capability::new(major, minor), driver).unwrap();
+        let image = choose(&KERNEL, Capability::new(major, minor), driver).unwrap();
         (image.arch, image.exact)
     }
 
@@ -129,13 +179,13 @@ mod tests {
 
     #[test]
     fn a_driver_older_than_every_image_is_refused_with_both_versions() {
-        match choose(&MODULE, Capability::new(9, 0), 11030) {
+        match choose(&KERNEL, Capability::new(9, 0), 11030) {
             Err(Error::DriverTooOld { needs_isa, needs_driver, driver, .. }) => {
                 assert_eq!((needs_isa, needs_driver, driver), (74, 11040, 11030));
             }
             other => panic!("{other:?}"),
         }
-        let text = choose(&MODULE, Capability::new(9, 0), 11030).unwrap_err().to_string();
+        let text = choose(&KERNEL, Capability::new(9, 0), 11030).unwrap_err().to_string();
         assert!(
             text.contains("PTX 7.4") && text.contains("CUDA 11.4") && text.contains("CUDA 11.3"),
             "{text}"
@@ -144,10 +194,20 @@ mod tests {
 
     #[test]
     fn a_device_older_than_every_image_is_refused() {
-        match choose(&MODULE, Capability::new(7, 0), 13000) {
+        match choose(&KERNEL, Capability::new(7, 0), 13000) {
             Err(Error::NoKernelImage { have, .. }) => assert_eq!(have, "sm_75, sm_90a, sm_80"),
             other => panic!("{other:?}"),
         }
+        match choose(&kernel("k", &[], &[]), Capability::new(9, 0), 13000) {
+            Err(Error::NoKernelImage { have, .. }) => assert_eq!(have, "none"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_image_without_a_version_is_refused() {
+        let kernel = kernel("k", &[Image { arch: 75, exact: false, ptx: "" }], &[]);
+        assert!(matches!(choose(&kernel, Capability::new(9, 0), 13000), Err(Error::BadImage { .. })));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod limits;
 pub mod occupancy;
 mod pinned;
 pub mod properties;
+#[cfg(feature = "simulator")]
 mod simulator;
 mod stream;
 pub mod texture;

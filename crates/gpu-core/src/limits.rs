@@ -62,12 +62,11 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpu_std::launch::Module;
 
-    static MODULE: Module = Module { name: "m", images: &[] };
     static KERNEL: KernelMeta = KernelMeta {
         name: "k",
-        module: &MODULE,
+        images: &[],
+        parameters: &[],
         file: "f.rs",
         line: 1,
         max_threads: 256,

@@ -7,7 +7,7 @@ use common::{
     on_each_launching, reverse_shared, store_late,
 };
 use gpu_core::{Device, Error, Kind};
-use gpu_std::launch::{Image, KernelMeta, LaunchConfig, Module};
+use gpu_std::launch::{Image, KernelMeta, LaunchConfig};
 
 #[test]
 fn kernels_run() {
@@ -214,66 +214,59 @@ fn what_the_compiler_bounded_is_refused_in_time() {
 }
 
 #[test]
-fn modules_that_do_not_load_say_why() {
-    static BROKEN: Module = Module {
-        name: "broken",
-        images: &[Image {
-            arch: 75,
-            exact: false,
-            isa: 74,
-            ptx: ".version 7.4\n.target sm_75\n.address_size 64\n.visible .entry fill_index()\n{\nnonsense;\n}\n",
-        }],
-    };
-    static IN_BROKEN: KernelMeta = KernelMeta { module: &BROKEN, ..FILL_INDEX_META };
-    static FUTURE: Module = Module {
-        name: "future",
-        images: &[Image { arch: 75, exact: false, isa: 990, ptx: ".version 99.0\n" }],
-    };
-    static IN_FUTURE: KernelMeta = KernelMeta { module: &FUTURE, ..FILL_INDEX_META };
-    static NOWHERE: Module =
-        Module { name: "nowhere", images: &[Image { arch: 61, exact: true, isa: 60, ptx: "" }] };
-    static IN_NOWHERE: KernelMeta = KernelMeta { module: &NOWHERE, ..FILL_INDEX_META };
-    const FILL_INDEX_META: KernelMeta = KernelMeta {
-        name: "fill_index",
-        module: &BROKEN,
-        file: file!(),
-        line: line!(),
-        max_threads: 1024,
-        min_blocks: 0,
-        programmatic: false,
-    };
-    on_cuda("modules_that_do_not_load_say_why", |device| {
+fn kernels_that_do_not_load_say_why() {
+    const fn fill_index(images: &'static [Image], parameters: &'static [usize]) -> KernelMeta {
+        KernelMeta { images, parameters, ..FILL_INDEX }
+    }
+    const fn image(ptx: &'static str) -> Image {
+        Image { arch: 75, exact: false, ptx }
+    }
+    static NONSENSE: KernelMeta = fill_index(
+        &[image(".version 7.4\n.target sm_75\n.address_size 64\n.visible .entry fill_index()\n{\nnonsense;\n}\n")],
+        &[],
+    );
+    static FUTURE: KernelMeta = fill_index(&[image(".version 99.0\n")], &[8, 4]);
+    static NOWHERE: KernelMeta = fill_index(&[Image { arch: 61, exact: true, ptx: ".version 6.0\n" }], &[8, 4]);
+    static CUT_OFF: KernelMeta =
+        fill_index(&[image(".version 7.4\n.visible .entry fill_index(.param .u64 a, .param .u32 b)\n{\n")], &[8, 4]);
+    static OLDER: KernelMeta =
+        fill_index(&[image(".version 7.4\n.visible .entry fill_index(.param .u64 a)\n{\n}\n")], &[8, 4]);
+    on_cuda("kernels_that_do_not_load_say_why", |device| {
         let mut buffer = device.upload(&[7_u32]).unwrap();
         let stream = device.stream().unwrap();
         let mut launch = |kernel| {
             fill_index_with(&stream, kernel, buffer.view_mut(), LaunchConfig::linear(1, 1)).unwrap_err()
         };
-        match launch(&IN_BROKEN) {
+        match launch(&NONSENSE) {
             Error::Cuda(failure) => {
                 assert_eq!((failure.name.as_str(), failure.sticky), ("CUDA_ERROR_INVALID_PTX", false));
                 let log = failure.log.expect("the compiler wrote something");
-                assert!(log.contains("broken") && log.contains("nonsense"), "{log}");
+                assert!(log.contains("fill_index") && log.contains("nonsense"), "{log}");
             }
             other => panic!("{other:?}"),
         }
-        match launch(&IN_FUTURE) {
-            Error::DriverTooOld { module, needs_isa: 990, needs_driver, driver } => {
-                assert_eq!(module, "future");
+        match launch(&FUTURE) {
+            Error::DriverTooOld { kernel, needs_isa: 990, needs_driver, driver } => {
+                assert_eq!(kernel, "fill_index");
                 assert!(needs_driver > driver);
             }
             other => panic!("{other:?}"),
         }
-        match launch(&IN_NOWHERE) {
-            Error::NoKernelImage { module, have, .. } => {
-                assert_eq!((module.as_str(), have.as_str()), ("nowhere", "sm_61a"))
+        match launch(&NOWHERE) {
+            Error::NoKernelImage { kernel, have, .. } => {
+                assert_eq!((kernel.as_str(), have.as_str()), ("fill_index", "sm_61a"))
             }
             other => panic!("{other:?}"),
         }
-        match launch(&MISSING) {
-            Error::NoSuchKernel { module, kernel } => {
-                assert_eq!((module.as_str(), kernel.as_str()), (FILL_INDEX.module.name, "no_such_kernel"));
+        for (kernel, expected) in
+            [(&MISSING, "has no entry"), (&CUT_OFF, "is cut off"), (&OLDER, "takes parameters of [8] bytes")]
+        {
+            match launch(kernel) {
+                Error::BadImage { target, why, .. } => {
+                    assert!(target == "sm_75" && why.contains(expected), "{why}");
+                }
+                other => panic!("{other:?}"),
             }
-            other => panic!("{other:?}"),
         }
         assert_eq!(buffer.to_vec().unwrap(), [7]);
     });

@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_reduce_kernels::{self as kernels, Reduction};
-use gpu_kernels::{reduce_half_instances, reduce_instances};
+use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

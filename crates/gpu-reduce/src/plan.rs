@@ -1,6 +1,6 @@
 //! What a reduction launches, from its length and what it takes alone: pure, tested without a GPU.
 
-use gpu_reduce_kernels::{self, Item, Lines, Reduction};
+use gpu_reduce_kernels::{self as reduce, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

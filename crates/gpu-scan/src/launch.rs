@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_reduce_kernels::Accumulator;
+use gpu_collective::Accumulator;
 use gpu_scan_kernels::{self as kernels, Scan};
 use gpu_scan_kernels::scan_instances;
 use gpu_std::half::{bf16, f16};

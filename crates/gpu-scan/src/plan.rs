@@ -1,6 +1,6 @@
 //! What a scan launches, from its length and operator alone: pure, tested without a GPU.
 
-use gpu_scan_kernels::{self, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
+use gpu_scan_kernels::{self as scan, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;

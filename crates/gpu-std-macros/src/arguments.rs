@@ -3,13 +3,46 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, Result, Token, parenthesized};
 
-/// `module = name, launch_bounds(threads, blocks), programmatic`, in any order.
+/// `images = sm_75_90, prefix = name, launch_bounds(threads, blocks), programmatic`, in any order.
 #[derive(Default)]
 pub struct Arguments {
-    pub module: Option<Ident>,
+    /// The architectures that it is compiled for; none for a kernel that only the simulator runs.
+    pub images: Vec<Architecture>,
+    /// What stands before the function's name in that of the entry.
+    pub prefix: Option<Ident>,
     pub threads: Option<Expr>,
     pub blocks: Option<Expr>,
     pub programmatic: bool,
+}
+
+/// `75` or, where code runs on exactly that capability, `90a`.
+pub struct Architecture {
+    pub number: u32,
+    pub exact: bool,
+}
+
+impl Architecture {
+    /// As the compiler names it: `sm_75`, `sm_90a`.
+    pub fn target(&self) -> String {
+        format!("sm_{}{}", self.number, if self.exact { "a" } else { "" })
+    }
+}
+
+/// `sm_75_90a`: one word, so that a `macro_rules!` macro can hand it on as an identifier.
+fn architectures(word: &Ident) -> Result<Vec<Architecture>> {
+    let text = word.to_string();
+    let parse = |part: &str| {
+        let digits = part.strip_suffix('a').unwrap_or(part);
+        Some(Architecture { number: digits.parse().ok()?, exact: digits != part })
+    };
+    let list: Option<Vec<_>> = text.strip_prefix("sm_").and_then(|list| list.split('_').map(parse).collect());
+    match list {
+        Some(list) if list.is_sorted_by(|a, b| (a.number, a.exact) < (b.number, b.exact)) => Ok(list),
+        _ => {
+            let message = format!("expected compute capabilities in ascending order, as `sm_75_90a`, found `{text}`");
+            Err(Error::new(word.span(), message))
+        }
+    }
 }
 
 impl Parse for Arguments {
@@ -17,12 +50,18 @@ impl Parse for Arguments {
         let mut arguments = Self::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
-            if key == "module" {
-                if arguments.module.is_some() {
-                    return Err(Error::new(key.span(), "`module` is given twice"));
+            if key == "images" {
+                if !arguments.images.is_empty() {
+                    return Err(Error::new(key.span(), "`images` is given twice"));
                 }
                 input.parse::<Token![=]>()?;
-                arguments.module = Some(input.parse()?);
+                arguments.images = architectures(&input.parse()?)?;
+            } else if key == "prefix" {
+                if arguments.prefix.is_some() {
+                    return Err(Error::new(key.span(), "`prefix` is given twice"));
+                }
+                input.parse::<Token![=]>()?;
+                arguments.prefix = Some(input.parse()?);
             } else if key == "launch_bounds" {
                 if arguments.threads.is_some() {
                     return Err(Error::new(key.span(), "`launch_bounds` is given twice"));
@@ -48,7 +87,7 @@ impl Parse for Arguments {
                 arguments.programmatic = true;
             } else {
                 let message = format!(
-                    "unknown argument `{key}`; expected `module = …`, `launch_bounds(…)` or `programmatic`"
+                    "unknown argument `{key}`; expected `images = …`, `prefix = …`, `launch_bounds(…)` or `programmatic`"
                 );
                 return Err(Error::new(key.span(), message));
             }

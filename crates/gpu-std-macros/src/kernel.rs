@@ -80,13 +80,29 @@ fn without_docs(attributes: &[Attribute]) -> Vec<&Attribute> {
     attributes.iter().filter(|attribute| !attribute.path().is_ident("doc")).collect()
 }
 
-/// `extern "ptx-kernel"` under its module's cfg; nothing for a kernel without a module.
-fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
-    let Some(module) = &arguments.module else {
-        return TokenStream::new();
-    };
+/// The names of the kernels that gpu-builder was asked for, with commas between; unset for all.
+const ONLY: &str = "GPU_BUILDER_KERNELS";
+
+/// The folder with the PTX, where a build script compiles it: `cargo:rustc-env=GPU_PTX_DIR=…`.
+const FOLDER: &str = "GPU_PTX_DIR";
+
+/// The name of the PTX entry.
+fn entry_name(arguments: &Arguments, function: &ItemFn) -> Ident {
     let name = &function.sig.ident;
-    let module = module.to_string();
+    match &arguments.prefix {
+        Some(prefix) => format_ident!("{}_{}", prefix, name),
+        None => name.clone(),
+    }
+}
+
+/// `extern "ptx-kernel"` for the architectures that it is compiled for.
+fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let name = &entry_name(arguments, function);
+    let asked = |only: String| only.split(',').any(|asked| name == asked);
+    if arguments.images.is_empty() || !std::env::var(ONLY).map_or(true, asked) {
+        return TokenStream::new();
+    }
+    let targets = arguments.images.iter().map(|architecture| architecture.target());
     let attributes = without_docs(&function.attrs);
     let body = &function.block;
     let bounds = bounds(arguments);
@@ -98,7 +114,7 @@ fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) ->
     let symbols: Vec<_> = (0..parameters.len()).map(|index| format!("{name}_param_{index}")).collect();
     quote! {
         #(#attributes)*
-        #[cfg(all(target_arch = "nvptx64", module = #module))]
+        #[cfg(all(target_arch = "nvptx64", any(#(image = #targets),*)))]
         const _: () = {
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals)]
@@ -138,15 +154,21 @@ fn bounds(arguments: &Arguments) -> TokenStream {
 fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let ItemFn { attrs, vis, sig, block } = function;
     let name = &sig.ident;
-    let text = name.to_string();
+    let text = entry_name(arguments, function).to_string();
     let attributes = without_docs(attrs);
-    let module = match &arguments.module {
-        Some(module) => {
-            let constant = Ident::new(&module.to_string().to_uppercase(), module.span());
-            quote_spanned!(module.span()=> crate::modules::#constant)
-        }
-        None => quote!(::gpu_std::__private::NO_MODULE),
+    let folder = match std::env::var_os(FOLDER) {
+        Some(_) => quote!(::core::env!(#FOLDER), "/"),
+        None => quote!(::core::env!("CARGO_MANIFEST_DIR"), "/ptx/"),
     };
+    let images = arguments.images.iter().map(|architecture| {
+        let (arch, exact) = (architecture.number, architecture.exact);
+        let file = format!("{text}.{}.ptx", architecture.target());
+        quote!(::gpu_std::launch::Image {
+            arch: #arch,
+            exact: #exact,
+            ptx: ::gpu_std::__private::ptx!(::core::concat!(#folder, #file)),
+        })
+    });
     let bounds = bounds(arguments);
     let programmatic = arguments.programmatic;
     let names: Vec<_> = parameters.iter().map(|parameter| &parameter.name).collect();
@@ -164,7 +186,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
         // Compiled where it is first used, so that nobody pays for kernels that are not.
         #[inline]
         #[cfg(not(target_arch = "nvptx64"))]
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, dead_code)]
         #vis #sig #block
 
         // A type rather than a module: it sees what the kernel's signature sees, inside a function too.
@@ -180,7 +202,8 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
             /// What is known of the kernel before it is launched.
             pub const META: ::gpu_std::launch::KernelMeta = ::gpu_std::launch::KernelMeta {
                 name: #text,
-                module: &#module,
+                images: &[#(#images),*],
+                parameters: &[#(::core::mem::size_of::<#types>()),*],
                 file: ::core::file!(),
                 line: #line,
                 max_threads: if Self::BOUNDS[0] == 0 { 1024 } else { Self::BOUNDS[0] },
@@ -213,7 +236,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
             ) -> ::core::result::Result<(), L::Error> {
                 static META: ::gpu_std::launch::KernelMeta = #name::META;
                 let arguments = [#(::gpu_std::launch::Arg::new(&#names)),*];
-                let thread = || #name(#(#names),*);
+                let thread = ::gpu_std::__private::thread!(#name(#(#names),*));
                 let invocation = ::gpu_std::launch::Invocation {
                     kernel: &META,
                     config: #config,

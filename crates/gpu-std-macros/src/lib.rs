@@ -10,13 +10,17 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel.
 ///
-/// `#[kernel(module = reduce_f32, launch_bounds(256, 4))]`: both parts are optional, each bound a constant
+/// `#[kernel(images = sm_75_90, launch_bounds(256, 4))]`: every part is optional, each bound a constant
 /// `u32` expression, the second one optional.
 ///
-/// - `module` names the PTX module that holds the kernel: on the GPU target it is emitted under
-///   `cfg(module = "reduce_f32")` only, and the host looks for `crate::modules::REDUCE_F32`. Without it the kernel runs
-///   in the simulator only.
+/// - `images` names the architectures that gpu-builder compiles it for, in one word: `sm_75_90` for the compute capabilities
+///   7.5 and 9.0, each with all later ones; `sm_90a` for exactly 9.0. On the GPU's target the entry is there under
+///   `cfg(image = "sm_75")` and `cfg(image = "sm_90")`; for the host its PTX is taken from `ptx/<entry>.sm_75.ptx` of the
+///   kernel crate, or of the folder that the environment variable `GPU_PTX_DIR` names to the compiler. Without `images` the
+///   kernel runs in the simulator only.
+/// - `prefix = segments` names the entry `segments_f` where the function is `f`: entries of one crate need different names.
 /// - `launch_bounds(threads, blocks)`: the most threads of a block, and how many blocks should fit on a multiprocessor.
+/// - `programmatic`: see `gpu_std::launch::KernelMeta`.
 ///
 /// On the host a kernel `f` gives the function `f` (one thread of it) and a type `f` with the constant `META` and
 /// `unsafe fn launch(target, config, …)` taking `f`'s arguments.

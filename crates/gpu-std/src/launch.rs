@@ -1,4 +1,4 @@
-//! The host's side of a kernel: what it is called, where its PTX lies, and how it is launched.
+//! The host's side of a kernel: what it is called, its PTX, and how it is launched.
 //!
 //! `#[kernel]` writes, beside the device function `f`, a type `f` with a [`KernelMeta`] and a typed `launch`
 //! that takes the same arguments and a [`LaunchTarget`]: a CUDA stream or the simulator. The target gets the
@@ -6,26 +6,25 @@
 
 use core::ffi::c_void;
 
-/// PTX text for one architecture.
+/// The PTX of a kernel for one architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     /// The compute capability it was compiled for, times ten: 75, 80, 90.
     pub arch: u32,
     /// Whether it runs on exactly that capability (`sm_90a`) or on every later one too.
     pub exact: bool,
-    /// The PTX version it states, times ten (`.version 7.4` is 74): with it the oldest driver that takes it.
-    pub isa: u32,
-    /// The text.
+    /// The text; empty in programs that were built without the feature `ptx` (`cuda` of the crates above).
     pub ptx: &'static str,
 }
 
-/// A PTX module: some kernels, for one or more architectures.
-#[derive(Clone, Copy, Debug)]
-pub struct Module {
-    /// The name that `#[kernel(module = …)]` gave.
-    pub name: &'static str,
-    /// Its images; the best one for a device is the largest `arch` that runs there.
-    pub images: &'static [Image],
+impl Image {
+    /// The PTX version that the text states, times ten (`.version 7.4` is 74): with it the oldest driver that takes it. `None` where the
+    /// text does not say.
+    pub fn isa(&self) -> Option<u32> {
+        let after = self.ptx.split_once(".version")?.1;
+        let (major, minor) = after.split_whitespace().next()?.split_once('.')?;
+        Some(major.parse::<u32>().ok()? * 10 + minor.parse::<u32>().ok()?)
+    }
 }
 
 /// What is known of a kernel before it is launched.
@@ -33,8 +32,11 @@ pub struct Module {
 pub struct KernelMeta {
     /// The name of the entry in the PTX.
     pub name: &'static str,
-    /// The module that holds it.
-    pub module: &'static Module,
+    /// Its PTX, for one or more architectures; the best one for a device is the largest `arch` that runs there. None for a kernel that
+    /// only the simulator runs.
+    pub images: &'static [Image],
+    /// The sizes of its parameters in bytes.
+    pub parameters: &'static [usize],
     /// The source file it was written in.
     pub file: &'static str,
     /// The line of its definition.
@@ -96,7 +98,7 @@ pub struct Invocation<'a> {
     pub config: LaunchConfig,
     /// The arguments in order.
     pub args: &'a [Arg],
-    /// Runs one thread of the kernel; only inside the simulator.
+    /// Runs one thread of the kernel; only inside the simulator. It panics where the feature `simulator` is off.
     pub thread: &'a (dyn Fn() + Sync),
 }
 
@@ -119,6 +121,7 @@ pub unsafe trait LaunchTarget {
 }
 
 // SAFETY: the simulator runs `thread` for every thread of the grid before it returns.
+#[cfg(feature = "simulator")]
 unsafe impl LaunchTarget for gpu_sim::Simulator {
     type Error = gpu_sim::Fault;
 

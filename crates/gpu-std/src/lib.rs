@@ -105,7 +105,46 @@ pub mod __private {
     #[cfg(target_arch = "nvptx64")]
     pub use crate::{__entry as entry, __parameter_address as parameter_address};
 
-    /// The module of a kernel that names none: it can only run in the simulator.
     #[cfg(not(target_arch = "nvptx64"))]
-    pub static NO_MODULE: crate::launch::Module = crate::launch::Module { name: "", images: &[] };
+    pub use crate::{__ptx as ptx, __thread as thread};
+}
+
+/// The PTX in this file.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(all(feature = "ptx", not(target_arch = "nvptx64")))]
+macro_rules! __ptx {
+    ($($path:tt)*) => {
+        ::core::include_str!($($path)*)
+    };
+}
+
+/// No PTX: nothing in this program hands it to a driver.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(any(feature = "ptx", target_arch = "nvptx64")))]
+macro_rules! __ptx {
+    ($($path:tt)*) => {
+        ""
+    };
+}
+
+/// One thread of a kernel, for the simulator.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
+macro_rules! __thread {
+    ($call:expr) => {
+        || $call
+    };
+}
+
+/// Nothing in this program runs threads, so kernels are not compiled for the host.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(any(feature = "simulator", target_arch = "nvptx64")))]
+macro_rules! __thread {
+    ($call:expr) => {
+        || ::core::unreachable!("only the simulator runs threads")
+    };
 }

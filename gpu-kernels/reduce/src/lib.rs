@@ -11,17 +11,19 @@
 //! a warp, the warps of a block. The blocks' partial results are combined the same way, thread `t` of one block taking
 //! partials `t`, `t + THREADS`, and so on. Nothing in it depends on the device, so a CPU that follows the same order gets
 //! the same bits (`gpu_reduce::reference`).
+//!
+//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the driver runs; and it
+//! compiles them for the host like any other function, where the simulator runs them. `cargo run -p gpu-builder -- check` keeps the
+//! committed PTX in step with the sources. Tile sizes exist here and nowhere else: host crates plan their launches from these constants.
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 pub mod column_kernels;
 mod columns;
 mod half;
 mod instances;
-mod item;
-mod number;
 mod operator;
 mod operators;
-mod quad;
-mod runs;
 pub mod segment_kernels;
 mod segments;
 mod unordered;
@@ -33,15 +35,11 @@ pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };
 pub use instances::*;
-pub use item::{Item, Source};
-pub use number::{Accumulator, Integer, Key, Number, Real, Register};
 pub use operator::{Map, Mapped, Reduction};
 pub use operators::{
     Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Max, Min, MinMax, NormL1, NormL2, NormMax, Or,
     Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
 };
-pub use quad::{Quads, Words};
-pub use runs::*;
 pub use segments::{
     COUNTED, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks, segments_blocks_of,
     segments_shared_bytes, weight,
@@ -49,6 +47,10 @@ pub use segments::{
 pub use unordered::*;
 pub use whole::{publishes, whole};
 
+pub use gpu_collective::{
+    Accumulator, Integer, Item, Key, LOAD_BYTES, MAX_WORDS, Number, Quads, Real, Register, Source, Words, per_load,
+};
+use gpu_collective::{item, number, quad};
 use gpu_std::shared::SharedLayout;
 
 /// Threads of a block. 256 with four loads each was the fastest of {128, 256, 512, 1024} × {1, 2, 4, 8} at 2^20 elements:
@@ -56,16 +58,12 @@ use gpu_std::shared::SharedLayout;
 pub const THREADS: u32 = 256;
 /// Warps of a block.
 pub const WARPS: u32 = THREADS / 32;
-/// Bytes that a thread reads at once, of one array.
-pub const LOAD_BYTES: u32 = 16;
 /// Bytes that a block reads at a time: four loads a thread. Of two arrays it is two loads of each.
 pub const TILE_BYTES: u32 = THREADS * LOAD_BYTES * 4;
 /// The most blocks, hence partial results. Enough that the last wave costs little on any device, few enough that
 /// combining the partials does not show (H200, 2^24 and 2^28 `f32`: 1024 17.9 and 242.5 µs, 2048 17.6 and 238.2, 4096 19.1
 /// and 238.0, 8192 19.1 and 238.8).
 pub const MAX_BLOCKS: u32 = 2048;
-/// The most words of an [`Accumulator`].
-pub const MAX_WORDS: u32 = 6;
 
 /// The longest input: offsets within a block's part are 32-bit. (2^43 elements are 8 TiB of bytes.)
 pub const MAX_LEN: u64 = MAX_BLOCKS as u64 * (u32::MAX as u64 + 1);
@@ -73,11 +71,6 @@ pub const MAX_LEN: u64 = MAX_BLOCKS as u64 * (u32::MAX as u64 + 1);
 /// Elements that a block reads at a time.
 pub const fn tile<I: Item>() -> u32 {
     TILE_BYTES / (I::BYTES * I::ARRAYS)
-}
-
-/// Elements of one load of one array.
-pub const fn per_load<I: Item>() -> u32 {
-    LOAD_BYTES / I::BYTES
 }
 
 /// Accumulators of a thread.

@@ -293,7 +293,7 @@ macro_rules! variants {
     ($images:ident, $t:ty; $divergent:ident $strided:ident $sequential:ident $first_add:ident $last_warp:ident
         $first_add_last_warp:ident $unrolled:ident $several:ident $final_global:ident $final_shared:ident) => {
         stages! {
-            $module, $t, $final_global, $final_shared;
+            $images, $t, $final_global, $final_shared;
             /// The first stage: interleaved places, and the threads that add interleaved as well.
             $divergent: take_one, tree_divergent;
             /// The second stage: interleaved places, added by consecutive threads.

@@ -24,6 +24,12 @@
 //! from the array's start all the same: the incomplete one comes first.
 //!
 //! Nothing in it depends on the device, so a CPU that follows the same order gets the same bits (`gpu_scan::reference`).
+//!
+//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the driver runs; and it
+//! compiles them for the host like any other function, where the simulator runs them. `cargo run -p gpu-builder -- check` keeps the
+//! committed PTX in step with the sources. Tile sizes exist here and nowhere else: host crates plan their launches from these constants.
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 pub mod columns;
 pub mod histogram;
@@ -32,9 +38,9 @@ pub(crate) mod look_back;
 mod memory;
 mod operator;
 mod packed;
+pub mod runs;
 pub mod segmented;
 pub mod select;
-pub mod sort;
 mod tile;
 pub mod variants;
 pub(crate) mod whole;

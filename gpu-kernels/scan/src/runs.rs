@@ -9,19 +9,17 @@
 //! key's predecessor is in the lane below, and a run's number follows from counts over lanes: those of two rows are scanned as halves
 //! of one word.
 
+use gpu_collective::{Item, Quads, Words, per_load};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
-use super::LOAD_BYTES;
-use super::item::Item;
-use super::quad::{Quads, Words};
 use crate::look_back::{Prefix, Published, arrive, gather, prefix};
 use crate::whole::{NONE, Tickets, mark};
-use crate::{GROUP, HEADER_WORDS, Packed, SECTION, Sum};
+use crate::{GROUP, HEADER_WORDS, Packed, SECTION, Sum, WARPS};
 
-/// Where the offsets of the runs begin, in words, after the number of runs: what [`COUNTED`](super::COUNTED) segments ask for.
+/// Where the offsets of the runs begin, in words, after the number of runs: what segments of a reduction ask for whose number is in device memory.
 pub const RUNS_HEADER: u32 = 4;
 
 /// The bits of a key: `u8`, `u16`, `u32` or `u64`.
@@ -49,8 +47,8 @@ pub struct RunsShape {
 impl RunsShape {
     /// That of the kernels in the PTX modules. With four loads of bytes the notes of two tiles would take 64 KiB.
     pub const fn of<K: Bits>() -> Self {
-        let per_load = super::per_load::<K>();
-        Self { warps: super::WARPS, per_load, rows: if per_load > 8 { 2 } else { 4 } }
+        let per_load = per_load::<K>();
+        Self { warps: WARPS as u32, per_load, rows: if per_load > 8 { 2 } else { 4 } }
     }
 
     /// Threads of a block.
@@ -116,7 +114,7 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
             left,
             is_complete: left == tile_len,
             is_first: base == 0,
-            is_aligned: keys.address().is_multiple_of(LOAD_BYTES as u64),
+            is_aligned: keys.address().is_multiple_of(gpu_collective::LOAD_BYTES as u64),
         }
     }
 
@@ -278,7 +276,7 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    const { assert!(V as u32 == super::per_load::<K>(), "a thread's load has 16 bytes") };
+    const { assert!(V as u32 == per_load::<K>(), "a thread's load has 16 bytes") };
     const { assert!(L.is_multiple_of(2) && L <= 2 * MAX_PAIRS, "rows are counted in pairs") };
     const { assert!(W > 1, "one warp waits while another one publishes") };
     let shape = RunsShape { warps: W as u32, per_load: V as u32, rows: L as u32 };
@@ -397,9 +395,6 @@ fn inclusive(mut value: u32) -> u32 {
     });
     value
 }
-
-/// Warps of a block of the kernels below.
-const WARPS: usize = super::WARPS as usize;
 
 // Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs, with four 101;
 // of 8: 112 and 114), the compiler for 12.0 spills.

@@ -14,6 +14,12 @@
 //! Keys are unsigned words of 1, 2, 4 or 8 bytes. What they stand for, and whether the order ascends, is in [`Order`], two
 //! masks that make words whose order as unsigned numbers is the one wanted. Only digits pass through it: keys travel as they
 //! are. So there is a kernel for each width of keys and values, not for each type and direction.
+//!
+//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the driver runs; and it
+//! compiles them for the host like any other function, where the simulator runs them. `cargo run -p gpu-builder -- check` keeps the
+//! committed PTX in step with the sources. Tile sizes exist here and nowhere else: host crates plan their launches from these constants.
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 mod count;
 mod gather;

@@ -105,9 +105,9 @@ macro_rules! elements {
 }
 
 elements! {
-    sm_75_90, transpose_elements_b8: u8;
-    sm_75_90, transpose_elements_b16: u16;
-    sm_75_90, transpose_elements_b32: u32;
-    sm_75_90, transpose_elements_b64: u64;
-    sm_75_90, transpose_elements_b128: u128;
+    transpose_elements_b8, sm_75_90: u8;
+    transpose_elements_b16, sm_75_90: u16;
+    transpose_elements_b32, sm_75_90: u32;
+    transpose_elements_b64, sm_75_90: u64;
+    transpose_elements_b128, sm_75_90: u128;
 }

@@ -136,9 +136,9 @@ macro_rules! rectangles {
 }
 
 rectangles! {
-    transpose_rows_b8, transpose_columns_b8, transpose_rectangle_b8: u8;
-    transpose_rows_b16, transpose_columns_b16, transpose_rectangle_b16: u16;
-    transpose_rows_b32, transpose_columns_b32, transpose_rectangle_b32: u32;
-    transpose_rows_b64, transpose_columns_b64, transpose_rectangle_b64: u64;
-    transpose_rows_b128, transpose_columns_b128, transpose_rectangle_b128: u128;
+    transpose_rows_b8, transpose_columns_b8, sm_75_90: u8;
+    transpose_rows_b16, transpose_columns_b16, sm_75_90: u16;
+    transpose_rows_b32, transpose_columns_b32, sm_75_90: u32;
+    transpose_rows_b64, transpose_columns_b64, sm_75_90: u64;
+    transpose_rows_b128, transpose_columns_b128, sm_75_90: u128;
 }

@@ -276,7 +276,7 @@ macro_rules! skewed {
 }
 
 skewed! {
-    sm_75_90, sm_75_90, SKEW_B16: u16, 128 rows, 16 slack, 16 vectors;
-    sm_75_90, sm_75_90, SKEW_B32: u32, 128 rows, 8 slack, 16 vectors;
-    sm_75_90, sm_75_90, SKEW_B64: u64, 64 rows, 4 slack, 16 vectors;
+    transpose_skew_b16, sm_75_90, SKEW_B16: u16, 128 rows, 16 slack, 16 vectors;
+    transpose_skew_b32, sm_75_90, SKEW_B32: u32, 128 rows, 8 slack, 16 vectors;
+    transpose_skew_b64, sm_75_90, SKEW_B64: u64, 64 rows, 4 slack, 16 vectors;
 }

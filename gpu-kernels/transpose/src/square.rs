@@ -270,9 +270,9 @@ macro_rules! squares {
 // bytes of 1 byte are more than the registers of 256 threads hold (0.695, of 128 bytes 0.867): those are of another kernel, for large
 // matrices (`square_wide.rs`, 0.915). Blocks of a multiprocessor: as many as keep all loads in flight.
 squares! {
-    sm_75_90, sm_75_90, SQUARE_B8: u8, 128, 4 blocks;
-    sm_75_90, sm_75_90, SQUARE_B16: u16, 128, 3 blocks;
-    sm_75_90, sm_75_90, SQUARE_B32: u32, 64, 4 blocks;
-    sm_75_90, sm_75_90, SQUARE_B64: u64, 64, 3 blocks;
-    sm_75_90, sm_75_90, SQUARE_B128: u128, 32, 4 blocks;
+    transpose_square_b8, sm_75_90, SQUARE_B8: u8, 128, 4 blocks;
+    transpose_square_b16, sm_75_90, SQUARE_B16: u16, 128, 3 blocks;
+    transpose_square_b32, sm_75_90, SQUARE_B32: u32, 64, 4 blocks;
+    transpose_square_b64, sm_75_90, SQUARE_B64: u64, 64, 3 blocks;
+    transpose_square_b128, sm_75_90, SQUARE_B128: u128, 32, 4 blocks;
 }

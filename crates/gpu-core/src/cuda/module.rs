@@ -1,4 +1,4 @@
-//! Modules and their kernels, loaded when first used and kept as long as the context.
+//! Kernels, each loaded when it is first used and kept as long as the context.
 
 use core::ffi::{c_uint, c_void};
 use core::ptr;
@@ -8,35 +8,24 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cust::sys::{self, CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
-use gpu_std::launch::{Image, KernelMeta, LaunchConfig, Module};
+use gpu_std::launch::{Image, KernelMeta, LaunchConfig};
 
 use super::call::{Outcome, failure};
 use super::context::Context;
 use crate::error::{Error, Result};
-use crate::image::{choose, driver_for_isa, expect_kernel};
+use crate::image::{choose, driver_for_isa, expect_kernel, target};
 use crate::occupancy::KernelResources;
 
 /// The shared memory that a block may have without opting in, in bytes, on every device.
 const WITHOUT_OPT_IN: u32 = 48 * 1024;
 
-/// What has been loaded into a context. Statics are known by their address, which is never reused.
+/// What has been loaded into a context. Kernels are known by the address of their static, which is never reused.
 #[derive(Default)]
 pub(super) struct Modules {
     kernels: RwLock<HashMap<usize, Arc<Function>>>,
-    /// One lock per module: two modules compile beside each other, one module compiles once.
-    modules: Mutex<HashMap<usize, Arc<Mutex<Option<Loaded>>>>>,
+    /// One lock per kernel: two kernels compile beside each other, one kernel compiles once.
+    loading: Mutex<HashMap<usize, Arc<Mutex<()>>>>,
 }
-
-/// A module in the driver. Never unloaded: its context stays until the process ends.
-#[derive(Clone, Copy)]
-struct Loaded {
-    raw: CUmodule,
-    /// The capability of the image that was loaded, times ten.
-    arch: u32,
-}
-
-// SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for Loaded {}
 
 /// A kernel in the driver.
 pub(super) struct Function {
@@ -58,47 +47,33 @@ impl Modules {
     /// The kernel, loaded and compiled if it is asked for the first time. The context is current.
     pub(super) fn function(&self, context: &Context, kernel: &'static KernelMeta) -> Result<Arc<Function>> {
         let key = ptr::from_ref(kernel).addr();
-        if let Some(function) = self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(Arc::clone(function));
+        let known = || self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key).map(Arc::clone);
+        if let Some(function) = known() {
+            return Ok(function);
         }
-        if kernel.module.images.is_empty() {
-            return Err(Error::NoSuchKernel {
-                module: kernel.module.name.into(),
-                kernel: kernel.name.into(),
-            });
-        }
-        // Looked for in the text: the driver's "named symbol not found" would name neither.
-        let image = choose(kernel.module, context.capability, context.driver_version)?;
-        expect_kernel(kernel.module, image, kernel.name)?;
-        let module = self.module(context, kernel.module)?;
-        let function = Arc::new(Function::find(context, module, kernel)?);
-        let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been faster; both must use one, for what it has been opted into.
-        Ok(Arc::clone(kernels.entry(key).or_insert(function)))
-    }
-
-    fn module(&self, context: &Context, module: &'static Module) -> Result<Loaded> {
-        let key = ptr::from_ref(module).addr();
         let place = {
-            let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(modules.entry(key).or_default())
+            let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(loading.entry(key).or_default())
         };
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(loaded) = *place {
-            return Ok(loaded);
+        let _guard = place.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been faster.
+        if let Some(function) = known() {
+            return Ok(function);
         }
-        let image = choose(module, context.capability, context.driver_version)?;
-        let loaded = load(context, module, image)?;
-        *place = Some(loaded);
-        Ok(loaded)
+        let image = choose(kernel, context.capability, context.driver_version)?;
+        expect_kernel(kernel, image)?;
+        let module = load(context, kernel, image)?;
+        let function = Arc::new(Function::find(context, module, kernel, image.arch)?);
+        self.kernels.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&function));
+        Ok(function)
     }
 }
 
 /// Hands PTX to the driver, which compiles it.
-fn load(context: &Context, module: &Module, image: &Image) -> Result<Loaded> {
+fn load(context: &Context, kernel: &KernelMeta, image: &Image) -> Result<CUmodule> {
     let Ok(text) = CString::new(image.ptx) else {
         let mut failure = failure("cuModuleLoadDataEx", sys::CUresult::CUDA_ERROR_INVALID_PTX as i32);
-        failure.log = Some(format!("the PTX of module `{}` contains a zero byte", module.name));
+        failure.log = Some(format!("the PTX of kernel `{}` contains a zero byte", kernel.name));
         return Err(Error::Cuda(failure));
     };
     let mut log = vec![0_u8; 8192];
@@ -117,19 +92,20 @@ fn load(context: &Context, module: &Module, image: &Image) -> Result<Loaded> {
             values.as_mut_ptr(),
         )
     };
-    let Err(code) = outcome.code() else { return Ok(Loaded { raw, arch: image.arch }) };
+    let Err(code) = outcome.code() else { return Ok(raw) };
     // The version table may be wrong about a driver; the driver is not.
     if code == sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION as i32 {
+        let isa = image.isa().unwrap_or(0);
         return Err(Error::DriverTooOld {
-            module: module.name.into(),
-            needs_isa: image.isa,
-            needs_driver: driver_for_isa(image.isa),
+            kernel: kernel.name.into(),
+            needs_isa: isa,
+            needs_driver: driver_for_isa(isa),
             driver: context.driver_version,
         });
     }
     let mut failure = failure("cuModuleLoadDataEx", code);
     let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
-    let what = format!("module `{}`, image for sm_{}", module.name, image.arch);
+    let what = format!("kernel `{}`, image for {}", kernel.name, target(image));
     let written = String::from_utf8_lossy(&log[..end]);
     failure.log = Some(format!("{what}\n{written}").trim_end().to_owned());
     Err(context.fail(failure))
@@ -144,16 +120,16 @@ impl Context {
 }
 
 impl Function {
-    fn find(context: &Context, module: Loaded, kernel: &KernelMeta) -> Result<Self> {
+    fn find(context: &Context, module: CUmodule, kernel: &KernelMeta, arch: u32) -> Result<Self> {
         let mut raw = ptr::null_mut();
         let outcome = match CString::new(kernel.name) {
             // SAFETY: the module is loaded, the name ends with a nul, `raw` is a valid place.
-            Ok(name) => unsafe { sys::cuModuleGetFunction(&mut raw, module.raw, name.as_ptr()) }.code(),
+            Ok(name) => unsafe { sys::cuModuleGetFunction(&mut raw, module, name.as_ptr()) }.code(),
             Err(_) => Err(sys::CUresult::CUDA_ERROR_NOT_FOUND as i32),
         };
         if let Err(code) = outcome {
             let mut failure = failure("cuModuleGetFunction", code);
-            failure.log = Some(format!("kernel `{}` of module `{}`", kernel.name, kernel.module.name));
+            failure.log = Some(format!("kernel `{}`", kernel.name));
             return Err(context.fail(failure));
         }
         let attribute = |attribute| {
@@ -169,7 +145,6 @@ impl Function {
             local: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             max_threads: attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         };
-        let arch = module.arch;
         Ok(Self { raw, resources, arch, opted_in: AtomicU32::new(0), opting_in: Mutex::new(()) })
     }
 

@@ -3,21 +3,17 @@
 use std::io::Write;
 
 use cust::sys;
-use gpu_std::launch::{Image, KernelMeta, LaunchConfig, Module};
+use gpu_std::launch::{Image, KernelMeta, LaunchConfig};
 
 use super::context::Context;
 use super::discovery::context;
 use crate::backend::Backend;
 use crate::occupancy;
 
-static MODULE: Module = Module {
-    name: "gpu_core_tests",
-    images: &[Image { arch: 75, exact: false, isa: 74, ptx: include_str!("../../tests/common/kernels.ptx") }],
-};
-
 static KERNEL: KernelMeta = KernelMeta {
     name: "reverse_shared",
-    module: &MODULE,
+    images: &[Image { arch: 75, exact: false, ptx: include_str!("../../tests/common/kernels.ptx") }],
+    parameters: &[8, 4],
     file: file!(),
     line: line!(),
     max_threads: 1024,

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use gpu_core::{Device, Result, Stream, ViewMut};
-use gpu_std::launch::{Arg, Image, Invocation, KernelMeta, LaunchConfig, LaunchTarget, Module};
+use gpu_std::launch::{Arg, Image, Invocation, KernelMeta, LaunchConfig, LaunchTarget};
 use gpu_std::{shared, thread};
 
 /// Makes a skipped CUDA part a failure: for machines that have a GPU.
@@ -53,15 +53,11 @@ fn run(test: &str, mut devices: Vec<Device>, body: impl Fn(&Device)) {
     }
 }
 
-pub static MODULE: Module = Module {
-    name: "gpu_core_tests",
-    images: &[Image { arch: 75, exact: false, isa: 74, ptx: include_str!("kernels.ptx") }],
-};
-
-const fn kernel(name: &'static str, max_threads: u32) -> KernelMeta {
+const fn kernel(name: &'static str, max_threads: u32, parameters: &'static [usize]) -> KernelMeta {
     KernelMeta {
         name,
-        module: &MODULE,
+        images: &[Image { arch: 75, exact: false, ptx: include_str!("kernels.ptx") }],
+        parameters,
         file: file!(),
         line: line!(),
         max_threads,
@@ -70,14 +66,15 @@ const fn kernel(name: &'static str, max_threads: u32) -> KernelMeta {
     }
 }
 
-pub static FILL_INDEX: KernelMeta = kernel("fill_index", 1024);
-pub static REVERSE_SHARED: KernelMeta = kernel("reverse_shared", 1024);
-pub static STORE_LATE: KernelMeta = kernel("store_late", 1024);
+pub const FILL_INDEX: KernelMeta = kernel("fill_index", 1024, &[8, 4]);
+static FILL: KernelMeta = FILL_INDEX;
+pub static REVERSE_SHARED: KernelMeta = kernel("reverse_shared", 1024, &[8, 4]);
+pub static STORE_LATE: KernelMeta = kernel("store_late", 1024, &[8, 8, 4]);
 /// Its host side promises more threads than its PTX allows.
-pub static BOUNDED: KernelMeta = kernel("bounded", 1024);
+pub static BOUNDED: KernelMeta = kernel("bounded", 1024, &[8, 4]);
 /// Its host side allows 64 threads a block.
-pub static AT_MOST_64: KernelMeta = kernel("fill_index", 64);
-pub static MISSING: KernelMeta = kernel("no_such_kernel", 1024);
+pub static AT_MOST_64: KernelMeta = kernel("fill_index", 64, &[8, 4]);
+pub static MISSING: KernelMeta = kernel("no_such_kernel", 1024, &[8, 4]);
 
 fn arg<T>(value: &T) -> Arg {
     Arg { pointer: std::ptr::from_ref(value).cast(), size: size_of::<T>() }
@@ -103,7 +100,7 @@ unsafe fn launch(
 /// `out[i] = i`, by blocks of `threads`.
 pub fn fill_index(stream: &Stream, out: ViewMut<'_, u32>, threads: u32) -> Result<()> {
     let blocks = (out.len() as u32).div_ceil(threads);
-    fill_index_with(stream, &FILL_INDEX, out, LaunchConfig::linear(blocks, threads))
+    fill_index_with(stream, &FILL, out, LaunchConfig::linear(blocks, threads))
 }
 
 /// The same with a configuration of the caller's.

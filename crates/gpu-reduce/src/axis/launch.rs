@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, ViewMut};
 use gpu_reduce_kernels::{self as kernels, Lines, Reduction, Source};
-use gpu_kernels::{reduce_half_instances, reduce_instances};
+use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::GlobalMut;

@@ -1,7 +1,8 @@
 //! The launches of reductions by key.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_reduce_kernels::{self as kernels, COUNTED, RUNS_HEADER, RunsShape, Starts};
+use gpu_reduce_kernels::{COUNTED, Starts};
+use gpu_scan_kernels::runs::{self as kernels, RUNS_HEADER, RunsShape};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 

@@ -5,7 +5,8 @@ mod launch;
 pub use launch::RunKey;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
-use gpu_reduce_kernels::{RUNS_HEADER, Reduction, RunsShape};
+use gpu_reduce_kernels::Reduction;
+use gpu_scan_kernels::runs::{RUNS_HEADER, RunsShape};
 use gpu_std::memory::GlobalMut;
 
 use crate::error::Error;

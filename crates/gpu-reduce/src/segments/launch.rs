@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, ViewMut};
 use gpu_reduce_kernels::{self as kernels, Reduction, Starts};
-use gpu_kernels::{reduce_half_instances, reduce_instances};
+use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{KernelMeta, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -19,7 +19,7 @@ const OLDER: u32 = 3;
 
 /// The blocks that a multiprocessor of an H200 has room for, of the kernel of a reduction.
 pub const fn blocks_of<R: Reduction>(kernel: &KernelMeta) -> u32 {
-    let images = kernel.module.images;
+    let images = kernel.images;
     let mut image = 0;
     while image < images.len() {
         if images[image].arch >= 90 {

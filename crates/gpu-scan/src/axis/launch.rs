@@ -1,7 +1,7 @@
 //! The launches of scans along columns.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_kernels::column_scan_instances;
+use gpu_scan_kernels::column_scan_instances;
 use gpu_scan_kernels::columns::{self as kernels, Lines, Shape};
 use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_std::half::{bf16, f16};

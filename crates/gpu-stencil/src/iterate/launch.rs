@@ -1,7 +1,7 @@
 //! The launches: the only unsafe code here.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_reduce_kernels::Number;
+use gpu_collective::Number;
 use gpu_stencil_kernels::iterate::march::{self, March};
 use gpu_stencil_kernels::iterate::step::{self, Step};
 use gpu_stencil_kernels::iterate::strip::{self, Strips};

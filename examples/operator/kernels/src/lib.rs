@@ -13,8 +13,8 @@ pub use degrees::{BASE, HeatingDegrees};
 pub use known::LastKnown;
 pub use variance::{Moments, State};
 
-use gpu_reduce_kernels::{self, Lines, Mapped, Starts, Sum};
-use gpu_scan_kernels::{self, WARPS, columns, segmented};
+use gpu_reduce_kernels::{self as reduce, Lines, Mapped, Starts, Sum};
+use gpu_scan_kernels::{self as scan, WARPS, columns, segmented};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 

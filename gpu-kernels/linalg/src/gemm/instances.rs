@@ -35,10 +35,10 @@ macro_rules! tiled_products {
 // have, and its columns may be more than C's; the next one fits there too, into 64 KiB. With the widest one, 4096² and 8192²,
 // all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
 tiled_products! {
-    sm_80, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
-    sm_75_80, sm_75_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
+    linalg_gemm_wide_f32, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
+    linalg_gemm_f32, sm_75_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
     linalg_gemm_small_f32, sm_75_80, GEMM_SMALL_F32: f32, 5, 32 x 64 x 16 in 4 stages, 128 threads of 4 x 4, 4;
-    sm_75, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
+    linalg_gemm_f64, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
 }
 
 macro_rules! tensor_products {
