@@ -1,63 +1,84 @@
 //! What the committed PTX must look like. `gpu-builder check` sees to the rest: no stack frame, no generic access, and that
 //! the text is what the sources give.
 
-use gpu_kernels::modules;
-use gpu_std::launch::Module;
+use gpu_reduce_kernels as reduce;
+use gpu_reduce_kernels::variants as stages;
+use gpu_std::launch::KernelMeta;
+use gpu_transpose_kernels as transpose;
+use gpu_transpose_kernels::variants;
 
-/// The lines of every image of a module that contain `what`.
-fn lines<'a>(module: &'a Module, what: &'a str) -> impl Iterator<Item = (u32, usize)> + 'a {
-    module
+/// The lines of every image of a kernel that contain `what`.
+fn lines<'a>(kernel: &'a KernelMeta, what: &'a str) -> impl Iterator<Item = (u32, usize)> + 'a {
+    assert!(!kernel.images.is_empty(), "{} has no PTX", kernel.name);
+    kernel
         .images
         .iter()
         .map(move |image| (image.arch, image.ptx.lines().filter(|line| line.contains(what)).count()))
 }
 
 #[track_caller]
-fn count(module: &Module, what: &str, expected: usize) {
-    for (arch, actual) in lines(module, what) {
-        assert_eq!(actual, expected, "`{what}` in {} for sm_{arch}", module.name);
+fn count(kernel: &KernelMeta, what: &str, expected: usize) {
+    for (arch, actual) in lines(kernel, what) {
+        assert_eq!(actual, expected, "`{what}` in {} for sm_{arch}", kernel.name);
     }
 }
+
+const SUM: KernelMeta = reduce::sum_f32::META;
+const TRANSPOSE: KernelMeta = transpose::transpose_b32::META;
 
 #[test]
 fn whole_tiles_are_read_16_bytes_at_a_time() {
     // Four for whole tiles, four for the last one.
-    count(&modules::REDUCE_F32, "ld.global.nc.L1::no_allocate.v4", 8);
-    count(&modules::REDUCE_F64, "ld.global.nc.L1::no_allocate.v2.b64", 8);
-    // Of both kernels of the module; one of them rounds its result, once.
-    count(&modules::REDUCE_F16, "ld.global.nc.L1::no_allocate.v4", 16);
-    count(&modules::REDUCE_BF16, "ld.global.nc.L1::no_allocate.v4", 16);
-    count(&modules::REDUCE_F16, "cvt.rn.f16.f32", 1);
-    count(&modules::TRANSPOSE_B32, "ld.global.nc.L1::no_allocate.v4", 4);
-    count(&modules::TRANSPOSE_B32, "st.global.cs.v4", 4);
-    count(&modules::TRANSPOSE_B32, "ld.shared.v2.b64", 4);
-    count(&modules::TRANSPOSE_B32, "st.shared.v2.b64", 4);
+    count(&SUM, "ld.global.nc.L1::no_allocate.v4", 8);
+    count(&reduce::sum_f64::META, "ld.global.nc.L1::no_allocate.v2.b64", 8);
+    for kernel in [&reduce::sum_f16::META, &reduce::sum_bf16::META, &reduce::extended_sum_f16::META] {
+        count(kernel, "ld.global.nc.L1::no_allocate.v4", 8);
+    }
+    // One of the two rounds its result, once.
+    count(&reduce::sum_f16::META, "cvt.rn.f16.f32", 1);
+    count(&reduce::extended_sum_f16::META, "cvt.rn.f16.f32", 0);
+    count(&TRANSPOSE, "ld.global.nc.L1::no_allocate.v4", 4);
+    count(&TRANSPOSE, "st.global.cs.v4", 4);
+    count(&TRANSPOSE, "ld.shared.v2.b64", 4);
+    count(&TRANSPOSE, "st.shared.v2.b64", 4);
 }
+
+/// The textbook's transpositions with a tile in shared memory.
+const TILED: [KernelMeta; 6] = [
+    variants::transpose_shared_16::META,
+    variants::transpose_shared_32::META,
+    variants::transpose_shared_stores_16::META,
+    variants::transpose_shared_stores_32::META,
+    variants::transpose_padded_16::META,
+    variants::transpose_padded_32::META,
+];
 
 /// What the textbook variants are compared by: elements one at a time, and no hint to the caches.
 #[test]
 fn variants_access_plain_elements() {
-    count(&modules::TRANSPOSE_VARIANTS, "ld.global.nc", 0);
-    count(&modules::TRANSPOSE_VARIANTS, "st.global.cs", 0);
-    count(&modules::TRANSPOSE_VARIANTS, ".global.v", 0);
-    count(&modules::TRANSPOSE_VARIANTS, "ld.shared.b32", 6);
-    count(&modules::TRANSPOSE_VARIANTS, "st.shared.b32", 6);
-    for module in [&modules::REDUCE_VARIANTS, &modules::REDUCE_VARIANTS_F32] {
-        count(module, "ld.global.nc", 0);
-        count(module, ".global.v", 0);
-        count(module, ".shared.v", 0);
-        // Each running sum in global memory is read and written every time: before the loop, in it, and in the tree.
-        count(module, "st.volatile.global", 3);
-        count(module, "ld.volatile.global", 4);
-        // Four unrolled ends of a tree: six steps, each with one between loads and stores and one after.
-        count(module, "bar.warp.sync", 4 * 6 * 2);
+    let plain = [variants::transpose_naive_gather::META, variants::transpose_naive_scatter::META];
+    for kernel in plain.iter().chain(&TILED) {
+        count(kernel, "ld.global.nc", 0);
+        count(kernel, "st.global.cs", 0);
+        count(kernel, ".global.v", 0);
+    }
+    for kernel in &TILED {
+        count(kernel, "ld.shared.b32", 1);
+        count(kernel, "st.shared.b32", 1);
+    }
+    for kernel in [&stages::sum_last_warp_f32::META, &stages::sum_last_warp_f64::META] {
+        count(kernel, "ld.global.nc", 0);
+        count(kernel, ".global.v", 0);
+        count(kernel, ".shared.v", 0);
+        // The unrolled end of a tree: six steps, each with one between loads and stores and one after.
+        count(kernel, "bar.warp.sync", 6 * 2);
     }
 }
 
 /// The loads of a whole tile follow each other: no addition waits for one while another has not been asked for.
 #[test]
 fn loads_come_before_their_first_use() {
-    for image in modules::REDUCE_F32.images {
+    for image in SUM.images {
         let wide: Vec<usize> =
             (0..).zip(image.ptx.lines()).filter(|(_, line)| line.contains(".v4")).map(|(at, _)| at).collect();
         let between = image.ptx.lines().skip(wide[0]).take(wide[3] - wide[0]);
@@ -68,20 +89,21 @@ fn loads_come_before_their_first_use() {
 /// A block's sum meets at one barrier, the last block's at one more; the tile of a transposition at one.
 #[test]
 fn barriers_are_neither_copied_nor_lost() {
-    count(&modules::REDUCE_F32, "bar.sync", 2);
-    count(&modules::TRANSPOSE_B32, "bar.sync", 1);
-    // One for each of the six variants with a tile.
-    count(&modules::TRANSPOSE_VARIANTS, "bar.sync", 6);
+    count(&SUM, "bar.sync", 2);
+    count(&TRANSPOSE, "bar.sync", 1);
+    for kernel in &TILED {
+        count(kernel, "bar.sync", 1);
+    }
 }
 
 #[test]
 fn partial_sums_travel_in_marked_words_without_a_fence() {
-    for module in [&modules::REDUCE_F32, &modules::REDUCE_F64, &modules::REDUCE_EXTREMES_F64] {
-        count(module, "fence", 0);
-        count(module, "membar", 0);
+    for kernel in [&SUM, &reduce::sum_f64::META, &reduce::minmax_f64::META] {
+        count(kernel, "fence", 0);
+        count(kernel, "membar", 0);
     }
-    count(&modules::REDUCE_F32, "atom.", 1);
-    for (arch, stores) in lines(&modules::REDUCE_F32, "st.relaxed.gpu.global.b64") {
+    count(&SUM, "atom.", 1);
+    for (arch, stores) in lines(&SUM, "st.relaxed.gpu.global.b64") {
         assert!(stores >= 1, "sm_{arch}");
     }
 }
@@ -89,18 +111,26 @@ fn partial_sums_travel_in_marked_words_without_a_fence() {
 /// Images from 9.0 on wait for the kernel before; the others cannot, and gpu-core launches them plainly.
 #[test]
 fn only_images_for_hopper_wait_for_the_kernel_before() {
-    for module in [&modules::REDUCE_F32, &modules::TRANSPOSE_B32] {
-        for (arch, waits) in lines(module, "griddepcontrol.wait") {
-            assert_eq!(waits, usize::from(arch >= 90), "{} for sm_{arch}", module.name);
+    for kernel in [&SUM, &TRANSPOSE] {
+        for (arch, waits) in lines(kernel, "griddepcontrol.wait") {
+            assert_eq!(waits, usize::from(arch >= 90), "{} for sm_{arch}", kernel.name);
         }
-        for image in module.images.iter().filter(|image| image.arch >= 90) {
+        for image in kernel.images.iter().filter(|image| image.arch >= 90) {
             let wait = image.ptx.find("griddepcontrol.wait").expect("checked above");
             let first = ["ld.global", "st.global", "ld.relaxed", "st.relaxed", "atom."]
                 .iter()
                 .filter_map(|access| image.ptx.find(access))
                 .min()
                 .expect("a kernel accesses memory");
-            assert!(wait < first, "{} for sm_{} accesses memory before it waits", module.name, image.arch);
+            assert!(wait < first, "{} for sm_{} accesses memory before it waits", kernel.name, image.arch);
         }
+    }
+}
+
+/// The parameters that the host passes are those that the PTX takes: gpu-core checks it when a kernel is loaded.
+#[test]
+fn images_state_their_version() {
+    for image in SUM.images {
+        assert_eq!(image.isa(), Some(if image.arch >= 90 { 78 } else { 74 }));
     }
 }

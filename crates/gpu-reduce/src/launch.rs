@@ -96,7 +96,7 @@ impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for
 ///     }
 /// }
 ///
-/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4), programmatic)]`.
+/// // In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, 4), programmatic)]`.
 /// #[kernel(launch_bounds(256, 4), programmatic)]
 /// pub fn doubled(
 ///     input: Global<f32>,

@@ -70,7 +70,7 @@ pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 ///     }
 /// }
 ///
-/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4), programmatic)]`.
+/// // In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, 4), programmatic)]`.
 /// #[kernel(launch_bounds(256, 4), programmatic)]
 /// pub fn last(
 ///     input: Global<u32>,

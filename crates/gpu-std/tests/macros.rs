@@ -3,16 +3,8 @@
 
 mod support;
 
-use gpu_std::launch::Module;
 use gpu_std::prelude::*;
 use support::{Array, block, simulator};
-
-/// What gpu-builder would have written.
-pub mod modules {
-    use super::Module;
-    /// A module without images.
-    pub static TEST_MODULE: Module = Module { name: "test_module", images: &[] };
-}
 
 /// A bit of everything: what the rewriting touches, and what it has to leave alone.
 #[device]
@@ -212,7 +204,7 @@ fn branches_are_recorded_where_the_user_wrote_them() {
 }
 
 /// A kernel with every argument of the attribute, and documentation.
-#[kernel(launch_bounds(THREADS, 2 + 2), module = test_module)]
+#[kernel(launch_bounds(THREADS, 2 + 2), prefix = test, programmatic)]
 pub fn bounded(target: f32, config: GlobalMut<f32>) {
     config.write(thread::index_1d(), target);
 }
@@ -225,12 +217,13 @@ fn nothing() {}
 
 #[test]
 fn metadata() {
-    assert_eq!(bounded::META.name, "bounded");
-    assert_eq!(bounded::META.module.name, "test_module");
+    assert_eq!(bounded::META.name, "test_bounded");
+    assert_eq!(bounded::META.parameters, [4, 8]);
     assert_eq!((bounded::META.max_threads, bounded::META.min_blocks), (96, 4));
+    assert!(bounded::META.programmatic && !nothing::META.programmatic);
     assert!(bounded::META.file.ends_with("macros.rs"));
     assert_eq!((nothing::META.max_threads, nothing::META.min_blocks), (1024, 0));
-    assert_eq!(nothing::META.module.images.len(), 0);
+    assert_eq!(nothing::META.images.len(), 0);
 }
 
 /// The target of a launch sees the arguments' bytes in order.
@@ -242,7 +235,7 @@ fn arguments_as_bytes() {
     unsafe impl LaunchTarget for Probe {
         type Error = Vec<Vec<u8>>;
         unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<(), Self::Error> {
-            assert_eq!(invocation.kernel.name, "bounded");
+            assert_eq!(invocation.kernel.name, "test_bounded");
             // SAFETY: the invocation says how long each argument is.
             let bytes = |arg: &gpu_std::launch::Arg| unsafe {
                 std::slice::from_raw_parts(arg.pointer.cast::<u8>(), arg.size).to_vec()

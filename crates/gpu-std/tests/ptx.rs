@@ -53,17 +53,7 @@ fn nightly() -> Result<(), String> {
 fn compile(arch: u32, isa: u32) -> String {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx-fixtures");
     let target: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ptx-sm_{arch}"));
-    let modules = [
-        "cooperative",
-        "vectors",
-        "shared_memory",
-        "atomics",
-        "constants",
-        "branches",
-        "asynchronous",
-        "textures",
-    ];
-    let mut flags: Vec<String> = modules.iter().map(|module| format!("--cfg=module=\"{module}\"")).collect();
+    let mut flags = vec![format!("--cfg=image=\"sm_{arch}\"")];
     flags.extend(
         [
             "-Clinker=/bin/true",
@@ -375,7 +365,7 @@ fn asynchronous_copies() {
     let last = position(&lines, "wait_group 0");
     assert!(reads[0] < last && last < reads[1], "{}", lines.join("\n"));
     let Some(ptx) = module(75, 74) else { return };
-    assert!(!ptx.contains("cp.async"), "cp.async in a module for sm_75");
+    assert!(!ptx.contains("cp.async"), "cp.async in an image for sm_75");
 }
 
 /// Before sm_90 by the smaller operation, each once and all before the branch that uses the result.

@@ -102,7 +102,7 @@ impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongCol
 /// /// `Doubled` is the map of [`instance!`](gpu_reduce::instance).
 /// type Doubles = Mapped<Doubled, Sum<f32>>;
 ///
-/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, columns_blocks::<Doubles>()), programmatic)]`.
+/// // In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, columns_blocks::<Doubles>()), programmatic)]`.
 /// #[kernel(launch_bounds(256, columns_blocks::<Doubles>()), programmatic)]
 /// pub fn doubled_columns(
 ///     input: Global<f32>,

@@ -127,7 +127,7 @@ impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented f
 /// /// `Doubled` is the map of [`instance!`](gpu_reduce::instance).
 /// type Doubles = Mapped<Doubled, Sum<f32>>;
 ///
-/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, segments_blocks::<Doubles>()), programmatic)]`.
+/// // In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, segments_blocks::<Doubles>()), programmatic)]`.
 /// #[kernel(launch_bounds(256, segments_blocks::<Doubles>()), programmatic)]
 /// pub fn doubled_segments(
 ///     input: Global<f32>,

@@ -75,7 +75,7 @@ pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element>
 /// # }
 /// # gpu_scan::segmented_instance!(unsafe Last => last_of_segments, 4 by 4);
 ///
-/// // `Last` is the operator of `instance!`. In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4))]`.
+/// // `Last` is the operator of `instance!`. In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, 4))]`.
 /// #[kernel(launch_bounds(256, 4))]
 /// pub fn last_of_columns(
 ///     input: Global<u32>,

@@ -68,7 +68,7 @@ pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 /// #     fn resume(output: u32) -> u32 { output }
 /// # }
 ///
-/// // `Last` is the operator of `instance!`. In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4))]`.
+/// // `Last` is the operator of `instance!`. In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, 4))]`.
 /// #[kernel(launch_bounds(256, 4))]
 /// pub fn last_of_segments(
 ///     input: Global<u32>,

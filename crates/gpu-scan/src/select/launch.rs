@@ -55,7 +55,7 @@ pub trait PredicateInstance: Predicate<Item: Element> {
 ///     }
 /// }
 ///
-/// // In your kernel crate: `#[kernel(module = …, launch_bounds(256, 4))]`.
+/// // In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, 4))]`.
 /// #[kernel(launch_bounds(256, 4))]
 /// pub fn not_negative(
 ///     items: Global<f32>,

@@ -18,12 +18,6 @@ use gpu_scan_kernels::{self as scan, WARPS, columns, segmented};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-/// The PTX, written by gpu-builder.
-#[cfg(not(target_arch = "nvptx64"))]
-pub mod modules {
-    include!("../ptx/modules.rs");
-}
-
 /// What a kernel can launch from.
 #[cfg(not(target_arch = "nvptx64"))]
 mod launch {
@@ -50,7 +44,7 @@ mod launch {
 
 // Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take that many.
 /// Count, mean and variance of `len` elements of `input` to `output`.
-#[kernel(module = measurements, launch_bounds(256, 2), programmatic)]
+#[kernel(images = sm_75, launch_bounds(256, 2), programmatic)]
 pub fn moments(
     input: Global<f32>,
     len: u64,
@@ -64,7 +58,7 @@ pub fn moments(
 }
 
 /// The sum of the heating degrees of `len` elements of `input` to `output`.
-#[kernel(module = measurements, launch_bounds(256, 4), programmatic)]
+#[kernel(images = sm_75, launch_bounds(256, 4), programmatic)]
 pub fn heating_degrees(
     input: Global<f32>,
     len: u64,
@@ -84,7 +78,7 @@ pub fn heating_degrees(
 }
 
 /// The last known value at every place of `len` elements of `input`, to `output`.
-#[kernel(module = measurements, launch_bounds(256, 4), programmatic)]
+#[kernel(images = sm_75, launch_bounds(256, 4), programmatic)]
 pub fn last_known(
     input: Global<f32>,
     output: GlobalMut<f32>,
@@ -99,7 +93,7 @@ pub fn last_known(
 }
 
 /// Count, mean and variance of each segment of `input`, which has `len` elements, to `output`.
-#[kernel(module = measurements_of_segments, launch_bounds(256, reduce::segments_blocks::<Moments>()), programmatic)]
+#[kernel(images = sm_75, launch_bounds(256, reduce::segments_blocks::<Moments>()), programmatic)]
 pub fn moments_of_segments(
     input: Global<f32>,
     len: u64,
@@ -117,7 +111,7 @@ pub fn moments_of_segments(
 
 // Two blocks, as for `moments`.
 /// Count, mean and variance of each column of `input` to `output`.
-#[kernel(module = measurements_of_columns, launch_bounds(256, 2), programmatic)]
+#[kernel(images = sm_75, launch_bounds(256, 2), programmatic)]
 pub fn moments_of_columns(
     input: Global<f32>,
     rows: u64,
@@ -132,7 +126,7 @@ pub fn moments_of_columns(
 
 /// The sum of the heating degrees of each segment of `input`, which has `len` elements, to `output`.
 #[kernel(
-    module = measurements_of_segments,
+    images = sm_75,
     launch_bounds(256, reduce::segments_blocks::<Mapped<HeatingDegrees, Sum<f64>>>()),
     programmatic
 )]
@@ -154,7 +148,7 @@ pub fn heating_degrees_of_segments(
 // Kernels of scans of segments and columns are not `programmatic`: their bodies do not wait for the work before them. Four blocks a
 // multiprocessor would leave 64 registers a thread, for which sm_120 would spill two.
 /// The last known value of the segment at every place of `len` elements of `input`, to `output`.
-#[kernel(module = measurements_of_segments, launch_bounds(256, 3))]
+#[kernel(images = sm_75, launch_bounds(256, 3))]
 pub fn last_known_of_segments(
     input: Global<f32>,
     output: GlobalMut<f32>,
@@ -174,7 +168,7 @@ pub fn last_known_of_segments(
 }
 
 /// The last known value of the column at every place of `input`, to `output`.
-#[kernel(module = measurements_of_columns, launch_bounds(256, 4))]
+#[kernel(images = sm_75, launch_bounds(256, 4))]
 pub fn last_known_of_columns(
     input: Global<f32>,
     output: GlobalMut<f32>,

@@ -9,7 +9,7 @@ use gpu_std::texture::Texture;
 use gpu_std::{float, unroll};
 
 /// One barrier, not one a branch.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn guard_barrier_guard(x: GlobalMut<u32>, flag: u32) {
     let i = thread::index_1d();
     if i < flag {
@@ -22,7 +22,7 @@ fn guard_barrier_guard(x: GlobalMut<u32>, flag: u32) {
 }
 
 /// One `bar.warp.sync`, not one a branch.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn guard_sync_warp_guard(x: GlobalMut<u32>, flag: u32) {
     let i = thread::index_1d();
     if i < flag {
@@ -35,7 +35,7 @@ fn guard_sync_warp_guard(x: GlobalMut<u32>, flag: u32) {
 }
 
 /// The shuffle stays behind the branch in which only some lanes were, and before the one that uses it.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn shuffle_after_branch(x: GlobalMut<u32>, flag: u32) {
     let i = thread::index_1d();
     let mut value = i;
@@ -49,7 +49,7 @@ fn shuffle_after_branch(x: GlobalMut<u32>, flag: u32) {
 }
 
 /// Votes are not sunk to their only use, which is divergent.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn vote_before_branch(x: GlobalMut<u32>, flag: u32) {
     let i = thread::index_1d();
     let ballot = warp::warp_vote_ballot(warp::FULL, x.read(i) > 7);
@@ -61,7 +61,7 @@ fn vote_before_branch(x: GlobalMut<u32>, flag: u32) {
 }
 
 /// Barriers with a result.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn barrier_results(x: GlobalMut<u32>) {
     let i = thread::index_1d();
     let odd = x.read(i) % 2 == 1;
@@ -72,7 +72,7 @@ fn barrier_results(x: GlobalMut<u32>) {
 }
 
 /// Shuffles of every kind, with the flag, and of 64 bits.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn shuffles(x: GlobalMut<u32>, y: GlobalMut<f64>) {
     let i = thread::index_1d();
     let (up, valid) = warp::warp_shuffle_up(warp::FULL, i, 3, 16);
@@ -83,7 +83,7 @@ fn shuffles(x: GlobalMut<u32>, y: GlobalMut<f64>) {
 }
 
 /// `redux.sync` on sm_80, shuffles before; and `match.any`.
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn reductions(x: GlobalMut<u32>) {
     let i = thread::index_1d();
     let sum = warp::warp_reduce(warp::FULL, x.read(i), warp::WarpReductionOp::Add);
@@ -95,7 +95,7 @@ fn reductions(x: GlobalMut<u32>) {
 macro_rules! vectors {
     ($($name:ident: $t:ty, $n:literal;)*) => { $(
         /// Reads and writes one vector in one instruction each.
-        #[kernel(module = vectors)]
+        #[kernel(images = sm_75_80)]
         fn $name(x: Global<$t>, y: GlobalMut<$t>) {
             let i = thread::index_1d() * $n;
             y.write_vec::<$n>(i, x.read_vec::<$n>(i));
@@ -113,7 +113,7 @@ vectors! {
 }
 
 /// A vector computed on between load and store.
-#[kernel(module = vectors)]
+#[kernel(images = sm_75_80)]
 fn vector_arithmetic(x: Global<f32>, y: GlobalMut<f32>) {
     let i = thread::index_1d() * 4;
     let [a, b, c, d] = x.read_vec::<4>(i);
@@ -121,7 +121,7 @@ fn vector_arithmetic(x: Global<f32>, y: GlobalMut<f32>) {
 }
 
 /// Scalars of each width.
-#[kernel(module = vectors)]
+#[kernel(images = sm_75_80)]
 fn scalars(a: GlobalMut<u8>, b: GlobalMut<i16>, c: GlobalMut<f32>, d: GlobalMut<i64>) {
     let i = thread::index_1d();
     a.write(i, a.read(i).wrapping_add(1));
@@ -131,7 +131,7 @@ fn scalars(a: GlobalMut<u8>, b: GlobalMut<i16>, c: GlobalMut<f32>, d: GlobalMut<
 }
 
 /// Read-only and streaming forms.
-#[kernel(module = vectors)]
+#[kernel(images = sm_75_80)]
 fn cache_hints(x: Global<f32>, y: GlobalMut<f32>, b: Global<u8>, c: GlobalMut<u8>) {
     let i = thread::index_1d();
     x.prefetch(i * 32);
@@ -146,7 +146,7 @@ fn cache_hints(x: Global<f32>, y: GlobalMut<f32>, b: Global<u8>, c: GlobalMut<u8
 macro_rules! eight_loads {
     ($($name:ident: $read:ident;)*) => { $(
         /// Eight independent 16-byte loads a thread: all are to be in flight before the first is used.
-        #[kernel(module = vectors, launch_bounds(256, 4))]
+        #[kernel(images = sm_75_80, launch_bounds(256, 4))]
         fn $name(x: Global<f32>, y: GlobalMut<f32>, tiles: u32) {
             let lane = thread::thread_idx_x() * 4;
             let mut sums = [0.0f32; 4];
@@ -169,7 +169,7 @@ eight_loads! {
 }
 
 /// Shared memory: two arrays, scalar and vector accesses.
-#[kernel(module = shared_memory, launch_bounds(128))]
+#[kernel(images = sm_75_80, launch_bounds(128))]
 fn shared_arrays(x: Global<f32>, y: GlobalMut<f32>) {
     let mut shared = shared::dynamic();
     let tile: Shared<f32> = shared.array(128 * 4);
@@ -185,7 +185,7 @@ fn shared_arrays(x: Global<f32>, y: GlobalMut<f32>) {
 }
 
 /// Atomics: operation, order and scope in global and shared memory.
-#[kernel(module = atomics)]
+#[kernel(images = sm_75_80)]
 fn atomics(a: GlobalMut<u32>, b: GlobalMut<u64>, c: GlobalMut<f32>, d: GlobalMut<i32>, e: GlobalMut<f64>) {
     use Ordering::*;
     use Scope::*;
@@ -222,7 +222,7 @@ pub struct Shape {
 }
 
 /// A table indexed at run time, from the constant bank; a struct beside it.
-#[kernel(module = constants)]
+#[kernel(images = sm_75_80)]
 fn constant_table(weights: Constant<f32, 25>, bytes: Constant<u8, 7>, x: Global<f32>, y: GlobalMut<f32>, shape: Shape) {
     let i = thread::index_1d();
     let mut sum = shape.scale[1];
@@ -234,7 +234,7 @@ fn constant_table(weights: Constant<f32, 25>, bytes: Constant<u8, 7>, x: Global<
 }
 
 /// Clocks and timers.
-#[kernel(module = constants)]
+#[kernel(images = sm_75_80)]
 fn clocks(x: GlobalMut<u64>) {
     let before = thread::clock64();
     x.write(0, x.read(1) + x.read(2));
@@ -244,7 +244,7 @@ fn clocks(x: GlobalMut<u64>) {
 }
 
 /// Float operations.
-#[kernel(module = constants)]
+#[kernel(images = sm_75_80)]
 fn floats(x: GlobalMut<f32>, y: GlobalMut<f64>) {
     x.write(0, float::min(x.read(1), x.read(2)));
     x.write(3, float::max(x.read(4), x.read(5)));
@@ -256,7 +256,7 @@ fn floats(x: GlobalMut<f32>, y: GlobalMut<f64>) {
 }
 
 /// Branches of every kind leave no trace.
-#[kernel(module = branches)]
+#[kernel(images = sm_75_80)]
 fn branches(x: GlobalMut<u32>, n: u32) {
     let i = thread::index_1d();
     let mut total = 0;
@@ -288,7 +288,7 @@ fn branches(x: GlobalMut<u32>, n: u32) {
 
 /// Copies that run beside the thread.
 #[cfg(target_feature = "sm_80")]
-#[kernel(module = asynchronous, launch_bounds(128))]
+#[kernel(images = sm_75_80, launch_bounds(128))]
 fn asynchronous(x: Global<f32>, y: GlobalMut<f32>, n: u32) {
     let mut shared = shared::dynamic();
     let tile: Shared<f32> = shared.array(128 * 8);
@@ -308,7 +308,7 @@ fn asynchronous(x: Global<f32>, y: GlobalMut<f32>, n: u32) {
 
 /// A product of the whole warp stays behind the branch in which only some lanes were, and before the one that uses it.
 #[cfg(target_feature = "sm_80")]
-#[kernel(module = cooperative)]
+#[kernel(images = sm_75_80)]
 fn mma_after_branch(x: GlobalMut<f64>, flag: u32) {
     let i = thread::index_1d();
     let mut value = 1.0;
@@ -322,7 +322,7 @@ fn mma_after_branch(x: GlobalMut<f64>, flag: u32) {
 }
 
 /// Reads of each dimension and type; the last one's value is not used.
-#[kernel(module = textures)]
+#[kernel(images = sm_75_80)]
 fn textures(texture: Texture, y: GlobalMut<f32>) {
     let i = thread::index_1d();
     let x = i as f32;
