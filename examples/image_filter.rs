@@ -19,7 +19,7 @@ use gpu_stencil::resize::{Addressing, Interpolation, resize_into};
 use gpu_stencil::{
     Border, Gradients, Image, ImageLayout, ImageMut, box_mean_into, gaussian_into, sharpen_into, sobel_into,
 };
-use image::{DynamicImage, ExtendedColorType};
+use image::{ColorType, DynamicImage};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -299,9 +299,9 @@ impl Photograph {
 
     fn save(&self, file: &Path) -> Result<(), Box<dyn Error>> {
         let colour = match self.layout.channels() {
-            1 => ExtendedColorType::L8,
-            3 => ExtendedColorType::Rgb8,
-            _ => ExtendedColorType::Rgba8,
+            1 => ColorType::L8,
+            3 => ColorType::Rgb8,
+            _ => ColorType::Rgba8,
         };
         let (width, height) = (self.layout.width() as u32, self.layout.height() as u32);
         Ok(image::save_buffer(file, &self.pixels, width, height, colour)?)

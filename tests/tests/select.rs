@@ -189,14 +189,14 @@ fn more_tiles_than_blocks() {
     });
 }
 
-/// A predicate whose kernel is in no PTX module: on a GPU that is an error, and elsewhere it selects.
+/// A predicate whose kernel has no PTX: on a GPU that is an error, and elsewhere it selects.
 #[test]
 fn by_a_predicate() {
     for_each("by_a_predicate", |device| {
         let items: Vec<u64> = (0..5000).map(|i| random(3, i)).collect();
         let on_device = device.upload(&items).unwrap();
         let selected = match select_if::<Threes>(&on_device) {
-            Err(Error::Device(gpu_core::Error::NoSuchKernel { .. })) if device.kind() == Kind::Cuda => return,
+            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if device.kind() == Kind::Cuda => return,
             other => other.unwrap(),
         };
         let expected = kept(&items, |i| items[i].is_multiple_of(3));
