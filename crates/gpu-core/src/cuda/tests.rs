@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cust::sys;
+use cuda_shim as sys;
 use gpu_std::launch::{Image, KernelMeta, LaunchConfig, Module};
 
 use super::context::Context;
@@ -56,7 +56,7 @@ fn the_driver_agrees_about_occupancy() {
                 let config = LaunchConfig::linear(1, threads).shared(shared);
                 function.prepare(context, &KERNEL, &config).expect("it is within the limits");
                 let mut blocks = 0;
-                // SAFETY: the function is loaded, `blocks` is a valid place.
+                // SAFETY: the function is loaded.
                 let outcome = unsafe {
                     sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
                         &mut blocks,
@@ -80,12 +80,10 @@ fn the_driver_agrees_about_occupancy() {
 }
 
 #[test]
-fn codes_newer_than_cust_keep_their_names() {
-    on_cuda("codes_newer_than_cust_keep_their_names", |_| {
-        // 721 is newer than cust; every driver that has it names it.
-        let failure = super::call::failure("cuLaunchKernel", 721);
-        assert_eq!(failure.code, 721);
-        assert!(failure.name.starts_with("CUDA_ERROR_"), "{failure}");
+fn the_driver_names_codes_that_this_crate_does_not() {
+    on_cuda("the_driver_names_codes_that_this_crate_does_not", |_| {
+        let failure = super::call::failure("cuLaunchKernel", 720);
+        assert_eq!((failure.code, failure.name.as_str()), (720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"));
     });
 }
 
@@ -93,13 +91,15 @@ fn codes_newer_than_cust_keep_their_names() {
 fn what_the_driver_refuses_is_named_and_passes() {
     on_cuda("what_the_driver_refuses_is_named_and_passes", |context| {
         context.enter().expect("the context is usable");
-        match context.check("cuDeviceGet", cust::device::Device::get_device(1_000_000)) {
+        let mut device = 77;
+        match context.check("cuDeviceGet", sys::cuDeviceGet(&mut device, 1_000_000)) {
             Err(crate::Error::Cuda(failure)) => {
                 assert_eq!((failure.code, failure.sticky), (101, false));
                 assert_eq!(failure.name, "CUDA_ERROR_INVALID_DEVICE");
             }
             other => panic!("{other:?}"),
         }
+        assert_eq!(device, 77, "a refusal gives nothing");
         context.enter().expect("a refusal does not poison");
         context.synchronize().expect("and the device goes on");
     });
