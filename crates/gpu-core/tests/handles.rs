@@ -96,8 +96,7 @@ fn streams_and_memory_are_given_and_taken() {
         let (address, len) = buffer_into_raw(device.alloc::<u32>(0).unwrap()).unwrap();
         assert_eq!((address, len), (0, 0));
         // SAFETY: no bytes have no memory.
-        assert!(
-            unsafe { buffer_from_raw::<u32>(device, address, len) }.unwrap().to_vec().unwrap().is_empty()
-        );
+        let empty = unsafe { buffer_from_raw::<u32>(device, address, len) }.unwrap();
+        assert!(empty.to_vec().unwrap().is_empty());
     });
 }
