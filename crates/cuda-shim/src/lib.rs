@@ -1,8 +1,8 @@
 //! The CUDA driver, found at run time: no toolkit and no driver needed to build or start.
 //!
 //! Types, constants and functions have the names that `cuda.h` gives them; functions those that the header maps to, such as
-//! `cuMemAlloc_v2`. Each function looks itself up in the driver when it is first called. There are as many as `gpu-core` needs:
-//! one more is a line in its group's file.
+//! `cuMemAlloc_v2`. Each function looks itself up in the driver when it is first called. There are those that `gpu-core` and
+//! captured graphs need: one more is a line in its group's file.
 //!
 //! ```
 //! let mut count = 0;

@@ -53,8 +53,6 @@ pub fn raw_context(device: &Device) -> Result<*mut c_void> {
 /// [`Error::Unsupported`] where it is not its device's primary context, which is the only one that is used here; those of
 /// [`Device::cuda`] and of the driver.
 pub unsafe fn device_from_raw_context(context: *mut c_void) -> Result<Device> {
-    // Finds the driver, or says why there is none.
-    cuda::count()?;
     // SAFETY: the caller's promise.
     let ordinal = unsafe { cuda::ordinal_of(context.cast()) }?;
     let device = Device::cuda(ordinal)?;

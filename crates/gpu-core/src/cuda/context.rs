@@ -1,9 +1,8 @@
 //! A device's primary context: entered before every call, and closed for good by a sticky failure.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
-
 use core::ffi::CStr;
 use core::ptr;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cuda_shim::{CUcontext, CUdevice, CUresult};
 
