@@ -1,11 +1,12 @@
 //! Opens the driver's library, once, and finds functions in it.
 
 use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
 use std::sync::OnceLock;
 
 /// An open library; never closed, so that function addresses stay valid.
 pub(crate) struct Library {
-    handle: *mut c_void,
+    handle: NonNull<c_void>,
 }
 
 // SAFETY: a library handle may be used from any thread: the loader locks for itself.
@@ -14,21 +15,33 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
+    /// Opens a library; the error is the loader's.
+    pub(crate) fn open(file: &CStr) -> Result<Self, String> {
+        loader::open(file).map(|handle| Self { handle })
+    }
+
     /// The address of a function, if the library has it.
-    pub(crate) fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the handle came from the loader and is never closed; the name ends with a nul.
-        let address = unsafe { loader::symbol(self.handle, name) };
-        (!address.is_null()).then_some(address)
+    pub(crate) fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        loader::symbol(self.handle, name)
     }
 }
 
 /// The driver's library, or why there is none.
 pub(crate) fn library() -> Result<&'static Library, &'static str> {
     static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
-    LIBRARY
-        .get_or_init(|| loader::open().map(|handle| Library { handle }))
-        .as_ref()
-        .map_err(|why| why.as_str())
+    LIBRARY.get_or_init(open_first).as_ref().map_err(|why| why.as_str())
+}
+
+fn open_first() -> Result<Library, String> {
+    let mut first = None;
+    for file in loader::CANDIDATES {
+        match Library::open(file) {
+            Ok(library) => return Ok(library),
+            // Each candidate fails in its own way; the first is the one people know.
+            Err(why) => first = first.or(Some(why)),
+        }
+    }
+    Err(first.unwrap_or_else(|| "there is no CUDA driver for this kind of machine".into()))
 }
 
 /// Whether the CUDA driver was found; the error says why not.
@@ -39,9 +52,10 @@ pub fn driver() -> Result<(), &'static str> {
     library().map(drop)
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod loader {
     use core::ffi::{CStr, c_char, c_int, c_void};
+    use core::ptr::NonNull;
 
     #[link(name = "dl")]
     unsafe extern "C" {
@@ -54,72 +68,72 @@ mod loader {
     const RTLD_NOW: c_int = 2;
 
     /// The driver's library by its version name, which needs no development package; then where WSL keeps it.
-    const CANDIDATES: [&CStr; 2] = [c"libcuda.so.1", c"/usr/lib/wsl/lib/libcuda.so.1"];
+    pub(super) const CANDIDATES: &[&CStr] = &[c"libcuda.so.1", c"/usr/lib/wsl/lib/libcuda.so.1"];
 
-    pub(super) fn open() -> Result<*mut c_void, String> {
-        let mut why = String::new();
-        for file in CANDIDATES {
-            // SAFETY: the name ends with a nul; running the driver's initialisers is what opening it means.
-            let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
-            if !handle.is_null() {
-                return Ok(handle);
-            }
+    pub(super) fn open(file: &CStr) -> Result<NonNull<c_void>, String> {
+        // SAFETY: the name ends with a nul; running the library's initialisers is what opening it means.
+        let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
+        NonNull::new(handle).ok_or_else(|| {
             // SAFETY: the message, if any, is valid until this thread's next call of the loader.
-            let message = unsafe {
+            unsafe {
                 let text = dlerror();
-                if text.is_null() { "unknown".into() } else { CStr::from_ptr(text).to_string_lossy() }
-            };
-            // Each candidate fails in its own way; the first is the one people know.
-            if why.is_empty() {
-                why = message.into_owned();
+                if text.is_null() {
+                    "unknown".into()
+                } else {
+                    CStr::from_ptr(text).to_string_lossy().into_owned()
+                }
             }
-        }
-        Err(why)
+        })
     }
 
-    /// # Safety
-    /// `handle` is an open library.
-    pub(super) unsafe fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
-        // SAFETY: the caller's promise; the name ends with a nul.
-        unsafe { dlsym(handle, name.as_ptr()) }
+    pub(super) fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
+        // SAFETY: the handle is `open`'s and never closed; the name ends with a nul.
+        NonNull::new(unsafe { dlsym(handle.as_ptr(), name.as_ptr()) })
     }
 }
 
-#[cfg(windows)]
+#[cfg(all(windows, target_pointer_width = "64"))]
 mod loader {
     use core::ffi::{CStr, c_char, c_void};
+    use core::ptr::{self, NonNull};
 
     #[link(name = "kernel32")]
     unsafe extern "system" {
-        fn LoadLibraryA(file: *const c_char) -> *mut c_void;
+        fn LoadLibraryExA(file: *const c_char, reserved: *mut c_void, flags: u32) -> *mut c_void;
         fn GetProcAddress(module: *mut c_void, name: *const c_char) -> *mut c_void;
     }
 
-    pub(super) fn open() -> Result<*mut c_void, String> {
-        // SAFETY: the name ends with a nul; running the driver's initialisers is what opening it means.
-        let handle = unsafe { LoadLibraryA(c"nvcuda.dll".as_ptr()) };
-        if handle.is_null() { Err("nvcuda.dll cannot be loaded".into()) } else { Ok(handle) }
+    /// Where the driver's installer puts it, and nowhere else: not the program's folder, nor the current one.
+    const LOAD_LIBRARY_SEARCH_SYSTEM32: u32 = 0x800;
+
+    pub(super) const CANDIDATES: &[&CStr] = &[c"nvcuda.dll"];
+
+    pub(super) fn open(file: &CStr) -> Result<NonNull<c_void>, String> {
+        // SAFETY: the name ends with a nul; running the library's initialisers is what opening it means.
+        let handle = unsafe { LoadLibraryExA(file.as_ptr(), ptr::null_mut(), LOAD_LIBRARY_SEARCH_SYSTEM32) };
+        NonNull::new(handle)
+            .ok_or_else(|| format!("{}: {}", file.to_string_lossy(), std::io::Error::last_os_error()))
     }
 
-    /// # Safety
-    /// `handle` is an open library.
-    pub(super) unsafe fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
-        // SAFETY: the caller's promise; the name ends with a nul.
-        unsafe { GetProcAddress(handle, name.as_ptr()) }
+    pub(super) fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
+        // SAFETY: the handle is `open`'s and never closed; the name ends with a nul.
+        NonNull::new(unsafe { GetProcAddress(handle.as_ptr(), name.as_ptr()) })
     }
 }
 
-#[cfg(not(any(target_os = "linux", windows)))]
+/// Other systems have no driver, and 32-bit ones another form of its functions.
+#[cfg(not(all(any(target_os = "linux", windows), target_pointer_width = "64")))]
 mod loader {
     use core::ffi::{CStr, c_void};
+    use core::ptr::NonNull;
 
-    pub(super) fn open() -> Result<*mut c_void, String> {
-        Err("there is no CUDA driver for this operating system".into())
+    pub(super) const CANDIDATES: &[&CStr] = &[];
+
+    pub(super) fn open(file: &CStr) -> Result<NonNull<c_void>, String> {
+        Err(format!("{}: this kind of machine has no CUDA driver", file.to_string_lossy()))
     }
 
-    /// # Safety
-    /// None: it has nothing to look in.
-    pub(super) unsafe fn symbol(_: *mut c_void, _: &CStr) -> *mut c_void {
-        core::ptr::null_mut()
+    pub(super) fn symbol(_: NonNull<c_void>, _: &CStr) -> Option<NonNull<c_void>> {
+        None
     }
 }

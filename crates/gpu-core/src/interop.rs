@@ -1,21 +1,30 @@
-//! For those who already hold CUDA objects, or need them: `cust`'s, and the driver's bare handles.
+//! For those who already hold CUDA objects, or need them: the driver's bare handles, which every binding to it can give and
+//! take (`cudarc`'s, `cust`'s, CUDA's own). Contexts and streams are `*mut c_void` here, device addresses `u64`.
 //!
-//! The only place where types of `cust` appear in a signature. With the feature `rustacuda`, also pointers of
-//! `rustacuda_core`.
+//! With the feature `cust` also `cust`'s contexts, streams and memory, with the feature `rustacuda` pointers of
+//! `rustacuda_core`. This is the only place where types of theirs appear in a signature.
 
+use core::ffi::c_void;
 use std::any::Any;
 use std::sync::Arc;
 
-pub use cust;
-use cust::sys::{CUdeviceptr, CUstream};
-
 use crate::buffer::Buffer;
-use crate::cuda::{Context, Queue};
+use crate::cuda::{self, Context, Queue};
 use crate::device::{Device, Kind};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 use crate::view::{View, ViewMut};
+
+#[cfg(feature = "cust")]
+mod with_cust;
+#[cfg(feature = "rustacuda")]
+mod with_rustacuda;
+
+#[cfg(feature = "cust")]
+pub use with_cust::*;
+#[cfg(feature = "rustacuda")]
+pub use with_rustacuda::*;
 
 /// The backend of a CUDA device.
 fn backend(device: &Device) -> Result<Arc<Context>> {
@@ -27,21 +36,43 @@ fn no_cuda(what: &'static str, device: &Device) -> Error {
     Error::Unsupported { what, device: device.to_string() }
 }
 
-/// The primary context of a CUDA device, retained once more: it may outlive the [`Device`].
+/// The primary context of a CUDA device (`CUcontext`), valid until the process ends.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
-pub fn context(device: &Device) -> Result<cust::context::Context> {
-    backend(device).map(|backend| backend.cust().clone())
+pub fn raw_context(device: &Device) -> Result<*mut c_void> {
+    backend(device).map(|backend| backend.raw().cast())
 }
 
-/// The handle of a stream, valid while a clone of the stream lives. Null is the legacy default stream.
+/// The device of a context (`CUcontext`) that was made elsewhere.
+///
+/// # Safety
+/// `context` is a context that lives.
+///
+/// # Errors
+/// [`Error::Unsupported`] where it is not its device's primary context, which is the only one that is used here; those of
+/// [`Device::cuda`] and of the driver.
+pub unsafe fn device_from_raw_context(context: *mut c_void) -> Result<Device> {
+    // SAFETY: the caller's promise.
+    let ordinal = unsafe { cuda::ordinal_of(context.cast()) }?;
+    let device = Device::cuda(ordinal)?;
+    if raw_context(&device)? == context {
+        Ok(device)
+    } else {
+        Err(no_cuda("contexts beside its primary one", &device))
+    }
+}
+
+/// The handle of a stream (`CUstream`), valid while a clone of the stream lives. Null is the legacy default stream.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
-pub fn raw_stream(stream: &Stream) -> Result<CUstream> {
+pub fn raw_stream(stream: &Stream) -> Result<*mut c_void> {
     let queue: &dyn Any = &*stream.queue;
-    queue.downcast_ref().map(Queue::raw).ok_or_else(|| no_cuda("CUDA handles", stream.device()))
+    queue
+        .downcast_ref()
+        .map(|queue: &Queue| queue.raw().cast())
+        .ok_or_else(|| no_cuda("CUDA handles", stream.device()))
 }
 
 /// A stream that was made elsewhere; dropping the result does not destroy it.
@@ -54,29 +85,17 @@ pub fn raw_stream(stream: &Stream) -> Result<CUstream> {
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
-pub unsafe fn stream_from_raw(device: &Device, stream: CUstream) -> Result<Stream> {
+pub unsafe fn stream_from_raw(device: &Device, stream: *mut c_void) -> Result<Stream> {
     let backend = backend(device)?;
     // SAFETY: the caller's promise.
-    Ok(Stream::new(device.clone(), Arc::new(unsafe { Queue::borrowed(backend, stream) })))
-}
-
-/// A stream of `cust`'s, borrowed.
-///
-/// # Safety
-/// As [`stream_from_raw`].
-///
-/// # Errors
-/// As [`stream_from_raw`].
-pub unsafe fn stream_from_cust(device: &Device, stream: &cust::stream::Stream) -> Result<Stream> {
-    // SAFETY: the caller's promise.
-    unsafe { stream_from_raw(device, stream.as_inner()) }
+    Ok(Stream::new(device.clone(), Arc::new(unsafe { Queue::borrowed(backend, stream.cast()) })))
 }
 
 /// The device address of a view; meaningless if the view is empty.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
-pub fn raw_pointer<'a, T: Element>(view: impl Into<View<'a, T>>) -> Result<CUdeviceptr> {
+pub fn raw_pointer<'a, T: Element>(view: impl Into<View<'a, T>>) -> Result<u64> {
     let view = view.into();
     match view.device().kind() {
         Kind::Cuda => Ok(view.address()),
@@ -88,22 +107,12 @@ pub fn raw_pointer<'a, T: Element>(view: impl Into<View<'a, T>>) -> Result<CUdev
 ///
 /// # Errors
 /// As [`raw_pointer`].
-pub fn raw_pointer_mut<'a, T: Element>(view: impl Into<ViewMut<'a, T>>) -> Result<CUdeviceptr> {
+pub fn raw_pointer_mut<'a, T: Element>(view: impl Into<ViewMut<'a, T>>) -> Result<u64> {
     let view = view.into();
     match view.device().kind() {
         Kind::Cuda => Ok(view.address()),
         _ => Err(no_cuda("device addresses", view.device())),
     }
-}
-
-/// The device address of a view, as `cust` has it.
-///
-/// # Errors
-/// As [`raw_pointer`].
-pub fn device_pointer<'a, T: Element + cust::memory::DeviceCopy>(
-    view: impl Into<View<'a, T>>,
-) -> Result<cust::memory::DevicePointer<T>> {
-    raw_pointer(view).map(cust::memory::DevicePointer::from_raw)
 }
 
 /// A view of memory that was allocated elsewhere.
@@ -114,11 +123,7 @@ pub fn device_pointer<'a, T: Element + cust::memory::DeviceCopy>(
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
-pub unsafe fn view_from_raw<T: Element>(
-    device: &Device,
-    pointer: CUdeviceptr,
-    len: usize,
-) -> Result<View<'_, T>> {
+pub unsafe fn view_from_raw<T: Element>(device: &Device, pointer: u64, len: usize) -> Result<View<'_, T>> {
     backend(device)?;
     // SAFETY: the caller's promise.
     Ok(unsafe { View::from_parts(device, pointer, len) })
@@ -133,7 +138,7 @@ pub unsafe fn view_from_raw<T: Element>(
 /// [`Error::Unsupported`] elsewhere than on CUDA.
 pub unsafe fn view_mut_from_raw<T: Element>(
     device: &Device,
-    pointer: CUdeviceptr,
+    pointer: u64,
     len: usize,
 ) -> Result<ViewMut<'_, T>> {
     backend(device)?;
@@ -144,16 +149,12 @@ pub unsafe fn view_mut_from_raw<T: Element>(
 /// A buffer that takes over memory: it will be freed with `cuMemFree`.
 ///
 /// # Safety
-/// `pointer` came from `cuMemAlloc` (or `cust::memory::cuda_malloc`) in the device's primary context with exactly
+/// `pointer` came from `cuMemAlloc` in the device's primary context with exactly
 /// the bytes of `len` elements, and nothing else uses or frees it. Where that is no bytes it is 0.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
-pub unsafe fn buffer_from_raw<T: Element>(
-    device: &Device,
-    pointer: CUdeviceptr,
-    len: usize,
-) -> Result<Buffer<T>> {
+pub unsafe fn buffer_from_raw<T: Element>(device: &Device, pointer: u64, len: usize) -> Result<Buffer<T>> {
     backend(device)?;
     // SAFETY: the caller's promise.
     Ok(unsafe { Buffer::from_parts(device.clone(), pointer, len) })
@@ -163,21 +164,8 @@ pub unsafe fn buffer_from_raw<T: Element>(
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA; then the buffer is dropped.
-pub fn buffer_into_raw<T: Element>(buffer: Buffer<T>) -> Result<(CUdeviceptr, usize)> {
+pub fn buffer_into_raw<T: Element>(buffer: Buffer<T>) -> Result<(u64, usize)> {
     let raw = (raw_pointer(&buffer)?, buffer.len());
     buffer.forget();
     Ok(raw)
-}
-
-/// The device address of a view, as `rustacuda_core` has it.
-///
-/// # Errors
-/// As [`raw_pointer`].
-#[cfg(feature = "rustacuda")]
-pub fn rustacuda_pointer<'a, T: Element>(
-    view: impl Into<View<'a, T>>,
-) -> Result<rustacuda_core::DevicePointer<T>> {
-    let pointer = raw_pointer(view)?;
-    // SAFETY: it is a device address, and kept as one.
-    Ok(unsafe { rustacuda_core::DevicePointer::wrap(pointer as usize as *mut T) })
 }

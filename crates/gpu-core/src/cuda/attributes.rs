@@ -1,6 +1,6 @@
 //! Device attributes, by the numbers that the driver's interface gives them.
 
-use cust::device::Device;
+use cuda_shim::{CUdevice, CUdevice_attribute, CUresult, CUuuid};
 
 use super::context::Context;
 use crate::capability::Capability;
@@ -9,26 +9,21 @@ use crate::limits::Limits;
 use crate::properties::{DriverVersion, Properties};
 
 /// One attribute; 0 where the driver does not know it.
-///
-/// Through the shim, since `cust`'s list of attributes ends before those of newer drivers.
-fn attribute(device: Device, number: u32) -> u32 {
-    let mut value = 0_i32;
-    // SAFETY: `value` is a valid place, and the driver refuses numbers it does not know.
-    let code = unsafe {
-        cuda_shim::table::device::cuDeviceGetAttribute((&raw mut value).cast(), number, device.as_raw())
-    };
-    if code == cuda_shim::SUCCESS { value.max(0) as u32 } else { 0 }
+fn attribute(device: CUdevice, number: u32) -> u32 {
+    let mut value = 0;
+    let code = cuda_shim::cuDeviceGetAttribute(&mut value, CUdevice_attribute(number), device);
+    if code == CUresult::CUDA_SUCCESS { value.max(0) as u32 } else { 0 }
 }
 
-pub(super) fn capability(device: Device) -> Capability {
+pub(super) fn capability(device: CUdevice) -> Capability {
     Capability::new(attribute(device, 75), attribute(device, 76))
 }
 
-pub(super) fn multiprocessors(device: Device) -> u32 {
+pub(super) fn multiprocessors(device: CUdevice) -> u32 {
     attribute(device, 16)
 }
 
-pub(super) fn limits(device: Device) -> Limits {
+pub(super) fn limits(device: CUdevice) -> Limits {
     Limits {
         grid: [5, 6, 7].map(|number| attribute(device, number)),
         block: [2, 3, 4].map(|number| attribute(device, number)),
@@ -39,11 +34,9 @@ pub(super) fn limits(device: Device) -> Limits {
 }
 
 /// Bytes in the form of `nvidia-smi -L`.
-fn uuid(device: Device) -> String {
-    let mut uuid = cust::sys::CUuuid { bytes: [0; 16] };
-    // SAFETY: `uuid` is a valid place.
-    let code = unsafe { cuda_shim::table::device::cuDeviceGetUuid((&raw mut uuid).cast(), device.as_raw()) };
-    if code != cuda_shim::SUCCESS {
+fn uuid(device: CUdevice) -> String {
+    let mut uuid = CUuuid::default();
+    if cuda_shim::cuDeviceGetUuid(&mut uuid, device) != CUresult::CUDA_SUCCESS {
         return String::new();
     }
     let mut text = String::new();
@@ -51,7 +44,7 @@ fn uuid(device: Device) -> String {
         if [4, 6, 8, 10].contains(&index) {
             text.push('-');
         }
-        text.push_str(&format!("{:02x}", *byte as u8));
+        text.push_str(&format!("{byte:02x}"));
     }
     text
 }
@@ -61,6 +54,8 @@ pub(super) fn properties(context: &Context) -> Result<Properties> {
     let device = context.device;
     let number = |number| attribute(device, number);
     let flag = |number| attribute(device, number) != 0;
+    let mut total_memory = 0;
+    context.check("cuDeviceTotalMem", cuda_shim::cuDeviceTotalMem_v2(&mut total_memory, device))?;
     Ok(Properties {
         name: context.name.clone(),
         ordinal: context.ordinal as u32,
@@ -69,7 +64,7 @@ pub(super) fn properties(context: &Context) -> Result<Properties> {
         capability: context.capability,
         driver_version: DriverVersion(context.driver_version),
 
-        total_memory: context.check("cuDeviceTotalMem", device.total_memory())? as u64,
+        total_memory: total_memory as u64,
         constant_memory: number(9),
         l2_cache: number(38),
         l2_persisting_max: number(108),

@@ -2,80 +2,21 @@
 
 use std::ffi::CStr;
 
-use cust::error::{CudaError, CudaResult};
-use cust::sys::CUresult;
+use cuda_shim::CUresult;
 
 use crate::error::DriverFailure;
 
-/// What a call returned, as the driver's own number.
-pub(super) trait Outcome {
-    /// What a successful call gives.
-    type Value;
-    /// The value, or the code of the failure.
-    fn code(self) -> Result<Self::Value, i32>;
-}
-
-/// A call of `cust::sys`.
-impl Outcome for CUresult {
-    type Value = ();
-
-    fn code(self) -> Result<(), i32> {
-        match self as i32 {
-            cuda_shim::SUCCESS => Ok(()),
-            code => Err(raw(code)),
-        }
-    }
-}
-
-/// A call of `cust`.
-impl<T> Outcome for CudaResult<T> {
-    type Value = T;
-
-    fn code(self) -> Result<T, i32> {
-        self.map_err(|error| match error {
-            // `cust`'s own, for sizes that the caller has ruled out.
-            CudaError::InvalidMemoryAllocation => 1,
-            error => raw(error as i32),
-        })
-    }
-}
-
-/// A call of `cuda_shim`, for what is newer than `cust`.
-impl Outcome for i32 {
-    type Value = ();
-
-    fn code(self) -> Result<(), i32> {
-        match self {
-            cuda_shim::SUCCESS => Ok(()),
-            code => Err(raw(code)),
-        }
-    }
-}
-
-/// The driver's code. 999 stands for every code that `cust` does not know; the shim kept the real one.
-fn raw(code: i32) -> i32 {
-    if code == cuda_shim::UNKNOWN { cuda_shim::last_code() } else { code }
-}
-
 /// Runs a call and names its failure. The call's name is a literal, so that errors can be grepped for.
-pub(super) fn check<O: Outcome>(call: &'static str, outcome: O) -> Result<O::Value, Box<DriverFailure>> {
+pub(super) fn check(call: &'static str, outcome: CUresult) -> Result<(), Box<DriverFailure>> {
     outcome.code().map_err(|code| failure(call, code))
 }
 
 /// The failure of `call` with this code.
 #[cold]
-pub(super) fn failure(call: &'static str, code: i32) -> Box<DriverFailure> {
-    let (name, text) = (text(cuda_shim::cuGetErrorName, code), text(cuda_shim::cuGetErrorString, code));
+pub(crate) fn failure(call: &'static str, code: i32) -> Box<DriverFailure> {
+    let text = |text: &CStr| text.to_string_lossy().into_owned();
+    let (name, text) = (text(CUresult(code).name()), text(CUresult(code).text()));
     Box::new(DriverFailure { call, code, name, text, sticky: is_sticky(code), launch: None, log: None })
-}
-
-fn text(function: unsafe extern "C" fn(i32, *mut *const core::ffi::c_char) -> i32, code: i32) -> String {
-    let mut text = core::ptr::null();
-    // SAFETY: `text` is a valid place for a pointer; the function always sets it to a static string.
-    unsafe {
-        function(code, &mut text);
-        CStr::from_ptr(text).to_string_lossy().into_owned()
-    }
 }
 
 /// Whether a failure leaves the context unusable: every later call would return it again.

@@ -1,12 +1,13 @@
 //! A device's primary context: entered before every call, and closed for good by a sticky failure.
 
+use core::ffi::CStr;
+use core::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cust::context::CurrentContext;
-use cust::device::Device;
+use cuda_shim::{CUcontext, CUdevice, CUresult};
 
 use super::attributes;
-use super::call::{Outcome, check};
+use super::call::check;
 use super::event::Spares;
 use super::module::Modules;
 use crate::capability::Capability;
@@ -15,8 +16,8 @@ use crate::limits::Limits;
 
 /// A device and its primary context.
 pub(crate) struct Context {
-    cust: cust::context::Context,
-    pub(super) device: Device,
+    primary: Primary,
+    pub(super) device: CUdevice,
     pub(super) ordinal: usize,
     pub(super) name: String,
     pub(super) capability: Capability,
@@ -31,13 +32,15 @@ pub(crate) struct Context {
 impl Context {
     /// Retains the primary context of a device.
     pub(super) fn new(ordinal: usize, driver_version: u32) -> core::result::Result<Self, Box<DriverFailure>> {
-        let device = check("cuDeviceGet", Device::get_device(ordinal as u32))?;
-        let name = check("cuDeviceGetName", device.name())?;
-        let cust = check("cuDevicePrimaryCtxRetain", cust::context::Context::new(device))?;
-        // `cust` ignores whether the new context could be made current; this does not.
-        check("cuCtxSetCurrent", CurrentContext::set_current(&cust))?;
+        let mut device = 0;
+        // An ordinal that does not fit is none that exists.
+        let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        check("cuDeviceGet", cuda_shim::cuDeviceGet(&mut device, number))?;
+        let name = name(device)?;
+        let primary = Primary::retain(device)?;
+        check("cuCtxSetCurrent", primary.make_current())?;
         Ok(Self {
-            cust,
+            primary,
             device,
             ordinal,
             name,
@@ -57,16 +60,16 @@ impl Context {
         if let Some(first) = self.failure.get() {
             return Err(Error::Poisoned { first: first.clone() });
         }
-        self.check("cuCtxSetCurrent", CurrentContext::set_current(&self.cust))
+        self.check("cuCtxSetCurrent", self.primary.make_current())
     }
 
     /// The same for destructors, which go on after a failure. Whether there is sense in it.
     pub(super) fn enter_to_release(&self) -> bool {
-        CurrentContext::set_current(&self.cust).is_ok()
+        self.primary.make_current().code().is_ok()
     }
 
     /// Judges a call: a sticky failure closes the context.
-    pub(super) fn check<O: Outcome>(&self, call: &'static str, outcome: O) -> Result<O::Value> {
+    pub(super) fn check(&self, call: &'static str, outcome: CUresult) -> Result<()> {
         check(call, outcome).map_err(|failure| self.fail(failure))
     }
 
@@ -91,8 +94,55 @@ impl Context {
         *self.last_launch.lock().unwrap_or_else(PoisonError::into_inner) = Some(launched);
     }
 
-    /// The context as `cust` has it.
-    pub(crate) fn cust(&self) -> &cust::context::Context {
-        &self.cust
+    /// The device's number.
+    #[cfg(feature = "cust")]
+    pub(crate) fn ordinal(&self) -> usize {
+        self.ordinal
     }
+
+    /// The driver's handle.
+    pub(crate) fn raw(&self) -> CUcontext {
+        self.primary.raw
+    }
+}
+
+/// A primary context, retained.
+struct Primary {
+    raw: CUcontext,
+    device: CUdevice,
+}
+
+// SAFETY: the driver's contexts may be used from any thread.
+unsafe impl Send for Primary {}
+// SAFETY: as above; the driver locks for itself.
+unsafe impl Sync for Primary {}
+
+impl Primary {
+    fn retain(device: CUdevice) -> core::result::Result<Self, Box<DriverFailure>> {
+        let mut raw = ptr::null_mut();
+        check("cuDevicePrimaryCtxRetain", cuda_shim::cuDevicePrimaryCtxRetain(&mut raw, device))?;
+        Ok(Self { raw, device })
+    }
+
+    fn make_current(&self) -> CUresult {
+        // SAFETY: the context is retained.
+        unsafe { cuda_shim::cuCtxSetCurrent(self.raw) }
+    }
+}
+
+impl Drop for Primary {
+    fn drop(&mut self) {
+        // SAFETY: it was retained once, and its handle is not used any more. A failure leaves it retained, which does no harm.
+        let _ = unsafe { cuda_shim::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+/// The device's name.
+fn name(device: CUdevice) -> core::result::Result<String, Box<DriverFailure>> {
+    let mut name = [0_u8; 256];
+    // SAFETY: the buffer has the size it says; what the driver cuts off there ends with a nul.
+    let outcome = unsafe { cuda_shim::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, device) };
+    check("cuDeviceGetName", outcome)?;
+    let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
 }

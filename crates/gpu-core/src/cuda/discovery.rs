@@ -1,9 +1,9 @@
 //! Which devices there are, and the one context that each has.
 
+use core::ptr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cust::CudaFlags;
-use cust::device::Device;
+use cuda_shim::{CUcontext, CUresult};
 
 use super::call::check;
 use super::context::Context;
@@ -27,15 +27,17 @@ fn driver() -> Result<&'static Driver> {
 }
 
 fn initialise() -> core::result::Result<Driver, Box<crate::error::DriverFailure>> {
-    let count = match check("cuInit", cust::init(CudaFlags::empty())) {
-        Ok(()) => check("cuDeviceGetCount", Device::num_devices())?,
+    let mut count = 0;
+    match cuda_shim::cuInit(0) {
         // A driver without a device: none is there, which is no failure.
-        Err(failure) if failure.code == cuda_shim::NO_DEVICE => 0,
-        Err(failure) => return Err(failure),
-    };
-    let mut version = 0_i32;
-    // SAFETY: `version` is a valid place.
-    check("cuDriverGetVersion", unsafe { cust::sys::cuDriverGetVersion(&mut version) })?;
+        CUresult::CUDA_ERROR_NO_DEVICE => {}
+        outcome => {
+            check("cuInit", outcome)?;
+            check("cuDeviceGetCount", cuda_shim::cuDeviceGetCount(&mut count))?;
+        }
+    }
+    let mut version = 0;
+    check("cuDriverGetVersion", cuda_shim::cuDriverGetVersion(&mut version))?;
     Ok(Driver { version: version.unsigned_abs(), contexts: (0..count).map(|_| Mutex::default()).collect() })
 }
 
@@ -57,4 +59,37 @@ pub(crate) fn context(ordinal: usize) -> Result<Arc<Context>> {
     let context = Arc::new(Context::new(ordinal, driver.version).map_err(Error::Cuda)?);
     *place = Some(Arc::clone(&context));
     Ok(context)
+}
+
+/// The number of the device that a context is on. The thread's context stays what it was.
+///
+/// # Safety
+/// The context lives.
+pub(crate) unsafe fn ordinal_of(context: CUcontext) -> Result<usize> {
+    let count = count()?;
+    let mut before = ptr::null_mut();
+    check("cuCtxGetCurrent", cuda_shim::cuCtxGetCurrent(&mut before)).map_err(Error::Cuda)?;
+    let mut device = 0;
+    // SAFETY: the caller's promise; what was current before may be so again.
+    let (entered, asked, left) = unsafe {
+        (
+            cuda_shim::cuCtxSetCurrent(context),
+            cuda_shim::cuCtxGetDevice(&mut device),
+            cuda_shim::cuCtxSetCurrent(before),
+        )
+    };
+    for (call, outcome) in
+        [("cuCtxSetCurrent", entered), ("cuCtxGetDevice", asked), ("cuCtxSetCurrent", left)]
+    {
+        check(call, outcome).map_err(Error::Cuda)?;
+    }
+    for ordinal in 0..count {
+        let mut other = 0;
+        check("cuDeviceGet", cuda_shim::cuDeviceGet(&mut other, ordinal as i32)).map_err(Error::Cuda)?;
+        if other == device {
+            return Ok(ordinal);
+        }
+    }
+    // A part of a device, which `Device` does not know.
+    Err(Error::NoSuchDevice { asked: device.unsigned_abs() as usize, count })
 }

@@ -4,7 +4,7 @@ use core::any::Any;
 use core::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cust::sys::{self, CUevent, CUstream};
+use cuda_shim::{self as sys, CUevent, CUstream};
 
 use super::context::Context;
 use super::stream::done;
@@ -52,8 +52,7 @@ impl Event {
             Some(spare) => spare,
             None => {
                 let mut raw = ptr::null_mut();
-                // SAFETY: `raw` is a valid place.
-                context.check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, 0) })?;
+                context.check("cuEventCreate", sys::cuEventCreate(&mut raw, sys::CU_EVENT_DEFAULT))?;
                 raw
             }
         };

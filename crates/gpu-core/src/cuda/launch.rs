@@ -1,9 +1,12 @@
 //! The driver's two ways to launch a kernel.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::c_void;
 use core::ptr;
 
-use cust::sys::{self, CUfunction, CUresult, CUstream};
+use cuda_shim::{
+    self as sys, CUfunction, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig,
+    CUresult, CUstream,
+};
 use gpu_std::launch::LaunchConfig;
 
 /// A kernel that starts when everything before it on the stream has ended.
@@ -46,62 +49,26 @@ pub(super) unsafe fn programmatic(
     stream: CUstream,
     arguments: &mut [*mut c_void],
 ) -> CUresult {
-    let mut attribute = Attribute {
-        id: Attribute::PROGRAMMATIC_STREAM_SERIALIZATION,
-        padding: 0,
-        value: AttributeValue([0; 8]),
+    let mut value = CUlaunchAttributeValue { words: [0; 8] };
+    value.programmaticStreamSerializationAllowed = 1;
+    let mut attribute = CUlaunchAttribute {
+        id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value,
     };
-    attribute.value.0[0] = 1;
-    let config = Config {
-        grid: config.grid,
-        block: config.block,
-        shared_bytes: config.shared_bytes,
-        stream,
-        attributes: &mut attribute,
-        attribute_count: 1,
+    let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
+    let config = CUlaunchConfig {
+        gridDimX: grid_x,
+        gridDimY: grid_y,
+        gridDimZ: grid_z,
+        blockDimX: block_x,
+        blockDimY: block_y,
+        blockDimZ: block_z,
+        sharedMemBytes: config.shared_bytes,
+        hStream: stream,
+        attrs: &mut attribute,
+        numAttrs: 1,
     };
     // SAFETY: the caller's promise; the driver reads configuration and attribute before it returns.
-    unsafe { cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), ptr::null_mut()) }
+    unsafe { sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), ptr::null_mut()) }
 }
-
-// Newer than the bindings of cust 0.3.2 (CUDA 11.8). cuda-shim resolves it.
-unsafe extern "C" {
-    fn cuLaunchKernelEx(
-        config: *const Config,
-        function: CUfunction,
-        arguments: *mut *mut c_void,
-        extra: *mut *mut c_void,
-    ) -> CUresult;
-}
-
-/// `CUlaunchConfig`.
-#[repr(C)]
-struct Config {
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
-    stream: CUstream,
-    attributes: *mut Attribute,
-    attribute_count: c_uint,
-}
-
-/// `CUlaunchAttribute`.
-#[repr(C)]
-struct Attribute {
-    id: c_int,
-    padding: c_int,
-    value: AttributeValue,
-}
-
-impl Attribute {
-    /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
-    const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
-}
-
-/// `CUlaunchAttributeValue`, a union of 64 bytes; here the flag in its first word. Little-endian, as every host of a
-/// CUDA device is.
-#[repr(C)]
-struct AttributeValue([u64; 8]);
-
-// What cuda.h says of the structures on 64-bit hosts.
-const _: () = assert!(size_of::<Attribute>() == 72 && size_of::<Config>() == 56);

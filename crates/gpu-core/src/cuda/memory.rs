@@ -3,11 +3,9 @@
 use core::ffi::c_void;
 use std::sync::Arc;
 
-use cust::memory::DevicePointer;
-use cust::sys;
+use cuda_shim::{self as sys, CUresult};
 
 use super::attributes;
-use super::call::Outcome;
 use super::context::Context;
 use super::stream::Queue;
 use crate::backend::{self, Backend};
@@ -19,7 +17,7 @@ use crate::texture::{Plan, Raw};
 impl Context {
     /// The error of a failed allocation: out of memory says what was asked for and what there is.
     pub(super) fn allocation_error(&self, call: &'static str, code: i32, asked: usize) -> Error {
-        if code != sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY as i32 {
+        if code != CUresult::CUDA_ERROR_OUT_OF_MEMORY.0 {
             return self.fail(super::call::failure(call, code));
         }
         let (free, total) = self.memory_info().unwrap_or_default();
@@ -48,24 +46,21 @@ impl Backend for Context {
     fn memory_info(&self) -> Result<(u64, u64)> {
         self.enter()?;
         let (mut free, mut total) = (0_usize, 0_usize);
-        // SAFETY: both are valid places.
-        self.check("cuMemGetInfo", unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
+        self.check("cuMemGetInfo", sys::cuMemGetInfo_v2(&mut free, &mut total))?;
         Ok((free as u64, total as u64))
     }
 
     fn synchronize(&self) -> Result<()> {
         self.enter()?;
-        self.check("cuCtxSynchronize", cust::context::CurrentContext::synchronize())
+        self.check("cuCtxSynchronize", sys::cuCtxSynchronize())
     }
 
     fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
         self.enter()?;
-        // SAFETY: the context is current, and the memory is freed by `release` alone.
-        let memory = unsafe { cust::memory::cuda_malloc::<u8>(bytes) };
-        let address = match memory.code() {
-            Ok(memory) => memory.as_raw(),
-            Err(code) => return Err(self.allocation_error("cuMemAlloc", code, bytes)),
-        };
+        let mut address = 0;
+        if let Err(code) = sys::cuMemAlloc_v2(&mut address, bytes).code() {
+            return Err(self.allocation_error("cuMemAlloc", code, bytes));
+        }
         if zeroed {
             // On the legacy default stream, so before all that is enqueued later.
             // SAFETY: the memory was just allocated with that size.
@@ -85,9 +80,9 @@ impl Backend for Context {
         }
         // Work on any stream may still use the memory. The driver waits as well when it frees, but does not promise
         // to. A failure is reported by the next call that can return one.
-        let _ = cust::context::CurrentContext::synchronize();
+        let _ = sys::cuCtxSynchronize();
         // SAFETY: the caller's promise: `allocate` gave the address and nothing else frees it.
-        let _ = unsafe { cust::memory::cuda_free(DevicePointer::<u8>::from_raw(address)) };
+        let _ = unsafe { sys::cuMemFree_v2(address) };
     }
 
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
@@ -110,8 +105,7 @@ impl Backend for Context {
         self.enter()?;
         let mut memory = core::ptr::null_mut::<c_void>();
         // Portable: pinned for every context, so that a copy on another device is no fault.
-        // SAFETY: `memory` is a valid place.
-        let outcome = unsafe { sys::cuMemHostAlloc(&mut memory, bytes, sys::CU_MEMHOSTALLOC_PORTABLE) };
+        let outcome = sys::cuMemHostAlloc(&mut memory, bytes, sys::CU_MEMHOSTALLOC_PORTABLE);
         if let Err(code) = outcome.code() {
             return Err(self.allocation_error("cuMemHostAlloc", code, bytes));
         }

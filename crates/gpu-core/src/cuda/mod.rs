@@ -1,4 +1,4 @@
-//! The CUDA backend: all of the crate's use of `cust` and of the driver, outside of `interop`.
+//! The CUDA backend: all of the crate's use of the driver.
 //!
 //! A device's primary context is retained when the device is first asked for and kept until the process ends, with
 //! the modules loaded into it. So every handle to a device shares one context, nothing can outlive it, and a second
@@ -17,9 +17,8 @@ mod stream;
 mod tests;
 mod texture;
 
-// Links the functions that `cust` expects of the driver.
-extern crate cuda_shim as _;
-
+#[cfg(feature = "cust")]
+pub(crate) use call::failure;
 pub(crate) use context::Context;
-pub(crate) use discovery::{context, count};
+pub(crate) use discovery::{context, count, ordinal_of};
 pub(crate) use stream::Queue;

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use cust::sys::{self, CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
+use cuda_shim::{self as sys, CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
 use gpu_std::launch::{Image, KernelMeta, LaunchConfig};
 
-use super::call::{Outcome, failure};
+use super::call::failure;
 use super::context::Context;
 use crate::error::{Error, Result};
 use crate::image::{choose, driver_for_isa, expect_kernel, target};
@@ -72,7 +72,7 @@ impl Modules {
 /// Hands PTX to the driver, which compiles it.
 fn load(context: &Context, kernel: &KernelMeta, image: &Image) -> Result<CUmodule> {
     let Ok(text) = CString::new(image.ptx) else {
-        let mut failure = failure("cuModuleLoadDataEx", sys::CUresult::CUDA_ERROR_INVALID_PTX as i32);
+        let mut failure = failure("cuModuleLoadDataEx", sys::CUresult::CUDA_ERROR_INVALID_PTX.0);
         failure.log = Some(format!("the PTX of kernel `{}` contains a zero byte", kernel.name));
         return Err(Error::Cuda(failure));
     };
@@ -94,7 +94,7 @@ fn load(context: &Context, kernel: &KernelMeta, image: &Image) -> Result<CUmodul
     };
     let Err(code) = outcome.code() else { return Ok(raw) };
     // The version table may be wrong about a driver; the driver is not.
-    if code == sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION as i32 {
+    if code == sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION.0 {
         let isa = image.isa().unwrap_or(0);
         return Err(Error::DriverTooOld {
             kernel: kernel.name.into(),
@@ -125,7 +125,7 @@ impl Function {
         let outcome = match CString::new(kernel.name) {
             // SAFETY: the module is loaded, the name ends with a nul, `raw` is a valid place.
             Ok(name) => unsafe { sys::cuModuleGetFunction(&mut raw, module, name.as_ptr()) }.code(),
-            Err(_) => Err(sys::CUresult::CUDA_ERROR_NOT_FOUND as i32),
+            Err(_) => Err(sys::CUresult::CUDA_ERROR_NOT_FOUND.0),
         };
         if let Err(code) = outcome {
             let mut failure = failure("cuModuleGetFunction", code);

@@ -5,11 +5,10 @@ use core::ffi::c_void;
 use core::ptr;
 use std::sync::Arc;
 
-use cust::stream::{Stream, StreamFlags};
-use cust::sys::{self, CUstream};
+use cuda_shim::{self as sys, CUresult, CUstream};
 use gpu_std::launch::Invocation;
 
-use super::call::{Outcome, failure};
+use super::call::failure;
 use super::context::Context;
 use super::event::Event;
 use super::launch;
@@ -18,9 +17,9 @@ use crate::error::{Error, Launched, Result};
 
 /// A stream of a CUDA device.
 pub(crate) struct Queue {
-    /// What destroys it; none for the default stream and for streams that belong to someone else.
-    owned: Option<Stream>,
     raw: CUstream,
+    /// Whether it is destroyed with this: not the default stream, nor streams that belong to someone else.
+    owned: bool,
     context: Arc<Context>,
 }
 
@@ -33,13 +32,14 @@ impl Queue {
     /// A new blocking stream: the legacy default stream, and with it every plain transfer, is ordered with it.
     pub(super) fn create(context: Arc<Context>) -> Result<Self> {
         context.enter()?;
-        let stream = context.check("cuStreamCreate", Stream::new(StreamFlags::DEFAULT, None))?;
-        Ok(Self { raw: stream.as_inner(), owned: Some(stream), context })
+        let mut raw = ptr::null_mut();
+        context.check("cuStreamCreate", sys::cuStreamCreate(&mut raw, sys::CU_STREAM_DEFAULT))?;
+        Ok(Self { raw, owned: true, context })
     }
 
     /// The stream that every context has.
     pub(super) fn legacy_default(context: Arc<Context>) -> Self {
-        Self { owned: None, raw: ptr::null_mut(), context }
+        Self { raw: ptr::null_mut(), owned: false, context }
     }
 
     /// Someone else's stream.
@@ -47,7 +47,7 @@ impl Queue {
     /// # Safety
     /// It is a stream of this context and outlives the result.
     pub(crate) unsafe fn borrowed(context: Arc<Context>, raw: CUstream) -> Self {
-        Self { owned: None, raw, context }
+        Self { raw, owned: false, context }
     }
 
     pub(crate) fn raw(&self) -> CUstream {
@@ -57,9 +57,10 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if let Some(stream) = self.owned.take() {
+        if self.owned && self.context.enter_to_release() {
             // Work that is still queued goes on. A failure leaks the stream, which is all that can be done.
-            if self.context.enter_to_release() { drop(stream) } else { core::mem::forget(stream) }
+            // SAFETY: `create` made it, and nothing else destroys it.
+            let _ = unsafe { sys::cuStreamDestroy_v2(self.raw) };
         }
     }
 }
@@ -168,10 +169,10 @@ impl backend::Queue for Queue {
 }
 
 /// Whether a query found the work done; "not ready" is an answer and no failure.
-pub(super) fn done(context: &Context, call: &'static str, outcome: sys::CUresult) -> Result<bool> {
+pub(super) fn done(context: &Context, call: &'static str, outcome: CUresult) -> Result<bool> {
     match outcome.code() {
         Ok(()) => Ok(true),
-        Err(code) if code == sys::CUresult::CUDA_ERROR_NOT_READY as i32 => Ok(false),
+        Err(code) if code == CUresult::CUDA_ERROR_NOT_READY.0 => Ok(false),
         Err(code) => Err::<bool, Error>(context.fail(failure(call, code))),
     }
 }

@@ -3,9 +3,8 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use cust::sys;
+use cuda_shim as sys;
 
-use super::call::Outcome;
 use super::context::Context;
 use crate::error::Result;
 use crate::texture::{AddressMode, FilterMode, Plan, Raw, ReadMode};
@@ -32,8 +31,7 @@ impl Context {
             Flags: 0,
         };
         let mut array = ptr::null_mut();
-        // SAFETY: both are valid places.
-        if let Err(code) = unsafe { sys::cuArray3DCreate_v2(&mut array, &shape) }.code() {
+        if let Err(code) = sys::cuArray3DCreate_v2(&mut array, &shape).code() {
             let bytes = width * height.max(1) * depth.max(1) * plan.channels * plan.bytes;
             return Err(self.allocation_error("cuArray3DCreate", code, bytes));
         }
@@ -93,11 +91,12 @@ impl Context {
     /// # Safety
     /// The array is live.
     unsafe fn texture_object(&self, plan: &Plan, array: sys::CUarray) -> Result<u64> {
+        // All of it is written, as the driver may read all of it.
+        let mut resource = sys::CUDA_RESOURCE { reserved: [0; 32] };
+        resource.hArray = array;
         let resource = sys::CUDA_RESOURCE_DESC {
             resType: sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY,
-            res: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
-                array: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_1 { hArray: array },
-            },
+            res: resource,
             flags: 0,
         };
         let address = match plan.descriptor.address {
@@ -144,7 +143,7 @@ impl Context {
             return;
         }
         // Kernels on any stream may still read it. A failure is reported by the next call that can return one.
-        let _ = cust::context::CurrentContext::synchronize();
+        let _ = sys::cuCtxSynchronize();
         // SAFETY: the caller's promise.
         unsafe {
             let _ = sys::cuTexObjectDestroy(raw.object);

@@ -1,6 +1,6 @@
 //! Contexts, peers and the profiler.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuCtxCreate_v2(pctx: P, flags: u32, dev: i32);

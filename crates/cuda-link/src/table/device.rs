@@ -1,6 +1,6 @@
 //! Initialisation and devices.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuInit(flags: u32);

@@ -1,6 +1,6 @@
 //! Memory: linear, pinned, pooled, virtual, arrays, pointers and sharing between processes.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuMemGetInfo_v2(free: P, total: P);

@@ -1,6 +1,6 @@
 //! Graphs.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuGraphCreate(ph_graph: P, flags: u32);

@@ -1,6 +1,6 @@
 //! Modules, functions, launches and occupancy.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuModuleLoad(module: P, fname: P);

@@ -1,6 +1,6 @@
 //! Textures, surfaces and graphics.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuTexRefSetArray(h_tex_ref: P, h_array: P, flags: u32);

@@ -1,6 +1,6 @@
 //! Streams, events and external semaphores.
 
-use crate::resolve::driver_functions;
+use crate::export::driver_functions;
 
 driver_functions! {
     cuStreamCreate(ph_stream: P, flags: u32);

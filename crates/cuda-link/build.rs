@@ -1,4 +1,4 @@
-//! Satisfies `-lcuda`: the linker is handed an empty library, since every symbol is defined by this crate.
+//! Satisfies `-lcuda`: the linker is handed an empty library, since this crate defines every symbol.
 
 use std::path::PathBuf;
 use std::{env, fs};

@@ -1,0 +1,24 @@
+//! Streams, and what is captured from them.
+
+use core::ffi::c_uint;
+
+use crate::resolve::driver_functions;
+use crate::types::{CUevent, CUgraph, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus};
+
+/// Ordered with the legacy default stream.
+pub const CU_STREAM_DEFAULT: c_uint = 0;
+
+driver_functions! {
+    safe {
+        cuStreamCreate(stream: &mut CUstream, flags: c_uint);
+    }
+    unsafe {
+        cuStreamDestroy_v2(stream: CUstream);
+        cuStreamSynchronize(stream: CUstream);
+        cuStreamQuery(stream: CUstream);
+        cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+        cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
+        cuStreamEndCapture(stream: CUstream, graph: &mut CUgraph);
+        cuStreamIsCapturing(stream: CUstream, status: &mut CUstreamCaptureStatus);
+    }
+}
