@@ -10,15 +10,25 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The primitives are what gpu-kernels has modules for.
-fn primitives() -> Vec<String> {
-    let lib = read("gpu-kernels/src/lib.rs");
-    let names: Vec<String> = lib
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_string()))
-        .collect();
+/// The families of kernels: the folders of gpu-kernels.
+fn families() -> Vec<String> {
+    let entries = std::fs::read_dir(root().join("gpu-kernels")).expect("gpu-kernels");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
     assert!(names.len() >= 2, "found only {names:?}");
     names
+}
+
+/// The primitives are the families that have a crate of their own. What another crate offers, it depends on.
+fn primitives() -> Vec<String> {
+    let (own, others): (Vec<_>, Vec<_>) =
+        families().into_iter().partition(|name| root().join(format!("crates/gpu-{name}")).is_dir());
+    for family in others {
+        let uses = |name: &&String| read(&format!("crates/gpu-{name}/Cargo.toml")).contains(&format!("gpu-{family}-kernels"));
+        assert!(own.iter().any(|name| uses(&name)), "no crate offers the kernels of gpu-kernels/{family}");
+    }
+    own
 }
 
 /// The files of a folder and of the folders in it.
@@ -28,15 +38,9 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// A primitive's kernels: a file, or a folder of files.
-fn kernel_files(name: &str) -> Vec<PathBuf> {
-    let folder = root().join("gpu-kernels/src").join(name);
-    if folder.is_dir() { files_below(&folder) } else { vec![folder.with_extension("rs")] }
-}
-
 #[test]
 fn every_primitive_has_all_its_places() {
-    let (readme, manifest) = (read("README.md"), read("gpu-kernels/Cargo.toml"));
+    let readme = read("README.md");
     let mut missing = Vec::new();
     for name in primitives() {
         for file in [
@@ -62,8 +66,8 @@ fn every_primitive_has_all_its_places() {
         if !readme.contains(&format!("| [gpu-{name}](crates/gpu-{name}) |")) {
             missing.push(format!("a row for gpu-{name} in README.md"));
         }
-        if !manifest.contains(&format!("name = \"{name}_")) {
-            missing.push(format!("a module {name}_… in gpu-kernels/Cargo.toml"));
+        if !root().join(format!("gpu-kernels/{name}/ptx/manifest.json")).exists() {
+            missing.push(format!("the PTX of gpu-kernels/{name}"));
         }
     }
     assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
@@ -79,7 +83,9 @@ fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
             let is_launch = path.ends_with("launch.rs");
             assert_eq!(has_unsafe, is_launch, "{}: unsafe code belongs into launch.rs", path.display());
         }
-        for path in kernel_files(&name) {
+    }
+    for name in families() {
+        for path in files_below(&root().join(format!("gpu-kernels/{name}/src"))) {
             let text = std::fs::read_to_string(&path).unwrap();
             assert!(!text.contains("unsafe"), "{}: kernels hold no unsafe code", path.display());
         }
