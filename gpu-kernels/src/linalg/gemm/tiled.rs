@@ -199,7 +199,11 @@ pub(super) fn tiled<
             write::<T, V>(c, core::array::from_fn(|j| sums[0][j]), left, product.c_vectors != 0, alpha, beta);
             c = c.offset((LANE_COLUMNS * V as u32) as u64);
             left = left.saturating_sub(LANE_COLUMNS * V as u32);
-            unroll::<TN>(|j| sums[0][j] = sums[0][(j + V) % TN]);
+            unroll::<TN>(|j| {
+                if j + V < TN {
+                    sums[0][j] = sums[0][j + V];
+                }
+            });
             vector += 1;
         }
         unroll::<TM>(|i| {
@@ -264,7 +268,11 @@ pub(super) fn write<T: Float, const V: usize>(
         while at < left.min(V as u32) {
             at = rolled(at);
             c.write(at, combine(alpha, sums[0], beta, || c.read(at)));
-            unroll::<V>(|j| sums[j] = sums[(j + 1) % V]);
+            unroll::<V>(|j| {
+                if j + 1 < V {
+                    sums[j] = sums[j + 1];
+                }
+            });
             at += 1;
         }
     }
