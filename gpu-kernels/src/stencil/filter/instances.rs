@@ -162,7 +162,7 @@ sobel! {
 macro_rules! general_sobel {
     ($($T:ty, $G:ty, $Sum:ty: $name:ident;)*) => { $(
         #[doc = concat!("Gradients of `", stringify!($T), "`, any channels: a thread a column, [`sobel::THREADS`] a block.")]
-        #[kernel(module = stencil_sobel, launch_bounds(128))]
+        #[kernel(module = stencil_general, launch_bounds(128))]
         pub fn $name(
             input: Global<$T>,
             gx: GlobalMut<$G>,

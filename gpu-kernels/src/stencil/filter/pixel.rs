@@ -24,8 +24,8 @@ pub trait Pixel: Element {
     /// Gives `put` the `V` elements of a row in shared memory from `index` on, a multiple of `V`, with their numbers.
     fn load<const V: usize>(row: Shared<Self>, index: u32, put: impl FnMut(usize, Self::Sum));
 
-    /// Writes what `V` sums round to, to `index`, a multiple of `V`, on.
-    fn store<const V: usize>(row: GlobalMut<Self>, index: u32, sums: [Self::Sum; V]);
+    /// Writes what `V` sums round to: all, to a multiple of 16 bytes, if `whole`; else one by one as many as are `left`.
+    fn store<const V: usize>(row: GlobalMut<Self>, whole: bool, left: u32, sums: [Self::Sum; V]);
 }
 
 /// Writes what `V` sums round to, or as many of them as are `left` of a row: `place` is that of the first, a multiple of 16 bytes where
@@ -36,19 +36,11 @@ pub(super) fn store_left<T: Pixel, const V: usize>(
     place: GlobalMut<T>,
     is_aligned: bool,
     left: u32,
-    sums: impl Fn(usize) -> T::Sum,
+    sums: [T::Sum; V],
 ) {
-    if is_aligned && left >= V as u32 {
-        T::store::<V>(place, 0, core::array::from_fn(sums));
-    } else {
-        // Opaque, or all comparisons were made before the march and kept in registers during it.
-        let left = opaque(left);
-        unroll::<V>(|v| {
-            if (v as u32) < left {
-                place.write(v as u32, T::narrow(sums(v)));
-            }
-        });
-    }
+    let whole = is_aligned && left >= V as u32;
+    // Opaque, or all comparisons were made before the march and kept in registers during it.
+    T::store::<V>(place, whole, opaque(left), sums);
 }
 
 /// 2^23: of the sum of it and a number below it, ulps are integers.
@@ -87,15 +79,23 @@ macro_rules! floats {
             }
 
             #[inline(always)]
-            fn store<const V: usize>(row: GlobalMut<$T>, index: u32, sums: [$T; V]) {
-                // 16 bytes at a time: a lane may have more.
-                unroll::<4>(|part| {
-                    if part * $vector < V {
-                        let part = part * $vector;
-                        let values: [$T; $vector] = core::array::from_fn(|j| sums[part + j]);
-                        row.write_streaming_vec::<$vector>(index + part as u32, values);
-                    }
-                });
+            fn store<const V: usize>(row: GlobalMut<$T>, whole: bool, left: u32, sums: [$T; V]) {
+                if whole {
+                    // 16 bytes at a time: a lane may have more.
+                    unroll::<4>(|part| {
+                        if part * $vector < V {
+                            let part = part * $vector;
+                            let values: [$T; $vector] = core::array::from_fn(|j| sums[part + j]);
+                            row.write_streaming_vec::<$vector>(part as u32, values);
+                        }
+                    });
+                } else {
+                    unroll::<V>(|v| {
+                        if (v as u32) < left {
+                            row.write(v as u32, sums[v]);
+                        }
+                    });
+                }
             }
         }
     )* };
@@ -137,7 +137,7 @@ impl Pixel for u8 {
     }
 
     #[inline(always)]
-    fn store<const V: usize>(row: GlobalMut<u8>, index: u32, sums: [f32; V]) {
+    fn store<const V: usize>(row: GlobalMut<u8>, whole: bool, left: u32, sums: [f32; V]) {
         const { assert!(V == 8 || V == 16, "two words or four") };
         let mut words = [0; 4];
         unroll::<4>(|word| {
@@ -148,11 +148,16 @@ impl Pixel for u8 {
                 words[word] = byte_permute(pair(0), pair(2), 0x5410);
             }
         });
-        let row = row.cast::<u32>();
-        if V == 16 {
-            row.write_streaming_vec::<4>(index / 4, words);
+        if !whole {
+            unroll::<V>(|v| {
+                if (v as u32) < left {
+                    row.write(v as u32, (words[v / 4] >> (v % 4 * 8)) as u8);
+                }
+            });
+        } else if V == 16 {
+            row.cast::<u32>().write_streaming_vec::<4>(0, words);
         } else {
-            row.write_streaming_vec::<2>(index / 4, [words[0], words[1]]);
+            row.cast::<u32>().write_streaming_vec::<2>(0, [words[0], words[1]]);
         }
     }
 }
@@ -191,7 +196,7 @@ macro_rules! halves {
             }
 
             #[inline(always)]
-            fn store<const V: usize>(row: GlobalMut<$T>, index: u32, sums: [f32; V]) {
+            fn store<const V: usize>(row: GlobalMut<$T>, whole: bool, left: u32, sums: [f32; V]) {
                 // 16 bytes at a time: a lane may have more.
                 unroll::<2>(|part| {
                     if part * 8 < V {
@@ -200,7 +205,16 @@ macro_rules! halves {
                             byte_permute($bits(sums[at]), $bits(sums[at + 1]), 0x5410)
                         };
                         let words = [pair(0), pair(1), pair(2), pair(3)];
-                        row.cast::<u32>().write_streaming_vec::<4>(index / 2 + 4 * part as u32, words);
+                        if whole {
+                            row.cast::<u32>().write_streaming_vec::<4>(4 * part as u32, words);
+                        } else {
+                            unroll::<8>(|v| {
+                                let at = (part * 8 + v) as u32;
+                                if at < left {
+                                    row.write(at, (words[v / 2] >> (v % 2 * 16)) as $T);
+                                }
+                            });
+                        }
                     }
                 });
             }
