@@ -153,7 +153,7 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
         unroll::<32>(|chunk| {
             let at = from + chunk * V;
             if at < end {
-                T::load::<V>(slot, at as u32, |j, value| values[chunk * V + j] = value);
+                T::load::<V>(slot, at as u32, geometry.flip, |j, value| values[chunk * V + j] = value);
             }
         });
         row(

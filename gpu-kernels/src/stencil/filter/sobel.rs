@@ -101,7 +101,7 @@ fn store<T: Pixel, const V: usize>(
     // Opaque: the compiler would work out the 64-bit places of all outputs before the march, and spill them.
     let row = targets.row(output, number, opaque(image), row).offset(column as u64);
     let is_aligned = targets.aligned & (1 << number) != 0;
-    store_left::<T, V>(row, is_aligned, end.saturating_sub(column), values);
+    store_left::<T, V>(row, 0, is_aligned, end.saturating_sub(column), values);
 }
 
 /// The directions of `V` gradients. They are a queue, in a loop: sides leave at the front, half of them at a time, angles come at the
