@@ -15,3 +15,26 @@ pub fn opaque(word: u32) -> u32 {
     let word = crate::backend::opaque(word);
     word
 }
+
+/// The same word, for the counter of a loop, as the first thing in its body: then neither the compiler nor the driver's
+/// assembler writes the body several times. Both do it to loops whose number of iterations is computed before them, and an
+/// [`opaque`] bound keeps only the compiler from it, where the number of iterations is constant. It costs no instruction.
+///
+/// For what is rarely executed, or executed often and long enough as it is: unrolled, it is most of what the driver has to
+/// compile before a kernel's first launch, and its registers may be those that the loops that matter lack.
+///
+/// ```
+/// let (mut item, mut sum) = (0, 0);
+/// while item < 5 {
+///     item = gpu_std::rolled(item);
+///     sum += item;
+///     item += 1;
+/// }
+/// assert_eq!(sum, 10);
+/// ```
+#[inline(always)]
+pub fn rolled(word: u32) -> u32 {
+    #[cfg(target_arch = "nvptx64")]
+    let word = crate::backend::rolled(word);
+    word
+}

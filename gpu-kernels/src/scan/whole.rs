@@ -14,10 +14,10 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{
     grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, opaque, shared, unroll, warp};
+use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::memory::{Extent, Places, load, store};
+use super::memory::{Extent, Places, Room, load, store_row, store_vector};
 use super::operator::Scan;
 use super::packed::Packed;
 use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total};
@@ -77,7 +77,9 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     loop {
         let (mut read, mut total) = (held, initial);
         if tile < tiles {
-            let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
+            let vectors =
+                Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange, waiting.room());
             let totals = core::array::from_fn(|row| {
                 vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
             });
@@ -181,6 +183,12 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Wa
         }
     }
 
+    /// Where its vectors are.
+    #[inline(always)]
+    pub(super) fn room(&self) -> Room {
+        Room { first: self.vectors, step: 32 * (W * N) as u32 }
+    }
+
     #[inline(always)]
     pub(super) fn write(&self, mut vectors: [[u32; N]; L], ends: [S::Register; L]) {
         unroll::<L>(|row| {
@@ -256,10 +264,10 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     }
 
     #[inline(always)]
-    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
+    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>, room: Room) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange, room)
     }
 
     /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the result of the
@@ -276,9 +284,10 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let lane = warp::lane_id();
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
-        let mut before_row = S::combine(around.before, of_warps);
+        let first_before = S::combine(around.before, of_warps);
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
-        unroll::<L>(|row| {
+        // The results of a row, of which `before_row` is the one before: packed, and the last one.
+        let results = |row: usize, before_row: S::Register| {
             let (elements, end) = waiting.read(row);
             let mut end = S::combine(around.before, S::combine(of_warps, end));
             if row == L - 1 && is_last {
@@ -288,7 +297,6 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             // of the row above.
             let below = of_lane(end, (lane + 31) % 32);
             let before = if lane == 0 { before_row } else { below };
-            before_row = below;
 
             let mut packed = [0; M];
             let mut previous = before;
@@ -305,8 +313,33 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 S::output(if self.exclusive { previous } else { result }).pack(&mut packed, j);
                 previous = result;
             });
-            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
-        });
+            (packed, below)
+        };
+        if extent.is_aligned {
+            let mut before_row = first_before;
+            unroll::<L>(|row| {
+                let (packed, last) = results(row, before_row);
+                before_row = last;
+                if self.places.has_vectors(row as u32, V as u32, extent) {
+                    store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
+                }
+            });
+        }
+        // The rows that are moved element by element: all, or that in which the array ends. In a loop, so that their code stands there
+        // once.
+        if !extent.is_aligned || !self.left.is_multiple_of(32 * V as u32) {
+            let mut before_row = first_before;
+            let mut row = 0;
+            while row < L as u32 {
+                row = rolled(row);
+                let (packed, last) = results(row as usize, before_row);
+                before_row = last;
+                if !self.places.has_vectors(row, V as u32, extent) {
+                    store_row::<S::Output, V, M>(tile, self.places, row, packed, extent, exchange, lane);
+                }
+                row += 1;
+            }
+        }
     }
 }
 
@@ -327,9 +360,12 @@ pub(crate) const fn mark(ticket: u64) -> u32 {
 }
 
 impl Tickets {
+    /// The next ticket. For thread 0.
     #[inline(always)]
     pub(crate) fn draw(&self) -> u64 {
-        self.words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
+        // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20 instructions.
+        let one = 1 + warp::lane_id() as u64;
+        self.words.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
     }
 
     /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks there are.

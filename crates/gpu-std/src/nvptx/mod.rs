@@ -24,6 +24,16 @@ pub fn opaque(mut word: u32) -> u32 {
     word
 }
 
+/// The same, with what tells the driver's assembler that the loop it stands in stays one.
+#[inline(always)]
+pub fn rolled(mut word: u32) -> u32 {
+    // SAFETY: it does nothing.
+    unsafe {
+        core::arch::asm!(".pragma \"nounroll\"; // {}", inout(reg32) word, options(nomem, nostack, preserves_flags))
+    };
+    word
+}
+
 /// A kernel has nobody to tell: it traps, and the launch fails with `CUDA_ERROR_LAUNCH_FAILED`.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -5,16 +5,16 @@ use core::marker::PhantomData;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
-use gpu_std::{device, opaque, shared, unroll};
+use gpu_std::{device, opaque, rolled, shared, unroll};
 
 use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::super::memory::{Extent, Places, load, store};
+use super::super::memory::{Extent, Places, Room, load_backwards, load_in_turn, store_row, store_vector};
 use super::super::packed::Packed;
 use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
-use super::starts::{Starts, Tile, Window};
+use super::starts::{Starts, Tile};
 use crate::reduce::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -76,20 +76,14 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             // Both are under way at once, what is needed first first.
-            let is_plain = part.is_plain(input.address(), N);
-            let mut window = Window::default();
-            if is_plain {
-                window = starts.ask::<W>(part.tile(len), density);
-            }
-            let vectors = part.load(input, exchange);
-            if !is_plain {
-                window = starts.ask::<W>(part.tile(len), density);
-            }
+            let window = starts.ask::<W>(part.tile(len), density);
+            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms);
+            let vectors = part.load(input, exchange, waiting.room());
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
-            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
             let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
             total = of_tile;
@@ -131,12 +125,12 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
             if is_plain && mode & EXCLUSIVE == 0 {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
-                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<true, false>(output, waiting, bits, around, own, initial, exchange);
             } else if is_plain {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
-                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<true, true>(output, waiting, bits, around, own, initial, exchange);
             } else {
-                part.store::<false>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<false, true>(output, waiting, bits, around, own, initial, exchange);
             }
         }
         if tile >= tiles {
@@ -254,7 +248,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     }
 
     #[inline(always)]
-    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
+    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>, room: Room) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
         if self.is_plain(input.address(), N) {
@@ -262,7 +256,10 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
             return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
         }
-        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+        if extent.is_complete && extent.is_aligned {
+            return load_backwards::<S::Item, V, N, L>(tile, self.places);
+        }
+        load_in_turn::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange, room)
     }
 
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
@@ -310,10 +307,10 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         (ends, own)
     }
 
-    /// Writes the results of the thread's vectors in `waiting`.
+    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop if it is to be less code.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
-    fn store<const PLAIN: bool>(
+    fn store<const PLAIN: bool, const IN_TURN: bool>(
         &self,
         output: GlobalMut<S::Output>,
         waiting: Waiting<S, V, N, L, W>,
@@ -371,18 +368,20 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             if PLAIN {
                 let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
+            } else if self.places.has_vectors(row as u32, V as u32, extent) {
+                store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
             } else {
-                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
+                store_row::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
             }
         };
-        if PLAIN {
+        if !IN_TURN {
             unroll::<L>(store_row);
         } else {
-            // Opaque, or the loop would be unrolled, in more registers than there are.
             let mut row = 0;
             while row < L as u32 {
+                row = rolled(row);
                 store_row(row as usize);
-                row = opaque(row + 1);
+                row += 1;
             }
         }
     }
