@@ -2304,7 +2304,7 @@ pub static SCAN_WIDE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module 
     ],
 };
 
-/// Module `scan_more_f32`: `scan_max_f32`, `scan_min_f32`, `scan_product_f32`.
+/// Module `scan_more_f32`: `scan_min_f32`, `scan_product_f32`.
 pub static SCAN_MORE_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_more_f32",
     images: &[
@@ -2489,7 +2489,7 @@ pub static SCAN_WIDE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
-/// Module `scan_more_u8`: `scan_and_u8`, `scan_max_i8`, `scan_max_u8`, `scan_min_i8`, `scan_min_u8`, `scan_or_u8`, `scan_product_u8`, `scan_xor_u8`.
+/// Module `scan_more_u8`: `scan_and_u8`, `scan_min_u8`, `scan_product_u8`, `scan_xor_u8`.
 pub static SCAN_MORE_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_more_u8",
     images: &[
@@ -3023,7 +3023,7 @@ pub static SELECT_B128: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     ],
 };
 
-/// Module `scan_segments_f32`: `scan_segments_max_f32`, `scan_segments_min_f32`, `scan_segments_sum_f32`.
+/// Module `scan_segments_f32`: `scan_segments_min_f32`, `scan_segments_sum_f32`.
 pub static SCAN_SEGMENTS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_f32",
     images: &[
@@ -3309,7 +3309,7 @@ pub static SCAN_SEGMENTS_MORE_U16: ::gpu_std::launch::Module = ::gpu_std::launch
     ],
 };
 
-/// Module `scan_columns_f32`: `scan_columns_max_f32`, `scan_columns_min_f32`, `scan_columns_sum_f32`.
+/// Module `scan_columns_f32`: `scan_columns_min_f32`, `scan_columns_sum_f32`.
 pub static SCAN_COLUMNS_F32: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_f32",
     images: &[
@@ -3517,7 +3517,7 @@ pub static SCAN_COLUMNS_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch:
     ],
 };
 
-/// Module `scan_columns_u8`: `scan_columns_max_i8`, `scan_columns_max_u8`, `scan_columns_min_i8`, `scan_columns_min_u8`, `scan_columns_sum_u8`.
+/// Module `scan_columns_u8`: `scan_columns_min_u8`, `scan_columns_sum_u8`.
 pub static SCAN_COLUMNS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_columns_u8",
     images: &[
