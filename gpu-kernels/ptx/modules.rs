@@ -3062,7 +3062,7 @@ pub static SCAN_SEGMENTS_U32: ::gpu_std::launch::Module = ::gpu_std::launch::Mod
     ],
 };
 
-/// Module `scan_segments_u64`: `scan_segments_max_i64`, `scan_segments_max_u64`, `scan_segments_min_i64`, `scan_segments_min_u64`, `scan_segments_sum_u64`.
+/// Module `scan_segments_u64`: `scan_segments_min_u64`, `scan_segments_sum_u64`.
 pub static SCAN_SEGMENTS_U64: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_u64",
     images: &[
@@ -3114,7 +3114,7 @@ pub static SCAN_SEGMENTS_MORE_F64: ::gpu_std::launch::Module = ::gpu_std::launch
     ],
 };
 
-/// Module `scan_segments_f16`: `scan_segments_max_f16`, `scan_segments_min_f16`, `scan_segments_sum_f16`.
+/// Module `scan_segments_f16`: `scan_segments_min_f16`, `scan_segments_sum_f16`.
 pub static SCAN_SEGMENTS_F16: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_f16",
     images: &[
@@ -3231,7 +3231,7 @@ pub static SCAN_SEGMENTS_MORE_U64: ::gpu_std::launch::Module = ::gpu_std::launch
     ],
 };
 
-/// Module `scan_segments_u8`: `scan_segments_max_i8`, `scan_segments_max_u8`, `scan_segments_min_i8`, `scan_segments_min_u8`, `scan_segments_sum_u8`.
+/// Module `scan_segments_u8`: `scan_segments_min_u8`, `scan_segments_sum_u8`.
 pub static SCAN_SEGMENTS_U8: ::gpu_std::launch::Module = ::gpu_std::launch::Module {
     name: "scan_segments_u8",
     images: &[
