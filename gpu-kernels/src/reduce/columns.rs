@@ -175,7 +175,7 @@ pub fn columns<R: Reduction, const V: usize>(
                 let line = line + lane as u32;
                 let result = R::widen(locals[lane], begin);
                 if slabs == 1 {
-                    write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), result, lines.rows);
+                    write::<R>(source, output.offset(line as u64 * R::OUTPUTS as u64), result, lines.rows);
                 } else {
                     let place = Place { partials: scratch, lines: lines.lines };
                     place.store(slab, line, result);
@@ -225,7 +225,7 @@ pub fn columns<R: Reduction, const V: usize>(
                     member += at_once::<R>() as u32;
                 }
                 if groups == 1 {
-                    write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
+                    write::<R>(source, output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
                 } else {
                     Place { partials: next, lines: lines.lines }.store(group_of_block, line, total);
                 }

@@ -17,6 +17,7 @@ mod columns;
 mod half;
 mod instances;
 mod item;
+mod masked;
 mod number;
 mod operator;
 mod operators;
@@ -34,11 +35,12 @@ pub use half::{
 };
 pub use instances::*;
 pub use item::{Item, Source};
+pub use masked::{ByMask, Mask, Maskable, Masked, MaskedSource, OfMasked, Truth, Turned};
 pub use number::{Accumulator, Integer, Key, Number, Real, Register};
 pub use operator::{Map, Mapped, Reduction};
 pub use operators::{
-    Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Max, Min, MinMax, NormL1, NormL2, NormMax, Or,
-    Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
+    Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Largest, Max, Min, MinMax, NormL1, NormL2, NormMax,
+    Or, Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
 };
 pub use quad::{Quads, Words};
 pub use runs::*;

@@ -74,7 +74,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     let result = block_result::<R>(own, warp_results);
     if blocks == 1 {
         if thread == 0 {
-            write::<R>(output, result, len);
+            write::<R>(source, output, result, len);
         }
         return;
     }
@@ -94,7 +94,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     }
     let total = block_result::<R>(total, final_results);
     if thread == 0 {
-        write::<R>(output, total, len);
+        write::<R>(source, output, total, len);
     }
 }
 
@@ -282,11 +282,16 @@ pub(super) fn warp_result<R: Reduction>(mut value: R::Accumulator, lanes: u32) -
 
 #[device]
 #[inline(always)]
-pub(super) fn write<R: Reduction>(output: GlobalMut<R::Output>, total: R::Accumulator, len: u64) {
+pub(super) fn write<R: Reduction>(
+    source: <R::Item as Item>::Source,
+    output: GlobalMut<R::Output>,
+    total: R::Accumulator,
+    len: u64,
+) {
     for index in 0..R::OUTPUTS {
-        let value = match R::EMPTY {
+        let value = match R::empty_of(source) {
             Some(empty) if len == 0 => empty,
-            _ => R::output(total, index),
+            _ => R::output_of(source, total, index),
         };
         output.write(index, value);
     }
