@@ -159,17 +159,7 @@ pub fn columns<R: Reduction, const V: usize>(
         let (outer, inner) = (line / lines.inner, line % lines.inner);
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
         let mut locals = [R::start(0); V];
-        if lines.is_vector != 0 {
-            take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, |source| {
-                source.streamed()
-            });
-        } else {
-            let mut one = [locals[0]];
-            take_rows::<R, 1>(&mut one, source.offset(first), lines.inner, rows, |source| {
-                source.one_by_one(1)
-            });
-            locals[0] = one[0];
-        }
+        take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, lines.is_vector != 0);
         unroll::<V>(|lane| {
             if (lane as u32) < lines.width::<R::Item>() {
                 let line = line + lane as u32;
@@ -239,35 +229,42 @@ pub fn columns<R: Reduction, const V: usize>(
     }
 }
 
-/// Takes `rows` elements of `W` adjacent lines, [`IN_FLIGHT`] rows at a time.
+/// Takes `rows` elements of `V` adjacent lines, or of one, [`IN_FLIGHT`] rows at a time.
 #[device]
 #[inline(always)]
-fn take_rows<R: Reduction, const W: usize>(
-    locals: &mut [R::Local; W],
+fn take_rows<R: Reduction, const V: usize>(
+    locals: &mut [R::Local; V],
     source: <R::Item as Item>::Source,
     stride: u32,
     rows: u32,
-    read: impl Fn(<R::Item as Item>::Source) -> <<R::Item as Item>::Source as Quads>::Quad,
+    is_vector: bool,
 ) {
-    let mut take = |quad: <<R::Item as Item>::Source as Quads>::Quad, row: u32| {
-        unroll::<W>(|lane| {
-            locals[lane] = R::take(locals[lane], <R::Item as Item>::Source::item(quad, lane as u32), row);
-        });
-    };
     let mut source = source;
     let mut row = 0;
     while row < rows {
         let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; IN_FLIGHT];
         unroll::<IN_FLIGHT>(|ahead| {
             if row + (ahead as u32) < rows {
-                quads[ahead] = read(source.offset(ahead as u64 * stride as u64));
+                let source = source.offset(ahead as u64 * stride as u64);
+                quads[ahead] = if is_vector { source.streamed() } else { source.one_by_one(1) };
             }
         });
-        unroll::<IN_FLIGHT>(|ahead| {
-            if row + (ahead as u32) < rows {
-                take(quads[ahead], row + ahead as u32);
-            }
-        });
+        let mut take = |lane: usize| {
+            unroll::<IN_FLIGHT>(|ahead| {
+                if row + (ahead as u32) < rows {
+                    let item = <R::Item as Item>::Source::item(quads[ahead], lane as u32);
+                    locals[lane] = R::take(locals[lane], item, row + ahead as u32);
+                }
+            });
+        };
+        take(0);
+        if is_vector {
+            unroll::<V>(|lane| {
+                if lane > 0 {
+                    take(lane);
+                }
+            });
+        }
         source = source.offset(IN_FLIGHT as u64 * stride as u64);
         row += IN_FLIGHT as u32;
     }

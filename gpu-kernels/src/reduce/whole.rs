@@ -16,11 +16,12 @@ use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
     trigger_launch_completion,
 };
-use gpu_std::{device, shared, unroll, warp};
+use gpu_std::{device, opaque, shared, unroll, warp};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;
 use super::operator::Reduction;
+use super::quad::Quads;
 use super::{MAX_WORDS, THREADS, WARPS, tile};
 
 /// The words that a block publishes its partial result in.
@@ -47,9 +48,8 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     const { assert!(V as u32 == super::per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
     const { assert!(THREADS * (V * L) as u32 == tile::<R::Item>()) };
     let mut memory = shared::dynamic();
-    let warp_results = memory.array::<u32>(WARPS * publishes::<R>());
-    // A place of its own spares a barrier between the block's own result and that of all.
-    let final_results = memory.array::<u32>(WARPS * publishes::<R>());
+    // Twice: a place of its own spares a barrier between the block's own result and that of all.
+    let warp_results = memory.array::<u32>(2 * WARPS * publishes::<R>());
     let block_ticket = memory.array::<u32>(1);
     let thread = thread_idx_x();
     let blocks = grid_dim_x();
@@ -65,36 +65,35 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
         0
     };
 
-    let own = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
-
-    // ---- The block's result ------------------------------------------------------------------------------------
+    let mut value = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
     if thread == 0 {
         block_ticket.write(0, drawn);
     }
-    let result = block_result::<R>(own, warp_results);
-    if blocks == 1 {
-        if thread == 0 {
-            write::<R>(source, output, result, len);
+    // First the block's own result, then that of all blocks in the one that started last. Opaque, or the compiler would write both out.
+    let mut results = warp_results;
+    let mut is_total = blocks == 1;
+    loop {
+        let result = block_result::<R>(value, results);
+        if is_total {
+            if thread == 0 {
+                write::<R>(source, output, result, len);
+            }
+            return;
         }
-        return;
-    }
-    if thread == 0 {
-        publish(partials, block_idx_x(), result);
-    }
-
-    // ---- The block that started last combines the partial results ------------------------------------------------
-    if block_ticket.read(0) != blocks - 1 {
-        return;
-    }
-    let mut total = R::IDENTITY;
-    let mut block = thread;
-    while block < blocks {
-        total = take_published::<R>(total, partials, block, blocks);
-        block += at_once::<R>() * THREADS;
-    }
-    let total = block_result::<R>(total, final_results);
-    if thread == 0 {
-        write::<R>(source, output, total, len);
+        if thread == 0 {
+            publish(partials, block_idx_x(), result);
+        }
+        if block_ticket.read(0) != blocks - 1 {
+            return;
+        }
+        value = R::IDENTITY;
+        let mut block = thread;
+        while block < blocks {
+            value = take_published::<R>(value, partials, block, blocks);
+            block += at_once::<R>() * THREADS;
+        }
+        results = warp_results.offset(opaque(WARPS * publishes::<R>()));
+        is_total = opaque(1) != 0;
     }
 }
 
@@ -158,8 +157,8 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
     });
 }
 
-/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first; then come
-/// the items that no whole load has, one by one.
+/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first; they are taken one after
+/// the other by the same instructions, which also take the items that no whole load has: those are asked for one by one.
 #[device]
 #[inline(always)]
 fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
@@ -171,31 +170,29 @@ fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
 ) {
     let first = thread_idx_x() * V as u32;
     let loaded_before = if whole_loads { left - left % V as u32 } else { 0 };
-    let loaded: [[R::Item; V]; L] = core::array::from_fn(|load| {
+    let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
+    let mut quads: [_; L] = core::array::from_fn(|load| {
         let at = first + load as u32 * row::<V>();
-        if at < loaded_before { part.read_vec::<V>(at) } else { [<R::Item as Item>::ANY; V] }
-    });
-    unroll::<L>(|load| {
-        let at = first + load as u32 * row::<V>();
-        if at < loaded_before {
-            take_vector::<R, V, A>(locals, &loaded[load], offset + at);
-        }
+        if at < loaded_before { part.offset(at as u64).streamed() } else { nothing }
     });
     let mut at = first;
     while at < left {
+        let wanted = left - at;
+        let mut quad = quads[0];
         if at >= loaded_before {
-            let items: [R::Item; V] = core::array::from_fn(|lane| {
-                let at = at + lane as u32;
-                if at < left { part.read(at) } else { <R::Item as Item>::ANY }
-            });
-            unroll::<V>(|lane| {
-                let at = at + lane as u32;
-                if at < left {
-                    locals[lane % A] = R::take(locals[lane % A], items[lane], offset + at);
-                }
-            });
+            quad = part.offset(at as u64).one_by_one(wanted);
         }
-        at += row::<V>();
+        unroll::<V>(|lane| {
+            if (lane as u32) < wanted {
+                let item = <R::Item as Item>::Source::item(quad, lane as u32);
+                locals[lane % A] = R::take(locals[lane % A], item, offset + at + lane as u32);
+            }
+        });
+        // In a circle, as without the last step the compiler would write a pass out for each load; and by hand, as `rotate_left` does it in
+        // memory.
+        let taken = quads[0];
+        unroll::<L>(|load| quads[load] = if load + 1 < L { quads[load + 1] } else { taken });
+        at += opaque(row::<V>());
     }
 }
 
