@@ -18,7 +18,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, shared, unroll};
+use gpu_std::{device, opaque, shared, unroll};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;
@@ -30,14 +30,30 @@ use super::{MAX_WORDS, THREADS, per_load};
 /// Rows of a slab, of so many rows: a power of two, from 32 to 512, and some 32 slabs where that allows it. Long slabs keep a block on
 /// its way (H200, 16384² `f32`: 512 rows 251 µs, 128 rows 339), short ones keep all multiprocessors at work.
 pub const fn slab(rows: u64) -> u32 {
+    1 << slab_log2(rows)
+}
+
+/// Its binary logarithm. All that follows from it is a power of two as well, or counted by shifts: divisions would take a block longer than
+/// its first loads.
+const fn slab_log2(rows: u64) -> u32 {
     let aimed = rows / 32;
     if aimed <= 32 {
-        32
+        5
     } else if aimed >= 512 {
-        512
+        9
     } else {
-        (aimed as u32).next_power_of_two()
+        ceil_log2(aimed as u32)
     }
+}
+
+/// The binary logarithm of the next power of two.
+const fn ceil_log2(value: u32) -> u32 {
+    32 - value.saturating_sub(1).leading_zeros()
+}
+
+/// `value` divided by `1 << log2`, rounded up.
+const fn shifted_up(value: u64, log2: u32) -> u64 {
+    (value >> log2) + (value & ((1 << log2) - 1) != 0) as u64
 }
 
 /// Partial results that are combined at a time.
@@ -58,41 +74,63 @@ pub struct Lines {
     pub is_vector: u32,
 }
 
+/// How lines are cut: binary logarithms of what are powers of two.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Slabs of a line.
+    slabs: u32,
+    /// Adjacent lines of a thread.
+    width_log2: u32,
+    /// Threads side by side.
+    side_log2: u32,
+    /// Blocks side by side.
+    tiles: u32,
+}
+
 impl Lines {
+    /// Threads side by side are at least two. A warp for each of eight slabs, where there are so many: each then goes
+    /// its own way (H200, 16384² `f32`: 251 µs, and 266 where a slab is the block's).
+    #[inline(always)]
+    const fn shape<I: Item>(self) -> Shape {
+        let slabs = shifted_up(self.rows, slab_log2(self.rows)) as u32;
+        let slabs = if slabs == 0 { 1 } else { slabs };
+        let width_log2 = if self.is_vector == 0 { 0 } else { per_load::<I>().ilog2() };
+        let needed = shifted_up(self.lines as u64, width_log2) as u32;
+        let block_log2 = THREADS.ilog2();
+        let most_log2 = if slabs >= THREADS / 32 { 5 } else { block_log2 - ceil_log2(slabs) };
+        let side_log2 = if needed > 1 << (most_log2 - 1) {
+            most_log2
+        } else if needed < 2 {
+            1
+        } else {
+            ceil_log2(needed)
+        };
+        Shape { slabs, width_log2, side_log2, tiles: shifted_up(needed as u64, side_log2) as u32 }
+    }
+
     /// Slabs of a line.
     pub const fn slabs(self) -> u32 {
-        let slabs = self.rows.div_ceil(slab(self.rows) as u64) as u32;
-        if slabs == 0 { 1 } else { slabs }
+        self.shape::<u32>().slabs
     }
 
     /// Adjacent lines of a thread.
     pub const fn width<I: Item>(self) -> u32 {
-        if self.is_vector == 0 { 1 } else { per_load::<I>() }
+        1 << self.shape::<I>().width_log2
     }
 
-    /// Threads side by side: a power of two, at least two. A warp for each of eight slabs, where there are so many: each then goes
-    /// its own way (H200, 16384² `f32`: 251 µs, and 266 where a slab is the block's).
+    /// Threads side by side: a power of two, at least two.
     pub const fn side_by_side<I: Item>(self) -> u32 {
-        let needed = self.lines.div_ceil(self.width::<I>());
-        let slabs = self.slabs();
-        let most = if slabs >= THREADS / 32 { 32 } else { THREADS / slabs.next_power_of_two() };
-        if needed > most / 2 {
-            most
-        } else if needed < 2 {
-            2
-        } else {
-            needed.next_power_of_two()
-        }
+        1 << self.shape::<I>().side_log2
     }
 
     /// Blocks side by side.
     pub const fn tiles<I: Item>(self) -> u32 {
-        self.lines.div_ceil(self.width::<I>()).div_ceil(self.side_by_side::<I>())
+        self.shape::<I>().tiles
     }
 
     /// Slabs of a block: a power of two, at most 128.
     pub const fn slabs_of_block<I: Item>(self) -> u32 {
-        THREADS / self.side_by_side::<I>()
+        THREADS >> self.shape::<I>().side_log2
     }
 
     /// Blocks of a launch.
@@ -142,36 +180,45 @@ pub fn columns<R: Reduction, const V: usize>(
     let is_last = shared::dynamic().array::<u32>(1);
     grid_dependency_synchronize();
     trigger_launch_completion();
-    let (side_by_side, tiles) = (lines.side_by_side::<R::Item>(), lines.tiles::<R::Item>());
-    let (tile, row_of_blocks) = (block_idx_x() % tiles, block_idx_x() / tiles);
-    let slabs_of_block = lines.slabs_of_block::<R::Item>();
+    let Shape { mut slabs, width_log2, side_log2, tiles } = lines.shape::<R::Item>();
+    let (row_of_blocks, tile) = divided(block_idx_x(), tiles);
+    let slabs_of_block = THREADS >> side_log2;
     let first_slab = row_of_blocks * slabs_of_block;
-    let mut slabs = lines.slabs();
 
     // ---- Slabs ---------------------------------------------------------------------------------------------------
-    let in_tile = thread_idx_x() % side_by_side;
-    let slab = first_slab + thread_idx_x() / side_by_side;
-    let line = (tile * side_by_side + in_tile) * lines.width::<R::Item>();
+    let in_tile = thread_idx_x() & ((1 << side_log2) - 1);
+    let slab = first_slab + (thread_idx_x() >> side_log2);
+    let line = ((tile << side_log2) + in_tile) << width_log2;
     if slab < slabs && line < lines.lines {
         let most = self::slab(lines.rows);
-        let begin = slab as u64 * most as u64;
+        let begin = (slab as u64) << slab_log2(lines.rows);
         let rows = if lines.rows - begin < most as u64 { (lines.rows - begin) as u32 } else { most };
-        let (outer, inner) = (line / lines.inner, line % lines.inner);
+        let (outer, inner) = divided(line, lines.inner);
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
         let mut locals = [R::start(0); V];
-        take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, lines.is_vector != 0);
-        unroll::<V>(|lane| {
-            if (lane as u32) < lines.width::<R::Item>() {
-                let line = line + lane as u32;
-                let result = R::widen(locals[lane], begin);
-                if slabs == 1 {
-                    write::<R>(source, output.offset(line as u64 * R::OUTPUTS as u64), result, lines.rows);
-                } else {
-                    let place = Place { partials: scratch, lines: lines.lines };
-                    place.store(slab, line, result);
+        if lines.is_vector != 0 {
+            take_rows::<R, V>(&mut locals, source.offset(first), lines.inner, rows, |source| {
+                source.streamed()
+            });
+        } else {
+            let mut one = [locals[0]];
+            take_rows::<R, 1>(&mut one, source.offset(first), lines.inner, rows, |source| {
+                source.one_by_one(1)
+            });
+            locals[0] = one[0];
+        }
+        let results: [R::Accumulator; V] = core::array::from_fn(|lane| R::widen(locals[lane], begin));
+        if slabs > 1 {
+            let place = Place { partials: scratch, lines: lines.lines };
+            place.store_adjacent::<R::Accumulator, V>(slab, line, &results, lines.is_vector != 0);
+        } else {
+            unroll::<V>(|lane| {
+                if lane == 0 || lines.is_vector != 0 {
+                    let output = output.offset((line as u64 + lane as u64) * R::OUTPUTS as u64);
+                    write::<R>(source, output, results[lane], lines.rows);
                 }
-            }
-        });
+            });
+        }
     }
 
     // ---- Groups of them, groups of groups, … ----------------------------------------------------------------------
@@ -200,8 +247,8 @@ pub fn columns<R: Reduction, const V: usize>(
                 return;
             }
         }
-        let width = side_by_side * lines.width::<R::Item>();
-        let (begin, end) = (tile * width, lines.lines.min((tile + 1) * width));
+        let width_log2 = side_log2 + width_log2;
+        let (begin, end) = (tile << width_log2, lines.lines.min((tile + 1) << width_log2));
         let mut group_of_block = group;
         while group_of_block < group + whole_groups {
             let members = (slabs - group_of_block * GROUP).min(GROUP);
@@ -214,6 +261,7 @@ pub fn columns<R: Reduction, const V: usize>(
                     total = place.take::<R>(total, group_of_block * GROUP + member, members - member, line);
                     member += at_once::<R>() as u32;
                 }
+                place.clear::<R::Accumulator>(group_of_block * GROUP, members, line);
                 if groups == 1 {
                     write::<R>(source, output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
                 } else {
@@ -229,42 +277,42 @@ pub fn columns<R: Reduction, const V: usize>(
     }
 }
 
-/// Takes `rows` elements of `V` adjacent lines, or of one, [`IN_FLIGHT`] rows at a time.
+/// The quotient and the rest; the divisor is never zero, and a division that says so has no panic.
+#[inline(always)]
+fn divided(value: u32, by: u32) -> (u32, u32) {
+    let quotient = value / by.max(1);
+    (quotient, value - quotient * by)
+}
+
+/// Takes `rows` elements of `W` adjacent lines, [`IN_FLIGHT`] rows at a time.
 #[device]
 #[inline(always)]
-fn take_rows<R: Reduction, const V: usize>(
-    locals: &mut [R::Local; V],
+fn take_rows<R: Reduction, const W: usize>(
+    locals: &mut [R::Local; W],
     source: <R::Item as Item>::Source,
     stride: u32,
     rows: u32,
-    is_vector: bool,
+    read: impl Fn(<R::Item as Item>::Source) -> <<R::Item as Item>::Source as Quads>::Quad,
 ) {
+    let mut take = |quad: <<R::Item as Item>::Source as Quads>::Quad, row: u32| {
+        unroll::<W>(|lane| {
+            locals[lane] = R::take(locals[lane], <R::Item as Item>::Source::item(quad, lane as u32), row);
+        });
+    };
     let mut source = source;
     let mut row = 0;
     while row < rows {
         let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; IN_FLIGHT];
         unroll::<IN_FLIGHT>(|ahead| {
             if row + (ahead as u32) < rows {
-                let source = source.offset(ahead as u64 * stride as u64);
-                quads[ahead] = if is_vector { source.streamed() } else { source.one_by_one(1) };
+                quads[ahead] = read(source.offset(ahead as u64 * stride as u64));
             }
         });
-        let mut take = |lane: usize| {
-            unroll::<IN_FLIGHT>(|ahead| {
-                if row + (ahead as u32) < rows {
-                    let item = <R::Item as Item>::Source::item(quads[ahead], lane as u32);
-                    locals[lane] = R::take(locals[lane], item, row + ahead as u32);
-                }
-            });
-        };
-        take(0);
-        if is_vector {
-            unroll::<V>(|lane| {
-                if lane > 0 {
-                    take(lane);
-                }
-            });
-        }
+        unroll::<IN_FLIGHT>(|ahead| {
+            if row + (ahead as u32) < rows {
+                take(quads[ahead], row + ahead as u32);
+            }
+        });
         source = source.offset(IN_FLIGHT as u64 * stride as u64);
         row += IN_FLIGHT as u32;
     }
@@ -294,7 +342,37 @@ impl Place {
         });
     }
 
-    /// Takes the results of [`at_once`] slabs, of which `left` are there, and leaves zeros.
+    /// Stores the results of `V` adjacent lines, from a multiple of `V` on, or of one.
+    #[device]
+    #[inline(always)]
+    fn store_adjacent<A: Accumulator, const V: usize>(
+        self,
+        slab: u32,
+        line: u32,
+        values: &[A; V],
+        is_vector: bool,
+    ) {
+        if !is_vector {
+            self.store(slab, line, values[0]);
+            return;
+        }
+        unroll::<{ MAX_WORDS as usize }>(|word| {
+            if (word as u32) < A::WORDS {
+                let place = self.word::<A>(slab, word as u32, line);
+                unroll::<V>(|lane| {
+                    let of = |on: usize| values[(lane + on) % V].word(word as u32);
+                    if V == 2 && lane == 0 {
+                        place.write_vec::<2>(0, [of(0), of(1)]);
+                    }
+                    if V > 2 && lane % 4 == 0 {
+                        place.write_vec::<4>(lane as u32, [of(0), of(1), of(2), of(3)]);
+                    }
+                });
+            }
+        });
+    }
+
+    /// Takes the results of [`at_once`] slabs, of which `left` are there.
     #[device]
     #[inline(always)]
     fn take<R: Reduction>(
@@ -318,15 +396,23 @@ impl Place {
         });
         unroll::<AT_ONCE>(|i| {
             if i < at_once::<R>() && (i as u32) < left {
-                unroll::<{ MAX_WORDS as usize }>(|word| {
-                    if (word as u32) < publishes::<R>() {
-                        self.word::<R::Accumulator>(slab + i as u32, word as u32, line).write(0, 0);
-                    }
-                });
                 total = R::combine(total, Accumulator::from_words(&mut |word| words[i][word as usize]));
             }
         });
         total
+    }
+
+    /// Leaves zeros of the results of so many slabs.
+    #[device]
+    #[inline(always)]
+    fn clear<A: Accumulator>(self, slab: u32, count: u32, line: u32) {
+        let mut word = self.word::<A>(slab, 0, line);
+        let mut left = count * A::WORDS;
+        while left > 0 {
+            word.write(0, 0);
+            word = word.offset(self.lines as u64);
+            left -= opaque(1);
+        }
     }
 }
 

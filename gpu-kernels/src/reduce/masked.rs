@@ -37,13 +37,13 @@ pub trait Maskable: Number + Item<Source = Global<Self>, Source: Quads<Item = Se
     /// What leaves the magnitude of a number that is not a signed integer; whether it is zero can be seen of that too.
     const MAGNITUDE: u64;
     /// The bits.
-    fn bits(self) -> u64;
+    fn raw_bits(self) -> u64;
     /// The element of the lowest bits.
-    fn from_bits(bits: u64) -> Self;
+    fn from_raw_bits(bits: u64) -> Self;
     /// With the bits of a mask turned over.
     #[inline(always)]
     fn turned(self, turn: u64) -> Self {
-        Self::from_bits(self.bits() ^ turn)
+        Self::from_raw_bits(self.raw_bits() ^ turn)
     }
 }
 
@@ -54,12 +54,12 @@ macro_rules! maskable {
             const REVERSED: u64 = $reversed;
             const MAGNITUDE: u64 = $magnitude;
             #[inline(always)]
-            fn bits(self) -> u64 {
+            fn raw_bits(self) -> u64 {
                 let bits: $bits = $to(self);
                 bits as u64
             }
             #[inline(always)]
-            fn from_bits(bits: u64) -> Self {
+            fn from_raw_bits(bits: u64) -> Self {
                 $from(bits as $bits)
             }
         }
@@ -133,7 +133,7 @@ impl<T: Maskable> Source for MaskedSource<T> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read(self, index: u32) -> Masked<T> {
         let Mask { keep, turn } = self.mask;
-        Masked(T::from_bits(Source::read(self.array, index).bits() & keep ^ turn))
+        Masked(T::from_raw_bits(Source::read(self.array, index).raw_bits() & keep ^ turn))
     }
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
