@@ -87,7 +87,7 @@ pub use gpu_std_macros::{device, kernel};
 #[doc(inline)]
 pub use opaque::opaque;
 #[doc(inline)]
-pub use unroll::unroll;
+pub use unroll::{rolled, unroll};
 
 /// What nearly every kernel names.
 pub mod prelude {

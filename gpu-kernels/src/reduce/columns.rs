@@ -18,7 +18,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, opaque, shared, unroll};
+use gpu_std::{device, opaque, rolled, shared, unroll};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;
@@ -37,18 +37,17 @@ pub const fn slab(rows: u64) -> u32 {
 /// its first loads.
 const fn slab_log2(rows: u64) -> u32 {
     let aimed = rows / 32;
-    if aimed <= 32 {
-        5
-    } else if aimed >= 512 {
-        9
-    } else {
-        ceil_log2(aimed as u32)
-    }
+    ceil_log2(if aimed > 512 { 512 } else { clamped(aimed as u32, 32, 512) })
 }
 
 /// The binary logarithm of the next power of two.
 const fn ceil_log2(value: u32) -> u32 {
     32 - value.saturating_sub(1).leading_zeros()
+}
+
+const fn clamped(value: u32, low: u32, high: u32) -> u32 {
+    let value = if value < low { low } else { value };
+    if value > high { high } else { value }
 }
 
 /// `value` divided by `1 << log2`, rounded up.
@@ -96,15 +95,8 @@ impl Lines {
         let slabs = if slabs == 0 { 1 } else { slabs };
         let width_log2 = if self.is_vector == 0 { 0 } else { per_load::<I>().ilog2() };
         let needed = shifted_up(self.lines as u64, width_log2) as u32;
-        let block_log2 = THREADS.ilog2();
-        let most_log2 = if slabs >= THREADS / 32 { 5 } else { block_log2 - ceil_log2(slabs) };
-        let side_log2 = if needed > 1 << (most_log2 - 1) {
-            most_log2
-        } else if needed < 2 {
-            1
-        } else {
-            ceil_log2(needed)
-        };
+        let most_log2 = THREADS.ilog2() - clamped(ceil_log2(slabs), 0, 3);
+        let side_log2 = clamped(ceil_log2(needed), 1, most_log2);
         Shape { slabs, width_log2, side_log2, tiles: shifted_up(needed as u64, side_log2) as u32 }
     }
 
@@ -251,13 +243,16 @@ pub fn columns<R: Reduction, const V: usize>(
         let (begin, end) = (tile << width_log2, lines.lines.min((tile + 1) << width_log2));
         let mut group_of_block = group;
         while group_of_block < group + whole_groups {
+            rolled();
             let members = (slabs - group_of_block * GROUP).min(GROUP);
             let mut line = begin + thread_idx_x();
             while line < end {
+                rolled();
                 let place = Place { partials, lines: lines.lines };
                 let mut total = R::IDENTITY;
                 let mut member = 0;
                 while member < members {
+                    rolled();
                     total = place.take::<R>(total, group_of_block * GROUP + member, members - member, line);
                     member += at_once::<R>() as u32;
                 }
@@ -302,6 +297,10 @@ fn take_rows<R: Reduction, const W: usize>(
     let mut source = source;
     let mut row = 0;
     while row < rows {
+        // Single lines are what matrices of odd widths have; a loop of four loads of them is not worth four copies.
+        if W == 1 {
+            rolled();
+        }
         let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; IN_FLIGHT];
         unroll::<IN_FLIGHT>(|ahead| {
             if row + (ahead as u32) < rows {
@@ -382,16 +381,18 @@ impl Place {
         left: u32,
         line: u32,
     ) -> R::Accumulator {
-        // All are asked for before the first is used.
+        // All are asked for before the first is used; where there are no more, the last one again, so that no load has a question before it.
         let mut words = [[0; MAX_WORDS as usize]; AT_ONCE];
+        let mut place = self.word::<R::Accumulator>(slab, 0, line);
         unroll::<AT_ONCE>(|i| {
-            if i < at_once::<R>() && (i as u32) < left {
+            if i < at_once::<R>() {
                 unroll::<{ MAX_WORDS as usize }>(|word| {
                     if (word as u32) < publishes::<R>() {
-                        let place = self.word::<R::Accumulator>(slab + i as u32, word as u32, line);
-                        words[i][word] = place.read(0);
+                        words[i][word] = place.offset(word as u64 * self.lines as u64).read(0);
                     }
                 });
+                let step = if (i as u32) + 1 < left { self.lines } else { 0 };
+                place = place.offset(publishes::<R>() as u64 * step as u64);
             }
         });
         unroll::<AT_ONCE>(|i| {
@@ -409,6 +410,7 @@ impl Place {
         let mut word = self.word::<A>(slab, 0, line);
         let mut left = count * A::WORDS;
         while left > 0 {
+            rolled();
             word.write(0, 0);
             word = word.offset(self.lines as u64);
             left -= opaque(1);
