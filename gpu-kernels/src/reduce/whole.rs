@@ -16,7 +16,7 @@ use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
     trigger_launch_completion,
 };
-use gpu_std::{device, opaque, shared, unroll, warp};
+use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;
@@ -73,6 +73,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     let mut results = warp_results;
     let mut is_total = blocks == 1;
     loop {
+        rolled();
         let result = block_result::<R>(value, results);
         if is_total {
             if thread == 0 {
@@ -89,6 +90,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
         value = R::IDENTITY;
         let mut block = thread;
         while block < blocks {
+            rolled();
             value = take_published::<R>(value, partials, block, blocks);
             block += at_once::<R>() * THREADS;
         }
@@ -118,6 +120,7 @@ pub(super) fn of_tiles<R: Reduction, const V: usize, const A: usize, const L: us
         }
     }
     while base < end {
+        rolled();
         let (left, offset) = ((end - base).min(tile as u64) as u32, (base - begin) as u32);
         take_end::<R, V, A, L>(&mut locals, source.offset(base), left, whole_loads, offset);
         base += tile as u64;
@@ -157,8 +160,8 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
     });
 }
 
-/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first; they are taken one after
-/// the other by the same instructions, which also take the items that no whole load has: those are asked for one by one.
+/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first, and taken one after the
+/// other by the same instructions; then come the items that no whole load has, which are asked for one by one.
 #[device]
 #[inline(always)]
 fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
@@ -175,23 +178,30 @@ fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
         let at = first + load as u32 * row::<V>();
         if at < loaded_before { part.offset(at as u64).streamed() } else { nothing }
     });
+    let item = <R::Item as Item>::Source::item;
     let mut at = first;
+    // Steps are opaque, or the compiler would write a pass out for each load; ptxas would, and spill registers for it.
+    while at < loaded_before {
+        rolled();
+        let taken = quads[0];
+        unroll::<V>(|lane| {
+            let offset = offset + at + lane as u32;
+            locals[lane % A] = R::take(locals[lane % A], item(taken, lane as u32), offset);
+        });
+        // In a circle: without the last step it would do so still; and by hand, as `rotate_left` does it in memory.
+        unroll::<L>(|load| quads[load] = if load + 1 < L { quads[load + 1] } else { taken });
+        at += opaque(row::<V>());
+    }
     while at < left {
+        rolled();
         let wanted = left - at;
-        let mut quad = quads[0];
-        if at >= loaded_before {
-            quad = part.offset(at as u64).one_by_one(wanted);
-        }
+        let quad = part.offset(at as u64).one_by_one(wanted);
         unroll::<V>(|lane| {
             if (lane as u32) < wanted {
-                let item = <R::Item as Item>::Source::item(quad, lane as u32);
-                locals[lane % A] = R::take(locals[lane % A], item, offset + at + lane as u32);
+                let offset = offset + at + lane as u32;
+                locals[lane % A] = R::take(locals[lane % A], item(quad, lane as u32), offset);
             }
         });
-        // In a circle, as without the last step the compiler would write a pass out for each load; and by hand, as `rotate_left` does it in
-        // memory.
-        let taken = quads[0];
-        unroll::<L>(|load| quads[load] = if load + 1 < L { quads[load + 1] } else { taken });
         at += opaque(row::<V>());
     }
 }
@@ -331,6 +341,7 @@ fn take_published<R: Reduction>(
 ) -> R::Accumulator {
     let mut words = [[THERE; MAX_WORDS as usize]; AT_ONCE];
     loop {
+        rolled();
         // All words are asked for before the first is looked at.
         unroll::<AT_ONCE>(|i| {
             let block = first + i as u32 * THREADS;
