@@ -38,3 +38,21 @@ pub fn rolled(word: u32) -> u32 {
     let word = crate::backend::rolled(word);
     word
 }
+
+/// Keeps the driver's assembler from unrolling a loop, where it stands first in the loop's body: ptxas unrolls short ones by four, with
+/// what is left before and behind, which is many times their size. The compiler is told by [`opaque`] bounds; [`rolled`] tells both.
+///
+/// ```
+/// let (mut left, mut turns) = (gpu_std::opaque(3), 0);
+/// while left > 0 {
+///     gpu_std::keep_rolled();
+///     left -= 1;
+///     turns += 1;
+/// }
+/// assert_eq!(turns, 3);
+/// ```
+#[inline(always)]
+pub fn keep_rolled() {
+    #[cfg(target_arch = "nvptx64")]
+    crate::backend::keep_rolled();
+}

@@ -204,7 +204,7 @@ impl<R: Reduction> Near<R> {
     fn write(&self, segment: u32, is_mine: bool, result: R::Accumulator) {
         if is_mine {
             let place = (self.first + segment) as u64 * R::OUTPUTS as u64;
-            write::<R>(self.output.offset(place), result, 1);
+            write::<R>(self.source, self.output.offset(place), result, 1);
         }
     }
 }

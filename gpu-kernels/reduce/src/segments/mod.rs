@@ -279,7 +279,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             kept.write(COUNT, count as u64);
         }
         if has_some {
-            stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
+            stretch.sort::<R>(count, source, output.offset(first as u64 * R::OUTPUTS as u64));
         } else {
             sync_threads();
         }

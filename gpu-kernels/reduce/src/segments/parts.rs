@@ -399,7 +399,7 @@ impl<R: Reduction> Parts<R> {
         });
         let place = self.places.read(number);
         if place & OUTPUT != 0 {
-            write::<R>(self.output_of((place & !OUTPUT) as u32), values[0], 1);
+            write::<R>(self.source, self.output_of((place & !OUTPUT) as u32), values[0], 1);
             return;
         }
         self.publish(place, values[0]);
@@ -446,7 +446,7 @@ impl<R: Reduction> Parts<R> {
         // Whoever read the results that stood there is done with them.
         let total = block_result::<R>(total, self.room(0));
         if thread_idx_x() == 0 {
-            write::<R>(self.output_of(range.segment), total, 1);
+            write::<R>(self.source, self.output_of(range.segment), total, 1);
         }
         sync_threads();
     }

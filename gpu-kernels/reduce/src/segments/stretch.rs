@@ -110,7 +110,12 @@ impl Stretch {
     /// `output` being that of the first.
     #[device]
     #[inline(always)]
-    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) {
+    pub(super) fn sort<R: Reduction>(
+        &self,
+        count: u32,
+        source: <R::Item as Item>::Source,
+        output: GlobalMut<R::Output>,
+    ) {
         let thread = opaque(thread_idx_x());
         let length_of = |segment: u32| self.begins.read(segment + 1) - self.begins.read(segment);
         let class_of = |segment: u32| class::<R::Item>(length_of(segment));
@@ -149,7 +154,7 @@ impl Stretch {
         }
         let mut base = 0;
         while base < count {
-            self.rank::<R>(base, count, output);
+            self.rank::<R>(base, count, source, output);
             base += RANKS as u32 * THREADS;
         }
         sync_threads();
@@ -180,7 +185,13 @@ impl Stretch {
     /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the lanes of a class.
     #[device]
     #[inline(always)]
-    fn rank<R: Reduction>(&self, base: u32, count: u32, output: GlobalMut<R::Output>) {
+    fn rank<R: Reduction>(
+        &self,
+        base: u32,
+        count: u32,
+        source: <R::Item as Item>::Source,
+        output: GlobalMut<R::Output>,
+    ) {
         let lane = warp::lane_id();
         let first = base + opaque(thread_idx_x());
         let segment_of = |i: usize| first + i as u32 * THREADS;
@@ -190,7 +201,7 @@ impl Stretch {
             if segment < count {
                 let length = self.begins.read(segment + 1) - self.begins.read(segment);
                 classes[i] = class::<R::Item>(length);
-                if let (NONE, Some(empty)) = (classes[i], R::EMPTY) {
+                if let (NONE, Some(empty)) = (classes[i], R::empty_of(source)) {
                     output.write(segment, empty);
                 }
             }
