@@ -8,7 +8,7 @@
 use gpu_std::bits::funnel_shift_right;
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Global;
-use gpu_std::{device, unroll};
+use gpu_std::{device, opaque, unroll};
 
 use super::LOAD_BYTES;
 use super::item::Source;
@@ -36,6 +36,9 @@ pub trait Quads: Source {
     /// The first `wanted` elements, or as many of them as 16 bytes hold, one after the other.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn one_by_one(self, wanted: u32) -> Self::Quad;
+    /// The same in a loop: little code, and slow.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn in_turn(self, wanted: u32) -> Self::Quad;
     /// Element `index` of 16 bytes.
     fn item(quad: Self::Quad, index: u32) -> Self::Item;
 }
@@ -75,6 +78,11 @@ macro_rules! quads {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn one_by_one(self, wanted: u32) -> Words {
                 one_by_one(self.cast::<$bits>(), wanted)
+            }
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn in_turn(self, wanted: u32) -> Words {
+                in_turn(self.cast::<$bits>(), wanted)
             }
             #[inline(always)]
             fn item(quad: Words, index: u32) -> $t {
@@ -117,6 +125,11 @@ macro_rules! quads {
                 (self.0.one_by_one(wanted), self.1.one_by_one(wanted))
             }
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn in_turn(self, wanted: u32) -> Self::Quad {
+                (self.0.in_turn(wanted), self.1.in_turn(wanted))
+            }
+            #[inline(always)]
             fn item(quad: Self::Quad, index: u32) -> ($t, $t) {
                 (<Global<$t> as Quads>::item(quad.0, index), <Global<$t> as Quads>::item(quad.1, index))
             }
@@ -140,11 +153,13 @@ quads! {
 
 /// An unsigned integer as wide as an element.
 trait Bits: gpu_std::memory::Element {
+    const NONE: Self;
     fn wide(self) -> u64;
 }
 macro_rules! bits {
     ($($t:ty)*) => { $(
         impl Bits for $t {
+            const NONE: Self = 0;
             #[inline(always)]
             fn wide(self) -> u64 {
                 self as u64
@@ -170,14 +185,38 @@ fn beyond<B: Bits>(address: u64) -> u32 {
 fn one_by_one<B: Bits>(array: Global<B>, wanted: u32) -> Words {
     let mut words = [0u32; 4];
     unroll::<{ LOAD_BYTES as usize }>(|index| {
-        if (index as u32) < per_quad::<B>() && (index as u32) < wanted {
-            let (bits, byte) = (array.read_only(index as u32).wide(), index * size_of::<B>());
+        if (index as u32) < per_quad::<B>() {
+            let bits = array.read_only_below(index as u32, wanted, B::NONE).wide();
+            let byte = index * size_of::<B>();
             words[byte / 4] |= (bits as u32) << (byte % 4 * 8);
             if size_of::<B>() == 8 {
                 words[byte / 4 + 1] = (bits >> 32) as u32;
             }
         }
     });
+    words
+}
+
+#[device]
+#[inline(always)]
+fn in_turn<B: Bits>(array: Global<B>, wanted: u32) -> Words {
+    let bits = 8 * size_of::<B>();
+    let mut words = [0; 4];
+    let mut first = 0;
+    // A word's elements come in from above, or both words of one; the first are at the bottom in the end.
+    while first < opaque(per_quad::<B>()) {
+        let mut above = 0;
+        unroll::<4>(|index| {
+            if bits * index < 32 {
+                let part = array.read_only_below(first + index as u32, wanted, B::NONE);
+                above |= part.wide() << (bits * index);
+            }
+        });
+        let [_, b, c, d] = words;
+        let (low, high) = (above as u32, (above >> 32) as u32);
+        words = if bits == 64 { [c, d, low, high] } else { [b, c, d, low] };
+        first += if bits < 32 { 32 / bits as u32 } else { 1 };
+    }
     words
 }
 

@@ -1,73 +1,106 @@
 //! How lanes read elements, and what they do with them.
+//!
+//! Every element of a segment comes through [`load`] or [`whole`], and goes through [`take_quad`].
 
 use gpu_std::{device, opaque, unroll, warp};
 
 use super::ROWS;
 use crate::reduce::item::{Item, Source};
 use crate::reduce::operator::Reduction;
+use crate::reduce::per_load;
 use crate::reduce::quad::Quads;
+use crate::reduce::whole::publishes;
 
 /// 16 bytes of elements.
 pub(super) type Quad<R> = <<<R as Reduction>::Item as Item>::Source as Quads>::Quad;
 
-/// [`ROWS`] loads: the first `wanted` elements from each source on, or as many of them as 16 bytes hold. All lanes of a warp together.
-///
-/// `is_inner` says whether the aligned 16 bytes that hold an element that is wanted, and those after them, can be read. With `IS_SHARED`
-/// other loads will soon want what else is in a sector.
+/// Nothing was read.
+pub(super) const fn no_quad<R: Reduction>() -> Quad<R> {
+    <<R::Item as Item>::Source as Quads>::NOTHING
+}
+
+/// Whether what is done with the elements of a load stands there once, in a loop over [`ROWS`] loads, and not once for each. The loop
+/// moves all loads by one place each time, up to 12 instructions, which four sums of a word would not be worth.
+pub(super) const fn is_rolled<R: Reduction>() -> bool {
+    per_load::<R::Item>() > 4 || publishes::<R>() > 2 || R::OUTPUTS > 1
+}
+
+/// What `map` gives of each row and its number, in this order.
 #[device]
 #[inline(always)]
-pub(super) fn load<R: Reduction, const V: usize, const IS_SHARED: bool>(
+pub(super) fn map_rows<T: Copy, U: Copy>(
+    is_rolled: bool,
+    mut rows: [T; ROWS],
+    nothing: U,
+    mut map: impl FnMut(u32, T) -> U,
+) -> [U; ROWS] {
+    let mut results = [nothing; ROWS];
+    if is_rolled {
+        let mut row = 0;
+        // Opaque, or the loop would be unrolled.
+        while row < opaque(ROWS as u32) {
+            let result = map(row, rows[0]);
+            rows = [rows[1], rows[2], rows[3], rows[3]];
+            results = [results[1], results[2], results[3], result];
+            row += 1;
+        }
+    } else {
+        unroll::<ROWS>(|row| results[row] = map(row as u32, rows[row]));
+    }
+    results
+}
+
+/// [`ROWS`] loads of aligned 16 bytes, all of which are wanted or `None`.
+#[device]
+#[inline(always)]
+pub(super) fn whole<R: Reduction>(
+    sources: [Option<<R::Item as Item>::Source>; ROWS],
+) -> [Quad<R>; ROWS] {
+    core::array::from_fn(|row| sources[row].map_or(no_quad::<R>(), |source| source.streamed()))
+}
+
+/// [`ROWS`] loads: the first `wanted` elements from each source on, or as many of them as 16 bytes hold. All lanes of a warp together.
+///
+/// `is_whole`, the same in a warp, says whether the aligned 16 bytes at each source that anything is wanted of are all to be read; `is_inner`
+/// whether those that hold an element that is wanted, and those after them, can be read; `is_shared`, the same in a warp, that other loads
+/// will soon want what else is in a sector.
+#[device]
+#[inline(always)]
+pub(super) fn load<R: Reduction, const V: usize>(
     sources: [<R::Item as Item>::Source; ROWS],
     wanted: [u32; ROWS],
+    is_whole: bool,
     is_inner: bool,
+    is_shared: bool,
 ) -> [Quad<R>; ROWS] {
-    let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
-    let mut quads = [nothing; ROWS];
-    let mut is_whole = true;
-    unroll::<ROWS>(|row| {
-        let is_full = is_inner || wanted[row] >= V as u32;
-        is_whole &= wanted[row] == 0 || is_full && !sources[row].is_split(V as u32);
-    });
-    // Votes: lanes that went different ways would wait for memory one after the other.
-    if warp::warp_vote_all(warp::FULL, is_whole) {
+    let mut quads = [no_quad::<R>(); ROWS];
+    if is_whole {
         unroll::<ROWS>(|row| {
             if wanted[row] > 0 {
-                quads[row] = if IS_SHARED { sources[row].quad() } else { sources[row].streamed() };
+                quads[row] = if is_shared { sources[row].quad() } else { sources[row].streamed() };
             }
         });
     } else if V <= 4 {
         // All but the first of them find their sectors on the way to the L1. Two loads of 16 bytes and what joins them take twice the registers.
         unroll::<ROWS>(|row| quads[row] = sources[row].one_by_one(wanted[row]));
     } else if warp::warp_vote_all(warp::FULL, is_inner) {
+        // Votes: lanes that went different ways would wait for memory one after the other.
         unroll::<ROWS>(|row| {
             if wanted[row] > 0 {
                 quads[row] = sources[row].floor().quad();
             }
         });
         unroll::<ROWS>(|row| {
-            let mut second = nothing;
+            let mut second = no_quad::<R>();
             if sources[row].is_split(wanted[row]) {
                 second = sources[row].floor().offset(V as u64).quad();
             }
             quads[row] = sources[row].joined(quads[row], second);
         });
     } else {
-        let mut row = 0;
-        while row < opaque(ROWS as u32) {
-            let (mut source, mut count) = (sources[0], wanted[0]);
-            unroll::<ROWS>(|other| {
-                if other as u32 == row {
-                    (source, count) = (sources[other], wanted[other]);
-                }
-            });
-            let quad = source.one_by_one(count);
-            unroll::<ROWS>(|other| {
-                if other as u32 == row {
-                    quads[other] = quad;
-                }
-            });
-            row += 1;
-        }
+        // At the ends of the array alone.
+        let rows = core::array::from_fn(|row| (sources[row], wanted[row]));
+        quads = map_rows(true, rows, no_quad::<R>(), |_, (source, wanted)| source.in_turn(wanted));
     }
     quads
 }
@@ -81,8 +114,8 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
     wanted: u32,
     offset: u32,
 ) {
-    // Where all lanes want all, nothing has to be asked for each element.
-    if warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
+    // Where all lanes want all, nothing has to be asked for each element; of few it is not worth the question.
+    if V > 4 && warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
         take_all::<R, V, A>(locals, quad, offset);
         return;
     }
