@@ -15,3 +15,12 @@ pub fn opaque(word: u32) -> u32 {
     let word = crate::backend::opaque(word);
     word
 }
+
+/// At the beginning of a loop's body: the driver's compiler shall not write the loop out.
+///
+/// That one sees through [`opaque`], which only rustc does not, and it unrolls loops whose count it knows or not, as long as they are short.
+#[inline(always)]
+pub fn keep_rolled() {
+    #[cfg(target_arch = "nvptx64")]
+    crate::backend::keep_rolled();
+}

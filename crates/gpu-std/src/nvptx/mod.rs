@@ -24,6 +24,13 @@ pub fn opaque(mut word: u32) -> u32 {
     word
 }
 
+/// A remark to ptxas about the loop whose first block it stands in.
+#[inline(always)]
+pub fn keep_rolled() {
+    // SAFETY: it does nothing.
+    unsafe { core::arch::asm!(".pragma \"nounroll\";", options(nomem, nostack, preserves_flags)) };
+}
+
 /// A kernel has nobody to tell: it traps, and the launch fails with `CUDA_ERROR_LAUNCH_FAILED`.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -12,7 +12,7 @@
 //!   of the lanes goes on with half of the values.
 
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::load::{is_rolled, load, map_rows, take_quad};
 use super::{ROWS, WARP_CLASS};
@@ -84,6 +84,7 @@ impl<R: Reduction> Near<R> {
             // A loop, so that what writes a result stands there once.
             let mut row = 0;
             while row < ROWS as u32 {
+                keep_rolled();
                 if in_group == 0 && number_of(row) < members {
                     let segment = self.first + self.segment(all, number_of(row));
                     let place = segment as u64 * R::OUTPUTS as u64;
@@ -143,26 +144,42 @@ impl<R: Reduction> Near<R> {
             if class == 0 {
                 return values;
             }
-            let [a, mut b, mut c, d] = values;
             if class > 1 && class <= WARP_CLASS {
-                (b, c) = (c, b);
+                values = [values[0], values[2], values[1], values[3]];
             }
-            let (mut pairs, mut others) = ([a, c], [b, d]);
-            if class > WARP_CLASS + 1 {
-                ([pairs[0], others[0]], [pairs[1], others[1]]) =
-                    (exchanged::<R>([a, b], 16), exchanged::<R>([c, d], 16));
+            // Two and two, then what they gave; over lanes where other warps' are there too.
+            let mut join = |number: u32| {
+                let [a, b, c, d] = values;
+                let distance = match number {
+                    0 | 1 if class > WARP_CLASS + 1 => 16,
+                    2 if class > WARP_CLASS => 8,
+                    _ => 0,
+                };
+                let [low, high] = if distance > 0 { exchanged::<R>([a, b], distance) } else { [a, b] };
+                let result = R::combine(low, high);
+                values = [c, if number == 0 { d } else { result }, result, result];
+            };
+            let joins = if class == 1 { 2 } else { 3 };
+            if is_rolled::<R>() {
+                let mut number = 0;
+                while number < joins {
+                    keep_rolled();
+                    join(number);
+                    number += 1;
+                }
+            } else {
+                unroll::<3>(|number| {
+                    if (number as u32) < joins {
+                        join(number as u32);
+                    }
+                });
             }
-            let mut pair = [R::combine(pairs[0], others[0]), R::combine(pairs[1], others[1])];
             if class == 1 {
-                (values[0], values[1]) = (pair[0], pair[1]);
                 return values;
             }
-            let mut distance = (1 << width) / 2;
-            if class > WARP_CLASS {
-                (pair, distance) = (exchanged::<R>(pair, 8), 4);
-            }
+            let distance = if class > WARP_CLASS { 4 } else { (1 << width) / 2 };
             // Of eight warps the first four with the last four.
-            total = R::combine(total, halve::<R>(R::combine(pair[0], pair[1]), distance, 1));
+            total = R::combine(total, halve::<R>(values[3], distance, 1));
             step += 1;
             if step << (width + loads) >= 1 << class {
                 break;
@@ -209,6 +226,7 @@ fn down<R: Reduction>(value: R::Accumulator, distance: u32) -> R::Accumulator {
 #[inline(always)]
 pub(super) fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -> R::Accumulator {
     while distance >= last {
+        keep_rolled();
         value = R::combine(value, down::<R>(value, distance));
         distance /= 2;
     }
@@ -220,6 +238,7 @@ pub(super) fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32, 
 #[inline(always)]
 fn grow<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -> R::Accumulator {
     while distance <= last {
+        keep_rolled();
         value = R::combine(value, down::<R>(value, distance));
         distance *= 2;
     }

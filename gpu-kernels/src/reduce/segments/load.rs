@@ -2,7 +2,7 @@
 //!
 //! Every element of a segment comes through [`load`] or [`whole`], and goes through [`take_quad`].
 
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::ROWS;
 use crate::reduce::item::{Item, Source};
@@ -39,6 +39,7 @@ pub(super) fn map_rows<T: Copy, U: Copy>(
         let mut row = 0;
         // Opaque, or the loop would be unrolled.
         while row < opaque(ROWS as u32) {
+            keep_rolled();
             let result = map(row, rows[0]);
             rows = [rows[1], rows[2], rows[3], rows[3]];
             results = [results[1], results[2], results[3], result];
@@ -53,9 +54,7 @@ pub(super) fn map_rows<T: Copy, U: Copy>(
 /// [`ROWS`] loads of aligned 16 bytes, all of which are wanted or `None`.
 #[device]
 #[inline(always)]
-pub(super) fn whole<R: Reduction>(
-    sources: [Option<<R::Item as Item>::Source>; ROWS],
-) -> [Quad<R>; ROWS] {
+pub(super) fn whole<R: Reduction>(sources: [Option<<R::Item as Item>::Source>; ROWS]) -> [Quad<R>; ROWS] {
     core::array::from_fn(|row| sources[row].map_or(no_quad::<R>(), |source| source.streamed()))
 }
 
@@ -80,23 +79,9 @@ pub(super) fn load<R: Reduction, const V: usize>(
                 quads[row] = if is_shared { sources[row].quad() } else { sources[row].streamed() };
             }
         });
-    } else if V <= 4 {
-        // All but the first of them find their sectors on the way to the L1. Two loads of 16 bytes and what joins them take twice the registers.
-        unroll::<ROWS>(|row| quads[row] = sources[row].one_by_one(wanted[row]));
-    } else if warp::warp_vote_all(warp::FULL, is_inner) {
-        // Votes: lanes that went different ways would wait for memory one after the other.
-        unroll::<ROWS>(|row| {
-            if wanted[row] > 0 {
-                quads[row] = sources[row].floor().quad();
-            }
-        });
-        unroll::<ROWS>(|row| {
-            let mut second = no_quad::<R>();
-            if sources[row].is_split(wanted[row]) {
-                second = sources[row].floor().offset(V as u64).quad();
-            }
-            quads[row] = sources[row].joined(quads[row], second);
-        });
+    } else if V <= 4 || warp::warp_vote_all(warp::FULL, is_inner) {
+        // A vote: lanes that went different ways would wait for memory one after the other.
+        unroll::<ROWS>(|row| quads[row] = sources[row].by_words(wanted[row]));
     } else {
         // At the ends of the array alone.
         let rows = core::array::from_fn(|row| (sources[row], wanted[row]));
@@ -104,6 +89,9 @@ pub(super) fn load<R: Reduction, const V: usize>(
     }
     quads
 }
+
+/// Elements of a load that are taken one after the other, in a loop where it has more.
+const AT_ONCE: usize = 4;
 
 /// Takes the first `wanted` elements of a load, the first of which is number `offset`. All lanes of a warp together.
 #[device]
@@ -114,12 +102,40 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
     wanted: u32,
     offset: u32,
 ) {
-    // Where all lanes want all, nothing has to be asked for each element; of few it is not worth the question.
-    if V > 4 && warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
-        take_all::<R, V, A>(locals, quad, offset);
-        return;
+    if V <= AT_ONCE {
+        take_some::<R, V, A>(locals, quad, wanted, offset);
+    } else if warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
+        // Where all lanes want all, nothing has to be asked for each element.
+        in_turn::<R, V>(quad, |quad, taken| take_all::<R, AT_ONCE, A>(locals, quad, offset + taken));
+    } else {
+        in_turn::<R, V>(quad, |quad, taken| {
+            take_some::<R, AT_ONCE, A>(locals, quad, wanted.saturating_sub(taken), offset + taken);
+        });
     }
-    unroll::<V>(|lane| {
+}
+
+/// Gives `take` [`AT_ONCE`] elements of a load after the other, and the number of the first of them.
+#[device]
+#[inline(always)]
+fn in_turn<R: Reduction, const V: usize>(mut quad: Quad<R>, mut take: impl FnMut(Quad<R>, u32)) {
+    let mut taken = 0;
+    while taken < opaque(V as u32) {
+        keep_rolled();
+        take(quad, taken);
+        quad = <R::Item as Item>::Source::behind(quad, AT_ONCE as u32);
+        taken += AT_ONCE as u32;
+    }
+}
+
+/// Takes the first `wanted` of `N` elements, the first of which is number `offset`.
+#[inline(always)]
+fn take_some<R: Reduction, const N: usize, const A: usize>(
+    locals: &mut [R::Local; A],
+    quad: Quad<R>,
+    wanted: u32,
+    offset: u32,
+) {
+    unroll::<N>(|lane| {
         if (lane as u32) < wanted {
             let item = <R::Item as Item>::Source::item(quad, lane as u32);
             locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
@@ -127,15 +143,14 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
     });
 }
 
-/// Takes all elements of a load, the first of which is number `offset`.
-#[device]
+/// Takes all of `N` elements, the first of which is number `offset`.
 #[inline(always)]
-pub(super) fn take_all<R: Reduction, const V: usize, const A: usize>(
+pub(super) fn take_all<R: Reduction, const N: usize, const A: usize>(
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     offset: u32,
 ) {
-    unroll::<V>(|lane| {
+    unroll::<N>(|lane| {
         let item = <R::Item as Item>::Source::item(quad, lane as u32);
         locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
     });

@@ -5,12 +5,14 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::lanes::halve;
 use super::load::{Quad, is_rolled, load, map_rows, no_quad, take_all, take_quad, whole};
 use super::stretch::{ALIKE, FROM};
-use super::{BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight};
+use super::{
+    BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight,
+};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
@@ -255,7 +257,8 @@ impl<R: Reduction> Parts<R> {
         let is_inner = first >= V as u64 && end + 2 * V as u64 <= self.len;
         let is_aligned = self.source.offset(first).is_aligned();
         let mark = |is: bool, mark: u64| if is { mark } else { 0 };
-        let marks = mark(is_inner, INNER) | mark(is_aligned, ALIGNED) | mark(range.division.parts > 1, SEVERAL);
+        let marks =
+            mark(is_inner, INNER) | mark(is_aligned, ALIGNED) | mark(range.division.parts > 1, SEVERAL);
         self.firsts.write(number, first | marks);
         self.lengths.write(2 * number, (end - first - 1) as u32);
         self.lengths.write(2 * number + 1, range.next * range.division.tiles_each);
@@ -271,30 +274,22 @@ impl<R: Reduction> Parts<R> {
         let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
         // The next part, and how many of its elements were taken.
         let (mut number, mut offset) = (0, 0);
-        while number < count {
-            // All loads of two pieces are asked for before the first is used.
-            let one = self.piece(count, &mut number, &mut offset);
-            let two = self.piece(count, &mut number, &mut offset);
-            if !is_rolled::<R>() {
-                let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
-                self.take_piece::<V, A>(&mut locals, one, &quads);
-                self.take_piece::<V, A>(&mut locals, two, &others);
-                continue;
+        let mut ahead = self.piece(count, &mut number, &mut offset);
+        let (mut others, mut is_there) = ([no_quad::<R>(); ROWS], false);
+        while ahead.length > 0 {
+            let piece = ahead;
+            ahead = self.piece(count, &mut number, &mut offset);
+            let mut quads = others;
+            if is_there {
+                is_there = false;
+            } else if piece.is_whole && ahead.is_whole {
+                // All loads of two tiles are asked for before the first is used.
+                (quads, others) = (self.tile::<V>(first, piece), self.tile::<V>(first, ahead));
+                is_there = true;
+            } else {
+                quads = self.any::<V>(first, piece);
             }
-            // Where loads may have to be joined, there is one code for it: then one piece comes after the other.
-            let at_once = V <= 4 || one.is_whole && two.is_whole;
-            let (mut quads, mut others) = ([no_quad::<R>(); ROWS], [no_quad::<R>(); ROWS]);
-            if at_once {
-                (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
-            }
-            let (mut piece, mut pieces) = (one, 0);
-            while pieces < opaque(2) {
-                if V > 4 && !at_once {
-                    quads = self.ragged::<V>(first, piece);
-                }
-                self.take_piece::<V, A>(&mut locals, piece, &quads);
-                (piece, quads, pieces) = (two, others, pieces + 1);
-            }
+            self.take_piece::<V, A>(&mut locals, piece, &quads);
         }
     }
 
@@ -328,13 +323,10 @@ impl<R: Reduction> Parts<R> {
         piece
     }
 
-    /// A thread's loads of a piece; of elements that may have to be joined of two loads, of a tile.
+    /// A thread's loads of a whole piece.
     #[device]
     #[inline(always)]
-    fn load<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
-        if V <= 4 && !piece.is_whole {
-            return self.ragged::<V>(first, piece);
-        }
+    fn tile<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
         let source = self.source.offset(piece.begin + first as u64);
         let of_row = |row: usize| source.offset((row as u32 * THREADS * V as u32) as u64);
         whole::<R>(core::array::from_fn(|row| (row < rows::<R>()).then(|| of_row(row))))
@@ -343,7 +335,7 @@ impl<R: Reduction> Parts<R> {
     /// A thread's loads of any piece.
     #[device]
     #[inline(always)]
-    fn ragged<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
+    fn any<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
         let offset_of = |row: usize| row as u32 * THREADS * V as u32;
         let source = self.source.offset(piece.begin + first as u64);
         let is_whole = piece.is_aligned && (piece.is_inner || piece.length == tile::<R::Item>());
@@ -460,6 +452,7 @@ impl<R: Reduction> Parts<R> {
         let thread = opaque(thread_idx_x());
         let (mut warp_first, group) = (thread / 32 * (32 / WARPS), thread % 32 / WARPS);
         while warp_first < count {
+            keep_rolled();
             let number = warp_first + group;
             let result = self.of_warps(self.room(number.min(count - 1)));
             if number < count && thread.is_multiple_of(WARPS) {
@@ -495,6 +488,7 @@ impl<R: Reduction> Parts<R> {
         }
         let mut owner = 0;
         while owner < longs {
+            keep_rolled();
             let long = self.long.offset(owner * LONG_WORDS);
             if long.read(DONE) != 0 {
                 self.finish(long);
@@ -513,6 +507,7 @@ impl<R: Reduction> Parts<R> {
         let mut total = R::IDENTITY;
         let mut number = thread;
         while number < parts {
+            keep_rolled();
             let place = self.scratch.offset(self.place(begin + number as u64 * each, number == 0));
             let partial = Accumulator::from_words(&mut |word| {
                 let word = place.atomic(word);

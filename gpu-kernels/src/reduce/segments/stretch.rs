@@ -3,7 +3,7 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::{CLASSES, FAR, LANE_CLASSES, LONG, MOST, NONE, ONE_LENGTH, Starts, weight};
 use crate::reduce::item::Item;
@@ -72,19 +72,22 @@ impl Stretch {
             if starts.form == ONE_LENGTH {
                 let mut segment = from;
                 while segment < read {
+                    keep_rolled();
                     let begin = (first + segment) as u64 * starts.length - origin;
                     self.begins.write(segment, begin.min(FAR) as u32);
                     segment += THREADS;
                 }
             } else {
-                let segment_of = |i: usize| from + i as u32 * THREADS;
                 // Offsets have 32 bits, and so has the origin then. Behind the last segment all is far.
+                let origin = origin as u32;
+                let (offsets, there) =
+                    (starts.offsets.offset((first + from) as u64), (left + 1).saturating_sub(from));
                 let loaded: [u32; AT_ONCE] = core::array::from_fn(|i| {
-                    let is_there = segment_of(i) <= left;
-                    if is_there { starts.offsets.read_only(first + segment_of(i)) } else { origin as u32 + FAR as u32 }
+                    offsets.read_only_below(i as u32 * THREADS, there, origin.wrapping_add(FAR as u32))
                 });
                 unroll::<AT_ONCE>(|i| {
-                    self.begins.write(segment_of(i), loaded[i].wrapping_sub(origin as u32).min(FAR as u32));
+                    let begin = loaded[i].wrapping_sub(origin).min(FAR as u32);
+                    self.begins.write(from + i as u32 * THREADS, begin);
                 });
             }
             sync_threads();
@@ -124,6 +127,7 @@ impl Stretch {
         let (mut is_other, mut is_long) = (common == NONE, common == NONE);
         let mut segment = thread;
         while segment < count {
+            keep_rolled();
             let length = length_of(segment);
             is_other |= length.wrapping_sub(least) >= lengths;
             is_long |= length.wrapping_sub(1) >= few;
@@ -139,6 +143,7 @@ impl Stretch {
         }
         let mut base = 0;
         while base < count {
+            keep_rolled();
             self.rank::<R>(base, count, output);
             base += RANKS as u32 * THREADS;
         }
@@ -157,6 +162,7 @@ impl Stretch {
         }
         let mut segment = thread;
         while segment - thread < count {
+            keep_rolled();
             let place = if segment < count { self.places.read(segment) as u32 } else { NONE << 12 };
             let place_of_class = warp::shuffle_idx(warp::FULL, below, place >> 12);
             if place >> 12 != NONE {
@@ -220,5 +226,9 @@ fn class<I: Item>(length: u32) -> u32 {
 #[inline(always)]
 fn lengths_of_class<I: Item>(class: u32) -> (u32, u32) {
     let more = if class > 0 { per_load::<I>() << (class - 1) } else { 0 };
-    if class == LONG { (tile::<I>() + 1, u32::MAX - tile::<I>()) } else { (more + 1, more.max(per_load::<I>())) }
+    if class == LONG {
+        (tile::<I>() + 1, u32::MAX - tile::<I>())
+    } else {
+        (more + 1, more.max(per_load::<I>()))
+    }
 }
