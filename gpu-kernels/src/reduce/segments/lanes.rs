@@ -15,7 +15,7 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::load::{is_rolled, load, map_rows, take_quad};
-use super::{ROWS, WARP_CLASS};
+use super::{FIRST, ROWS, WARP_CLASS};
 use crate::reduce::WARPS;
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
@@ -38,8 +38,8 @@ pub(super) struct Near<R: Reduction> {
     /// The segments by class, or `None` where they are not sorted.
     pub(super) sorted: Option<Shared<u16>>,
     pub(super) output: GlobalMut<R::Output>,
-    /// The stretch's first segment.
-    pub(super) first: u32,
+    /// What the block remembers of the stretch.
+    pub(super) kept: Shared<u64>,
 }
 
 /// The segments of a class: `members` in their order from place `before` on.
@@ -66,9 +66,8 @@ impl<R: Reduction> Near<R> {
         let width = class.saturating_sub(ALONE).min(WARP_CLASS);
         let loads = class.min(ALONE);
         let together = WARP_CLASS - width + ALONE - loads;
-        let batches = (members + (1 << together) - 1) >> together;
         let all = Members { before, members };
-        while *batch < batches {
+        while *batch << together < members {
             let number = (*batch << together) + (warp::lane_id() >> width);
             let number_of = |row: u32| number + ((row >> loads) << WARP_CLASS);
             let mut bounds = [self.bounds(all, number); ROWS];
@@ -86,7 +85,7 @@ impl<R: Reduction> Near<R> {
             while row < ROWS as u32 {
                 keep_rolled();
                 if in_group == 0 && number_of(row) < members {
-                    let segment = self.first + self.segment(all, number_of(row));
+                    let segment = self.kept.read(FIRST) as u32 + self.segment(all, number_of(row));
                     let place = segment as u64 * R::OUTPUTS as u64;
                     write::<R>(self.output.offset(place), results[0], 1);
                 }
@@ -95,7 +94,7 @@ impl<R: Reduction> Near<R> {
             }
             *batch += WARPS;
         }
-        *batch -= batches;
+        *batch -= (members + (1 << together) - 1) >> together;
     }
 
     /// The results of the segments that a warp takes together, given where the one of each row begins and ends: of a lane alone one after
@@ -108,7 +107,7 @@ impl<R: Reduction> Near<R> {
         width: u32,
         loads: u32,
         in_group: u32,
-        bounds: [(u32, u32); ROWS],
+        mut bounds: [(u32, u32); ROWS],
     ) -> [R::Accumulator; ROWS] {
         let mut is_inner = true;
         unroll::<ROWS>(|row| is_inner &= self.is_inner::<V>(bounds[row]));
@@ -131,10 +130,8 @@ impl<R: Reduction> Near<R> {
             // A vote: lanes that went different ways would wait for memory one after the other.
             let is_whole = warp::warp_vote_all(warp::FULL, is_whole);
             let quads = load::<R, V>(sources, wanted, is_whole, is_inner, class <= ALONE);
-            let rows = core::array::from_fn(|row| {
-                // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
-                (quads[row], opaque(bounds[row].1).saturating_sub(begin_of(row)))
-            });
+            // Opaque, or what is asked of each element would wait for the loads in a register.
+            let rows = core::array::from_fn(|row| (quads[row], opaque(wanted[row])));
             values = map_rows(is_rolled::<R>(), rows, R::IDENTITY, |row, (quad, wanted)| {
                 let offset = offset_of(row);
                 let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
@@ -184,6 +181,8 @@ impl<R: Reduction> Near<R> {
             if step << (width + loads) >= 1 << class {
                 break;
             }
+            // All rows are of one segment then; what is the same needs no registers.
+            bounds = [bounds[0]; ROWS];
         }
         if class > WARP_CLASS {
             // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.

@@ -312,7 +312,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             begins: stretch.begins,
             sorted: stretch.is_sorted().then_some(stretch.sorted),
             output,
-            first: kept.read(FIRST) as u32,
+            kept,
         };
         // Those that lanes take; where all are alike, none of the classes of lanes may have any.
         let mut before =
