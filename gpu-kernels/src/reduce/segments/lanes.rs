@@ -14,14 +14,14 @@
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
-use super::load::{is_rolled, load, map_rows, take_quad};
+use super::load::{is_rolled, load, map_rows, take_first};
 use super::{FIRST, ROWS, WARP_CLASS};
-use crate::reduce::WARPS;
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
 use crate::reduce::quad::Quads;
-use crate::reduce::whole::{of_thread, write};
+use crate::reduce::whole::{of_thread, publishes, write};
+use crate::reduce::{MAX_WORDS, WARPS};
 
 /// The highest class whose segments a lane takes alone: up to [`ROWS`] loads.
 const ALONE: u32 = ROWS.ilog2();
@@ -135,7 +135,7 @@ impl<R: Reduction> Near<R> {
             values = map_rows(is_rolled::<R>(), rows, R::IDENTITY, |row, (quad, wanted)| {
                 let offset = offset_of(row);
                 let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                take_quad::<R, V, A>(&mut locals, quad, wanted, offset);
+                take_first::<R, V, A>(&mut locals, quad, wanted, offset);
                 of_thread::<R, A>(&locals, 0)
             });
             if class == 0 {
@@ -250,14 +250,15 @@ fn grow<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -
 #[inline(always)]
 fn exchanged<R: Reduction>(values: [R::Accumulator; 2], distance: u32) -> [R::Accumulator; 2] {
     let is_upper = warp::lane_id() & distance != 0;
-    let [first, second] = values;
-    let own: R::Accumulator =
-        Accumulator::from_words(&mut |word| if is_upper { second.word(word) } else { first.word(word) });
-    let other: R::Accumulator = Accumulator::from_words(&mut |word| {
-        let sent = if is_upper { first.word(word) } else { second.word(word) };
-        warp::shuffle_xor(warp::FULL, sent, distance)
+    // Word by word, each of them asked for once: of elements of 8 bytes they are instructions.
+    let mut words = [[0; MAX_WORDS as usize]; 2];
+    unroll::<{ MAX_WORDS as usize }>(|word| {
+        if (word as u32) < publishes::<R>() {
+            let [first, second] = [values[0].word(word as u32), values[1].word(word as u32)];
+            let (own, sent) = if is_upper { (second, first) } else { (first, second) };
+            let other = warp::shuffle_xor(warp::FULL, sent, distance);
+            (words[0][word], words[1][word]) = if is_upper { (other, own) } else { (own, other) };
+        }
     });
-    let low = Accumulator::from_words(&mut |word| if is_upper { other.word(word) } else { own.word(word) });
-    let high = Accumulator::from_words(&mut |word| if is_upper { own.word(word) } else { other.word(word) });
-    [low, high]
+    words.map(|words| Accumulator::from_words(&mut |word| words[word as usize]))
 }

@@ -1,6 +1,6 @@
 //! How lanes read elements, and what they do with them.
 //!
-//! Every element of a segment comes through [`load`] or [`whole`], and goes through [`take_quad`].
+//! Every element of a segment comes through [`load`] or [`whole`], and goes through [`take_first`] or [`take_whole`].
 
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
@@ -93,10 +93,10 @@ pub(super) fn load<R: Reduction, const V: usize>(
 /// Elements of a load that are taken one after the other, in a loop where it has more.
 const AT_ONCE: usize = 4;
 
-/// Takes the first `wanted` elements of a load, the first of which is number `offset`. All lanes of a warp together.
+/// Takes the first `wanted` elements of a load, the first of which is number `offset`.
 #[device]
 #[inline(always)]
-pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
+pub(super) fn take_first<R: Reduction, const V: usize, const A: usize>(
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     wanted: u32,
@@ -104,14 +104,26 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
 ) {
     if V <= AT_ONCE {
         take_some::<R, V, A>(locals, quad, wanted, offset);
-    } else if warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
-        // Where all lanes want all, nothing has to be asked for each element.
-        in_turn::<R, V>(quad, |quad, taken| take_all::<R, AT_ONCE, A>(locals, quad, offset + taken));
-    } else {
-        in_turn::<R, V>(quad, |quad, taken| {
-            take_some::<R, AT_ONCE, A>(locals, quad, wanted.saturating_sub(taken), offset + taken);
-        });
+        return;
     }
+    in_turn::<R, V>(quad, |quad, taken| {
+        take_some::<R, AT_ONCE, A>(locals, quad, wanted.saturating_sub(taken), offset + taken);
+    });
+}
+
+/// Takes all elements of a load, the first of which is number `offset`.
+#[device]
+#[inline(always)]
+pub(super) fn take_whole<R: Reduction, const V: usize, const A: usize>(
+    locals: &mut [R::Local; A],
+    quad: Quad<R>,
+    offset: u32,
+) {
+    if V <= AT_ONCE {
+        take_all::<R, V, A>(locals, quad, offset);
+        return;
+    }
+    in_turn::<R, V>(quad, |quad, taken| take_all::<R, AT_ONCE, A>(locals, quad, offset + taken));
 }
 
 /// Gives `take` [`AT_ONCE`] elements of a load after the other, and the number of the first of them.
@@ -145,7 +157,7 @@ fn take_some<R: Reduction, const N: usize, const A: usize>(
 
 /// Takes all of `N` elements, the first of which is number `offset`.
 #[inline(always)]
-pub(super) fn take_all<R: Reduction, const N: usize, const A: usize>(
+fn take_all<R: Reduction, const N: usize, const A: usize>(
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     offset: u32,

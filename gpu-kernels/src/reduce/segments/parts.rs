@@ -8,7 +8,7 @@ use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::lanes::halve;
-use super::load::{Quad, is_rolled, load, map_rows, no_quad, take_all, take_quad, whole};
+use super::load::{Quad, is_rolled, load, map_rows, no_quad, take_first, take_whole, whole};
 use super::stretch::{ALIKE, FROM};
 use super::{
     BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight,
@@ -69,8 +69,8 @@ struct Range {
 }
 
 /// A thread's loads of a tile: half of [`ROWS`] where they are of two arrays.
-const fn rows<R: Reduction>() -> usize {
-    (tile::<R::Item>() / (THREADS * per_load::<R::Item>())) as usize
+const fn rows<R: Reduction>() -> u32 {
+    tile::<R::Item>() / (THREADS * per_load::<R::Item>())
 }
 
 /// A tile of a part.
@@ -329,7 +329,7 @@ impl<R: Reduction> Parts<R> {
     fn tile<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
         let source = self.source.offset(piece.begin + first as u64);
         let of_row = |row: usize| source.offset((row as u32 * THREADS * V as u32) as u64);
-        whole::<R>(core::array::from_fn(|row| (row < rows::<R>()).then(|| of_row(row))))
+        whole::<R>(core::array::from_fn(|row| ((row as u32) < rows::<R>()).then(|| of_row(row))))
     }
 
     /// A thread's loads of any piece.
@@ -360,22 +360,22 @@ impl<R: Reduction> Parts<R> {
         let first = opaque(thread_idx_x()) * V as u32;
         let length = opaque(piece.length);
         let offset_of = |row: u32| first + row * THREADS * V as u32;
-        if piece.is_whole && !is_rolled::<R>() {
-            unroll::<ROWS>(|row| {
+        if piece.is_whole {
+            map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 if row < rows::<R>() {
-                    take_all::<R, V, A>(locals, quads[row], piece.offset + offset_of(row as u32));
+                    take_whole::<R, V, A>(locals, quad, piece.offset + offset_of(row));
                 }
             });
         } else {
             map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 let (offset, wanted) = (offset_of(row), length.saturating_sub(offset_of(row)));
-                take_quad::<R, V, A>(locals, quad, wanted, piece.offset + offset);
+                take_first::<R, V, A>(locals, quad, wanted, piece.offset + offset);
             });
         }
         if piece.is_last {
             let base = piece.base as u64 * tile::<R::Item>() as u64;
             let result = of_thread::<R, A>(locals, base);
-            let from = if is_rolled::<R>() { opaque(16) } else { 16 };
+            let from = if publishes::<R>() > 1 { opaque(16) } else { 16 };
             self.leave(self.room(piece.number), halve::<R>(result, from, 1));
             *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
