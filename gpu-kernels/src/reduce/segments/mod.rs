@@ -202,8 +202,9 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let all = starts.count() as u64;
     let path_end = of_all(all as u32);
     if starts.form == COUNTED {
-        // Never by zero; a division that says so has no panic.
-        share = path_end.div_ceil(grid_dim_x().max(1) as u64).max(tile::<R::Item>() as u64);
+        // In units that make 32 bits enough: a division of 64 is a hundred instructions. Never by zero; one that says so has no panic.
+        let units = path_end.div_ceil(SHARE_UNIT) as u32;
+        share = (units.div_ceil(grid_dim_x().max(1)) as u64 * SHARE_UNIT).max(tile::<R::Item>() as u64);
         begin = block_idx_x() as u64 * share;
         guess = ahead::likely_first(begin, path_end, all);
     }
@@ -357,6 +358,9 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         }
     }
 }
+
+/// What a share that a kernel works out for [`COUNTED`] segments is a multiple of: their path is at most 66 times 2^32.
+const SHARE_UNIT: u64 = 256;
 
 /// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a load, if there are
 /// as many before.
