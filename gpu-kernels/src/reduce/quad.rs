@@ -24,9 +24,6 @@ pub trait Quads: Source {
     /// The same, of which no other load will want a part: past the L1.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn streamed(self) -> Self::Quad;
-    /// Whether the first `wanted` elements, or as many of them as 16 bytes hold, reach beyond the next multiple of 16 bytes,
-    /// in either array.
-    fn is_split(self, wanted: u32) -> bool;
     /// The first `wanted` elements, or as many of them as 16 bytes hold, one after the other.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn one_by_one(self, wanted: u32) -> Self::Quad;
@@ -59,11 +56,6 @@ macro_rules! quads {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn streamed(self) -> Words {
                 self.cast::<u32>().read_streaming_vec(0)
-            }
-            #[inline(always)]
-            fn is_split(self, wanted: u32) -> bool {
-                let beyond = beyond::<$bits>(self.address());
-                beyond > 0 && wanted > per_quad::<$bits>() - beyond
             }
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -111,10 +103,6 @@ macro_rules! quads {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn streamed(self) -> Self::Quad {
                 (self.0.streamed(), self.1.streamed())
-            }
-            #[inline(always)]
-            fn is_split(self, wanted: u32) -> bool {
-                self.0.is_split(wanted) | self.1.is_split(wanted)
             }
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -178,12 +166,6 @@ bits!(u8 u16 u32 u64);
 /// Elements in 16 bytes.
 const fn per_quad<B: Bits>() -> u32 {
     LOAD_BYTES / size_of::<B>() as u32
-}
-
-/// How many elements lie between the last multiple of 16 bytes and an address.
-#[inline(always)]
-fn beyond<B: Bits>(address: u64) -> u32 {
-    address as u32 % LOAD_BYTES / size_of::<B>() as u32
 }
 
 #[device]

@@ -19,7 +19,6 @@ use super::{FIRST, ROWS, WARP_CLASS};
 use crate::reduce::item::{Item, Source};
 use crate::reduce::number::Accumulator;
 use crate::reduce::operator::Reduction;
-use crate::reduce::quad::Quads;
 use crate::reduce::whole::{of_thread, publishes, write};
 use crate::reduce::{MAX_WORDS, WARPS};
 
@@ -81,8 +80,9 @@ impl<R: Reduction> Near<R> {
             let in_group = warp::lane_id() & ((1 << width) - 1);
             let mut results = self.batch::<V, A>(class, width, loads, in_group, bounds);
             // A loop, so that what writes a result stands there once.
+            let rows = if is_rolled::<R>() { opaque(ROWS as u32) } else { ROWS as u32 };
             let mut row = 0;
-            while row < ROWS as u32 {
+            while row < rows {
                 keep_rolled();
                 if in_group == 0 && number_of(row) < members {
                     let segment = self.kept.read(FIRST) as u32 + self.segment(all, number_of(row));
@@ -109,8 +109,11 @@ impl<R: Reduction> Near<R> {
         in_group: u32,
         mut bounds: [(u32, u32); ROWS],
     ) -> [R::Accumulator; ROWS] {
-        let mut is_inner = true;
-        unroll::<ROWS>(|row| is_inner &= self.is_inner::<V>(bounds[row]));
+        // Of all rows together: whether what is wanted may be read with what stands around it.
+        let [one, two, three, four] = bounds;
+        let last = one.1.max(two.1).max(three.1.max(four.1));
+        let is_before_end = last + 2 * V as u32 <= self.elements;
+        let is_inner = is_before_end && one.0.min(two.0).min(three.0.min(four.0)) >= V as u32;
         let (mut values, mut total) = ([R::IDENTITY; ROWS], R::IDENTITY);
         let mut step = 0;
         loop {
@@ -122,12 +125,13 @@ impl<R: Reduction> Near<R> {
             let sources: [<R::Item as Item>::Source; ROWS] =
                 core::array::from_fn(|row| self.source.offset(begin_of(row) as u64));
             let wanted: [u32; ROWS] = core::array::from_fn(|row| bounds[row].1.saturating_sub(begin_of(row)));
-            let mut is_whole = true;
+            let (mut any, mut is_aligned) = (0, true);
             unroll::<ROWS>(|row| {
-                let is_full = is_inner || wanted[row] >= V as u32;
-                is_whole &= wanted[row] == 0 || is_full && !sources[row].is_split(V as u32);
+                any |= wanted[row];
+                is_aligned &= sources[row].is_aligned();
             });
             // A vote: lanes that went different ways would wait for memory one after the other.
+            let is_whole = is_aligned && (is_before_end || any.is_multiple_of(V as u32));
             let is_whole = warp::warp_vote_all(warp::FULL, is_whole);
             let quads = load::<R, V>(sources, wanted, is_whole, is_inner, class <= ALONE);
             // Opaque, or what is asked of each element would wait for the loads in a register.
@@ -159,7 +163,7 @@ impl<R: Reduction> Near<R> {
             let joins = if class == 1 { 2 } else { 3 };
             if is_rolled::<R>() {
                 let mut number = 0;
-                while number < joins {
+                while number < opaque(joins) {
                     keep_rolled();
                     join(number);
                     number += 1;
@@ -205,12 +209,6 @@ impl<R: Reduction> Near<R> {
         let segment = self.segment(all, number.min(all.members - 1));
         let begin = self.begins.read(segment);
         (begin, if number < all.members { self.begins.read(segment + 1) } else { begin })
-    }
-
-    /// Whether 16 bytes from any of a segment's elements on can be read as one or two aligned 16 bytes.
-    #[inline(always)]
-    fn is_inner<const V: usize>(&self, (begin, end): (u32, u32)) -> bool {
-        begin == end || (begin >= V as u32 && end + 2 * V as u32 <= self.elements)
     }
 }
 
