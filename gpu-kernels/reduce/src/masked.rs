@@ -154,10 +154,6 @@ impl<T: Maskable> Quads for MaskedSource<T> {
     type Quad = Words;
     const NOTHING: Words = [0; 4];
     #[inline(always)]
-    fn floor(self) -> Self {
-        Self { array: self.array.floor(), ..self }
-    }
-    #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn quad(self) -> Words {
         self.words(self.array.quad())
@@ -168,17 +164,23 @@ impl<T: Maskable> Quads for MaskedSource<T> {
         self.words(self.array.streamed())
     }
     #[inline(always)]
-    fn is_split(self, wanted: u32) -> bool {
-        self.array.is_split(wanted)
-    }
-    #[inline(always)]
-    fn joined(self, first: Words, second: Words) -> Words {
-        self.array.joined(first, second)
-    }
-    #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn one_by_one(self, wanted: u32) -> Words {
         self.words(self.array.one_by_one(wanted))
+    }
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn by_words(self, wanted: u32) -> Words {
+        self.words(self.array.by_words(wanted))
+    }
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn in_turn(self, wanted: u32) -> Words {
+        self.words(self.array.in_turn(wanted))
+    }
+    #[inline(always)]
+    fn behind(quad: Words, elements: u32) -> Words {
+        Global::<T>::behind(quad, elements)
     }
     #[inline(always)]
     fn item(quad: Words, index: u32) -> Masked<T> {

@@ -20,7 +20,7 @@ pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{self, FULL, warp_vote_ballot};
+use gpu_std::warp::{FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, shared, unroll};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
