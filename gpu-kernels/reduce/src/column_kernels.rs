@@ -28,7 +28,7 @@ macro_rules! kernels {
         )*
         $(
             /// Reduces columns of `input`, masked with `keep` and `turn` ([`Mask`]). How to launch it is said at [`columns`].
-            #[kernel(images = $images, launch_bounds(256, columns_blocks::<OfMasked<$of_masked>>()), programmatic)]
+            #[kernel(images = $images, prefix = columns, launch_bounds(256, columns_blocks::<OfMasked<$of_masked>>()), programmatic)]
             pub fn $masked(
                 input: Global<$t>,
                 keep: u64,

@@ -32,7 +32,7 @@ macro_rules! kernels {
         $(
             /// Reduces each segment of `input`, which has `len` elements, masked with `keep` and `turn` ([`Mask`]). How to launch it is said at
             /// [`segments`].
-            #[kernel(images = $images, launch_bounds(256, segments_blocks::<OfMasked<$of_masked>>()), programmatic)]
+            #[kernel(images = $images, prefix = segments, launch_bounds(256, segments_blocks::<OfMasked<$of_masked>>()), programmatic)]
             pub fn $masked(
                 input: Global<$t>,
                 keep: u64,
