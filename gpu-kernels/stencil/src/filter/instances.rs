@@ -32,8 +32,9 @@ macro_rules! separable {
     )* )* };
 }
 
-// Blocks a multiprocessor: as many as the registers of the sums leave without spills. `f64`, `u16` and `i16` of several channels have not been
-// timed yet: theirs are simply the most, up to 8, with which no assembler from 7.5 to 12.0 spills.
+// Blocks a multiprocessor: as many as the registers of the sums leave without spills. `f64` and `u16` of several channels have not been
+// timed yet: theirs are simply the most, up to 8, with which no assembler from 7.5 to 12.0 spills. The kernels of `u16` take `i16` too, with
+// its sign bits in `Geometry::flip`.
 separable! {
     f32, f32, sm_75_80, 4, 1:
         3, 8: separable_f32_3, 5, 8: separable_f32_5, 7, 6: separable_f32_7, 9, 5: separable_f32_9, 11, 6: separable_f32_11;
