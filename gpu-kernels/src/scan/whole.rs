@@ -364,7 +364,7 @@ impl Tickets {
     #[inline(always)]
     pub(crate) fn draw(&self) -> u64 {
         // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20 instructions.
-        let one = 1 + warp::lane_id() as u64;
+        let one = 1 + opaque(warp::lane_id()) as u64;
         self.words.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
     }
 
