@@ -99,7 +99,7 @@ impl Room {
     }
 }
 
-/// The thread's vectors of `V` elements in `N` words each. Beyond the tile's elements is `fill`.
+/// The thread's vectors of `V` elements in `N` words each. Beyond the tile's elements is what is in `fill`.
 ///
 /// `exchange` is space for a row of the warp, and `room` that where the vectors will wait.
 #[device]
@@ -108,7 +108,7 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     tile: Global<T>,
     places: Places,
     extent: Extent,
-    fill: T,
+    fill: [u32; N],
     exchange: Shared<u32>,
     room: Room,
 ) -> [[u32; N]; L] {
@@ -127,7 +127,7 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
                 if extent.has_row(start, V as u32) {
                     vectors[i] = vector(i as u32);
                 } else {
-                    unroll::<V>(|j| fill.pack(&mut vectors[i], j));
+                    vectors[i] = fill;
                     if start < extent.left {
                         (row, rows) = (i as u32, i as u32 + 1);
                     }
@@ -173,7 +173,7 @@ pub(super) fn load_in_turn<T: Packed, const V: usize, const N: usize, const L: u
     tile: Global<T>,
     places: Places,
     extent: Extent,
-    fill: T,
+    fill: [u32; N],
     exchange: Shared<u32>,
     room: Room,
 ) -> [[u32; N]; L] {
@@ -199,7 +199,7 @@ fn load_row<T: Packed, const V: usize, const N: usize>(
     places: Places,
     row: u32,
     extent: Extent,
-    fill: T,
+    fill: [u32; N],
     exchange: Shared<u32>,
 ) -> [u32; N] {
     let elements = exchange.cast::<T>();
@@ -208,7 +208,7 @@ fn load_row<T: Packed, const V: usize, const N: usize>(
     while at < 32 * V as u32 {
         let loaded: [T; AT_ONCE] = core::array::from_fn(|i| {
             let (at, among) = (at + 32 * i as u32, i < V);
-            if among && start + at < extent.left { tile.read(start + at) } else { fill }
+            if among && start + at < extent.left { tile.read(start + at) } else { T::unpack(&fill, 0) }
         });
         unroll::<AT_ONCE>(|i| {
             if i < V {

@@ -18,7 +18,7 @@ use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::memory::{Extent, Places, Room, load, store_row, store_vector};
-use super::operator::Scan;
+use super::operator::{Flip, Scan};
 use super::packed::Packed;
 use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total};
 use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, VECTOR_BYTES, waiting_words};
@@ -40,6 +40,48 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     mode: u32,
     words: GlobalMut<u64>,
     capacity: u64,
+) {
+    scan_tiles::<S, (), V, N, M, L, W>(input, output, len, initial, mode, words, capacity, ());
+}
+
+/// As [`whole`], with the bits of `flip` flipped in all elements and results, but for `initial`, which is flipped already
+/// ([`flipped`](super::flipped)): for all operators of which [`flip`](super::flip()) says how they become `S`.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn whole_flipped<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: u64,
+) {
+    scan_tiles::<S, u64, V, N, M, L, W>(input, output, len, initial, mode, words, capacity, flip);
+}
+
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn scan_tiles<
+    S: Scan,
+    F: Flip,
+    const V: usize,
+    const N: usize,
+    const M: usize,
+    const L: usize,
+    const W: usize,
+>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: F,
 ) {
     const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
     let register_words = <S::Register as Accumulator>::WORDS;
@@ -79,7 +121,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
         if tile < tiles {
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
             let vectors =
-                Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange, waiting.room());
+                Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange, waiting.room(), flip);
             let totals = core::array::from_fn(|row| {
                 vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
             });
@@ -124,6 +166,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
                 around,
                 held.before,
                 exchange,
+                flip,
             );
         }
         if tile >= tiles {
@@ -264,15 +307,24 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     }
 
     #[inline(always)]
-    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>, room: Room) -> [[u32; N]; L] {
+    fn load(
+        &self,
+        input: Global<S::Item>,
+        exchange: Shared<u32>,
+        room: Room,
+        flip: impl Flip,
+    ) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange, room)
+        let fill = flip.nothing::<S, N>();
+        let vectors = load::<S::Item, V, N, L>(tile, self.places, extent, fill, exchange, room);
+        core::array::from_fn(|row| flip.words(vectors[row]))
     }
 
     /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the result of the
     /// warps before the thread's own.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
     fn store(
         &self,
         output: GlobalMut<S::Output>,
@@ -280,6 +332,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         around: Prefix<S::Register>,
         of_warps: S::Register,
         exchange: Shared<u32>,
+        flip: impl Flip,
     ) {
         let lane = warp::lane_id();
         let extent = self.extent(output.address(), M);
@@ -313,7 +366,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 S::output(if self.exclusive { previous } else { result }).pack(&mut packed, j);
                 previous = result;
             });
-            (packed, below)
+            (flip.words(packed), below)
         };
         if extent.is_aligned {
             let mut before_row = first_before;

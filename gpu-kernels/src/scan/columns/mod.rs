@@ -22,7 +22,7 @@ use gpu_std::{device, opaque, shared, unroll, warp};
 use super::look_back::Published;
 use super::tile::{identity, read, write};
 use super::whole::{Tickets, mark};
-use super::{EXCLUSIVE, HEADER_WORDS, Packed, REVERSE, Scan};
+use super::{EXCLUSIVE, Flip, HEADER_WORDS, Packed, REVERSE, Scan};
 use crate::reduce::Accumulator;
 
 /// Warps of a block.
@@ -101,6 +101,39 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
+    scan_tiles::<S, (), K, W>(input, output, lines, initial, mode, words, capacity, ());
+}
+
+/// As [`columns`], with the bits of `flip` flipped in all elements and results, as [`whole_flipped`](super::whole_flipped) does.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn columns_flipped<S: Scan, const K: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    lines: Lines,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: u64,
+) {
+    scan_tiles::<S, u64, K, W>(input, output, lines, initial, mode, words, capacity, flip);
+}
+
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn scan_tiles<S: Scan, F: Flip, const K: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    lines: Lines,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: F,
+) {
     let register_words = <S::Register as Accumulator>::WORDS;
     let mut memory = shared::dynamic();
     let totals = memory.array::<u32>(W as u32 * COLUMNS * register_words);
@@ -142,7 +175,7 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
         let mut results = [identity::<S>(); K];
         unroll::<K>(|k| {
             let is_row = first + (k as u32) < lines.rows;
-            let own = S::extend(if is_row { items[k] } else { S::IDENTITY });
+            let own = S::extend(if is_row { flip.element(items[k]) } else { S::IDENTITY });
             results[k] = if k > 0 { S::combine(results[k - 1], own) } else { own };
         });
         write(totals, W as u32 * COLUMNS, thread_idx_x(), results[K - 1]);
@@ -190,7 +223,7 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
             let result = S::combine(start, results[k]);
             if is_column && first + (k as u32) < lines.rows {
                 let own = if mode & EXCLUSIVE != 0 { previous } else { result };
-                output.offset(place(first, k)).write_streaming(0, S::output(own));
+                output.offset(place(first, k)).write_streaming(0, flip.element(S::output(own)));
             }
             previous = result;
         });

@@ -15,7 +15,7 @@ mod starts;
 
 pub use kernels::*;
 pub use operator::{BySegment, Since, element};
-pub use segments::segments;
+pub use segments::{segments, segments_flipped};
 pub use starts::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};
 
 use gpu_std::shared::SharedLayout;

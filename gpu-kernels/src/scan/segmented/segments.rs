@@ -12,7 +12,7 @@ use super::super::memory::{Extent, Places, Room, load_backwards, load_in_turn, s
 use super::super::packed::Packed;
 use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
-use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
+use super::super::{EXCLUSIVE, Flip, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
 use super::starts::{Starts, Tile};
 use crate::reduce::Accumulator;
@@ -35,6 +35,49 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     mode: u32,
     words: GlobalMut<u64>,
     capacity: u64,
+) {
+    scan_tiles::<S, (), V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, ());
+}
+
+/// As [`segments`], with the bits of `flip` flipped in all elements and results, as [`whole_flipped`](super::super::whole_flipped) does.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn segments_flipped<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: u64,
+) {
+    scan_tiles::<S, u64, V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, flip);
+}
+
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn scan_tiles<
+    S: Scan,
+    F: Flip,
+    const V: usize,
+    const N: usize,
+    const M: usize,
+    const L: usize,
+    const W: usize,
+>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: F,
 ) {
     const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
     let register_words = <Since<S::Register> as Accumulator>::WORDS;
@@ -79,7 +122,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             let window = starts.ask::<W>(part.tile(len), density);
             let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             let waiting = Waiting::<S, V, N, L, W>::at(rooms);
-            let vectors = part.load(input, exchange, waiting.room());
+            let vectors = part.load(input, exchange, waiting.room(), flip);
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), window, bits, bit_words);
@@ -125,12 +168,12 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
             if is_plain && mode & EXCLUSIVE == 0 {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
-                part.store::<true, false>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<true, false>(output, waiting, bits, around, own, initial, exchange, flip);
             } else if is_plain {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
-                part.store::<true, true>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<true, true>(output, waiting, bits, around, own, initial, exchange, flip);
             } else {
-                part.store::<false, true>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<false, true>(output, waiting, bits, around, own, initial, exchange, flip);
             }
         }
         if tile >= tiles {
@@ -248,18 +291,25 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     }
 
     #[inline(always)]
-    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>, room: Room) -> [[u32; N]; L] {
+    fn load(
+        &self,
+        input: Global<S::Item>,
+        exchange: Shared<u32>,
+        room: Room,
+        flip: impl Flip,
+    ) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        if self.is_plain(input.address(), N) {
+        let vectors = if self.is_plain(input.address(), N) {
             // Nothing waits for them here; turned around, they would be waited for before the offsets are.
             let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
-            return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
-        }
-        if extent.is_complete && extent.is_aligned {
-            return load_backwards::<S::Item, V, N, L>(tile, self.places);
-        }
-        load_in_turn::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange, room)
+            core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32))
+        } else if extent.is_complete && extent.is_aligned {
+            load_backwards::<S::Item, V, N, L>(tile, self.places)
+        } else {
+            load_in_turn::<S::Item, V, N, L>(tile, self.places, extent, flip.nothing::<S, N>(), exchange, room)
+        };
+        core::array::from_fn(|row| flip.words(vectors[row]))
     }
 
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
@@ -319,6 +369,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         held: Held<S::Register>,
         initial: S::Register,
         exchange: Shared<u32>,
+        flip: impl Flip,
     ) {
         let lane = opaque(warp::lane_id());
         let extent = self.extent(output.address(), M);
@@ -365,6 +416,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             } else {
                 unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
             }
+            let packed = flip.words(packed);
             if PLAIN {
                 let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);

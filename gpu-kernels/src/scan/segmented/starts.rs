@@ -91,7 +91,7 @@ impl Tile {
 const AT_ONCE: usize = 4;
 
 /// Words of bits that a warp asks for at once: of 4 elements a lane.
-const WORDS_AT_ONCE: usize = 2;
+const WORDS_AT_ONCE: usize = 4;
 
 /// As many offsets for each thread, a stride of the block apart.
 #[derive(Clone, Copy, Default)]
@@ -241,24 +241,23 @@ impl Starts {
         let mut word = WORDS_AT_ONCE as u32 * warp;
         while word < words {
             let kind = opaque(self.kind);
-            let mut heads = [false; WORDS_AT_ONCE];
-            if kind == BY_FLAGS {
+            let heads = if kind == BY_FLAGS {
                 let flags = self.array.offset(tile.base);
                 // Without a condition around them, all are asked for at once.
                 let flags: [u8; WORDS_AT_ONCE] = core::array::from_fn(|i| {
                     let (own, neighbour) = tile.neighbours((word + i as u32) * 32 + lane);
                     flags.read(if tile.reverse { neighbour } else { own })
                 });
-                heads = flags.map(|flag| flag != 0);
+                flags.map(|flag| flag != 0)
             } else if kind == BY_KEY {
-                heads = self.differ::<u8>(tile, word * 32 + lane);
+                self.differ::<u8>(tile, word * 32 + lane)
             } else if kind == BY_KEY + 1 {
-                heads = self.differ::<u16>(tile, word * 32 + lane);
+                self.differ::<u16>(tile, word * 32 + lane)
             } else if kind == BY_KEY + 2 {
-                heads = self.differ::<u32>(tile, word * 32 + lane);
+                self.differ::<u32>(tile, word * 32 + lane)
             } else {
-                heads = self.differ::<u64>(tile, word * 32 + lane);
-            }
+                self.differ::<u64>(tile, word * 32 + lane)
+            };
             // A lane for each of the words.
             let mut votes = 0;
             unroll::<WORDS_AT_ONCE>(|i| {
