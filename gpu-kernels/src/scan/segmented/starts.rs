@@ -90,8 +90,10 @@ impl Tile {
 /// Offsets that a thread asks for at once: with 256 threads those of a tile of 4096 elements in segments of 4.
 const AT_ONCE: usize = 4;
 
-/// Words of bits that a warp asks for at once: of 4 elements a lane.
-const WORDS_AT_ONCE: usize = 4;
+/// Words of bits that a warp asks flags for at once: a flag each for a lane.
+const FLAGS_AT_ONCE: usize = 4;
+/// Words of bits that it asks keys for, two each for a lane.
+const KEYS_AT_ONCE: usize = 2;
 
 /// As many offsets for each thread, a stride of the block apart.
 #[derive(Clone, Copy, Default)]
@@ -232,19 +234,20 @@ impl Starts {
         }
     }
 
-    /// Sets the bits of all elements that start a segment by their flags or keys. A warp asks for those of `WORDS_AT_ONCE` words of bits
-    /// at once: all ways of asking are in one loop, so that what is done with the answers stands there once.
+    /// Sets the bits of all elements that start a segment by their flags or keys. A warp asks for those of several words of bits at
+    /// once: all ways of asking are in one loop, so that what is done with the answers stands there once.
     #[device]
     #[inline(always)]
     fn vote<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
         let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
-        let mut word = WORDS_AT_ONCE as u32 * warp;
+        let at_once = if self.kind == BY_FLAGS { FLAGS_AT_ONCE } else { KEYS_AT_ONCE } as u32;
+        let mut word = at_once * warp;
         while word < words {
             let kind = opaque(self.kind);
             let heads = if kind == BY_FLAGS {
                 let flags = self.array.offset(tile.base);
                 // Without a condition around them, all are asked for at once.
-                let flags: [u8; WORDS_AT_ONCE] = core::array::from_fn(|i| {
+                let flags: [u8; FLAGS_AT_ONCE] = core::array::from_fn(|i| {
                     let (own, neighbour) = tile.neighbours((word + i as u32) * 32 + lane);
                     flags.read(if tile.reverse { neighbour } else { own })
                 });
@@ -260,12 +263,12 @@ impl Starts {
             };
             // A lane for each of the words.
             let mut votes = 0;
-            unroll::<WORDS_AT_ONCE>(|i| {
+            unroll::<FLAGS_AT_ONCE>(|i| {
                 let of_word = warp_vote_ballot(FULL, heads[i]);
                 votes = if lane == i as u32 { of_word } else { votes };
             });
             let own = word + lane;
-            if lane < WORDS_AT_ONCE as u32 && own < words {
+            if lane < at_once && own < words {
                 let at = own * 32;
                 let valid =
                     if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
@@ -276,20 +279,20 @@ impl Starts {
                 let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
                 bits.write(tile.place(at) / 32, of_word);
             }
-            word += (W * WORDS_AT_ONCE) as u32;
+            word += W as u32 * at_once;
         }
     }
 
     /// Whether elements `at`, `at + 32`, … of the tile have other keys than their neighbours.
     #[inline(always)]
-    fn differ<K: Element>(self, tile: Tile, at: u32) -> [bool; WORDS_AT_ONCE] {
+    fn differ<K: Element>(self, tile: Tile, at: u32) -> [bool; FLAGS_AT_ONCE] {
         // What lies before the tile has negative numbers.
         let keys = self.array.cast::<K>().offset(tile.base);
-        let pairs: [(K, K); WORDS_AT_ONCE] = core::array::from_fn(|i| {
+        let pairs: [(K, K); KEYS_AT_ONCE] = core::array::from_fn(|i| {
             let (own, neighbour) = tile.neighbours(at + 32 * i as u32);
             (keys.read(own), keys.offset((neighbour as i32) as i64 as u64).read(0))
         });
-        pairs.map(|(own, neighbour)| own != neighbour)
+        core::array::from_fn(|i| i < KEYS_AT_ONCE && pairs[i % KEYS_AT_ONCE].0 != pairs[i % KEYS_AT_ONCE].1)
     }
 }
 
