@@ -412,13 +412,19 @@ pub(crate) const fn mark(ticket: u64) -> u32 {
     (ticket >> 32) as u32 + 1
 }
 
+/// The next ticket of the counter. For thread 0.
+#[inline(always)]
+pub(crate) fn draw(counter: GlobalMut<u64>) -> u64 {
+    // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20 instructions.
+    let one = 1 + opaque(warp::lane_id()) as u64;
+    counter.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
+}
+
 impl Tickets {
     /// The next ticket. For thread 0.
     #[inline(always)]
     pub(crate) fn draw(&self) -> u64 {
-        // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20 instructions.
-        let one = 1 + opaque(warp::lane_id()) as u64;
-        self.words.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
+        draw(self.words)
     }
 
     /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks there are.

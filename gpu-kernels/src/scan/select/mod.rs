@@ -17,7 +17,6 @@ pub use kernels::*;
 pub use runs::{describe, describe_blocks};
 pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 
-use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
@@ -26,6 +25,7 @@ use gpu_std::{device, opaque, shared, unroll};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::operator::Sum;
+use super::whole::draw;
 use super::{GROUP, SECTION};
 
 /// Warps of a block.
@@ -124,7 +124,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     // Opaque: the compiler would keep what follows from the number of tiles.
     let published =
         || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark: MARK, several };
-    let draw = || words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32;
+    let draw = || draw(words) as u32;
 
     if thread == 0 {
         block_ticket.write(0, draw());
