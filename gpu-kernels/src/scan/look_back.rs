@@ -127,7 +127,8 @@ fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
 #[device]
 #[inline(always)]
 pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Register, initial: S::Register) {
-    let lane = warp::lane_id();
+    // Opaque, or what follows from it would be kept in registers from tile to tile.
+    let lane = opaque(warp::lane_id());
     if lane == 0 {
         published.publish_total(tile, total);
     }
@@ -175,7 +176,8 @@ pub(crate) fn gather<S: Scan>(
     initial: S::Register,
     nodes: Shared<u32>,
 ) {
-    let lane = warp::lane_id();
+    // Opaque, or what follows from it would be kept in registers from tile to tile.
+    let lane = opaque(warp::lane_id());
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
     let tile_slot = published.tile_slot(tile - rank + lane);
     let group_slot = published.group_slot(section * GROUP + lane);

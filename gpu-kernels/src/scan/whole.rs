@@ -135,6 +135,8 @@ fn scan_tiles<
             }
             // Not the warp that waits: both are on their way at once.
             if thread_idx_x() / 32 == 1 && published.several {
+                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+                let published = Published { tiles: opaque(tiles), ..published };
                 arrive::<S>(published, tile, total, initial);
             }
         }
@@ -143,6 +145,7 @@ fn scan_tiles<
         // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
         let asking = if published.several { held.tile } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
+            let published = Published { tiles: opaque(tiles), ..published };
             gather::<S>(published, asking, total, initial, nodes);
         }
         let is_held = held.tile != NONE;

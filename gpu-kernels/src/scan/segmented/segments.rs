@@ -84,8 +84,8 @@ fn scan_tiles<
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
-    // For the end, or the compiler would keep it in a register all the while.
-    let blocks = memory.array::<u32>(1);
+    // The offsets for an element, and for the end how many blocks there are: the compiler would keep them in registers all the while.
+    let kept = memory.array::<u32>(2);
     let block_ticket = memory.array::<u64>(1);
     let held_warps = HeldWarps {
         results: memory.array::<u32>(2 * W as u32 * register_words),
@@ -98,17 +98,19 @@ fn scan_tiles<
     let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
-    let density = starts.density(len);
 
     let mut several = false;
+    if thread_idx_x() == 0 {
+        kept.write(0, starts.density(len).to_bits());
+    }
     if tiles > 1 {
         if thread_idx_x() == 0 {
             block_ticket.write(0, tickets.draw());
-            blocks.write(0, grid_dim_x());
+            kept.write(1, grid_dim_x());
         }
-        sync_threads();
         several = tiles > grid_dim_x() || tiles > SECTION;
     }
+    sync_threads();
     let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
     let published =
         Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
@@ -119,7 +121,7 @@ fn scan_tiles<
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             // Both are under way at once, what is needed first first.
-            let window = starts.ask::<W>(part.tile(len), density);
+            let window = starts.ask::<W>(part.tile(len), f32::from_bits(kept.read(0)));
             let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             let waiting = Waiting::<S, V, N, L, W>::at(rooms);
             let vectors = part.load(input, exchange, waiting.room(), flip);
@@ -191,7 +193,7 @@ fn scan_tiles<
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket, blocks.read(0));
+        tickets.finish(tile, published.mark, block_ticket, kept.read(1));
     }
 }
 

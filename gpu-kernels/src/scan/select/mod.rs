@@ -213,7 +213,8 @@ impl Part {
         warp_counts: Shared<u32>,
     ) -> u32 {
         // Opaque: the compiler would keep all addresses of the thread from tile to tile.
-        let (thread, lane) = (opaque(thread_idx_x()), warp::lane_id());
+        let thread = opaque(thread_idx_x());
+        let lane = thread % 32;
         let (base, left) = (self.base(), self.left());
         let first = thread / 32 * 32 * L as u32 + lane;
         let part = items.offset(base);
