@@ -132,7 +132,9 @@ macro_rules! kernel {
             capacity: u64,
             flip: u64,
         ) {
-            whole_flipped::<$scan, $v, $n, $m, $l, WARPS>(input, output, len, initial, mode, words, capacity, flip);
+            whole_flipped::<$scan, $v, $n, $m, $l, WARPS>(
+                input, output, len, initial, mode, words, capacity, flip,
+            );
         }
     };
 }

@@ -215,10 +215,8 @@ pub(crate) fn gather<S: Scan>(
             published.publish(published.group_slot(tile / GROUP), scanned);
         }
         tiles = groups;
-        groups = Prefix {
-            before: of_lane(scanned, own.wrapping_sub(1) % GROUP),
-            with: of_lane(scanned, own),
-        };
+        groups =
+            Prefix { before: of_lane(scanned, own.wrapping_sub(1) % GROUP), with: of_lane(scanned, own) };
         level = opaque(level + 1);
     }
     let start = of_lane(value(words), group);

@@ -84,7 +84,9 @@ impl Flip for () {
 impl Flip for u64 {
     #[inline(always)]
     fn words<const N: usize>(self, words: [u32; N]) -> [u32; N] {
-        core::array::from_fn(|word| words[word] ^ if word % 2 == 0 { self as u32 } else { (self >> 32) as u32 })
+        core::array::from_fn(|word| {
+            words[word] ^ if word % 2 == 0 { self as u32 } else { (self >> 32) as u32 }
+        })
     }
 }
 

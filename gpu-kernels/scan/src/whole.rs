@@ -49,7 +49,14 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn whole_flipped<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+pub fn whole_flipped<
+    S: Scan,
+    const V: usize,
+    const N: usize,
+    const M: usize,
+    const L: usize,
+    const W: usize,
+>(
     input: Global<S::Item>,
     output: GlobalMut<S::Output>,
     len: u64,
@@ -120,8 +127,12 @@ fn scan_tiles<
         let (mut read, mut total) = (held, initial);
         if tile < tiles {
             let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
-            let vectors =
-                Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange, waiting.room(), flip);
+            let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(
+                input,
+                exchange,
+                waiting.room(),
+                flip,
+            );
             let totals = core::array::from_fn(|row| {
                 vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
             });

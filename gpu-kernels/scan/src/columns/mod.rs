@@ -166,7 +166,8 @@ fn scan_tiles<S: Scan, F: Flip, const K: usize, const W: usize>(
         let is_reverse = mode & REVERSE != 0;
         // Where the column's element in row `first` is, and from there to the next row, modulo 2^64.
         let start = |first: u32| {
-            let row = if is_reverse { (lines.rows as u64 - 1).wrapping_sub(first as u64) } else { first as u64 };
+            let row =
+                if is_reverse { (lines.rows as u64 - 1).wrapping_sub(first as u64) } else { first as u64 };
             base.wrapping_add(row.wrapping_mul(inner))
         };
         let step = if is_reverse { inner.wrapping_neg() } else { inner };

@@ -118,7 +118,9 @@ macro_rules! kernel {
             capacity: u64,
         ) {
             let starts = Starts { kind, array: starts, count };
-            segments::<$scan, $v, $n, 4, $l, WARPS>(input, output, len, starts, initial, mode, words, capacity);
+            segments::<$scan, $v, $n, 4, $l, WARPS>(
+                input, output, len, starts, initial, mode, words, capacity,
+            );
         }
     };
     ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal, $name:ident: $scan:ty | $($flipped:ty),+) => {

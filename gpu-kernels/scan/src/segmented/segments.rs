@@ -43,7 +43,14 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn segments_flipped<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+pub fn segments_flipped<
+    S: Scan,
+    const V: usize,
+    const N: usize,
+    const M: usize,
+    const L: usize,
+    const W: usize,
+>(
     input: Global<S::Item>,
     output: GlobalMut<S::Output>,
     len: u64,
@@ -210,7 +217,7 @@ impl HeldWarps {
     #[inline(always)]
     fn write<const W: usize>(self, room: u32, before: Since<impl Accumulator>, first: u32) {
         let index = room * W as u32 + opaque(thread_idx_x()) / 32;
-        if warp::lane_id() == 0 {
+        if opaque(warp::lane_id()) == 0 {
             write(self.results, 2 * W as u32, index, before);
             self.firsts.write(index, first);
         }
@@ -309,7 +316,14 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         } else if extent.is_complete && extent.is_aligned {
             load_backwards::<S::Item, V, N, L>(tile, self.places)
         } else {
-            load_in_turn::<S::Item, V, N, L>(tile, self.places, extent, flip.nothing::<S, N>(), exchange, room)
+            load_in_turn::<S::Item, V, N, L>(
+                tile,
+                self.places,
+                extent,
+                flip.nothing::<S, N>(),
+                exchange,
+                room,
+            )
         };
         core::array::from_fn(|row| flip.words(vectors[row]))
     }

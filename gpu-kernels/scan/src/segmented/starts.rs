@@ -270,8 +270,7 @@ impl Starts {
             let own = word + lane;
             if lane < at_once && own < words {
                 let at = own * 32;
-                let valid =
-                    if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
+                let valid = if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
                 let mut of_word = votes & valid;
                 if tile.has_first() && tile.first() / 32 == own {
                     of_word |= 1 << (tile.first() % 32);

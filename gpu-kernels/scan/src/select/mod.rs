@@ -214,19 +214,19 @@ impl Part {
     ) -> u32 {
         // Opaque: the compiler would keep all addresses of the thread from tile to tile.
         let thread = opaque(thread_idx_x());
-        let lane = thread % 32;
+        let first = |thread: u32| thread / 32 * 32 * L as u32 + thread % 32;
         let (base, left) = (self.base(), self.left());
-        let first = thread / 32 * 32 * L as u32 + lane;
         let part = items.offset(base);
+        let own = first(thread);
         let mut loaded = [T::default(); L];
         let mut keeps = [false; L];
         if left == self.tile_len {
-            unroll::<L>(|row| loaded[row] = part.read(first + 32 * row as u32));
-            unroll::<L>(|row| keeps[row] = selector.keep(part, base, first + 32 * row as u32, loaded[row]));
+            unroll::<L>(|row| loaded[row] = part.read(own + 32 * row as u32));
+            unroll::<L>(|row| keeps[row] = selector.keep(part, base, own + 32 * row as u32, loaded[row]));
         } else {
             // Behind the end the last item once more: a condition would keep the loads apart.
             unroll::<L>(|row| {
-                let at = first + 32 * row as u32;
+                let at = own + 32 * row as u32;
                 let place = at.min(left - 1);
                 loaded[row] = part.read(place);
                 keeps[row] = selector.keep(part, base, place, loaded[row]) && at < left;
@@ -238,6 +238,9 @@ impl Part {
             votes[row] = warp_vote_ballot(FULL, keeps[row]);
             count += votes[row].count_ones();
         });
+        // Once more, rather than kept while items are on their way.
+        let thread = opaque(thread_idx_x());
+        let lane = thread % 32;
         let own_warp = thread / 32;
         if lane == 0 {
             warp_counts.write(own_warp, count);
@@ -252,7 +255,7 @@ impl Part {
         // The others that go to memory: none, if they are not wanted.
         let others = if self.partition { left } else { 0 };
         unroll::<L>(|row| {
-            let at = first + 32 * row as u32;
+            let at = first(thread) + 32 * row as u32;
             let rank = before + (votes[row] & ((1 << lane) - 1)).count_ones();
             let is_kept = votes[row] >> lane & 1 == 1;
             let to = if is_kept { rank } else { total + at - rank };
