@@ -73,10 +73,16 @@ pub(super) fn load<R: Reduction, const V: usize>(
     is_shared: bool,
 ) -> [Quad<R>; ROWS] {
     let mut quads = [no_quad::<R>(); ROWS];
-    if is_whole {
+    if is_whole && is_shared {
         unroll::<ROWS>(|row| {
             if wanted[row] > 0 {
-                quads[row] = if is_shared { sources[row].quad() } else { sources[row].streamed() };
+                quads[row] = sources[row].quad();
+            }
+        });
+    } else if is_whole {
+        unroll::<ROWS>(|row| {
+            if wanted[row] > 0 {
+                quads[row] = sources[row].streamed();
             }
         });
     } else if V <= 4 || warp::warp_vote_all(warp::FULL, is_inner) {
