@@ -10,15 +10,20 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The primitives are what gpu-kernels has modules for.
-fn primitives() -> Vec<String> {
-    let lib = read("gpu-kernels/src/lib.rs");
-    let names: Vec<String> = lib
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("pub mod ")?.strip_suffix(';')?.to_string()))
-        .collect();
+/// The families of kernels: the folders of gpu-kernels, each a crate.
+fn families() -> Vec<String> {
+    let entries = std::fs::read_dir(root().join("gpu-kernels")).expect("a folder for each family");
+    let crates = entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().join("Cargo.toml").exists());
+    let mut names: Vec<String> = crates.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
     assert!(names.len() >= 2, "found only {names:?}");
     names
+}
+
+/// The crate that launches a family's kernels.
+fn primitive(family: &str) -> String {
+    // Sorts are functions of gpu-scan.
+    format!("gpu-{}", if family == "sort" { "scan" } else { family })
 }
 
 /// The files of a folder and of the folders in it.
@@ -28,17 +33,12 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// A primitive's kernels: a file, or a folder of files.
-fn kernel_files(name: &str) -> Vec<PathBuf> {
-    let folder = root().join("gpu-kernels/src").join(name);
-    if folder.is_dir() { files_below(&folder) } else { vec![folder.with_extension("rs")] }
-}
-
 #[test]
 fn every_primitive_has_all_its_places() {
-    let (readme, manifest) = (read("README.md"), read("gpu-kernels/Cargo.toml"));
+    let readme = read("README.md");
     let mut missing = Vec::new();
-    for name in primitives() {
+    for name in families() {
+        let krate = primitive(&name);
         for file in [
             "README.md",
             "src/lib.rs",
@@ -48,22 +48,29 @@ fn every_primitive_has_all_its_places() {
             "src/reference.rs",
             "src/error.rs",
         ] {
-            let path = format!("crates/gpu-{name}/{file}");
+            let path = format!("crates/{krate}/{file}");
             let folder = path.replace(".rs", "/mod.rs");
             if !root().join(&path).exists() && !root().join(folder).exists() {
                 missing.push(path);
             }
         }
-        for path in [format!("tests/tests/{name}.rs"), format!("benches/src/suite/{name}.rs")] {
+        for path in [
+            format!("gpu-kernels/{name}/ptx/manifest.json"),
+            format!("tests/tests/{name}.rs"),
+            format!("benches/src/suite/{name}.rs"),
+        ] {
             if !root().join(&path).exists() {
                 missing.push(path);
             }
         }
-        if !readme.contains(&format!("| [gpu-{name}](crates/gpu-{name}) |")) {
-            missing.push(format!("a row for gpu-{name} in README.md"));
+        if !readme.contains(&format!("| [{krate}](crates/{krate}) |")) {
+            missing.push(format!("a row for {krate} in README.md"));
         }
-        if !manifest.contains(&format!("name = \"{name}_")) {
-            missing.push(format!("a module {name}_… in gpu-kernels/Cargo.toml"));
+        let manifest = read(&format!("gpu-kernels/{name}/Cargo.toml"));
+        for line in [format!("name = \"gpu-{name}-kernels\""), "[package.metadata.gpu]".into()] {
+            if !manifest.contains(&line) {
+                missing.push(format!("{line} in gpu-kernels/{name}/Cargo.toml"));
+            }
         }
     }
     assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
@@ -71,17 +78,47 @@ fn every_primitive_has_all_its_places() {
 
 #[test]
 fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
-    for name in primitives() {
-        for path in files_below(&root().join(format!("crates/gpu-{name}/src"))) {
+    for name in families() {
+        for path in files_below(&root().join("crates").join(primitive(&name)).join("src")) {
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let has_unsafe = code.clone().any(|line| line.contains("unsafe {") || line.contains("unsafe fn"));
             let is_launch = path.ends_with("launch.rs");
             assert_eq!(has_unsafe, is_launch, "{}: unsafe code belongs into launch.rs", path.display());
         }
-        for path in kernel_files(&name) {
+        for path in files_below(&root().join("gpu-kernels").join(&name).join("src")) {
             let text = std::fs::read_to_string(&path).unwrap();
             assert!(!text.contains("unsafe"), "{}: kernels hold no unsafe code", path.display());
+        }
+    }
+}
+
+/// The code at the top of README.md is a project that CI runs.
+#[test]
+fn the_readme_shows_the_outside_project() {
+    let (readme, program) = (read("README.md"), read("examples/outside/src/main.rs"));
+    let (_, program) = program.split_once("\n\n").expect("documentation, then code");
+    let shown = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(shown, Some(program), "README.md and examples/outside/src/main.rs differ");
+}
+
+#[test]
+fn every_example_is_in_the_readme() {
+    let (readme, manifest) = (read("README.md"), read("examples/Cargo.toml"));
+    let examples =
+        manifest.split("[[example]]\nname = \"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let missing: Vec<_> = examples.filter(|name| !readme.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "README.md has no {}", missing.join(", "));
+}
+
+/// What README.md links to or shows is there.
+#[test]
+fn links_of_the_readmes_lead_somewhere() {
+    for file in ["README.md", "benches/results/README.md", "CONTRIBUTING.md"] {
+        let text = read(file);
+        let folder = root().join(file).parent().unwrap().to_path_buf();
+        for link in text.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap()) {
+            assert!(link.contains("://") || link.is_empty() || folder.join(link).exists(), "{file}: {link}");
         }
     }
 }
