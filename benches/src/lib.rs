@@ -19,6 +19,7 @@ pub mod data;
 pub mod date;
 pub mod error;
 pub mod first_result;
+pub mod first_use;
 pub mod protocol;
 pub mod provenance;
 pub mod report;

@@ -158,8 +158,17 @@ macro_rules! instance {
     };
 }
 
+// A kernel of masked elements takes the mask behind the array.
 macro_rules! of_kernel {
-    ($name:ident, $reduction:ty) => {
+    ((masked) $name:ident, $reduction:ty) => {
+        of_kernel!(
+            $name,
+            $reduction,
+            <$reduction as kernels::ByMask>::MASK.keep,
+            <$reduction as kernels::ByMask>::MASK.turn
+        );
+    };
+    ($name:ident, $reduction:ty $(, $mask:expr)*) => {
         impl Instance for $reduction {
             #[inline]
             unsafe fn launch(
@@ -180,6 +189,7 @@ macro_rules! of_kernel {
                         stream,
                         config,
                         source,
+                        $($mask,)*
                         len,
                         tiles_per_block,
                         partials,
@@ -225,16 +235,12 @@ macro_rules! of_kernel {
 
 macro_rules! instances {
     ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $reduction:ident<$of:ty> $(, $same:ident<$of_same:ty>)?;)*
-        $((two) $dot:ident: $product:ident<$of_dot:ty> $(, $same_product:ident<$of_same_dot:ty>)?;)?) => {
-        $(
-            of_kernel!($name, kernels::$reduction<$of>);
-            $( of_kernel!($name, kernels::$same<$of_same>); )?
-        )*
-        $(
-            of_kernel!((two) $dot, kernels::$product<$of_dot>);
-            $( of_kernel!((two) $dot, kernels::$same_product<$of_same_dot>); )?
-        )?
+        $($name:ident: $($reduction:ident<$of:ty>),*;)*
+        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ident<$of_by_mask:ty>),*;)*
+        $((two) $dot:ident: $($product:ident<$of_dot:ty>),*;)?) => {
+        $( $( of_kernel!($name, kernels::$reduction<$of>); )* )*
+        $( $( of_kernel!((masked) $masked, kernels::$by_mask<$of_by_mask>); )* )*
+        $( $( of_kernel!((two) $dot, kernels::$product<$of_dot>); )* )?
     };
 }
 reduce_instances!(instances);

@@ -2,7 +2,9 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_collective::Accumulator;
-use gpu_scan_kernels::{self as kernels, Scan};
+use gpu_scan_kernels::{
+    self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped,
+};
 use gpu_scan_kernels::scan_instances;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -130,7 +132,7 @@ pub(crate) fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
 }
 
 macro_rules! of_kernel {
-    ($name:ident, $scan:ty) => {
+    ($name:ident, $scan:ty, |$initial:ident| $of_kernel:expr $(, $flip:expr)?) => {
         impl Instance for $scan {
             #[inline]
             unsafe fn launch(
@@ -139,29 +141,42 @@ macro_rules! of_kernel {
                 input: Global<Self::Item>,
                 output: GlobalMut<Self::Output>,
                 len: u64,
-                initial: Self::Register,
+                $initial: Self::Register,
                 mode: u32,
                 words: GlobalMut<u64>,
                 capacity: u64,
             ) -> Result<(), gpu_core::Error> {
-                let (input, output, initial) = (input.cast(), output.cast(), same_bits(initial));
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits
-                // mean the same to it.
+                let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits,
+                // flipped if it flips some, mean the same to it.
                 unsafe {
-                    kernels::$name::launch(stream, config, input, output, len, initial, mode, words, capacity)
+                    kernels::$name::launch(
+                        stream, config, input, output, len, initial, mode, words, capacity $(, $flip)?
+                    )
                 }
             }
         }
     };
 }
 
+macro_rules! instance_of {
+    ($name:ident: $scan:ty $(, $same:ty)*) => {
+        of_kernel!($name, $scan, |initial| initial);
+        $( of_kernel!($name, $same, |initial| same_bits(initial)); )*
+    };
+    ($name:ident: $scan:ty | $($flipped:ty),+) => {
+        of_kernel!($name, $scan, |initial| initial, 0);
+        $( of_kernel!($name, $flipped, |initial| flipped::<Self, $scan>(initial), flip::<Self, $scan>()); )+
+    };
+}
+
 macro_rules! instances {
-    ($module:ident, $blocks:literal;
-     $($name:ident: $scan:ident<$of:ty>, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ident<$of_same:ty>)*;)*) => { $(
-        of_kernel!($name, kernels::$scan<$of>);
-        $( of_kernel!($name, kernels::$same<$of_same>); )*
+    ($module:ident, $blocks:literal; $(
+        $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ty)* $(| $($flipped:ty),+)?;
+    )*) => { $(
+        instance_of!($name: $scan $(, $same)* $(| $($flipped),+)?);
         const _: () = {
-            let shape = kernels::Shape::of::<kernels::$scan<$of>>();
+            let shape = kernels::Shape::of::<$scan>();
             assert!(shape.vector == $v && shape.rows == $l);
         };
     )* };

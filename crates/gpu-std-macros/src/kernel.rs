@@ -5,7 +5,7 @@ use crate::branches;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, FnArg, ItemFn, Pat, PatIdent, Result, ReturnType, Signature, Type};
+use syn::{Attribute, Error, FnArg, ItemFn, Pat, PatIdent, Result, ReturnType, Safety, Signature, Type};
 
 /// The entry for the GPU, and the function and its launcher for the host.
 pub fn expand(arguments: Arguments, mut function: ItemFn) -> Result<TokenStream> {
@@ -31,7 +31,7 @@ fn parameters(signature: &Signature) -> Result<Vec<Parameter>> {
     if let Some(token) = &signature.constness {
         return Err(Error::new_spanned(token, "a kernel cannot be `const`"));
     }
-    if let Some(token) = &signature.unsafety {
+    if let Safety::Unsafe(token) = &signature.safety {
         return Err(Error::new_spanned(token, "a kernel is not `unsafe`: its launch is"));
     }
     if let Some(token) = &signature.abi {
@@ -152,7 +152,7 @@ fn bounds(arguments: &Arguments) -> TokenStream {
 
 /// The function itself, run by the simulator, and a type of the same name with `META` and `launch`.
 fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
-    let ItemFn { attrs, vis, sig, block } = function;
+    let ItemFn { attrs, vis, sig, block, .. } = function;
     let name = &sig.ident;
     let text = entry_name(arguments, function).to_string();
     let attributes = without_docs(attrs);

@@ -85,7 +85,7 @@ pub mod warp;
 
 pub use gpu_std_macros::{device, kernel};
 #[doc(inline)]
-pub use opaque::opaque;
+pub use opaque::{keep_rolled, opaque, rolled};
 #[doc(inline)]
 pub use unroll::unroll;
 

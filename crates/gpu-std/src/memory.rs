@@ -137,6 +137,15 @@ impl<T: Element> Global<T> {
         self.0.load_read_only::<1>(index)[0]
     }
 
+    /// Element `index` through the read-only path where that is below `limit`, elsewhere `otherwise`. One predicated load: a branch around
+    /// [`Self::read_only`] would do the same with more code. Nothing may write it while the kernel runs.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn read_only_below(self, index: u32, limit: u32, otherwise: T) -> T {
+        const { vector_bytes::<T, 1>() };
+        self.0.load_read_only_below(index, limit, otherwise)
+    }
+
     /// [`Self::read_vec`] through the read-only path. Nothing may write the elements while the kernel runs.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -113,8 +113,14 @@ fn table<S: Weight, const N: usize>(weights: impl IntoIterator<Item = S>) -> Con
     Constant::new(entries)
 }
 
+/// The geometry for the fast kernels, which take `i16` for `u16`.
+fn flipped<T: filter::Pixel>(geometry: Geometry) -> Geometry {
+    Geometry { flip: T::FLIP, ..geometry }
+}
+
+// Elements `T` are `K` to the fast kernels.
 macro_rules! pixels {
-    ($($T:ident, $G:ty, $table:ident: $separable:ident, $full:ident, $sobel:ident;
+    ($($T:ident as $K:ident, $G:ty, $table:ident: $separable:ident, $full:ident, $sobel:ident;
         separable $(($taps:literal, $channels:literal) $fast:ident),*;
         full $(($full_taps:literal, $full_channels:literal) $fast_full:ident),*;
         sobel $(($sobel_channels:literal) $fast_sobel:ident),*;)*) => { $(
@@ -144,7 +150,8 @@ macro_rules! pixels {
                     $(
                         // SAFETY: the caller's promise.
                         Kernel::Fast { taps: $taps, channels: $channels } => unsafe {
-                            filter::$fast::launch(stream, config, input, output, geometry, outside, weights)
+                            let (input, output, geometry) = (input.cast(), output.cast(), flipped::<$T>(geometry));
+                            filter::$fast::launch(stream, config, input, output, geometry, outside as $K, weights)
                         },
                     )*
                     _ => {
@@ -177,7 +184,8 @@ macro_rules! pixels {
                         // SAFETY: the caller's promise.
                         Kernel::Fast { taps: $full_taps, channels: $full_channels } => unsafe {
                             let weights = table::<_, FAST_FULL_WEIGHTS>(weights.iter().copied());
-                            filter::$fast_full::launch(stream, config, input, output, geometry, outside, weights)
+                            let (input, output, geometry) = (input.cast(), output.cast(), flipped::<$T>(geometry));
+                            filter::$fast_full::launch(stream, config, input, output, geometry, outside as $K, weights)
                         },
                     )*
                     // SAFETY: the caller's promise.
@@ -205,8 +213,9 @@ macro_rules! pixels {
                     $(
                         // SAFETY: the caller's promise.
                         Kernel::Fast { taps: 3, channels: $sobel_channels } => unsafe {
+                            let (input, geometry) = (input.cast(), flipped::<$T>(geometry));
                             filter::$fast_sobel::launch(
-                                stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside,
+                                stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside as $K,
                             )
                         },
                     )*
@@ -223,7 +232,7 @@ macro_rules! pixels {
 }
 
 pixels! {
-    f32, f32, TABLE_F32: general_separable_f32, general_full_f32, sobel_general_f32;
+    f32 as f32, f32, TABLE_F32: general_separable_f32, general_full_f32, sobel_general_f32;
         separable (3, 1) separable_f32_3, (5, 1) separable_f32_5, (7, 1) separable_f32_7, (9, 1) separable_f32_9,
             (11, 1) separable_f32_11, (3, 3) separable_f32x3_3, (5, 3) separable_f32x3_5, (7, 3) separable_f32x3_7,
             (9, 3) separable_f32x3_9, (11, 3) separable_f32x3_11, (3, 4) separable_f32x4_3, (5, 4) separable_f32x4_5,
@@ -232,7 +241,7 @@ pixels! {
             (3, 3) full_f32x3_3, (5, 3) full_f32x3_5, (7, 3) full_f32x3_7, (11, 3) full_f32x3_11, (3, 4) full_f32x4_3,
             (5, 4) full_f32x4_5, (7, 4) full_f32x4_7, (11, 4) full_f32x4_11;
         sobel (1) sobel_f32, (3) sobel_f32x3, (4) sobel_f32x4;
-    f64, f64, TABLE_F64: general_separable_f64, general_full_f64, sobel_general_f64;
+    f64 as f64, f64, TABLE_F64: general_separable_f64, general_full_f64, sobel_general_f64;
         separable (3, 1) separable_f64_3, (5, 1) separable_f64_5, (7, 1) separable_f64_7, (9, 1) separable_f64_9,
             (11, 1) separable_f64_11, (3, 3) separable_f64x3_3, (5, 3) separable_f64x3_5, (7, 3) separable_f64x3_7,
             (9, 3) separable_f64x3_9, (11, 3) separable_f64x3_11, (3, 4) separable_f64x4_3, (5, 4) separable_f64x4_5,
@@ -241,7 +250,7 @@ pixels! {
             (5, 3) full_f64x3_5, (7, 3) full_f64x3_7, (11, 3) full_f64x3_11, (3, 4) full_f64x4_3, (5, 4) full_f64x4_5,
             (7, 4) full_f64x4_7, (11, 4) full_f64x4_11;
         sobel (1) sobel_f64, (3) sobel_f64x3, (4) sobel_f64x4;
-    u8, i16, TABLE_U8: general_separable_u8, general_full_u8, sobel_general_u8;
+    u8 as u8, i16, TABLE_U8: general_separable_u8, general_full_u8, sobel_general_u8;
         separable (3, 1) separable_u8_3, (5, 1) separable_u8_5, (7, 1) separable_u8_7, (9, 1) separable_u8_9,
             (11, 1) separable_u8_11, (3, 3) separable_u8x3_3, (5, 3) separable_u8x3_5, (7, 3) separable_u8x3_7,
             (9, 3) separable_u8x3_9, (11, 3) separable_u8x3_11, (3, 4) separable_u8x4_3, (5, 4) separable_u8x4_5,
@@ -250,7 +259,7 @@ pixels! {
             (3, 3) full_u8x3_3, (5, 3) full_u8x3_5, (7, 3) full_u8x3_7, (11, 3) full_u8x3_11, (3, 4) full_u8x4_3,
             (5, 4) full_u8x4_5, (7, 4) full_u8x4_7, (11, 4) full_u8x4_11;
         sobel (1) sobel_u8, (3) sobel_u8x3, (4) sobel_u8x4;
-    u16, f32, TABLE_U16: general_separable_u16, general_full_u16, sobel_general_u16;
+    u16 as u16, f32, TABLE_U16: general_separable_u16, general_full_u16, sobel_general_u16;
         separable (3, 1) separable_u16_3, (5, 1) separable_u16_5, (7, 1) separable_u16_7, (9, 1) separable_u16_9,
             (11, 1) separable_u16_11, (3, 3) separable_u16x3_3, (5, 3) separable_u16x3_5, (7, 3) separable_u16x3_7,
             (9, 3) separable_u16x3_9, (11, 3) separable_u16x3_11, (3, 4) separable_u16x4_3, (5, 4) separable_u16x4_5,
@@ -259,15 +268,15 @@ pixels! {
             (5, 3) full_u16x3_5, (7, 3) full_u16x3_7, (11, 3) full_u16x3_11, (3, 4) full_u16x4_3, (5, 4) full_u16x4_5,
             (7, 4) full_u16x4_7, (11, 4) full_u16x4_11;
         sobel (1) sobel_u16, (3) sobel_u16x3, (4) sobel_u16x4;
-    i16, f32, TABLE_I16: general_separable_i16, general_full_i16, sobel_general_i16;
-        separable (3, 1) separable_i16_3, (5, 1) separable_i16_5, (7, 1) separable_i16_7, (9, 1) separable_i16_9,
-            (11, 1) separable_i16_11, (3, 3) separable_i16x3_3, (5, 3) separable_i16x3_5, (7, 3) separable_i16x3_7,
-            (9, 3) separable_i16x3_9, (11, 3) separable_i16x3_11, (3, 4) separable_i16x4_3, (5, 4) separable_i16x4_5,
-            (7, 4) separable_i16x4_7, (9, 4) separable_i16x4_9, (11, 4) separable_i16x4_11;
-        full (3, 1) full_i16_3, (5, 1) full_i16_5, (7, 1) full_i16_7, (11, 1) full_i16_11, (3, 3) full_i16x3_3,
-            (5, 3) full_i16x3_5, (7, 3) full_i16x3_7, (11, 3) full_i16x3_11, (3, 4) full_i16x4_3, (5, 4) full_i16x4_5,
-            (7, 4) full_i16x4_7, (11, 4) full_i16x4_11;
-        sobel (1) sobel_i16, (3) sobel_i16x3, (4) sobel_i16x4;
+    i16 as u16, f32, TABLE_I16: general_separable_i16, general_full_i16, sobel_general_i16;
+        separable (3, 1) separable_u16_3, (5, 1) separable_u16_5, (7, 1) separable_u16_7, (9, 1) separable_u16_9,
+            (11, 1) separable_u16_11, (3, 3) separable_u16x3_3, (5, 3) separable_u16x3_5, (7, 3) separable_u16x3_7,
+            (9, 3) separable_u16x3_9, (11, 3) separable_u16x3_11, (3, 4) separable_u16x4_3, (5, 4) separable_u16x4_5,
+            (7, 4) separable_u16x4_7, (9, 4) separable_u16x4_9, (11, 4) separable_u16x4_11;
+        full (3, 1) full_u16_3, (5, 1) full_u16_5, (7, 1) full_u16_7, (11, 1) full_u16_11, (3, 3) full_u16x3_3,
+            (5, 3) full_u16x3_5, (7, 3) full_u16x3_7, (11, 3) full_u16x3_11, (3, 4) full_u16x4_3, (5, 4) full_u16x4_5,
+            (7, 4) full_u16x4_7, (11, 4) full_u16x4_11;
+        sobel (1) sobel_u16, (3) sobel_u16x3, (4) sobel_u16x4;
 }
 
 /// Enqueues the separable filter of `plan`, its weights in the kernel's order.

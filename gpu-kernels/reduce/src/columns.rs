@@ -18,7 +18,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, shared, unroll};
+use gpu_std::{device, opaque, keep_rolled, shared, unroll};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;
@@ -30,14 +30,29 @@ use super::{MAX_WORDS, THREADS, per_load};
 /// Rows of a slab, of so many rows: a power of two, from 32 to 512, and some 32 slabs where that allows it. Long slabs keep a block on
 /// its way (H200, 16384² `f32`: 512 rows 251 µs, 128 rows 339), short ones keep all multiprocessors at work.
 pub const fn slab(rows: u64) -> u32 {
+    1 << slab_log2(rows)
+}
+
+/// Its binary logarithm. All that follows from it is a power of two as well, or counted by shifts: divisions would take a block longer than
+/// its first loads.
+const fn slab_log2(rows: u64) -> u32 {
     let aimed = rows / 32;
-    if aimed <= 32 {
-        32
-    } else if aimed >= 512 {
-        512
-    } else {
-        (aimed as u32).next_power_of_two()
-    }
+    ceil_log2(if aimed > 512 { 512 } else { clamped(aimed as u32, 32, 512) })
+}
+
+/// The binary logarithm of the next power of two.
+const fn ceil_log2(value: u32) -> u32 {
+    32 - value.saturating_sub(1).leading_zeros()
+}
+
+const fn clamped(value: u32, low: u32, high: u32) -> u32 {
+    let value = if value < low { low } else { value };
+    if value > high { high } else { value }
+}
+
+/// `value` divided by `1 << log2`, rounded up.
+const fn shifted_up(value: u64, log2: u32) -> u64 {
+    (value >> log2) + (value & ((1 << log2) - 1) != 0) as u64
 }
 
 /// Partial results that are combined at a time.
@@ -58,41 +73,56 @@ pub struct Lines {
     pub is_vector: u32,
 }
 
+/// How lines are cut: binary logarithms of what are powers of two.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Slabs of a line.
+    slabs: u32,
+    /// Adjacent lines of a thread.
+    width_log2: u32,
+    /// Threads side by side.
+    side_log2: u32,
+    /// Blocks side by side.
+    tiles: u32,
+}
+
 impl Lines {
+    /// Threads side by side are at least two. A warp for each of eight slabs, where there are so many: each then goes
+    /// its own way (H200, 16384² `f32`: 251 µs, and 266 where a slab is the block's).
+    #[inline(always)]
+    const fn shape<I: Item>(self) -> Shape {
+        let slabs = shifted_up(self.rows, slab_log2(self.rows)) as u32;
+        let slabs = if slabs == 0 { 1 } else { slabs };
+        let width_log2 = if self.is_vector == 0 { 0 } else { per_load::<I>().ilog2() };
+        let needed = shifted_up(self.lines as u64, width_log2) as u32;
+        let most_log2 = THREADS.ilog2() - clamped(ceil_log2(slabs), 0, 3);
+        let side_log2 = clamped(ceil_log2(needed), 1, most_log2);
+        Shape { slabs, width_log2, side_log2, tiles: shifted_up(needed as u64, side_log2) as u32 }
+    }
+
     /// Slabs of a line.
     pub const fn slabs(self) -> u32 {
-        let slabs = self.rows.div_ceil(slab(self.rows) as u64) as u32;
-        if slabs == 0 { 1 } else { slabs }
+        self.shape::<u32>().slabs
     }
 
     /// Adjacent lines of a thread.
     pub const fn width<I: Item>(self) -> u32 {
-        if self.is_vector == 0 { 1 } else { per_load::<I>() }
+        1 << self.shape::<I>().width_log2
     }
 
-    /// Threads side by side: a power of two, at least two. A warp for each of eight slabs, where there are so many: each then goes
-    /// its own way (H200, 16384² `f32`: 251 µs, and 266 where a slab is the block's).
+    /// Threads side by side: a power of two, at least two.
     pub const fn side_by_side<I: Item>(self) -> u32 {
-        let needed = self.lines.div_ceil(self.width::<I>());
-        let slabs = self.slabs();
-        let most = if slabs >= THREADS / 32 { 32 } else { THREADS / slabs.next_power_of_two() };
-        if needed > most / 2 {
-            most
-        } else if needed < 2 {
-            2
-        } else {
-            needed.next_power_of_two()
-        }
+        1 << self.shape::<I>().side_log2
     }
 
     /// Blocks side by side.
     pub const fn tiles<I: Item>(self) -> u32 {
-        self.lines.div_ceil(self.width::<I>()).div_ceil(self.side_by_side::<I>())
+        self.shape::<I>().tiles
     }
 
     /// Slabs of a block: a power of two, at most 128.
     pub const fn slabs_of_block<I: Item>(self) -> u32 {
-        THREADS / self.side_by_side::<I>()
+        THREADS >> self.shape::<I>().side_log2
     }
 
     /// Blocks of a launch.
@@ -142,21 +172,20 @@ pub fn columns<R: Reduction, const V: usize>(
     let is_last = shared::dynamic().array::<u32>(1);
     grid_dependency_synchronize();
     trigger_launch_completion();
-    let (side_by_side, tiles) = (lines.side_by_side::<R::Item>(), lines.tiles::<R::Item>());
-    let (tile, row_of_blocks) = (block_idx_x() % tiles, block_idx_x() / tiles);
-    let slabs_of_block = lines.slabs_of_block::<R::Item>();
+    let Shape { mut slabs, width_log2, side_log2, tiles } = lines.shape::<R::Item>();
+    let (row_of_blocks, tile) = divided(block_idx_x(), tiles);
+    let slabs_of_block = THREADS >> side_log2;
     let first_slab = row_of_blocks * slabs_of_block;
-    let mut slabs = lines.slabs();
 
     // ---- Slabs ---------------------------------------------------------------------------------------------------
-    let in_tile = thread_idx_x() % side_by_side;
-    let slab = first_slab + thread_idx_x() / side_by_side;
-    let line = (tile * side_by_side + in_tile) * lines.width::<R::Item>();
+    let in_tile = thread_idx_x() & ((1 << side_log2) - 1);
+    let slab = first_slab + (thread_idx_x() >> side_log2);
+    let line = ((tile << side_log2) + in_tile) << width_log2;
     if slab < slabs && line < lines.lines {
         let most = self::slab(lines.rows);
-        let begin = slab as u64 * most as u64;
+        let begin = (slab as u64) << slab_log2(lines.rows);
         let rows = if lines.rows - begin < most as u64 { (lines.rows - begin) as u32 } else { most };
-        let (outer, inner) = (line / lines.inner, line % lines.inner);
+        let (outer, inner) = divided(line, lines.inner);
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
         let mut locals = [R::start(0); V];
         if lines.is_vector != 0 {
@@ -170,18 +199,18 @@ pub fn columns<R: Reduction, const V: usize>(
             });
             locals[0] = one[0];
         }
-        unroll::<V>(|lane| {
-            if (lane as u32) < lines.width::<R::Item>() {
-                let line = line + lane as u32;
-                let result = R::widen(locals[lane], begin);
-                if slabs == 1 {
-                    write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), result, lines.rows);
-                } else {
-                    let place = Place { partials: scratch, lines: lines.lines };
-                    place.store(slab, line, result);
+        let results: [R::Accumulator; V] = core::array::from_fn(|lane| R::widen(locals[lane], begin));
+        if slabs > 1 {
+            let place = Place { partials: scratch, lines: lines.lines };
+            place.store_adjacent::<R::Accumulator, V>(slab, line, &results, lines.is_vector != 0);
+        } else {
+            unroll::<V>(|lane| {
+                if lane == 0 || lines.is_vector != 0 {
+                    let output = output.offset((line as u64 + lane as u64) * R::OUTPUTS as u64);
+                    write::<R>(source, output, results[lane], lines.rows);
                 }
-            }
-        });
+            });
+        }
     }
 
     // ---- Groups of them, groups of groups, … ----------------------------------------------------------------------
@@ -210,22 +239,26 @@ pub fn columns<R: Reduction, const V: usize>(
                 return;
             }
         }
-        let width = side_by_side * lines.width::<R::Item>();
-        let (begin, end) = (tile * width, lines.lines.min((tile + 1) * width));
+        let width_log2 = side_log2 + width_log2;
+        let (begin, end) = (tile << width_log2, lines.lines.min((tile + 1) << width_log2));
         let mut group_of_block = group;
         while group_of_block < group + whole_groups {
+            keep_rolled();
             let members = (slabs - group_of_block * GROUP).min(GROUP);
             let mut line = begin + thread_idx_x();
             while line < end {
+                keep_rolled();
                 let place = Place { partials, lines: lines.lines };
                 let mut total = R::IDENTITY;
                 let mut member = 0;
                 while member < members {
+                    keep_rolled();
                     total = place.take::<R>(total, group_of_block * GROUP + member, members - member, line);
                     member += at_once::<R>() as u32;
                 }
+                place.clear::<R::Accumulator>(group_of_block * GROUP, members, line);
                 if groups == 1 {
-                    write::<R>(output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
+                    write::<R>(source, output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
                 } else {
                     Place { partials: next, lines: lines.lines }.store(group_of_block, line, total);
                 }
@@ -237,6 +270,13 @@ pub fn columns<R: Reduction, const V: usize>(
         partials = next;
         slabs = groups;
     }
+}
+
+/// The quotient and the rest; the divisor is never zero, and a division that says so has no panic.
+#[inline(always)]
+fn divided(value: u32, by: u32) -> (u32, u32) {
+    let quotient = value / by.max(1);
+    (quotient, value - quotient * by)
 }
 
 /// Takes `rows` elements of `W` adjacent lines, [`IN_FLIGHT`] rows at a time.
@@ -257,6 +297,10 @@ fn take_rows<R: Reduction, const W: usize>(
     let mut source = source;
     let mut row = 0;
     while row < rows {
+        // Single lines are what matrices of odd widths have; a loop of four loads of them is not worth four copies.
+        if W == 1 {
+            keep_rolled();
+        }
         let mut quads = [<<R::Item as Item>::Source as Quads>::NOTHING; IN_FLIGHT];
         unroll::<IN_FLIGHT>(|ahead| {
             if row + (ahead as u32) < rows {
@@ -297,7 +341,37 @@ impl Place {
         });
     }
 
-    /// Takes the results of [`at_once`] slabs, of which `left` are there, and leaves zeros.
+    /// Stores the results of `V` adjacent lines, from a multiple of `V` on, or of one.
+    #[device]
+    #[inline(always)]
+    fn store_adjacent<A: Accumulator, const V: usize>(
+        self,
+        slab: u32,
+        line: u32,
+        values: &[A; V],
+        is_vector: bool,
+    ) {
+        if !is_vector {
+            self.store(slab, line, values[0]);
+            return;
+        }
+        unroll::<{ MAX_WORDS as usize }>(|word| {
+            if (word as u32) < A::WORDS {
+                let place = self.word::<A>(slab, word as u32, line);
+                unroll::<V>(|lane| {
+                    let of = |on: usize| values[(lane + on) % V].word(word as u32);
+                    if V == 2 && lane == 0 {
+                        place.write_vec::<2>(0, [of(0), of(1)]);
+                    }
+                    if V > 2 && lane % 4 == 0 {
+                        place.write_vec::<4>(lane as u32, [of(0), of(1), of(2), of(3)]);
+                    }
+                });
+            }
+        });
+    }
+
+    /// Takes the results of [`at_once`] slabs, of which `left` are there.
     #[device]
     #[inline(always)]
     fn take<R: Reduction>(
@@ -307,29 +381,40 @@ impl Place {
         left: u32,
         line: u32,
     ) -> R::Accumulator {
-        // All are asked for before the first is used.
+        // All are asked for before the first is used; where there are no more, the last one again, so that no load has a question before it.
         let mut words = [[0; MAX_WORDS as usize]; AT_ONCE];
+        let mut place = self.word::<R::Accumulator>(slab, 0, line);
         unroll::<AT_ONCE>(|i| {
-            if i < at_once::<R>() && (i as u32) < left {
+            if i < at_once::<R>() {
                 unroll::<{ MAX_WORDS as usize }>(|word| {
                     if (word as u32) < publishes::<R>() {
-                        let place = self.word::<R::Accumulator>(slab + i as u32, word as u32, line);
-                        words[i][word] = place.read(0);
+                        words[i][word] = place.offset(word as u64 * self.lines as u64).read(0);
                     }
                 });
+                let step = if (i as u32) + 1 < left { self.lines } else { 0 };
+                place = place.offset(publishes::<R>() as u64 * step as u64);
             }
         });
         unroll::<AT_ONCE>(|i| {
             if i < at_once::<R>() && (i as u32) < left {
-                unroll::<{ MAX_WORDS as usize }>(|word| {
-                    if (word as u32) < publishes::<R>() {
-                        self.word::<R::Accumulator>(slab + i as u32, word as u32, line).write(0, 0);
-                    }
-                });
                 total = R::combine(total, Accumulator::from_words(&mut |word| words[i][word as usize]));
             }
         });
         total
+    }
+
+    /// Leaves zeros of the results of so many slabs.
+    #[device]
+    #[inline(always)]
+    fn clear<A: Accumulator>(self, slab: u32, count: u32, line: u32) {
+        let mut word = self.word::<A>(slab, 0, line);
+        let mut left = count * A::WORDS;
+        while left > 0 {
+            keep_rolled();
+            word.write(0, 0);
+            word = word.offset(self.lines as u64);
+            left -= opaque(1);
+        }
     }
 }
 

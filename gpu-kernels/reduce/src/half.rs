@@ -99,47 +99,33 @@ pub type HalfNormL2<T> = Narrowed<T, Mapped<Extended<T>, NormL2<f32>>>;
 macro_rules! reduce_half_instances {
     ($with:ident) => {
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
-            sum_f16: Sum<f16>;
             extended_sum_f16: ExtendedSum<f16>;
+            (masked) sum_f16: Sum<f16> => Sum<f16>, NormL1<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
-            min_f16: Min<f16>;
-            max_f16: Max<f16>;
             minmax_f16: MinMax<f16>;
-            argmin_f16: ArgMin<f16>;
-            argmax_f16: ArgMax<f16>;
+            (masked) max_f16: Largest<f16> => Max<f16>, Min<f16>, NormMax<f16>;
+            (masked) argmax_f16: ArgMax<f16> => ArgMax<f16>, ArgMin<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
             product_f16: Product<f16>;
             sum_of_squares_f16: HalfSumOfSquares<f16>;
-            norm_l1_f16: NormL1<f16>;
-            norm_max_f16: NormMax<f16>;
             norm_l2_f16: HalfNormL2<f16>;
-            any_f16: Any<f16>;
-            all_f16: All<f16>;
-            count_f16: Count<f16>;
             (two) dot_f16: HalfDot<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
-            sum_bf16: Sum<bf16>;
             extended_sum_bf16: ExtendedSum<bf16>;
+            (masked) sum_bf16: Sum<bf16> => Sum<bf16>, NormL1<bf16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
-            min_bf16: Min<bf16>;
-            max_bf16: Max<bf16>;
             minmax_bf16: MinMax<bf16>;
-            argmin_bf16: ArgMin<bf16>;
-            argmax_bf16: ArgMax<bf16>;
+            (masked) max_bf16: Largest<bf16> => Max<bf16>, Min<bf16>, NormMax<bf16>;
+            (masked) argmax_bf16: ArgMax<bf16> => ArgMax<bf16>, ArgMin<bf16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
             product_bf16: Product<bf16>;
             sum_of_squares_bf16: HalfSumOfSquares<bf16>;
-            norm_l1_bf16: NormL1<bf16>;
-            norm_max_bf16: NormMax<bf16>;
             norm_l2_bf16: HalfNormL2<bf16>;
-            any_bf16: Any<bf16>;
-            all_bf16: All<bf16>;
-            count_bf16: Count<bf16>;
             (two) dot_bf16: HalfDot<bf16>;
         }
     };

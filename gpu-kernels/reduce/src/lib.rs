@@ -22,6 +22,7 @@ pub mod column_kernels;
 mod columns;
 mod half;
 mod instances;
+mod masked;
 mod operator;
 mod operators;
 pub mod segment_kernels;
@@ -35,10 +36,11 @@ pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };
 pub use instances::*;
+pub use masked::{ByMask, Mask, Maskable, Masked, MaskedSource, OfMasked, Truth, Turned};
 pub use operator::{Map, Mapped, Reduction};
 pub use operators::{
-    Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Max, Min, MinMax, NormL1, NormL2, NormMax, Or,
-    Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
+    Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Largest, Max, Min, MinMax, NormL1, NormL2, NormMax,
+    Or, Product, Square, Sum, SumOfSquares, Times, WideSum, Xor,
 };
 pub use segments::{
     COUNTED, OFFSETS, ONE_LENGTH, Starts, scratch_words, segments, segments_blocks, segments_blocks_of,

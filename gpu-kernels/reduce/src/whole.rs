@@ -16,11 +16,12 @@ use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
     trigger_launch_completion,
 };
-use gpu_std::{device, shared, unroll, warp};
+use gpu_std::{device, opaque, keep_rolled, shared, unroll, warp};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;
 use super::operator::Reduction;
+use super::quad::Quads;
 use super::{MAX_WORDS, THREADS, WARPS, tile};
 
 /// The words that a block publishes its partial result in.
@@ -47,9 +48,8 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     const { assert!(V as u32 == super::per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
     const { assert!(THREADS * (V * L) as u32 == tile::<R::Item>()) };
     let mut memory = shared::dynamic();
-    let warp_results = memory.array::<u32>(WARPS * publishes::<R>());
-    // A place of its own spares a barrier between the block's own result and that of all.
-    let final_results = memory.array::<u32>(WARPS * publishes::<R>());
+    // Twice: a place of its own spares a barrier between the block's own result and that of all.
+    let warp_results = memory.array::<u32>(2 * WARPS * publishes::<R>());
     let block_ticket = memory.array::<u32>(1);
     let thread = thread_idx_x();
     let blocks = grid_dim_x();
@@ -65,36 +65,37 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
         0
     };
 
-    let own = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
-
-    // ---- The block's result ------------------------------------------------------------------------------------
+    let mut value = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
     if thread == 0 {
         block_ticket.write(0, drawn);
     }
-    let result = block_result::<R>(own, warp_results);
-    if blocks == 1 {
-        if thread == 0 {
-            write::<R>(output, result, len);
+    // First the block's own result, then that of all blocks in the one that started last. Opaque, or the compiler would write both out.
+    let mut results = warp_results;
+    let mut is_total = blocks == 1;
+    loop {
+        keep_rolled();
+        let result = block_result::<R>(value, results);
+        if is_total {
+            if thread == 0 {
+                write::<R>(source, output, result, len);
+            }
+            return;
         }
-        return;
-    }
-    if thread == 0 {
-        publish(partials, block_idx_x(), result);
-    }
-
-    // ---- The block that started last combines the partial results ------------------------------------------------
-    if block_ticket.read(0) != blocks - 1 {
-        return;
-    }
-    let mut total = R::IDENTITY;
-    let mut block = thread;
-    while block < blocks {
-        total = take_published::<R>(total, partials, block, blocks);
-        block += at_once::<R>() * THREADS;
-    }
-    let total = block_result::<R>(total, final_results);
-    if thread == 0 {
-        write::<R>(output, total, len);
+        if thread == 0 {
+            publish(partials, block_idx_x(), result);
+        }
+        if block_ticket.read(0) != blocks - 1 {
+            return;
+        }
+        value = R::IDENTITY;
+        let mut block = thread;
+        while block < blocks {
+            keep_rolled();
+            value = take_published::<R>(value, partials, block, blocks);
+            block += at_once::<R>() * THREADS;
+        }
+        results = warp_results.offset(opaque(WARPS * publishes::<R>()));
+        is_total = opaque(1) != 0;
     }
 }
 
@@ -119,6 +120,7 @@ pub(super) fn of_tiles<R: Reduction, const V: usize, const A: usize, const L: us
         }
     }
     while base < end {
+        keep_rolled();
         let (left, offset) = ((end - base).min(tile as u64) as u32, (base - begin) as u32);
         take_end::<R, V, A, L>(&mut locals, source.offset(base), left, whole_loads, offset);
         base += tile as u64;
@@ -158,8 +160,8 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
     });
 }
 
-/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first; then come
-/// the items that no whole load has, one by one.
+/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first, and taken one after the
+/// other by the same instructions; then come the items that no whole load has, which are asked for one by one.
 #[device]
 #[inline(always)]
 fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
@@ -171,31 +173,36 @@ fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
 ) {
     let first = thread_idx_x() * V as u32;
     let loaded_before = if whole_loads { left - left % V as u32 } else { 0 };
-    let loaded: [[R::Item; V]; L] = core::array::from_fn(|load| {
+    let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
+    let mut quads: [_; L] = core::array::from_fn(|load| {
         let at = first + load as u32 * row::<V>();
-        if at < loaded_before { part.read_vec::<V>(at) } else { [<R::Item as Item>::ANY; V] }
+        if at < loaded_before { part.offset(at as u64).streamed() } else { nothing }
     });
-    unroll::<L>(|load| {
-        let at = first + load as u32 * row::<V>();
-        if at < loaded_before {
-            take_vector::<R, V, A>(locals, &loaded[load], offset + at);
-        }
-    });
+    let item = <R::Item as Item>::Source::item;
     let mut at = first;
+    // Steps are opaque, or the compiler would write a pass out for each load; ptxas would, and spill registers for it.
+    while at < loaded_before {
+        keep_rolled();
+        let taken = quads[0];
+        unroll::<V>(|lane| {
+            let offset = offset + at + lane as u32;
+            locals[lane % A] = R::take(locals[lane % A], item(taken, lane as u32), offset);
+        });
+        // In a circle: without the last step it would do so still; and by hand, as `rotate_left` does it in memory.
+        unroll::<L>(|load| quads[load] = if load + 1 < L { quads[load + 1] } else { taken });
+        at += opaque(row::<V>());
+    }
     while at < left {
-        if at >= loaded_before {
-            let items: [R::Item; V] = core::array::from_fn(|lane| {
-                let at = at + lane as u32;
-                if at < left { part.read(at) } else { <R::Item as Item>::ANY }
-            });
-            unroll::<V>(|lane| {
-                let at = at + lane as u32;
-                if at < left {
-                    locals[lane % A] = R::take(locals[lane % A], items[lane], offset + at);
-                }
-            });
-        }
-        at += row::<V>();
+        keep_rolled();
+        let wanted = left - at;
+        let quad = part.offset(at as u64).one_by_one(wanted);
+        unroll::<V>(|lane| {
+            if (lane as u32) < wanted {
+                let offset = offset + at + lane as u32;
+                locals[lane % A] = R::take(locals[lane % A], item(quad, lane as u32), offset);
+            }
+        });
+        at += opaque(row::<V>());
     }
 }
 
@@ -282,11 +289,16 @@ pub(super) fn warp_result<R: Reduction>(mut value: R::Accumulator, lanes: u32) -
 
 #[device]
 #[inline(always)]
-pub(super) fn write<R: Reduction>(output: GlobalMut<R::Output>, total: R::Accumulator, len: u64) {
+pub(super) fn write<R: Reduction>(
+    source: <R::Item as Item>::Source,
+    output: GlobalMut<R::Output>,
+    total: R::Accumulator,
+    len: u64,
+) {
     for index in 0..R::OUTPUTS {
-        let value = match R::EMPTY {
+        let value = match R::empty_of(source) {
             Some(empty) if len == 0 => empty,
-            _ => R::output(total, index),
+            _ => R::output_of(source, total, index),
         };
         output.write(index, value);
     }
@@ -329,6 +341,7 @@ fn take_published<R: Reduction>(
 ) -> R::Accumulator {
     let mut words = [[THERE; MAX_WORDS as usize]; AT_ONCE];
     loop {
+        keep_rolled();
         // All words are asked for before the first is looked at.
         unroll::<AT_ONCE>(|i| {
             let block = first + i as u32 * THREADS;

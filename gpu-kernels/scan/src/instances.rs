@@ -1,6 +1,7 @@
 //! Which scans the PTX modules hold.
 //!
-//! Sums and products that wrap, and bits, are the same for signed and unsigned integers, so there is one kernel for both.
+//! Sums and products that wrap, and bits, are the same for signed and unsigned integers, so there is one kernel for both. Minima and
+//! maxima of either, and what all and what any have, are the same but for bits that are flipped on their way in and out ([`Flip`]).
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
@@ -9,8 +10,8 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::*;
 
 /// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor and
-/// then, for each kernel, its name, the operator, the elements of a vector, the words of its input and output, the vectors of a thread, and the operators whose
-/// bits are the same.
+/// then, for each kernel, its name, the operator, the elements of a vector, the words of its input and output, the vectors of a thread, the operators whose
+/// bits are the same, and behind a `|` those whose bits are when they are flipped.
 #[macro_export]
 macro_rules! scan_instances {
     ($with:ident) => {
@@ -22,16 +23,14 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 4;
             scan_product_f32: Product<f32>, 4, 4, 4, 4;
-            scan_min_f32: Min<f32>, 4, 4, 4, 4;
-            scan_max_f32: Max<f32>, 4, 4, 4, 4;
+            scan_min_f32: Min<f32>, 4, 4, 4, 4 | Max<f32>;
         }
         $with! { sm_75_90, 4;
             scan_sum_f64: Sum<f64>, 2, 4, 4, 5;
         }
         $with! { sm_75, 3;
             scan_product_f64: Product<f64>, 2, 4, 4, 5;
-            scan_min_f64: Min<f64>, 2, 4, 4, 5;
-            scan_max_f64: Max<f64>, 2, 4, 4, 5;
+            scan_min_f64: Min<f64>, 2, 4, 4, 5 | Max<f64>;
         }
         $with! { sm_75_90, 4;
             scan_sum_f16: Sum<f16>, 8, 4, 4, 4;
@@ -41,8 +40,7 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 4;
             scan_product_f16: Product<f16>, 8, 4, 4, 4;
-            scan_min_f16: Min<f16>, 8, 4, 4, 4;
-            scan_max_f16: Max<f16>, 8, 4, 4, 4;
+            scan_min_f16: Min<f16>, 8, 4, 4, 4 | Max<f16>;
         }
         $with! { sm_75_90, 4;
             scan_sum_bf16: Sum<bf16>, 8, 4, 4, 4;
@@ -52,8 +50,7 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 4;
             scan_product_bf16: Product<bf16>, 8, 4, 4, 4;
-            scan_min_bf16: Min<bf16>, 8, 4, 4, 4;
-            scan_max_bf16: Max<bf16>, 8, 4, 4, 4;
+            scan_min_bf16: Min<bf16>, 8, 4, 4, 4 | Max<bf16>;
         }
         $with! { sm_75_90, 4;
             scan_sum_u8: Sum<u8>, 16, 4, 4, 4, Sum<i8>;
@@ -64,12 +61,8 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 4;
             scan_product_u8: Product<u8>, 16, 4, 4, 4, Product<i8>;
-            scan_min_u8: Min<u8>, 16, 4, 4, 4;
-            scan_min_i8: Min<i8>, 16, 4, 4, 4;
-            scan_max_u8: Max<u8>, 16, 4, 4, 4;
-            scan_max_i8: Max<i8>, 16, 4, 4, 4;
-            scan_and_u8: And<u8>, 16, 4, 4, 4, And<i8>;
-            scan_or_u8: Or<u8>, 16, 4, 4, 4, Or<i8>;
+            scan_min_u8: Min<u8>, 16, 4, 4, 4 | Max<u8>, Min<i8>, Max<i8>;
+            scan_and_u8: And<u8>, 16, 4, 4, 4 | And<i8>, Or<u8>, Or<i8>;
             scan_xor_u8: Xor<u8>, 16, 4, 4, 4, Xor<i8>;
         }
         $with! { sm_75_90, 4;
@@ -81,12 +74,8 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 4;
             scan_product_u16: Product<u16>, 8, 4, 4, 4, Product<i16>;
-            scan_min_u16: Min<u16>, 8, 4, 4, 4;
-            scan_min_i16: Min<i16>, 8, 4, 4, 4;
-            scan_max_u16: Max<u16>, 8, 4, 4, 4;
-            scan_max_i16: Max<i16>, 8, 4, 4, 4;
-            scan_and_u16: And<u16>, 8, 4, 4, 4, And<i16>;
-            scan_or_u16: Or<u16>, 8, 4, 4, 4, Or<i16>;
+            scan_min_u16: Min<u16>, 8, 4, 4, 4 | Max<u16>, Min<i16>, Max<i16>;
+            scan_and_u16: And<u16>, 8, 4, 4, 4 | And<i16>, Or<u16>, Or<i16>;
             scan_xor_u16: Xor<u16>, 8, 4, 4, 4, Xor<i16>;
         }
         $with! { sm_75_90, 5;
@@ -98,12 +87,8 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 4;
             scan_product_u32: Product<u32>, 4, 4, 4, 4, Product<i32>;
-            scan_min_u32: Min<u32>, 4, 4, 4, 4;
-            scan_min_i32: Min<i32>, 4, 4, 4, 4;
-            scan_max_u32: Max<u32>, 4, 4, 4, 4;
-            scan_max_i32: Max<i32>, 4, 4, 4, 4;
-            scan_and_u32: And<u32>, 4, 4, 4, 4, And<i32>;
-            scan_or_u32: Or<u32>, 4, 4, 4, 4, Or<i32>;
+            scan_min_u32: Min<u32>, 4, 4, 4, 4 | Max<u32>, Min<i32>, Max<i32>;
+            scan_and_u32: And<u32>, 4, 4, 4, 4 | And<i32>, Or<u32>, Or<i32>;
             scan_xor_u32: Xor<u32>, 4, 4, 4, 4, Xor<i32>;
         }
         $with! { sm_75_90, 4;
@@ -111,19 +96,15 @@ macro_rules! scan_instances {
         }
         $with! { sm_75, 3;
             scan_product_u64: Product<u64>, 2, 4, 4, 5, Product<i64>;
-            scan_min_u64: Min<u64>, 2, 4, 4, 5;
-            scan_min_i64: Min<i64>, 2, 4, 4, 5;
-            scan_max_u64: Max<u64>, 2, 4, 4, 5;
-            scan_max_i64: Max<i64>, 2, 4, 4, 5;
-            scan_and_u64: And<u64>, 2, 4, 4, 5, And<i64>;
-            scan_or_u64: Or<u64>, 2, 4, 4, 5, Or<i64>;
+            scan_min_u64: Min<u64>, 2, 4, 4, 5 | Max<u64>, Min<i64>, Max<i64>;
+            scan_and_u64: And<u64>, 2, 4, 4, 5 | And<i64>, Or<u64>, Or<i64>;
             scan_xor_u64: Xor<u64>, 2, 4, 4, 5, Xor<i64>;
         }
     };
 }
 
-macro_rules! kernels {
-    ($images:ident, $blocks:literal; $($name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ty)*;)*) => { $(
+macro_rules! kernel {
+    ($images:ident, $blocks:literal, $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal) => {
         /// Scans `len` elements of `input` into `output`. How to launch it is said at [`whole`].
         #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
         pub fn $name(
@@ -137,6 +118,30 @@ macro_rules! kernels {
         ) {
             whole::<$scan, $v, $n, $m, $l, WARPS>(input, output, len, initial, mode, words, capacity);
         }
-    )* };
+    };
+    ($images:ident, $blocks:literal, $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal | $($flipped:ty),+) => {
+        /// Scans `len` elements of `input` into `output`, the bits of `flip` flipped. How to launch it is said at [`whole_flipped`].
+        #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
+        pub fn $name(
+            input: Global<<$scan as Scan>::Item>,
+            output: GlobalMut<<$scan as Scan>::Output>,
+            len: u64,
+            initial: <$scan as Scan>::Register,
+            mode: u32,
+            words: GlobalMut<u64>,
+            capacity: u64,
+            flip: u64,
+        ) {
+            whole_flipped::<$scan, $v, $n, $m, $l, WARPS>(input, output, len, initial, mode, words, capacity, flip);
+        }
+    };
+}
+
+macro_rules! kernels {
+    ($images:ident, $blocks:literal; $(
+        $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ty)* $(| $($flipped:ty),+)?;
+    )*) => {
+        $( kernel! { $images, $blocks, $name: $scan, $v, $n, $m, $l $(| $($flipped),+)? } )*
+    };
 }
 scan_instances!(kernels);

@@ -19,10 +19,10 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::{device, unroll, warp};
+use gpu_std::{device, opaque, unroll, warp};
 
 use super::operator::Scan;
-use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan, write};
+use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan_in_turn, write};
 use super::{GROUP, SECTION};
 use gpu_collective::Accumulator;
 
@@ -127,36 +127,39 @@ fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
 #[device]
 #[inline(always)]
 pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Register, initial: S::Register) {
-    let lane = warp::lane_id();
+    // Opaque, or what follows from it would be kept in registers from tile to tile.
+    let lane = opaque(warp::lane_id());
     if lane == 0 {
         published.publish_total(tile, total);
     }
-    let (group, section) = (tile / GROUP, tile / SECTION);
-    // Nobody asks for the total of the last group, which may be incomplete.
-    if (group + 1) * GROUP >= published.tiles {
-        return;
-    }
-    let before = if lane == 0 { published.count::<S::Register>(group) } else { 0 };
-    if of_lane(before, 0) != GROUP - 1 {
-        return;
-    }
-    let tiles = warp_scan::<S>(published.wait(published.tile_slot(group * GROUP + lane)));
-    if lane == GROUP - 1 {
-        published.publish(published.group_slot(group), tiles);
-    }
-
-    if (section + 1) * SECTION >= published.tiles {
-        return;
-    }
-    let counter = published.tiles.div_ceil(GROUP) + section;
-    let before = if lane == 0 { published.count::<S::Register>(counter) } else { 0 };
-    if of_lane(before, 0) != GROUP - 1 {
-        return;
-    }
-    let groups = warp_scan::<S>(published.wait(published.group_slot(section * GROUP + lane)));
-    if lane == GROUP - 1 {
-        let start = if section > 0 { published.wait(section) } else { initial };
-        published.publish(section + 1, S::combine(start, groups));
+    // The group, then the section, in a loop, so that the code stands there once.
+    let (sections, groups) = (published.tiles.div_ceil(SECTION), published.tiles.div_ceil(GROUP));
+    let (mut unit, mut unit_tiles) = (tile, opaque(1));
+    while unit_tiles < SECTION {
+        unit /= GROUP;
+        unit_tiles *= GROUP;
+        let is_section = unit_tiles == SECTION;
+        // Nobody asks for the total of the last one, which may be incomplete.
+        if (unit + 1) * unit_tiles >= published.tiles {
+            return;
+        }
+        let counter = if is_section { groups + unit } else { unit };
+        let before = if lane == 0 { published.count::<S::Register>(counter) } else { 0 };
+        if of_lane(before, 0) != GROUP - 1 {
+            return;
+        }
+        let members = if is_section { sections } else { sections + groups };
+        let mut with = warp_scan_in_turn::<S>(published.wait(members + unit * GROUP + lane));
+        if lane == GROUP - 1 {
+            let mut slot = sections + unit;
+            if is_section {
+                let start = if unit > 0 { published.wait(unit) } else { initial };
+                with = S::combine(start, with);
+                slot = unit + 1;
+            }
+            published.publish(slot, with);
+        }
+        unit_tiles = opaque(unit_tiles);
     }
 }
 
@@ -173,58 +176,60 @@ pub(crate) fn gather<S: Scan>(
     initial: S::Register,
     nodes: Shared<u32>,
 ) {
-    let lane = warp::lane_id();
+    // Opaque, or what follows from it would be kept in registers from tile to tile.
+    let lane = opaque(warp::lane_id());
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
     let tile_slot = published.tile_slot(tile - rank + lane);
     let group_slot = published.group_slot(section * GROUP + lane);
     let is_known = lane == rank && !published.several;
-
-    // All three are asked for before the first is waited for.
-    let mut of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
-    let mut of_group = published.ask::<S::Register>(group_slot, lane < group);
-    let mut of_start = published.ask::<S::Register>(section, section > 0);
-
-    // ---- The tiles of the group
-    while !published.is_there(of_tile) {
-        of_tile = published.ask::<S::Register>(tile_slot, true);
-    }
-    let tiles = if is_known {
-        total
-    } else if lane <= rank {
-        value(of_tile)
-    } else {
-        identity::<S>()
-    };
-    let tiles = warp_scan::<S>(tiles);
     let ends_group = rank == GROUP - 1;
-    if ends_group && is_known {
-        published.publish(published.group_slot(tile / GROUP), tiles);
-    }
 
-    // ---- The groups of the section, and its start
-    while !published.is_there(of_group) {
-        of_group = published.ask::<S::Register>(group_slot, true);
-    }
-    let of_own_group = of_lane(tiles, GROUP - 1);
-    let groups = if lane < group {
-        value(of_group)
-    } else if lane == group && ends_group {
-        of_own_group
-    } else {
-        identity::<S>()
-    };
-    let groups = warp_scan::<S>(groups);
-    while !published.is_there(of_start) {
-        of_start = published.ask::<S::Register>(section, true);
-    }
-    let start = if section > 0 { value(of_start) } else { initial };
+    // All are asked for before the first is waited for: of each group before it in the section by a lane, and of the section's start by
+    // the next one.
+    let of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
+    let group_slot = if lane == group { section } else { group_slot };
+    let is_asked = lane < group || (lane == group && section > 0);
+    let of_group = published.ask::<S::Register>(group_slot, is_asked);
 
-    let before_group = S::combine(start, of_lane(groups, group.wrapping_sub(1) % GROUP));
+    // ---- The tiles of the group, then the groups of the section: in a loop, so that the code stands there once
+    let nothing = Prefix { before: identity::<S>(), with: identity::<S>() };
+    let (mut tiles, mut groups) = (nothing, nothing);
+    let mut words = of_tile;
+    let mut level = opaque(0);
+    while level < 2 {
+        let of_groups = level == 1;
+        let own = if of_groups { group } else { rank };
+        let slot = if of_groups { group_slot } else { tile_slot };
+        words = if of_groups { of_group } else { of_tile };
+        while !published.is_there(words) {
+            words = published.ask::<S::Register>(slot, true);
+        }
+        // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where the tile ends it.
+        let mut of_own = if published.several { value(words) } else { total };
+        if of_groups {
+            of_own = if ends_group { groups.with } else { identity::<S>() };
+        }
+        let before = if lane < own { value(words) } else { identity::<S>() };
+        let scanned = warp_scan_in_turn::<S>(if lane == own { of_own } else { before });
+        if !of_groups && ends_group && is_known {
+            published.publish(published.group_slot(tile / GROUP), scanned);
+        }
+        tiles = groups;
+        groups = Prefix {
+            before: of_lane(scanned, own.wrapping_sub(1) % GROUP),
+            with: of_lane(scanned, own),
+        };
+        level = opaque(level + 1);
+    }
+    let start = of_lane(value(words), group);
+    let start = if section > 0 { start } else { initial };
+
+    let before_group = S::combine(start, groups.before);
     let before_group = if group > 0 { before_group } else { start };
-    let before = S::combine(before_group, of_lane(tiles, rank.wrapping_sub(1) % GROUP));
+    let before = S::combine(before_group, tiles.before);
     let before = if rank > 0 { before } else { before_group };
-    let with_group = S::combine(start, of_lane(groups, group));
-    let with_tile = S::combine(before_group, of_lane(tiles, rank));
+    let with_group = S::combine(start, groups.with);
+    let with_tile = S::combine(before_group, tiles.with);
     if lane == 0 {
         write(nodes, 2, 0, before);
         write(nodes, 2, 1, if ends_group { with_group } else { with_tile });

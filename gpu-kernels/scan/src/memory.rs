@@ -5,7 +5,7 @@
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::warp::{self, sync_warp};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::packed::Packed;
 
@@ -42,6 +42,12 @@ impl Places {
         self.first.wrapping_add(self.step.wrapping_mul(row))
     }
 
+    /// Whether row `row` is moved by vectors: whole and aligned.
+    #[inline(always)]
+    pub(super) fn has_vectors(self, row: u32, vector: u32, extent: Extent) -> bool {
+        extent.is_aligned && extent.has_row(self.start(row, vector), vector)
+    }
+
     /// The first element of row `row`.
     #[inline(always)]
     fn start(self, row: u32, vector: u32) -> u32 {
@@ -70,17 +76,41 @@ impl Extent {
 /// Elements that are asked for before the first is waited for, where they are read one by one.
 const AT_ONCE: usize = 4;
 
-/// The thread's vectors of `V` elements in `N` words each. Beyond the tile's elements is `fill`.
+/// Where a thread's vectors of a tile wait for what comes before it: it alone writes and reads them there.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// The thread's vector in row 0.
+    pub(super) first: Shared<u32>,
+    /// From there to that in the next row.
+    pub(super) step: u32,
+}
+
+impl Room {
+    #[inline(always)]
+    fn write<const N: usize>(self, row: u32, vector: [u32; N]) {
+        self.first.write_vec(self.step * row, vector);
+    }
+
+    /// The vector in row `row`. Word by word: of a whole vector and of one in global memory, whichever it is to be, the compiler would
+    /// make one load through a generic address.
+    #[inline(always)]
+    fn read<const N: usize>(self, row: u32) -> [u32; N] {
+        core::array::from_fn(|word| self.first.read(self.step * row + word as u32))
+    }
+}
+
+/// The thread's vectors of `V` elements in `N` words each. Beyond the tile's elements is what is in `fill`.
 ///
-/// `exchange` is room for a row of the warp.
+/// `exchange` is space for a row of the warp, and `room` that where the vectors will wait.
 #[device]
 #[inline(always)]
 pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     tile: Global<T>,
     places: Places,
     extent: Extent,
-    fill: T,
+    fill: [u32; N],
     exchange: Shared<u32>,
+    room: Room,
 ) -> [[u32; N]; L] {
     let words = tile.cast::<u32>();
     let vector = |row: u32| words.read_vec::<N>(places.vector(row) / V as u32 * N as u32);
@@ -97,42 +127,26 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
                 if extent.has_row(start, V as u32) {
                     vectors[i] = vector(i as u32);
                 } else {
-                    unroll::<V>(|j| fill.pack(&mut vectors[i], j));
+                    vectors[i] = fill;
                     if start < extent.left {
                         (row, rows) = (i as u32, i as u32 + 1);
                     }
                 }
             });
         }
-        // A loop, so that its code stands there once; each row then finds its registers by selection.
-        let elements = exchange.cast::<T>();
-        let lane = warp::lane_id();
+        let first = row;
         while row < rows {
-            let start = places.start(row, V as u32);
-            let mut at = lane;
-            while at < 32 * V as u32 {
-                let loaded: [T; AT_ONCE] = core::array::from_fn(|i| {
-                    let (at, among) = (at + 32 * i as u32, i < V);
-                    if among && start + at < extent.left { tile.read(start + at) } else { fill }
-                });
-                unroll::<AT_ONCE>(|i| {
-                    if i < V {
-                        elements.write(at + 32 * i as u32, loaded[i]);
-                    }
-                });
-                at += 32 * AT_ONCE as u32;
-            }
-            sync_warp(warp::FULL);
-            let vector = exchange.read_vec::<N>(places.before * N as u32);
-            unroll::<L>(|other| {
-                if other as u32 == row {
-                    vectors[other] = vector;
-                }
-            });
-            sync_warp(warp::FULL);
+            let vector = load_row::<T, V, N>(tile, places, row, extent, fill, exchange);
+            room.write(row, vector);
             // Opaque, or the loop would be unrolled all the same.
             row = opaque(row + 1);
         }
+        // From where they wait, as no register is found by a number.
+        unroll::<L>(|row| {
+            if first <= row as u32 && (row as u32) < rows {
+                vectors[row] = room.read::<N>(row as u32);
+            }
+        });
     }
     if places.reverse {
         unroll::<L>(|row| vectors[row] = T::reverse(vectors[row]));
@@ -140,10 +154,92 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     vectors
 }
 
-/// Writes a row's vectors, `M` words each. `lane` is the thread's number in its warp.
+/// The same of a complete, aligned tile that is read backwards.
+#[inline(always)]
+pub(super) fn load_backwards<T: Packed, const V: usize, const N: usize, const L: usize>(
+    tile: Global<T>,
+    places: Places,
+) -> [[u32; N]; L] {
+    let words = tile.cast::<u32>();
+    let vectors: [[u32; N]; L] =
+        core::array::from_fn(|row| words.read_vec::<N>(places.vector(row as u32) / V as u32 * N as u32));
+    vectors.map(T::reverse)
+}
+
+/// As [`load`], row after row in a loop: less code.
 #[device]
 #[inline(always)]
-pub(super) fn store<T: Packed, const V: usize, const M: usize>(
+pub(super) fn load_in_turn<T: Packed, const V: usize, const N: usize, const L: usize>(
+    tile: Global<T>,
+    places: Places,
+    extent: Extent,
+    fill: [u32; N],
+    exchange: Shared<u32>,
+    room: Room,
+) -> [[u32; N]; L] {
+    let mut row = 0;
+    while row < L as u32 {
+        row = rolled(row);
+        let vector = if places.has_vectors(row, V as u32, extent) {
+            tile.cast::<u32>().read_vec::<N>(places.vector(row) / V as u32 * N as u32)
+        } else {
+            load_row::<T, V, N>(tile, places, row, extent, fill, exchange)
+        };
+        room.write(row, if places.reverse { T::reverse(vector) } else { vector });
+        row += 1;
+    }
+    core::array::from_fn(|row| room.read::<N>(row as u32))
+}
+
+/// The thread's vector in row `row`, which the warp reads element by element.
+#[device]
+#[inline(always)]
+fn load_row<T: Packed, const V: usize, const N: usize>(
+    tile: Global<T>,
+    places: Places,
+    row: u32,
+    extent: Extent,
+    fill: [u32; N],
+    exchange: Shared<u32>,
+) -> [u32; N] {
+    let elements = exchange.cast::<T>();
+    let start = places.start(row, V as u32);
+    let mut at = warp::lane_id();
+    while at < 32 * V as u32 {
+        let loaded: [T; AT_ONCE] = core::array::from_fn(|i| {
+            let (at, among) = (at + 32 * i as u32, i < V);
+            if among && start + at < extent.left { tile.read(start + at) } else { T::unpack(&fill, 0) }
+        });
+        unroll::<AT_ONCE>(|i| {
+            if i < V {
+                elements.write(at + 32 * i as u32, loaded[i]);
+            }
+        });
+        at += 32 * AT_ONCE as u32;
+    }
+    sync_warp(warp::FULL);
+    let vector = exchange.read_vec::<N>(places.before * N as u32);
+    sync_warp(warp::FULL);
+    vector
+}
+
+/// Writes the thread's vector of `M` words in row `row`, which the tile has whole and aligned.
+#[inline(always)]
+pub(super) fn store_vector<T: Packed, const V: usize, const M: usize>(
+    tile: GlobalMut<T>,
+    places: Places,
+    row: u32,
+    vector: [u32; M],
+) {
+    let vector = if places.reverse { T::reverse(vector) } else { vector };
+    let index = places.vector(row) / V as u32 * M as u32;
+    tile.cast::<u32>().write_streaming_vec(index, vector);
+}
+
+/// Writes the warp's vectors in row `row` element by element, as far as the tile has them. `lane` is the thread's number in its warp.
+#[device]
+#[inline(always)]
+pub(super) fn store_row<T: Packed, const V: usize, const M: usize>(
     tile: GlobalMut<T>,
     places: Places,
     row: u32,
@@ -152,12 +248,9 @@ pub(super) fn store<T: Packed, const V: usize, const M: usize>(
     exchange: Shared<u32>,
     lane: u32,
 ) {
-    let vector = if places.reverse { T::reverse(vector) } else { vector };
     let start = places.start(row, V as u32);
-    if extent.is_aligned && extent.has_row(start, V as u32) {
-        let index = places.vector(row) / V as u32 * M as u32;
-        tile.cast::<u32>().write_streaming_vec(index, vector);
-    } else if start < extent.left {
+    if start < extent.left {
+        let vector = if places.reverse { T::reverse(vector) } else { vector };
         let elements = exchange.cast::<T>();
         exchange.write_vec(places.before * M as u32, vector);
         sync_warp(warp::FULL);

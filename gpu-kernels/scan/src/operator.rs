@@ -41,6 +41,67 @@ pub trait Scan: 'static {
     fn resume(output: Self::Output) -> Self::Register;
 }
 
+/// Bits that are flipped in the elements before they are scanned, and in the results before they are written: so one kernel scans by several
+/// operators. A minimum of flipped numbers is a maximum, where it is the sign of floats that is flipped, or all bits of whole numbers;
+/// flipping the highest bit makes signed numbers of unsigned ones; and what none of the flipped words lacks, all words lack.
+pub trait Flip: Copy {
+    /// The words of elements, the first of which starts the first word, with those bits flipped.
+    #[must_use]
+    fn words<const N: usize>(self, words: [u32; N]) -> [u32; N];
+
+    /// An element with those bits flipped.
+    #[inline(always)]
+    #[must_use]
+    fn element<T: Packed>(self, element: T) -> T {
+        let mut words = [0; 2];
+        element.pack(&mut words, 0);
+        T::unpack(&self.words(words), 0)
+    }
+
+    /// A vector of `N` words of what changes nothing, which is `S`'s identity when it is flipped.
+    #[inline(always)]
+    #[must_use]
+    fn nothing<S: Scan, const N: usize>(self) -> [u32; N] {
+        let mut words = [0; N];
+        let mut index = 0;
+        while index < 4 * N / S::Item::BYTES as usize {
+            S::IDENTITY.pack(&mut words, index);
+            index += 1;
+        }
+        self.words(words)
+    }
+}
+
+/// None.
+impl Flip for () {
+    #[inline(always)]
+    fn words<const N: usize>(self, words: [u32; N]) -> [u32; N] {
+        words
+    }
+}
+
+/// Those of 8 bytes of elements: the lower half in every other word from the first on.
+impl Flip for u64 {
+    #[inline(always)]
+    fn words<const N: usize>(self, words: [u32; N]) -> [u32; N] {
+        core::array::from_fn(|word| words[word] ^ if word % 2 == 0 { self as u32 } else { (self >> 32) as u32 })
+    }
+}
+
+/// What is to be flipped for a kernel of `K` to scan by `S`, an operator on elements as wide: what tells their identities apart.
+pub fn flip<S: Scan, K: Scan>() -> u64 {
+    let [low, high] = <() as Flip>::nothing::<S, 2>(());
+    let [low_of_kernel, high_of_kernel] = <() as Flip>::nothing::<K, 2>(());
+    ((high ^ high_of_kernel) as u64) << 32 | (low ^ low_of_kernel) as u64
+}
+
+/// A result of `S` as one of such a kernel.
+pub fn flipped<S: Scan, K: Scan<Output = <K as Scan>::Item>>(result: S::Register) -> K::Register {
+    let mut words = [0; 2];
+    S::output(result).pack(&mut words, 0);
+    K::resume(K::Output::unpack(&flip::<S, K>().words(words), 0))
+}
+
 /// The ends of a type's order, and its additive identity.
 pub trait Bounds: Number + Packed {
     /// What changes nothing when added: for floats -0.0 (0.0 would turn -0.0 into 0.0).

@@ -14,11 +14,11 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{
     grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, opaque, shared, unroll, warp};
+use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::memory::{Extent, Places, load, store};
-use super::operator::Scan;
+use super::memory::{Extent, Places, Room, load, store_row, store_vector};
+use super::operator::{Flip, Scan};
 use super::packed::Packed;
 use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total};
 use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, VECTOR_BYTES, waiting_words};
@@ -40,6 +40,48 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     mode: u32,
     words: GlobalMut<u64>,
     capacity: u64,
+) {
+    scan_tiles::<S, (), V, N, M, L, W>(input, output, len, initial, mode, words, capacity, ());
+}
+
+/// As [`whole`], with the bits of `flip` flipped in all elements and results, but for `initial`, which is flipped already
+/// ([`flipped`](super::flipped)): for all operators of which [`flip`](super::flip()) says how they become `S`.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn whole_flipped<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: u64,
+) {
+    scan_tiles::<S, u64, V, N, M, L, W>(input, output, len, initial, mode, words, capacity, flip);
+}
+
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn scan_tiles<
+    S: Scan,
+    F: Flip,
+    const V: usize,
+    const N: usize,
+    const M: usize,
+    const L: usize,
+    const W: usize,
+>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: F,
 ) {
     const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
     let register_words = <S::Register as Accumulator>::WORDS;
@@ -77,7 +119,9 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     loop {
         let (mut read, mut total) = (held, initial);
         if tile < tiles {
-            let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange);
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
+            let vectors =
+                Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(input, exchange, waiting.room(), flip);
             let totals = core::array::from_fn(|row| {
                 vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
             });
@@ -91,6 +135,8 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
             }
             // Not the warp that waits: both are on their way at once.
             if thread_idx_x() / 32 == 1 && published.several {
+                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+                let published = Published { tiles: opaque(tiles), ..published };
                 arrive::<S>(published, tile, total, initial);
             }
         }
@@ -99,6 +145,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
         // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
         let asking = if published.several { held.tile } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
+            let published = Published { tiles: opaque(tiles), ..published };
             gather::<S>(published, asking, total, initial, nodes);
         }
         let is_held = held.tile != NONE;
@@ -122,6 +169,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
                 around,
                 held.before,
                 exchange,
+                flip,
             );
         }
         if tile >= tiles {
@@ -179,6 +227,12 @@ impl<S: Scan, const V: usize, const N: usize, const L: usize, const W: usize> Wa
             ends: room.offset(Self::VECTORS + thread),
             scan: PhantomData,
         }
+    }
+
+    /// Where its vectors are.
+    #[inline(always)]
+    pub(super) fn room(&self) -> Room {
+        Room { first: self.vectors, step: 32 * (W * N) as u32 }
     }
 
     #[inline(always)]
@@ -256,15 +310,24 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     }
 
     #[inline(always)]
-    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
+    fn load(
+        &self,
+        input: Global<S::Item>,
+        exchange: Shared<u32>,
+        room: Room,
+        flip: impl Flip,
+    ) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+        let fill = flip.nothing::<S, N>();
+        let vectors = load::<S::Item, V, N, L>(tile, self.places, extent, fill, exchange, room);
+        core::array::from_fn(|row| flip.words(vectors[row]))
     }
 
     /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the result of the
     /// warps before the thread's own.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
     fn store(
         &self,
         output: GlobalMut<S::Output>,
@@ -272,13 +335,15 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         around: Prefix<S::Register>,
         of_warps: S::Register,
         exchange: Shared<u32>,
+        flip: impl Flip,
     ) {
         let lane = warp::lane_id();
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
-        let mut before_row = S::combine(around.before, of_warps);
+        let first_before = S::combine(around.before, of_warps);
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
-        unroll::<L>(|row| {
+        // The results of a row, of which `before_row` is the one before: packed, and the last one.
+        let results = |row: usize, before_row: S::Register| {
             let (elements, end) = waiting.read(row);
             let mut end = S::combine(around.before, S::combine(of_warps, end));
             if row == L - 1 && is_last {
@@ -288,7 +353,6 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             // of the row above.
             let below = of_lane(end, (lane + 31) % 32);
             let before = if lane == 0 { before_row } else { below };
-            before_row = below;
 
             let mut packed = [0; M];
             let mut previous = before;
@@ -305,8 +369,33 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 S::output(if self.exclusive { previous } else { result }).pack(&mut packed, j);
                 previous = result;
             });
-            store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
-        });
+            (flip.words(packed), below)
+        };
+        if extent.is_aligned {
+            let mut before_row = first_before;
+            unroll::<L>(|row| {
+                let (packed, last) = results(row, before_row);
+                before_row = last;
+                if self.places.has_vectors(row as u32, V as u32, extent) {
+                    store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
+                }
+            });
+        }
+        // The rows that are moved element by element: all, or that in which the array ends. In a loop, so that their code stands there
+        // once.
+        if !extent.is_aligned || !self.left.is_multiple_of(32 * V as u32) {
+            let mut before_row = first_before;
+            let mut row = 0;
+            while row < L as u32 {
+                row = rolled(row);
+                let (packed, last) = results(row as usize, before_row);
+                before_row = last;
+                if !self.places.has_vectors(row, V as u32, extent) {
+                    store_row::<S::Output, V, M>(tile, self.places, row, packed, extent, exchange, lane);
+                }
+                row += 1;
+            }
+        }
     }
 }
 
@@ -326,10 +415,19 @@ pub(crate) const fn mark(ticket: u64) -> u32 {
     (ticket >> 32) as u32 + 1
 }
 
+/// The next ticket of the counter. For thread 0.
+#[inline(always)]
+pub(crate) fn draw(counter: GlobalMut<u64>) -> u64 {
+    // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20 instructions.
+    let one = 1 + opaque(warp::lane_id()) as u64;
+    counter.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
+}
+
 impl Tickets {
+    /// The next ticket. For thread 0.
     #[inline(always)]
     pub(crate) fn draw(&self) -> u64 {
-        self.words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device)
+        draw(self.words)
     }
 
     /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks there are.

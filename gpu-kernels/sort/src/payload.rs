@@ -2,7 +2,7 @@
 
 use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::thread::sync_threads;
-use gpu_std::{device, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use super::packed::Packed;
 use super::sweep::Tile;
@@ -13,12 +13,14 @@ pub trait Payload: Copy {
     const MOVES: bool;
 
     /// Moves it. `places.get(l)` is the place of the thread's key of row `l` among those of the tile, sorted by this digit; `to(l)`
-    /// that, in the output, of the key at place `threads * l + thread`. `exchange` has room for the tile. Uses barriers.
+    /// that, in the output, of the key at place `threads * l + thread` of a complete tile, and `to_of_last(l)` of another, where `l` may be known
+    /// at run time only. `exchange` has room for the tile. Uses barriers.
     fn carry<const L: usize>(
         self,
         tile: &Tile,
         places: Packed<16, L>,
         to: impl Fn(usize) -> u64,
+        to_of_last: impl Fn(usize) -> u64,
         exchange: Shared<u8>,
     );
 }
@@ -28,7 +30,15 @@ impl Payload for () {
     const MOVES: bool = false;
 
     #[inline(always)]
-    fn carry<const L: usize>(self, _: &Tile, _: Packed<16, L>, _: impl Fn(usize) -> u64, _: Shared<u8>) {}
+    fn carry<const L: usize>(
+        self,
+        _: &Tile,
+        _: Packed<16, L>,
+        _: impl Fn(usize) -> u64,
+        _: impl Fn(usize) -> u64,
+        _: Shared<u8>,
+    ) {
+    }
 }
 
 /// The bits of a value, which may be an index: `u32` or `u64`.
@@ -72,6 +82,7 @@ impl<V: Value> Payload for Pairs<V> {
         tile: &Tile,
         places: Packed<16, L>,
         to: impl Fn(usize) -> u64,
+        to_of_last: impl Fn(usize) -> u64,
         exchange: Shared<u8>,
     ) {
         let input = self.input.offset(tile.base);
@@ -93,12 +104,15 @@ impl<V: Value> Payload for Pairs<V> {
         if tile.left == tile.len {
             unroll::<L>(|row| self.output.offset(to(row)).write(0, exchange.read(tile.sorted(row))));
         } else {
-            unroll::<L>(|row| {
-                let at = tile.sorted(row);
+            let mut row = 0;
+            while row < L as u32 {
+                row = rolled(row);
+                let at = tile.sorted(row as usize);
                 if at < tile.left {
-                    self.output.offset(to(row)).write(0, exchange.read(at));
+                    self.output.offset(to_of_last(row as usize)).write(0, exchange.read(at));
                 }
-            });
+                row += 1;
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp;
-use gpu_std::{device, shared, unroll};
+use gpu_std::{device, rolled, shared, unroll};
 
 use super::look_back::Counts;
 use super::order::{Digit, Key};
@@ -177,8 +177,10 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     }
     sync_threads();
     let target = |digit: u32, row: usize| targets.read(digit).wrapping_add(tile.sorted(row) as u64);
+    // The last tile on a way of its own, in a loop: without conditions all keys of the others are asked for before the first is needed.
+    // What the warps counted with is free, and keeps the loop's digits.
+    let digits = warps.cast::<u8>();
     let mut of_sorted = [0; L];
-    // Complete tiles on a way of their own: without conditions all keys are asked for before the first is needed.
     let of_sorted = if tile.left == tile.len {
         unroll::<L>(|row| {
             let key = sorted.read(tile.sorted(row));
@@ -187,14 +189,23 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
         });
         if P::MOVES { Packed::<B, L>::new(of_sorted) } else { Packed::ZEROS }
     } else {
-        unroll::<L>(|row| {
-            let key = sorted.read(tile.sorted(row));
-            of_sorted[row] = pass.digit.of(key);
-            if tile.sorted(row) < tile.left {
-                output.offset(target(of_sorted[row], row)).write(0, key);
+        let mut row = 0;
+        while row < L as u32 {
+            row = rolled(row);
+            let at = tile.sorted(row as usize);
+            let key = sorted.read(at);
+            let digit = pass.digit.of(key);
+            if P::MOVES {
+                digits.write(at, digit as u8);
             }
-        });
-        if P::MOVES { Packed::<B, L>::new(of_sorted) } else { Packed::ZEROS }
+            if at < tile.left {
+                output.offset(target(digit, row as usize)).write(0, key);
+            }
+            row += 1;
+        }
+        Packed::ZEROS
     };
-    payload.carry::<L>(&tile, places, |row| target(of_sorted.get(row), row), exchange);
+    let of_complete = |row| target(of_sorted.get(row), row);
+    let of_last = |row| target(digits.read(tile.sorted(row)) as u32, row);
+    payload.carry::<L>(&tile, places, of_complete, of_last, exchange);
 }

@@ -34,24 +34,28 @@ pub fn source(index: i32, length: i32, mode: u32) -> i32 {
     if mode > WRAP {
         return -1;
     }
-    // 64 bits: two lengths may be more than 32 hold. The remainder as the GPU has it: towards zero.
+    // Without signs two lengths fit into 32 bits, whose remainder is a fraction of the instructions of 64.
+    let length = length as u32;
     let period = if mode == REFLECT {
-        2 * length as i64
+        2 * length
     } else if mode == MIRROR {
         // One element mirrors to itself.
-        if length > 1 { 2 * length as i64 - 2 } else { 1 }
+        if length > 1 { 2 * length - 2 } else { 1 }
     } else {
-        length as i64
+        length
     };
-    let within = index as i64 % period;
-    let place = if within < 0 { within + period } else { within };
-    if place < length as i64 {
-        place as i32
+    // Left of the input, -1 is the period's last place: its complement counts from there.
+    let from_end = index < 0;
+    let rest = (if from_end { !index } else { index }) as u32 % period;
+    let within = if from_end { period - 1 - rest } else { rest };
+    let place = if within < length {
+        within
     } else if mode == REFLECT {
-        (period - 1 - place) as i32
+        period - 1 - within
     } else {
-        (period - place) as i32
-    }
+        period - within
+    };
+    place as i32
 }
 
 #[cfg(test)]

@@ -201,8 +201,17 @@ macro_rules! segmented_instance {
     };
 }
 
+// A kernel of masked elements takes the mask behind the array.
 macro_rules! of_kernel {
-    ($name:ident, $reduction:ty) => {
+    ((masked) $name:ident, $reduction:ty) => {
+        of_kernel!(
+            $name,
+            $reduction,
+            <$reduction as kernels::ByMask>::MASK.keep,
+            <$reduction as kernels::ByMask>::MASK.turn
+        );
+    };
+    ($name:ident, $reduction:ty $(, $mask:expr)*) => {
         impl Segmented for $reduction {
             const BLOCKS: u32 = blocks_of::<Self>(&kernels::segment_kernels::$name::META);
 
@@ -223,7 +232,7 @@ macro_rules! of_kernel {
                 // same to it.
                 unsafe {
                     kernels::segment_kernels::$name::launch(
-                        stream, config, source, len, offsets, form, length, count, share, scratch, output,
+                        stream, config, source, $($mask,)* len, offsets, form, length, count, share, scratch, output,
                     )
                 }
             }
@@ -233,10 +242,12 @@ macro_rules! of_kernel {
 
 macro_rules! instances {
     ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $reduction:ident<$of:ty> $(, $same:ident<$of_same:ty>)?;)* $((two) $($of_two:tt)*)?) => { $(
-        of_kernel!($name, kernels::$reduction<$of>);
-        $( of_kernel!($name, kernels::$same<$of_same>); )?
-    )* };
+        $($name:ident: $($reduction:ident<$of:ty>),*;)*
+        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ident<$of_by_mask:ty>),*;)*
+        $((two) $($of_two:tt)*)?) => {
+        $( $( of_kernel!($name, kernels::$reduction<$of>); )* )*
+        $( $( of_kernel!((masked) $masked, kernels::$by_mask<$of_by_mask>); )* )*
+    };
 }
 reduce_instances!(instances);
 reduce_half_instances!(instances);

@@ -3,7 +3,7 @@
 use gpu_core::{Stream, View, ViewMut};
 use gpu_scan_kernels::column_scan_instances;
 use gpu_scan_kernels::columns::{self as kernels, Lines, Shape};
-use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
@@ -140,7 +140,7 @@ macro_rules! columns_instance {
 }
 
 macro_rules! of_kernel {
-    ($name:ident, $scan:ty) => {
+    ($name:ident, $scan:ty, |$initial:ident| $of_kernel:expr $(, $flip:expr)?) => {
         impl AlongColumns for $scan {
             #[inline]
             unsafe fn launch(
@@ -149,17 +149,17 @@ macro_rules! of_kernel {
                 input: Global<Self::Item>,
                 output: GlobalMut<Self::Output>,
                 Lines { rows, inner, columns }: Lines,
-                initial: Self::Register,
+                $initial: Self::Register,
                 mode: u32,
                 words: GlobalMut<u64>,
                 capacity: u64,
             ) -> Result<(), gpu_core::Error> {
-                let (input, output, initial) = (input.cast(), output.cast(), same_bits(initial));
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits
-                // mean the same to it.
+                let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits,
+                // flipped if it flips some, mean the same to it.
                 unsafe {
                     kernels::$name::launch(
-                        stream, config, input, output, rows, inner, columns, initial, mode, words, capacity,
+                        stream, config, input, output, rows, inner, columns, initial, mode, words, capacity $(, $flip)?
                     )
                 }
             }
@@ -167,10 +167,22 @@ macro_rules! of_kernel {
     };
 }
 
+macro_rules! instance_of {
+    ($name:ident: $scan:ty $(, $same:ty)*) => {
+        of_kernel!($name, $scan, |initial| initial);
+        $( of_kernel!($name, $same, |initial| same_bits(initial)); )*
+    };
+    ($name:ident: $scan:ty | $($flipped:ty),+) => {
+        of_kernel!($name, $scan, |initial| initial, 0);
+        $( of_kernel!($name, $flipped, |initial| flipped::<Self, $scan>(initial), flip::<Self, $scan>()); )+
+    };
+}
+
 macro_rules! instances {
-    ($module:ident, $blocks:literal, $k:literal; $($name:ident: $scan:ty $(, $same:ty)*;)*) => { $(
-        of_kernel!($name, $scan);
-        $( of_kernel!($name, $same); )*
+    ($module:ident, $blocks:literal, $k:literal; $(
+        $name:ident: $scan:ty $(, $same:ty)* $(| $($flipped:ty),+)?;
+    )*) => { $(
+        instance_of!($name: $scan $(, $same)* $(| $($flipped),+)?);
         const _: () = assert!(Shape::of::<$scan>().rows == $k);
     )* };
 }

@@ -2,7 +2,7 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_scan_kernels::segmented::{self as kernels, Starts, shape};
-use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
 use gpu_scan_kernels::segmented_scan_instances;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
@@ -135,7 +135,7 @@ macro_rules! segmented_instance {
 }
 
 macro_rules! of_kernel {
-    ($name:ident, $scan:ty) => {
+    ($name:ident, $scan:ty, |$initial:ident| $of_kernel:expr $(, $flip:expr)?) => {
         impl Segmented for $scan {
             #[inline]
             unsafe fn launch(
@@ -145,19 +145,18 @@ macro_rules! of_kernel {
                 output: GlobalMut<Self::Output>,
                 len: u64,
                 starts: Starts,
-                initial: Self::Register,
+                $initial: Self::Register,
                 mode: u32,
                 words: GlobalMut<u64>,
                 capacity: u64,
             ) -> Result<(), gpu_core::Error> {
-                let (input, output, initial) = (input.cast(), output.cast(), same_bits(initial));
+                let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
                 let Starts { kind, array, count } = starts;
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits
-                // mean the same to it.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits,
+                // flipped if it flips some, mean the same to it.
                 unsafe {
                     kernels::$name::launch(
-                        stream, config, input, output, len, kind, array, count, initial, mode, words,
-                        capacity,
+                        stream, config, input, output, len, kind, array, count, initial, mode, words, capacity $(, $flip)?
                     )
                 }
             }
@@ -165,10 +164,22 @@ macro_rules! of_kernel {
     };
 }
 
+macro_rules! instance_of {
+    ($name:ident: $scan:ty $(, $same:ty)*) => {
+        of_kernel!($name, $scan, |initial| initial);
+        $( of_kernel!($name, $same, |initial| same_bits(initial)); )*
+    };
+    ($name:ident: $scan:ty | $($flipped:ty),+) => {
+        of_kernel!($name, $scan, |initial| initial, 0);
+        $( of_kernel!($name, $flipped, |initial| flipped::<Self, $scan>(initial), flip::<Self, $scan>()); )+
+    };
+}
+
 macro_rules! instances {
-    ($module:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $($name:ident: $scan:ty $(, $same:ty)*;)*) => { $(
-        of_kernel!($name, $scan);
-        $( of_kernel!($name, $same); )*
+    ($module:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $(
+        $name:ident: $scan:ty $(, $same:ty)* $(| $($flipped:ty),+)?;
+    )*) => { $(
+        instance_of!($name: $scan $(, $same)* $(| $($flipped),+)?);
         const _: () = {
             let shape = shape::<$scan>();
             assert!(shape.vector == $v && shape.input_words == $n && shape.rows == $l);

@@ -118,6 +118,14 @@ macro_rules! read_only_load {
     }};
 }
 
+// One element with one predicated instruction, no branch. As above, and nothing is read where the predicate does not hold.
+macro_rules! predicated_load {
+    ($instruction:literal, $class:ident, $pointer:expr, $index:expr, $limit:expr, $value:ident) => {
+        asm!(concat!("{{ .reg .pred p; setp.lt.u32 p, {}, {}; @p ", $instruction, " {}, [{}]; }}"), in(reg32) $index,
+            in(reg32) $limit, inout($class) $value, in(reg64) $pointer, options(pure, nomem, nostack, preserves_flags))
+    };
+}
+
 macro_rules! streaming_store {
     ($instruction:literal, $T:ty, $N:ident, $pointer:expr, $value:expr) => {{
         let (pointer, value) = ($pointer, $value);
@@ -218,6 +226,36 @@ impl<T: Element> Address<T> {
     #[inline(always)]
     pub fn load_read_only<const N: usize>(self, index: u32) -> [T; N] {
         read_only_load!("ld.global.nc", T, N, self.at(index))
+    }
+
+    #[inline(always)]
+    pub fn load_read_only_below(self, index: u32, limit: u32, otherwise: T) -> T {
+        let pointer = self.at(index);
+        // SAFETY: whoever made the accessor vouched for the address of an element that is read.
+        unsafe {
+            match const { size_of::<T>() } {
+                1 => {
+                    let mut value = u16::from(cast::<T, u8>(otherwise));
+                    predicated_load!("ld.global.nc.u8", reg16, pointer, index, limit, value);
+                    cast(value as u8)
+                }
+                2 => {
+                    let mut value: u16 = cast(otherwise);
+                    predicated_load!("ld.global.nc.b16", reg16, pointer, index, limit, value);
+                    cast(value)
+                }
+                4 => {
+                    let mut value: u32 = cast(otherwise);
+                    predicated_load!("ld.global.nc.b32", reg32, pointer, index, limit, value);
+                    cast(value)
+                }
+                _ => {
+                    let mut value: u64 = cast(otherwise);
+                    predicated_load!("ld.global.nc.b64", reg64, pointer, index, limit, value);
+                    cast(value)
+                }
+            }
+        }
     }
 
     #[inline(always)]

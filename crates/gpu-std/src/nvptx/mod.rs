@@ -24,6 +24,23 @@ pub fn opaque(mut word: u32) -> u32 {
     word
 }
 
+/// The same, with what tells the driver's assembler that the loop it stands in stays one.
+#[inline(always)]
+pub fn rolled(mut word: u32) -> u32 {
+    // SAFETY: it does nothing.
+    unsafe {
+        core::arch::asm!(".pragma \"nounroll\"; // {}", inout(reg32) word, options(nomem, nostack, preserves_flags))
+    };
+    word
+}
+
+/// A remark to the driver's assembler about the loop whose first block it stands in.
+#[inline(always)]
+pub fn keep_rolled() {
+    // SAFETY: it does nothing.
+    unsafe { core::arch::asm!(".pragma \"nounroll\";", options(nomem, nostack, preserves_flags)) };
+}
+
 /// A kernel has nobody to tell: it traps, and the launch fails with `CUDA_ERROR_LAUNCH_FAILED`.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -60,6 +60,12 @@ impl<T: Element> Address<T> {
 
     #[inline]
     #[track_caller]
+    pub fn load_read_only_below(self, index: u32, limit: u32, otherwise: T) -> T {
+        if index < limit { self.load_read_only::<1>(index)[0] } else { otherwise }
+    }
+
+    #[inline]
+    #[track_caller]
     pub fn load_streaming<const N: usize>(self, index: u32) -> [T; N] {
         device::global_load(self.at(index), Load::ReadOnly)
     }

@@ -166,7 +166,7 @@ impl Plan {
                 .find(|&to| aligned(to, bytes, input, addresses[0]) && shift.is_multiple_of(to))
                 .unwrap_or(0) as u32,
             output_aligned: aligned(16, bytes, output, addresses[1]) as u32,
-            reserved: 0,
+            flip: 0,
         };
         if !fast {
             return Self { kernel: Kernel::General, launch: LaunchConfig::linear(0, 0), geometry };

@@ -5,7 +5,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::thread_idx_x;
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::tiled::Tile;
 
@@ -153,42 +153,59 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
     #[device]
     #[inline(always)]
     pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        let tile = tile.offset(self.target);
         if self.rows >= ROWS && left >= BK {
-            let step = operand.k_step * Self::PITCH + operand.row_step;
-            let (mut source, mut target) = (self.source, tile);
             if operand.vectors != 0 {
-                unroll::<16>(|item| {
-                    if item < const { Self::ITEMS as usize / V } {
-                        copy::<T, V>(target, 0, source, 0);
-                        (source, target) = (source.offset(operand.step), target.offset(step));
-                    }
-                });
+                self.whole::<V, { usize::MAX }>(operand, tile);
             } else {
-                unroll::<16>(|item| {
-                    if item < const { Self::ITEMS as usize } {
-                        copy::<T, 1>(target, 0, source, 0);
-                        (source, target) = (source.offset(operand.step), target.offset(step));
-                    }
-                });
+                self.whole::<1, 8>(operand, tile);
             }
+            self.source = self.source.offset(operand.advance);
         } else {
-            self.edge(operand, tile, left);
+            self.first(operand, tile, left);
         }
-        self.source = self.source.offset(operand.advance);
     }
 
-    /// [`Self::next`] of a tile that is not all inside the matrix: there are few, so it stays a loop.
+    /// [`Self::next`] of a tile that is all inside the matrix, by `N` elements at once. More than `MOST` copies are a loop: it is as
+    /// fast, and a kernel holds a path for each way in which a matrix may lie.
     #[device]
     #[inline(always)]
-    fn edge(&self, operand: &Operand, tile: Shared<T>, left: u32) {
+    fn whole<const N: usize, const MOST: usize>(&self, operand: &Operand, tile: Shared<T>) {
+        let step = operand.k_step * Self::PITCH + operand.row_step;
+        let (mut source, mut target) = (self.source, tile.offset(self.target));
+        let mut one = || {
+            copy::<T, N>(target, 0, source, 0);
+            (source, target) = (source.offset(operand.step), target.offset(step));
+        };
+        let items = const { Self::ITEMS as usize / N };
+        if items <= MOST {
+            unroll::<16>(|item| {
+                if item < items {
+                    one();
+                }
+            });
+        } else {
+            let mut item = 0;
+            while item < items as u32 {
+                item = rolled(item);
+                unroll::<4>(|_| one());
+                item += 4;
+            }
+        }
+    }
+
+    /// [`Self::next`] of any tile, in a loop: of one that is not all inside the matrix, and of those before the first
+    /// multiplication.
+    #[device]
+    #[inline(always)]
+    pub(super) fn first(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
         let vectors = operand.vectors != 0;
         let width = if vectors { V as u32 } else { 1 };
-        let items = opaque(Self::ITEMS / width);
+        let items = Self::ITEMS / width;
         let (mut row, mut k) = Self::place(operand);
-        let (mut source, mut target) = (self.source, tile);
+        let (mut source, mut target) = (self.source, tile.offset(self.target));
         let mut item = 0;
         while item < items {
+            item = rolled(item);
             let inside = if k < left { self.rows.saturating_sub(row) } else { 0 };
             if vectors && inside >= V as u32 {
                 copy::<T, V>(target, 0, source, 0);
@@ -196,6 +213,7 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
                 // By elements where a vector is partly inside too: memcheck would report it, see `copy_or_zero`.
                 let mut at = 0;
                 while at < width {
+                    at = rolled(at);
                     copy_or_zero::<T, 1>(target, at, source, at, inside.saturating_sub(at));
                     at += 1;
                 }
@@ -205,5 +223,6 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
             target = target.offset(operand.k_step * Self::PITCH + operand.row_step);
             item += 1;
         }
+        self.source = self.source.offset(operand.advance);
     }
 }

@@ -16,7 +16,7 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::mma::m16n8k4_f64;
 use gpu_std::shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product};
 use super::tiled::{Tile, block_place, write};
@@ -50,20 +50,17 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let b = b.offset(number as u64 * product.b.batch);
     let mut copy_a = Copier::<f64, BM, DEPTH, THREADS, 2>::new(a, &product.a, first_row, product.m);
     let mut copy_b = Copier::<f64, BN, DEPTH, THREADS, 2>::new(b, &product.b, first_column, product.n);
-    let mut fill = 0;
-    // Copies what belongs to `k` and the `DEPTH - 1` after it to the next stage; without any `k` one stage of zeros.
-    let mut next = |k: u32| {
-        if k < product.k.max(1) {
-            let stage = stages.offset(fill);
-            copy_a.next(&product.a, stage, product.k - k);
-            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), product.k - k);
-        }
-        fill = if fill == (STAGES - 1) * stage_len { 0 } else { fill + stage_len };
-        commit();
-    };
+    let following = |stage: u32| if stage == (STAGES - 1) * stage_len { 0 } else { stage + stage_len };
+    // The stages' first tiles; without any `k` one stage of zeros.
     let mut k = 0;
-    while k < opaque(STAGES * DEPTH) {
-        next(k);
+    while k < STAGES * DEPTH {
+        k = rolled(k);
+        if k < product.k.max(1) {
+            let stage = stages.offset(k / DEPTH * stage_len);
+            copy_a.first(&product.a, stage, product.k - k);
+            copy_b.first(&product.b, stage.offset(DEPTH * a_pitch), product.k - k);
+        }
+        commit();
         k += DEPTH;
     }
 
@@ -90,12 +87,19 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         // last stage there is none, and this one is read once more, for nothing.
         wait::<{ STAGES - 2 }>();
         sync_threads();
+        let fill = read;
         if k + DEPTH < product.k {
-            read = if read == (STAGES - 1) * stage_len { 0 } else { read + stage_len };
+            read = following(read);
         }
         let (a_tile, b_tile) = (stages.offset(read + a_place), stages.offset(read + b_place));
         multiply(&mut sums, (&mut a, &mut b), (a_tile, 0), (b_tile, 0));
-        next(k + STAGES * DEPTH);
+        let later = k + STAGES * DEPTH;
+        if later < product.k {
+            let stage = stages.offset(fill);
+            copy_a.next(&product.a, stage, product.k - later);
+            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), product.k - later);
+        }
+        commit();
         k += DEPTH;
     }
 
@@ -104,20 +108,44 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let lane = opaque(thread_idx_x()) % 32;
     let (row, column) = (first_row + row + lane / 4 * 2, first_column + column + lane % 4 * 4);
     let c = c.offset(number as u64 * product.c_batch);
-    // One loop, not four: a closure as large as the inner three would become a function, and the sums would go to memory.
-    unroll::<64>(|at| {
-        if at < const { 4 * TM * TN } {
-            let (pair, half, j, i) = (at % 2, at / 2 % 2, at / 4 % TN, at / 4 / TN);
-            // Neighbouring columns belong to the two matrices side by side.
-            let values = [sums[i][j][0][2 * half + pair], sums[i][j][1][2 * half + pair]];
-            let (row, column) = (row + (i * 16 + half) as u32, column + (j * 16 + 2 * pair) as u32);
-            if row < product.m {
-                let c = c.offset(row as u64 * product.c_leading + column as u64);
-                let left = product.n.saturating_sub(column);
-                write(c, values, left, product.c_vectors != 0, alpha, beta);
+    // Loops that shift the sums forwards, as in `tiled`.
+    let mut i = 0;
+    while i < TM as u32 {
+        i = rolled(i);
+        let mut j = 0;
+        while j < TN as u32 {
+            j = rolled(j);
+            let mut at = 0;
+            while at < 4 {
+                at = rolled(at);
+                // Neighbouring columns belong to the two matrices side by side.
+                let values = [sums[0][0][0][0], sums[0][0][1][0]];
+                let (row, column) = (row + i * 16 + at / 2, column + j * 16 + at % 2 * 2);
+                if row < product.m {
+                    let c = c.offset(row as u64 * product.c_leading + column as u64);
+                    let left = product.n.saturating_sub(column);
+                    write(c, values, left, product.c_vectors != 0, alpha, beta);
+                }
+                unroll::<2>(|side| {
+                    let [first, second, third, fourth] = sums[0][0][side];
+                    sums[0][0][side] = [second, third, fourth, first];
+                });
+                at += 1;
             }
+            unroll::<TN>(|j| {
+                if j + 1 < TN {
+                    sums[0][j] = sums[0][j + 1];
+                }
+            });
+            j += 1;
         }
-    });
+        unroll::<TM>(|i| {
+            if i + 1 < TM {
+                sums[i] = sums[i + 1];
+            }
+        });
+        i += 1;
+    }
 }
 
 /// The row and the column, in the block's tile, of the warp's first element.

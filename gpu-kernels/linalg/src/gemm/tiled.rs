@@ -11,7 +11,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product};
 use crate::scalar::combine;
@@ -128,17 +128,19 @@ pub(super) fn tiled<
     let mut copy_a = Copier::<T, BM, BK, THREADS, V>::new(a, &product.a, first_row, product.m);
     let mut copy_b = Copier::<T, BN, BK, THREADS, V>::new(b, &product.b, first_column, product.n);
     // Copies what belongs to `k` and the `BK - 1` after it; without any `k` one stage of zeros.
-    let mut next = |k: u32| {
-        if k < product.k.max(1) {
-            let stage = stages.offset(k / BK % STAGES * stage_len);
-            copy_a.next(&product.a, stage, product.k - k);
-            copy_b.next(&product.b, stage.offset(BK * a_pitch), product.k - k);
-        }
-        commit();
+    let stage = |k: u32| {
+        let stage = stages.offset(k / BK % STAGES * stage_len);
+        (stage, stage.offset(BK * a_pitch))
     };
     let mut k = 0;
-    while k < opaque(STAGES * BK) {
-        next(k);
+    while k < STAGES * BK {
+        k = rolled(k);
+        if k < product.k.max(1) {
+            let (a_tile, b_tile) = stage(k);
+            copy_a.first(&product.a, a_tile, product.k - k);
+            copy_b.first(&product.b, b_tile, product.k - k);
+        }
+        commit();
         k += BK;
     }
 
@@ -169,7 +171,13 @@ pub(super) fn tiled<
         let (next_a, next_b) = (read_a(a_tile, 0), read_b(b_tile, 0));
         unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
         (a, b) = (next_a, next_b);
-        next(k + STAGES * BK);
+        let later = k + STAGES * BK;
+        if later < product.k {
+            let (a_tile, b_tile) = stage(later);
+            copy_a.next(&product.a, a_tile, product.k - later);
+            copy_b.next(&product.b, b_tile, product.k - later);
+        }
+        commit();
         k += BK;
     }
 
@@ -178,20 +186,33 @@ pub(super) fn tiled<
     let (row, column) = thread_place::<BN, TM, TN, V>();
     let (row, column) = (first_row + row, first_column + column);
     let c = c.offset(number as u64 * product.c_batch);
-    unroll::<TM>(|i| {
-        let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
-        if row < product.m {
-            let c = c.offset(row as u64 * product.c_leading + column as u64);
-            unroll::<8>(|vector| {
-                if vector * V < TN {
-                    let distance = vector as u32 * LANE_COLUMNS * V as u32;
-                    let sums: [T; V] = core::array::from_fn(|j| sums[i][vector * V + j]);
-                    let left = product.n.saturating_sub(column + distance);
-                    write(c.offset(distance as u64), sums, left, product.c_vectors != 0, alpha, beta);
+    // A loop over rows and one over vectors, that shift the sums forwards: unrolled they were longer than all the rest.
+    let mut i = 0;
+    while i < TM as u32 {
+        i = rolled(i);
+        let row = row + i / V as u32 * (LANE_ROWS * V as u32) + i % V as u32;
+        let mut c = c.offset(row as u64 * product.c_leading + column as u64);
+        let mut left = if row < product.m { product.n.saturating_sub(column) } else { 0 };
+        let mut vector = 0;
+        while vector < (TN / V) as u32 {
+            vector = rolled(vector);
+            write::<T, V>(c, core::array::from_fn(|j| sums[0][j]), left, product.c_vectors != 0, alpha, beta);
+            c = c.offset((LANE_COLUMNS * V as u32) as u64);
+            left = left.saturating_sub(LANE_COLUMNS * V as u32);
+            unroll::<TN>(|j| {
+                if j + V < TN {
+                    sums[0][j] = sums[0][j + V];
                 }
             });
+            vector += 1;
         }
-    });
+        unroll::<TM>(|i| {
+            if i + 1 < TM {
+                sums[i] = sums[i + 1];
+            }
+        });
+        i += 1;
+    }
 }
 
 /// The number of the block's product, and the first row and column of its tile.
@@ -236,13 +257,23 @@ pub(super) fn write<T: Float, const V: usize>(
     beta: T,
 ) {
     if vectors && left >= V as u32 {
-        let old = if beta == T::ZERO { [T::ZERO; V] } else { c.read_vec::<V>(0) };
+        let mut old = [T::ZERO; V];
+        if beta != T::ZERO {
+            old = c.read_vec::<V>(0);
+        }
         c.write_vec::<V>(0, core::array::from_fn(|j| combine(alpha, sums[j], beta, || old[j])));
     } else {
-        unroll::<V>(|j| {
-            if (j as u32) < left {
-                c.write(j as u32, combine(alpha, sums[j], beta, || c.read(j as u32)));
-            }
-        });
+        let mut sums = sums;
+        let mut at = 0;
+        while at < left.min(V as u32) {
+            at = rolled(at);
+            c.write(at, combine(alpha, sums[0], beta, || c.read(at)));
+            unroll::<V>(|j| {
+                if j + 1 < V {
+                    sums[j] = sums[j + 1];
+                }
+            });
+            at += 1;
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, unroll, warp};
+use gpu_std::{device, rolled, unroll, warp};
 
 use super::{LINES, Shape, UNROLL, WARPS, chain, deliver};
 use crate::scalar::Scalar;
@@ -92,6 +92,7 @@ impl<T: Scalar> Part<T> {
         if lane == whole % width {
             let mut at = whole * V as u32;
             while at < self.length {
+                at = rolled(at);
                 let x = self.x.read_only(at).widen();
                 unroll::<{ LINES as usize }>(|line| {
                     let a = self.lines[line].read_only(at).widen();

@@ -20,7 +20,7 @@ mod simple;
 pub use arg::{ArgMax, ArgMin};
 pub use logic::{All, Any, Count, WideSum};
 pub use norm::NormL2;
-pub use simple::{And, Max, Min, MinMax, Or, Product, Sum, Xor};
+pub use simple::{And, Largest, Max, Min, MinMax, Or, Product, Sum, Xor};
 
 use super::number::{Number, Register};
 use super::operator::{Map, Mapped};
@@ -74,4 +74,4 @@ pub type Dot<T> = Mapped<Times<T>, Sum<T>>;
 /// The sum of the magnitudes.
 pub type NormL1<T> = Mapped<Absolute<T>, Sum<<T as Number>::Magnitude>>;
 /// The largest magnitude; 0 for none.
-pub type NormMax<T> = Mapped<Absolute<T>, simple::Largest<<T as Number>::Magnitude>>;
+pub type NormMax<T> = Mapped<Absolute<T>, Largest<<T as Number>::Magnitude>>;

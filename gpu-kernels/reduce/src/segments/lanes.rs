@@ -12,15 +12,20 @@
 //!   of the lanes goes on with half of the values.
 
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
-use super::load::{load, take_quad};
-use super::{ROWS, WARP_CLASS};
-use crate::WARPS;
+use super::load::{is_rolled, load, map_rows, take_first};
+use super::{FIRST, ROWS, WARP_CLASS};
 use crate::item::{Item, Source};
 use crate::number::Accumulator;
 use crate::operator::Reduction;
-use crate::whole::{of_thread, write};
+use crate::whole::{of_thread, publishes, write};
+use crate::{MAX_WORDS, WARPS};
+
+/// The highest class whose segments a lane takes alone: up to [`ROWS`] loads.
+const ALONE: u32 = ROWS.ilog2();
+/// The number of no segment.
+const NO_SEGMENT: u32 = u32::MAX;
 
 /// The segments of a stretch that lanes take.
 pub(super) struct Near<R: Reduction> {
@@ -32,13 +37,21 @@ pub(super) struct Near<R: Reduction> {
     /// The segments by class, or `None` where they are not sorted.
     pub(super) sorted: Option<Shared<u16>>,
     pub(super) output: GlobalMut<R::Output>,
-    /// The stretch's first segment.
-    pub(super) first: u32,
+    /// What the block remembers of the stretch.
+    pub(super) kept: Shared<u64>,
+}
+
+/// The segments of a class: `members` in their order from place `before` on.
+#[derive(Clone, Copy)]
+struct Members {
+    before: u32,
+    members: u32,
 }
 
 impl<R: Reduction> Near<R> {
     /// Reduces the `members` segments of a class, `sorted` from `before` on: of its batches this warp's share, every eighth
-    /// from `batch` on, which then counts from the next class's first.
+    /// from `batch` on, which then counts from the next class's first. One code for all classes: a kernel with a copy for each of the
+    /// lowest ones takes the driver twice as long to compile.
     #[device]
     #[inline(always)]
     pub(super) fn class<const V: usize, const A: usize>(
@@ -48,171 +61,155 @@ impl<R: Reduction> Near<R> {
         members: u32,
         batch: &mut u32,
     ) {
-        match class {
-            0 => self.alone::<V, A, 0>(before, members, batch),
-            1 => self.alone::<V, A, 1>(before, members, batch),
-            2 => self.alone::<V, A, 2>(before, members, batch),
-            _ => self.together::<V, A>(class, before, members, batch),
-        }
-    }
-
-    /// Segments of up to `2^CLASS` loads, at most [`ROWS`]: nothing passes between lanes. A lane has as many segments as make [`ROWS`] loads.
-    #[device]
-    #[inline(always)]
-    fn alone<const V: usize, const A: usize, const CLASS: u32>(
-        &self,
-        before: u32,
-        members: u32,
-        batch: &mut u32,
-    ) {
-        let loads = 1 << CLASS;
-        let batch_members = 32 * (ROWS as u32 >> CLASS);
-        let batches = members.div_ceil(batch_members);
-        while *batch < batches {
-            let places: [(u32, u32, u32); ROWS] = core::array::from_fn(|row| {
-                let member = *batch * batch_members + (row / loads) as u32 * 32 + warp::lane_id();
-                self.member::<V>(before + member, member < members)
-            });
-            let offset_of = |row: usize| (row % loads * V) as u32;
-            let begin_of = |row: usize| places[row].1 + offset_of(row);
-            let mut is_inner = true;
-            unroll::<ROWS>(|row| is_inner &= self.is_inner::<V>(places[row].1, places[row].2));
-            let quads = load::<R, V, true>(
-                core::array::from_fn(|row| self.source.offset(begin_of(row) as u64)),
-                core::array::from_fn(|row| places[row].2.saturating_sub(begin_of(row))),
-                is_inner,
-            );
-            let mut values = [R::IDENTITY; ROWS];
-            unroll::<ROWS>(|row| {
-                // Opaque, or how many elements of each load are the segment's would wait for the loads in registers.
-                let wanted = opaque(places[row].2).saturating_sub(begin_of(row));
-                let offset = offset_of(row);
-                let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                take_quad::<R, V, A>(&mut locals, quads[row], wanted, offset);
-                values[row] = of_thread::<R, A>(&locals, 0);
-            });
-            unroll::<ROWS>(|row| {
-                if row % loads == 0 {
-                    let member = *batch * batch_members + (row / loads) as u32 * 32 + warp::lane_id();
-                    let own = core::array::from_fn(|i| if i < loads { values[row + i] } else { R::IDENTITY });
-                    self.write(places[row].0, member < members, quarters::<R>(own));
+        // Binary logarithms: of a segment's lanes, of a lane's loads of it at a time, of the segments that a warp takes together.
+        let width = class.saturating_sub(ALONE).min(WARP_CLASS);
+        let loads = class.min(ALONE);
+        let together = WARP_CLASS - width + ALONE - loads;
+        let all = Members { before, members };
+        while *batch << together < members {
+            let number = (*batch << together) + (warp::lane_id() >> width);
+            let number_of = |row: u32| number + ((row >> loads) << WARP_CLASS);
+            let mut bounds = [self.bounds(all, number); ROWS];
+            if class < ALONE {
+                unroll::<ROWS>(|row| {
+                    if row > 0 {
+                        bounds[row] = self.bounds(all, number_of(row as u32));
+                    }
+                });
+            }
+            let in_group = warp::lane_id() & ((1 << width) - 1);
+            let mut results = self.batch::<V, A>(class, width, loads, in_group, bounds);
+            // A loop, so that what writes a result stands there once.
+            let rows = if is_rolled::<R>() { opaque(ROWS as u32) } else { ROWS as u32 };
+            let mut row = 0;
+            while row < rows {
+                keep_rolled();
+                if in_group == 0 && number_of(row) < members {
+                    let segment = self.kept.read(FIRST) as u32 + self.segment(all, number_of(row));
+                    let place = segment as u64 * R::OUTPUTS as u64;
+                    write::<R>(self.source, self.output.offset(place), results[0], 1);
                 }
-            });
+                results = [results[1], results[2], results[3], results[3]];
+                row += 1 << loads;
+            }
             *batch += WARPS;
         }
-        *batch -= batches;
+        *batch -= (members + (1 << together) - 1) >> together;
     }
 
-    /// Segments that several lanes take.
+    /// The results of the segments that a warp takes together, given where the one of each row begins and ends: of a lane alone one after
+    /// the other, otherwise in the first lane of each.
     #[device]
     #[inline(always)]
-    fn together<const V: usize, const A: usize>(
-        &self,
-        class: u32,
-        before: u32,
-        members: u32,
-        batch: &mut u32,
-    ) {
-        // The binary logarithm of the lanes of a segment.
-        let width = if class < WARP_CLASS + 2 { class - ROWS.ilog2() } else { WARP_CLASS };
-        let lane = warp::lane_id();
-        let in_group = lane & ((1 << width) - 1);
-        let side_by_side = 32 >> width;
-        let batches = members.div_ceil(side_by_side);
-        while *batch < batches {
-            let member = *batch * side_by_side + (lane >> width);
-            let is_member = member < members;
-            let (segment, begin, end) = self.member::<V>(before + member, is_member);
-            let result = self.segment::<V, A>(class, width, begin, end, in_group);
-            self.write(segment, is_member && in_group == 0, result);
-            *batch += WARPS;
-        }
-        *batch -= batches;
-    }
-
-    /// The result of the elements from `begin` to `end`, in the first lane of its group; `in_group` is the lane's place there.
-    #[device]
-    #[inline(always)]
-    fn segment<const V: usize, const A: usize>(
+    fn batch<const V: usize, const A: usize>(
         &self,
         class: u32,
         width: u32,
-        begin: u32,
-        end: u32,
+        loads: u32,
         in_group: u32,
-    ) -> R::Accumulator {
-        let mut total = R::IDENTITY;
-        let mut values = [R::IDENTITY; ROWS];
+        mut bounds: [(u32, u32); ROWS],
+    ) -> [R::Accumulator; ROWS] {
+        // Of all rows together: whether what is wanted may be read with what stands around it.
+        let [one, two, three, four] = bounds;
+        let last = one.1.max(two.1).max(three.1.max(four.1));
+        let is_before_end = last + 2 * V as u32 <= self.elements;
+        let is_inner = is_before_end && one.0.min(two.0).min(three.0.min(four.0)) >= V as u32;
+        let (mut values, mut total) = ([R::IDENTITY; ROWS], R::IDENTITY);
         let mut step = 0;
-        while step < 1 << (class - width - ROWS.ilog2()) {
-            let offset_of = |row: usize| (in_group + ((step * ROWS as u32 + row as u32) << width)) * V as u32;
-            let quads = load::<R, V, false>(
-                core::array::from_fn(|row| self.source.offset((begin + offset_of(row)) as u64)),
-                core::array::from_fn(|row| end.saturating_sub(begin + offset_of(row))),
-                self.is_inner::<V>(begin, end),
-            );
-            let end = opaque(end);
+        loop {
+            let offset_of = |row: u32| {
+                let load = step * ROWS as u32 + (row & ((1 << loads) - 1));
+                (in_group + (load << width)) * V as u32
+            };
+            let begin_of = |row: usize| bounds[row].0 + offset_of(row as u32);
+            let sources: [<R::Item as Item>::Source; ROWS] =
+                core::array::from_fn(|row| self.source.offset(begin_of(row) as u64));
+            let wanted: [u32; ROWS] = core::array::from_fn(|row| bounds[row].1.saturating_sub(begin_of(row)));
+            let (mut any, mut is_aligned) = (0, true);
             unroll::<ROWS>(|row| {
+                any |= wanted[row];
+                is_aligned &= sources[row].is_aligned();
+            });
+            // A vote: lanes that went different ways would wait for memory one after the other.
+            let is_whole = is_aligned && (is_before_end || any.is_multiple_of(V as u32));
+            let is_whole = warp::warp_vote_all(warp::FULL, is_whole);
+            let quads = load::<R, V>(sources, wanted, is_whole, is_inner, class <= ALONE);
+            // Opaque, or what is asked of each element would wait for the loads in a register.
+            let rows = core::array::from_fn(|row| (quads[row], opaque(wanted[row])));
+            values = map_rows(is_rolled::<R>(), rows, R::IDENTITY, |row, (quad, wanted)| {
                 let offset = offset_of(row);
                 let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                take_quad::<R, V, A>(&mut locals, quads[row], end.saturating_sub(begin + offset), offset);
-                values[row] = of_thread::<R, A>(&locals, 0);
+                take_first::<R, V, A>(&mut locals, quad, wanted, offset);
+                of_thread::<R, A>(&locals, 0)
             });
-            step += 1;
-            if class > WARP_CLASS + 1 {
-                // Of eight warps the first four with the last four.
-                total = R::combine(total, over_lanes::<R>(values));
+            if class == 0 {
+                return values;
             }
+            if class > 1 && class <= WARP_CLASS {
+                values = [values[0], values[2], values[1], values[3]];
+            }
+            // Two and two, then what they gave; over lanes where other warps' are there too.
+            let mut join = |number: u32| {
+                let [a, b, c, d] = values;
+                let distance = match number {
+                    0 | 1 if class > WARP_CLASS + 1 => 16,
+                    2 if class > WARP_CLASS => 8,
+                    _ => 0,
+                };
+                let [low, high] = if distance > 0 { exchanged::<R>([a, b], distance) } else { [a, b] };
+                let result = R::combine(low, high);
+                values = [c, if number == 0 { d } else { result }, result, result];
+            };
+            let joins = if class == 1 { 2 } else { 3 };
+            if is_rolled::<R>() {
+                let mut number = 0;
+                while number < opaque(joins) {
+                    keep_rolled();
+                    join(number);
+                    number += 1;
+                }
+            } else {
+                unroll::<3>(|number| {
+                    if (number as u32) < joins {
+                        join(number as u32);
+                    }
+                });
+            }
+            if class == 1 {
+                return values;
+            }
+            let distance = if class > WARP_CLASS { 4 } else { (1 << width) / 2 };
+            // Of eight warps the first four with the last four.
+            total = R::combine(total, halve::<R>(values[3], distance, 1));
+            step += 1;
+            if step << (width + loads) >= 1 << class {
+                break;
+            }
+            // All rows are of one segment then; what is the same needs no registers.
+            bounds = [bounds[0]; ROWS];
         }
-        if class <= WARP_CLASS {
-            return halve::<R>(quarters::<R>(values), (1 << width) / 2);
+        if class > WARP_CLASS {
+            // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
+            total = grow::<R>(total, 8, 8 << (class > WARP_CLASS + 1) as u32);
         }
-        if class == WARP_CLASS + 1 {
-            let warps = [R::combine(values[0], values[1]), R::combine(values[2], values[3])];
-            total = halve::<R>(exchange::<R>(warps, 8), 4);
-        }
-        // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
-        total = R::combine(total, down::<R>(total, 8));
-        if class > WARP_CLASS + 1 {
-            total = R::combine(total, down::<R>(total, 16));
-        }
-        total
+        values[0] = total;
+        values
     }
 
-    /// A segment's number in the stretch, and where it begins and ends.
-    #[device]
+    /// The number in the stretch of one of the members.
     #[inline(always)]
-    fn member<const V: usize>(&self, place: u32, is_member: bool) -> (u32, u32, u32) {
-        // No segment: empty, where loads would be aligned ones.
-        let (mut segment, mut begin, mut end) = (0, V as u32, V as u32);
-        if is_member {
-            segment = self.sorted.map_or(place, |sorted| sorted.read(place) as u32);
-            begin = self.begins.read(segment);
-            end = self.begins.read(segment + 1);
-        }
-        (segment, begin, end)
+    fn segment(&self, all: Members, number: u32) -> u32 {
+        let place = all.before + number;
+        self.sorted.map_or(place, |sorted| sorted.read(place) as u32)
     }
 
-    /// Whether 16 bytes from any of a segment's elements on can be read as one or two aligned 16 bytes.
+    /// Where one of the members begins and ends; where there is none of this number, somewhere and at the same place.
     #[inline(always)]
-    fn is_inner<const V: usize>(&self, begin: u32, end: u32) -> bool {
-        begin == end || (begin >= V as u32 && end + 2 * V as u32 <= self.elements)
+    fn bounds(&self, all: Members, number: u32) -> (u32, u32) {
+        let segment = self.segment(all, number.min(all.members - 1));
+        let begin = self.begins.read(segment);
+        (begin, if number < all.members { self.begins.read(segment + 1) } else { begin })
     }
-
-    #[device]
-    #[inline(always)]
-    fn write(&self, segment: u32, is_mine: bool, result: R::Accumulator) {
-        if is_mine {
-            let place = (self.first + segment) as u64 * R::OUTPUTS as u64;
-            write::<R>(self.output.offset(place), result, 1);
-        }
-    }
-}
-
-/// The first two halving distances, where both are within the lane.
-#[inline(always)]
-fn quarters<R: Reduction>(values: [R::Accumulator; ROWS]) -> R::Accumulator {
-    R::combine(R::combine(values[0], values[2]), R::combine(values[1], values[3]))
 }
 
 /// The value of the lane `distance` on.
@@ -221,40 +218,45 @@ fn down<R: Reduction>(value: R::Accumulator, distance: u32) -> R::Accumulator {
     Accumulator::from_words(&mut |word| warp::shuffle_down(warp::FULL, value.word(word), distance))
 }
 
-/// Lane `i` takes lane `i + distance`, and so on by half the distance; none for 0.
+/// Lane `i` takes lane `i + distance`, and so on by half the distance down to `last`; nothing for a distance of less.
 #[device]
 #[inline(always)]
-fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32) -> R::Accumulator {
-    while distance > 0 {
+pub(super) fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -> R::Accumulator {
+    while distance >= last {
+        keep_rolled();
         value = R::combine(value, down::<R>(value, distance));
         distance /= 2;
     }
     value
 }
 
-/// One distance for two values: lanes without the bit `distance` combine the first one with that of the lane `distance` on, the
-/// others the second one.
+/// Lane `i` takes lane `i + distance`, and so on by twice the distance up to `last`.
 #[device]
 #[inline(always)]
-fn exchange<R: Reduction>(values: [R::Accumulator; 2], distance: u32) -> R::Accumulator {
-    let is_upper = warp::lane_id() & distance != 0;
-    let [first, second] = values;
-    let own: R::Accumulator =
-        Accumulator::from_words(&mut |word| if is_upper { second.word(word) } else { first.word(word) });
-    let other: R::Accumulator = Accumulator::from_words(&mut |word| {
-        let sent = if is_upper { first.word(word) } else { second.word(word) };
-        warp::shuffle_xor(warp::FULL, sent, distance)
-    });
-    let low = Accumulator::from_words(&mut |word| if is_upper { other.word(word) } else { own.word(word) });
-    let high = Accumulator::from_words(&mut |word| if is_upper { own.word(word) } else { other.word(word) });
-    R::combine(low, high)
+fn grow<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -> R::Accumulator {
+    while distance <= last {
+        keep_rolled();
+        value = R::combine(value, down::<R>(value, distance));
+        distance *= 2;
+    }
+    value
 }
 
-/// Four values over the lanes of a warp: their results are in the lanes 0, 16, 8 and 24.
+/// One distance for two values: what a lane then combines, in this order. Lanes without the bit `distance` have the first value and
+/// that of the lane `distance` on, the others the second ones.
 #[device]
 #[inline(always)]
-fn over_lanes<R: Reduction>(values: [R::Accumulator; ROWS]) -> R::Accumulator {
-    let first = exchange::<R>([values[0], values[1]], 16);
-    let second = exchange::<R>([values[2], values[3]], 16);
-    halve::<R>(exchange::<R>([first, second], 8), 4)
+fn exchanged<R: Reduction>(values: [R::Accumulator; 2], distance: u32) -> [R::Accumulator; 2] {
+    let is_upper = warp::lane_id() & distance != 0;
+    // Word by word, each of them asked for once: of elements of 8 bytes they are instructions.
+    let mut words = [[0; MAX_WORDS as usize]; 2];
+    unroll::<{ MAX_WORDS as usize }>(|word| {
+        if (word as u32) < publishes::<R>() {
+            let [first, second] = [values[0].word(word as u32), values[1].word(word as u32)];
+            let (own, sent) = if is_upper { (second, first) } else { (first, second) };
+            let other = warp::shuffle_xor(warp::FULL, sent, distance);
+            (words[0][word], words[1][word]) = if is_upper { (other, own) } else { (own, other) };
+        }
+    });
+    words.map(|words| Accumulator::from_words(&mut |word| words[word as usize]))
 }

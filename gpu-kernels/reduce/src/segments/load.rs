@@ -1,92 +1,153 @@
 //! How lanes read elements, and what they do with them.
+//!
+//! Every element of a segment comes through [`load`] or [`whole`], and goes through [`take_first`] or [`take_whole`].
 
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::ROWS;
 use crate::item::{Item, Source};
 use crate::operator::Reduction;
+use crate::per_load;
 use crate::quad::Quads;
+use crate::whole::publishes;
 
 /// 16 bytes of elements.
 pub(super) type Quad<R> = <<<R as Reduction>::Item as Item>::Source as Quads>::Quad;
 
-/// [`ROWS`] loads: the first `wanted` elements from each source on, or as many of them as 16 bytes hold. All lanes of a warp together.
-///
-/// `is_inner` says whether the aligned 16 bytes that hold an element that is wanted, and those after them, can be read. With `IS_SHARED`
-/// other loads will soon want what else is in a sector.
+/// Nothing was read.
+pub(super) const fn no_quad<R: Reduction>() -> Quad<R> {
+    <<R::Item as Item>::Source as Quads>::NOTHING
+}
+
+/// Whether what is done with the elements of a load stands there once, in a loop over [`ROWS`] loads, and not once for each. The loop
+/// moves all loads by one place each time, up to 12 instructions, which four sums of a word would not be worth.
+pub(super) const fn is_rolled<R: Reduction>() -> bool {
+    per_load::<R::Item>() > 4 || publishes::<R>() > 2 || R::OUTPUTS > 1
+}
+
+/// What `map` gives of each row and its number, in this order.
 #[device]
 #[inline(always)]
-pub(super) fn load<R: Reduction, const V: usize, const IS_SHARED: bool>(
-    sources: [<R::Item as Item>::Source; ROWS],
-    wanted: [u32; ROWS],
-    is_inner: bool,
-) -> [Quad<R>; ROWS] {
-    let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
-    let mut quads = [nothing; ROWS];
-    let mut is_whole = true;
-    unroll::<ROWS>(|row| {
-        let is_full = is_inner || wanted[row] >= V as u32;
-        is_whole &= wanted[row] == 0 || is_full && !sources[row].is_split(V as u32);
-    });
-    // Votes: lanes that went different ways would wait for memory one after the other.
-    if warp::warp_vote_all(warp::FULL, is_whole) {
-        unroll::<ROWS>(|row| {
-            if wanted[row] > 0 {
-                quads[row] = if IS_SHARED { sources[row].quad() } else { sources[row].streamed() };
-            }
-        });
-    } else if V <= 4 {
-        // All but the first of them find their sectors on the way to the L1. Two loads of 16 bytes and what joins them take twice the registers.
-        unroll::<ROWS>(|row| quads[row] = sources[row].one_by_one(wanted[row]));
-    } else if warp::warp_vote_all(warp::FULL, is_inner) {
-        unroll::<ROWS>(|row| {
-            if wanted[row] > 0 {
-                quads[row] = sources[row].floor().quad();
-            }
-        });
-        unroll::<ROWS>(|row| {
-            let mut second = nothing;
-            if sources[row].is_split(wanted[row]) {
-                second = sources[row].floor().offset(V as u64).quad();
-            }
-            quads[row] = sources[row].joined(quads[row], second);
-        });
-    } else {
+pub(super) fn map_rows<T: Copy, U: Copy>(
+    is_rolled: bool,
+    mut rows: [T; ROWS],
+    nothing: U,
+    mut map: impl FnMut(u32, T) -> U,
+) -> [U; ROWS] {
+    let mut results = [nothing; ROWS];
+    if is_rolled {
         let mut row = 0;
+        // Opaque, or the loop would be unrolled.
         while row < opaque(ROWS as u32) {
-            let (mut source, mut count) = (sources[0], wanted[0]);
-            unroll::<ROWS>(|other| {
-                if other as u32 == row {
-                    (source, count) = (sources[other], wanted[other]);
-                }
-            });
-            let quad = source.one_by_one(count);
-            unroll::<ROWS>(|other| {
-                if other as u32 == row {
-                    quads[other] = quad;
-                }
-            });
+            keep_rolled();
+            let result = map(row, rows[0]);
+            rows = [rows[1], rows[2], rows[3], rows[3]];
+            results = [results[1], results[2], results[3], result];
             row += 1;
         }
+    } else {
+        unroll::<ROWS>(|row| results[row] = map(row as u32, rows[row]));
+    }
+    results
+}
+
+/// [`ROWS`] loads of aligned 16 bytes, all of which are wanted or `None`.
+#[device]
+#[inline(always)]
+pub(super) fn whole<R: Reduction>(sources: [Option<<R::Item as Item>::Source>; ROWS]) -> [Quad<R>; ROWS] {
+    core::array::from_fn(|row| sources[row].map_or(no_quad::<R>(), |source| source.streamed()))
+}
+
+/// [`ROWS`] loads: the first `wanted` elements from each source on, or as many of them as 16 bytes hold. All lanes of a warp together.
+///
+/// `is_whole`, the same in a warp, says whether the aligned 16 bytes at each source that anything is wanted of are all to be read; `is_inner`
+/// whether those that hold an element that is wanted, and those after them, can be read; `is_shared`, the same in a warp, that other loads
+/// will soon want what else is in a sector.
+#[device]
+#[inline(always)]
+pub(super) fn load<R: Reduction, const V: usize>(
+    sources: [<R::Item as Item>::Source; ROWS],
+    wanted: [u32; ROWS],
+    is_whole: bool,
+    is_inner: bool,
+    is_shared: bool,
+) -> [Quad<R>; ROWS] {
+    let mut quads = [no_quad::<R>(); ROWS];
+    if is_whole {
+        unroll::<ROWS>(|row| {
+            if wanted[row] > 0 {
+                quads[row] = if is_shared { sources[row].quad() } else { sources[row].streamed() };
+            }
+        });
+    } else if V <= 4 || warp::warp_vote_all(warp::FULL, is_inner) {
+        // A vote: lanes that went different ways would wait for memory one after the other.
+        unroll::<ROWS>(|row| quads[row] = sources[row].by_words(wanted[row]));
+    } else {
+        // At the ends of the array alone.
+        let rows = core::array::from_fn(|row| (sources[row], wanted[row]));
+        quads = map_rows(true, rows, no_quad::<R>(), |_, (source, wanted)| source.in_turn(wanted));
     }
     quads
 }
 
-/// Takes the first `wanted` elements of a load, the first of which is number `offset`. All lanes of a warp together.
+/// Elements of a load that are taken one after the other, in a loop where it has more.
+const AT_ONCE: usize = 4;
+
+/// Takes the first `wanted` elements of a load, the first of which is number `offset`.
 #[device]
 #[inline(always)]
-pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
+pub(super) fn take_first<R: Reduction, const V: usize, const A: usize>(
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     wanted: u32,
     offset: u32,
 ) {
-    // Where all lanes want all, nothing has to be asked for each element.
-    if warp::warp_vote_all(warp::FULL, wanted >= V as u32) {
+    if V <= AT_ONCE {
+        take_some::<R, V, A>(locals, quad, wanted, offset);
+        return;
+    }
+    in_turn::<R, V>(quad, |quad, taken| {
+        take_some::<R, AT_ONCE, A>(locals, quad, wanted.saturating_sub(taken), offset + taken);
+    });
+}
+
+/// Takes all elements of a load, the first of which is number `offset`.
+#[device]
+#[inline(always)]
+pub(super) fn take_whole<R: Reduction, const V: usize, const A: usize>(
+    locals: &mut [R::Local; A],
+    quad: Quad<R>,
+    offset: u32,
+) {
+    if V <= AT_ONCE {
         take_all::<R, V, A>(locals, quad, offset);
         return;
     }
-    unroll::<V>(|lane| {
+    in_turn::<R, V>(quad, |quad, taken| take_all::<R, AT_ONCE, A>(locals, quad, offset + taken));
+}
+
+/// Gives `take` [`AT_ONCE`] elements of a load after the other, and the number of the first of them.
+#[device]
+#[inline(always)]
+fn in_turn<R: Reduction, const V: usize>(mut quad: Quad<R>, mut take: impl FnMut(Quad<R>, u32)) {
+    let mut taken = 0;
+    while taken < opaque(V as u32) {
+        keep_rolled();
+        take(quad, taken);
+        quad = <R::Item as Item>::Source::behind(quad, AT_ONCE as u32);
+        taken += AT_ONCE as u32;
+    }
+}
+
+/// Takes the first `wanted` of `N` elements, the first of which is number `offset`.
+#[inline(always)]
+fn take_some<R: Reduction, const N: usize, const A: usize>(
+    locals: &mut [R::Local; A],
+    quad: Quad<R>,
+    wanted: u32,
+    offset: u32,
+) {
+    unroll::<N>(|lane| {
         if (lane as u32) < wanted {
             let item = <R::Item as Item>::Source::item(quad, lane as u32);
             locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
@@ -94,15 +155,14 @@ pub(super) fn take_quad<R: Reduction, const V: usize, const A: usize>(
     });
 }
 
-/// Takes all elements of a load, the first of which is number `offset`.
-#[device]
+/// Takes all of `N` elements, the first of which is number `offset`.
 #[inline(always)]
-pub(super) fn take_all<R: Reduction, const V: usize, const A: usize>(
+fn take_all<R: Reduction, const N: usize, const A: usize>(
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     offset: u32,
 ) {
-    unroll::<V>(|lane| {
+    unroll::<N>(|lane| {
         let item = <R::Item as Item>::Source::item(quad, lane as u32);
         locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
     });

@@ -40,9 +40,9 @@ use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
-use parts::{PARTIAL, Parts};
+use parts::{LONG_WORDS, PARTIAL, Parts};
 use search::{first_not, window};
-use stretch::{FROM, Stretch, TOTALS};
+use stretch::{FROM, Stretch};
 
 /// Loads of 16 bytes that a lane has in flight.
 pub const ROWS: usize = 4;
@@ -98,15 +98,14 @@ pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
     SharedLayout::new()
         .array::<u64>(KEPT)
         .array::<u64>(most_parts::<R>())
-        .array::<u64>(most_parts::<R>())
         .array::<u32>(most_parts::<R>() * 2)
+        .array::<u32>(most_parts::<R>())
         .array::<u32>(most_parts::<R>() * WARPS * publishes::<R>())
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
         .array::<u16>(MOST)
         .array::<u32>(CLASSES + 2)
-        .array::<u32>(TOTALS)
-        .array::<u32>(most_long::<R>())
+        .array::<u32>(most_long::<R>() * LONG_WORDS)
         .array::<u32>(1)
         .bytes()
 }
@@ -174,18 +173,17 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     const { assert!(most_parts::<R>() <= THREADS, "a thread notes each, and combines its results") };
     let mut memory = shared::dynamic();
     let kept: Shared<u64> = memory.array(KEPT);
-    let places = memory.array(most_parts::<R>());
     let firsts = memory.array(most_parts::<R>());
     let lengths = memory.array(most_parts::<R>() * 2);
+    let owners = memory.array(most_parts::<R>());
     let results = memory.array(most_parts::<R>() * WARPS * publishes::<R>());
     let stretch = Stretch {
         begins: memory.array(MOST + 1),
         places: memory.array(MOST),
         sorted: memory.array(MOST),
         counts: memory.array(CLASSES + 2),
-        totals: memory.array(TOTALS),
     };
-    let complete: Shared<u32> = memory.array(most_long::<R>());
+    let long = memory.array(most_long::<R>() * LONG_WORDS);
     let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
@@ -197,7 +195,6 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     stretch.clear();
     if thread == 0 {
         number.write(0, 0);
-        kept.write(FOLLOWING, UNKNOWN);
     }
     grid_dependency_synchronize();
     trigger_launch_completion();
@@ -205,8 +202,9 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     let all = starts.count() as u64;
     let path_end = of_all(all as u32);
     if starts.form == COUNTED {
-        // Never by zero; a division that says so has no panic.
-        share = path_end.div_ceil(grid_dim_x().max(1) as u64).max(tile::<R::Item>() as u64);
+        // In units that make 32 bits enough: a division of 64 is a hundred instructions. Never by zero; one that says so has no panic.
+        let units = path_end.div_ceil(SHARE_UNIT) as u32;
+        share = (units.div_ceil(grid_dim_x().max(1)) as u64 * SHARE_UNIT).max(tile::<R::Item>() as u64);
         begin = block_idx_x() as u64 * share;
         guess = ahead::likely_first(begin, path_end, all);
     }
@@ -236,12 +234,17 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         if thread >= passed && thread <= inside {
             stretch.begins.write(thread - passed, (offset - origin).min(FAR) as u32);
         }
+    }
+    if is_found {
         if thread == passed {
             kept.write(FOLLOWING, offset);
         }
         if thread + 1 == passed {
             kept.write(BEFORE, offset);
         }
+    } else if thread == 0 && first > 0 {
+        kept.write(FOLLOWING, starts.at(first as u32));
+        kept.write(BEFORE, starts.at(first as u32 - 1));
     }
     if thread == 0 {
         kept.write(LOW, begin);
@@ -279,7 +282,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             kept.write(COUNT, count as u64);
         }
         if has_some {
-            stretch.sort::<R>(count, output.offset(first as u64 * R::OUTPUTS as u64));
+            stretch.sort::<R>(count, source, output.offset(first as u64 * R::OUTPUTS as u64));
         } else {
             sync_threads();
         }
@@ -291,9 +294,10 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             scratch,
             output,
             results,
-            places,
             firsts,
             lengths,
+            owners,
+            long,
             number,
             kept,
             begins: stretch.begins,
@@ -309,7 +313,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             begins: stretch.begins,
             sorted: stretch.is_sorted().then_some(stretch.sorted),
             output,
-            first: kept.read(FIRST) as u32,
+            kept,
         };
         // Those that lanes take; where all are alike, none of the classes of lanes may have any.
         let mut before =
@@ -330,22 +334,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         // ---- Segments whose last part was done here --------------------------------------------------------------
         if number.read(0) >= PARTIAL {
             sync_threads();
-            let long = stretch.counts.read(LONG);
-            // The last ones by class; the first is the segment from before.
-            let index_of = |thread: u32| if thread > 0 { parts.members() - long + thread } else { 0 };
-            let is_complete = thread <= long && parts.completes(index_of(thread));
-            if thread <= long {
-                complete.write(opaque(thread), is_complete as u32);
-            }
-            if sync_threads_count(is_complete) > 0 {
-                let mut candidate = 0;
-                while candidate <= long {
-                    if complete.read(candidate) != 0 {
-                        parts.finish(index_of(candidate));
-                    }
-                    candidate += 1;
-                }
-            }
+            parts.complete();
         }
         let high = kept.read(HIGH);
         if high == kept.read(END) {
@@ -355,13 +344,23 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         stretch.clear();
         if thread == 0 {
             number.write(0, 0);
+            let (first, count) = (kept.read(FIRST) as u32, kept.read(COUNT) as u32);
+            if count > 0 {
+                let behind = stretch.begins.read(count) as u64;
+                let following =
+                    if behind < FAR { kept.read(ORIGIN) + behind } else { starts.at(first + count) };
+                kept.write(FOLLOWING, following);
+                kept.write(BEFORE, kept.read(ORIGIN) + stretch.begins.read(count - 1) as u64);
+            }
             kept.write(LOW, high);
-            kept.write(FIRST, kept.read(FIRST) + kept.read(COUNT));
+            kept.write(FIRST, (first + count) as u64);
             kept.write(COUNT, UNKNOWN);
-            kept.write(FOLLOWING, UNKNOWN);
         }
     }
 }
+
+/// What a share that a kernel works out for [`COUNTED`] segments is a multiple of: their path is at most 66 times 2^32.
+const SHARE_UNIT: u64 = 256;
 
 /// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a load, if there are
 /// as many before.
@@ -397,7 +396,7 @@ const END: u32 = 6;
 const BEFORE: u32 = 7;
 const FOLLOWING: u32 = 8;
 
-/// How many segments there are, or where they begin, has not been read.
+/// How many segments there are has not been read.
 const UNKNOWN: u64 = u64::MAX;
 
 /// So many elements from the origin, and beyond, no short segment ends.

@@ -4,20 +4,19 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
-use super::load::{Quad, load, take_all, take_quad};
+use super::lanes::halve;
+use super::load::{Quad, is_rolled, load, map_rows, no_quad, take_first, take_whole, whole};
 use super::stretch::{ALIKE, FROM};
 use super::{
-    BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, UNKNOWN, place_words,
-    weight,
+    BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight,
 };
 use crate::item::{Item, Source};
 use crate::number::Accumulator;
 use crate::operator::Reduction;
-use crate::quad::Quads;
-use crate::whole::{block_result, of_thread, publishes, to_first_warp, write};
+use crate::whole::{of_thread, publishes, write};
 use crate::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
@@ -70,8 +69,8 @@ struct Range {
 }
 
 /// A thread's loads of a tile: half of [`ROWS`] where they are of two arrays.
-const fn rows<R: Reduction>() -> usize {
-    (tile::<R::Item>() / (THREADS * per_load::<R::Item>())) as usize
+const fn rows<R: Reduction>() -> u32 {
+    tile::<R::Item>() / (THREADS * per_load::<R::Item>())
 }
 
 /// A tile of a part.
@@ -107,15 +106,22 @@ const NOTHING: Piece = Piece {
     is_whole: false,
 };
 
-/// Marks the first elements of parts where [`Piece::is_inner`] holds, and of those that begin at a multiple of 16 bytes.
+/// Marks the first elements of parts where [`Piece::is_inner`] holds, of those that begin at a multiple of 16 bytes, and of those of
+/// segments of several.
 const INNER: u64 = 1 << 63;
 const ALIGNED: u64 = 1 << 62;
-
-/// Marks the output of a whole segment among places of partial results.
-const OUTPUT: u64 = 1 << 63;
+const SEVERAL: u64 = 1 << 61;
 
 /// Added to the number of parts for each segment of several.
 pub(super) const PARTIAL: u32 = 1 << 16;
+
+/// What is remembered of a segment of several parts, in words: its first element, its number, how many parts it has, [`Division::tiles_each`],
+/// and how many of its parts are of the stretch, then whether it is complete.
+pub(super) const LONG_WORDS: u32 = 6;
+const NUMBER: u32 = 2;
+const PARTS: u32 = 3;
+const TILES_EACH: u32 = 4;
+const DONE: u32 = 5;
 
 /// The segments of a stretch that are taken part by part.
 pub(super) struct Parts<R: Reduction> {
@@ -126,12 +132,14 @@ pub(super) struct Parts<R: Reduction> {
     pub(super) output: GlobalMut<R::Output>,
     /// The results of each part's warps.
     pub(super) results: Shared<u32>,
-    /// Where each part's result goes.
-    pub(super) places: Shared<u64>,
     /// Each part's first element, marked.
     pub(super) firsts: Shared<u64>,
     /// Each part's elements less one, and [`Piece::base`].
     pub(super) lengths: Shared<u32>,
+    /// Each part's segment; where that has several, its number among those that have.
+    pub(super) owners: Shared<u32>,
+    /// [`LONG_WORDS`] for each segment of several parts.
+    pub(super) long: Shared<u32>,
     /// How many parts there are, and [`PARTIAL`] for each segment of several.
     pub(super) number: Shared<u32>,
     /// What the block remembers of the stretch.
@@ -148,25 +156,23 @@ impl<R: Reduction> Parts<R> {
     #[inline(always)]
     fn range(&self, index: u32) -> Range {
         let (first, origin) = (self.kept.read(FIRST) as u32, self.kept.read(ORIGIN));
-        let (segment, begin, end) = if index > 0 {
-            let segment = self.member(index);
-            let (begin, end) = (self.begins.read(segment) as u64, self.begins.read(segment + 1) as u64);
-            let end = if end < FAR { origin + end } else { self.starts.at(first + segment + 1) };
-            (first + segment, origin + begin, end)
-        } else if first == 0 {
-            (0, 0, 0)
-        } else if self.kept.read(FOLLOWING) != UNKNOWN {
-            (first - 1, self.kept.read(BEFORE), self.kept.read(FOLLOWING))
-        } else {
-            (first - 1, self.starts.at(first - 1), self.starts.at(first))
-        };
+        let (mut segment, mut begin, mut end) = (0, 0, 0);
+        if index > 0 {
+            let member = self.member(index);
+            segment = first + member;
+            begin = origin + self.begins.read(member) as u64;
+            end = self.begins.read(member + 1) as u64;
+            end = if end < FAR { origin + end } else { self.starts.at(segment + 1) };
+        } else if first > 0 {
+            (segment, begin, end) = (first - 1, self.kept.read(BEFORE), self.kept.read(FOLLOWING));
+        }
         // The stretch in elements: behind so many segments.
         let behind = segment as u64 * weight::<R::Item>() as u64;
         let low = self.kept.read(LOW).saturating_sub(behind);
         let high = (self.kept.read(HIGH) - behind).min(end);
         let division = Division::of::<R>(end - begin);
-        let next = if low > begin { division.parts_in::<R>(low - begin) } else { 0 };
-        let last = if high > begin { division.parts_in::<R>(high - begin) } else { 0 };
+        let next = division.parts_in::<R>(low.saturating_sub(begin));
+        let last = division.parts_in::<R>(high.saturating_sub(begin));
         Range { segment, begin, end, division, next, last: last.max(next) }
     }
 
@@ -185,57 +191,78 @@ impl<R: Reduction> Parts<R> {
             range = self.range(index);
         }
         let count = range.last - range.next;
-        let mut number = 0;
+        let (mut number, mut owner) = (0, range.segment);
         if count > 0 {
-            let marked = if range.division.parts > 1 { count + PARTIAL } else { count };
-            number = self.number.atomic(0).fetch_add(marked, Ordering::Relaxed, Scope::Block) % PARTIAL;
+            let is_one = range.division.parts == 1;
+            let marked = if is_one { count } else { count + PARTIAL };
+            let before = self.number.atomic(0).fetch_add(marked, Ordering::Relaxed, Scope::Block);
+            number = before % PARTIAL;
+            if !is_one {
+                owner = before / PARTIAL;
+                self.remember(owner, &range);
+            }
         }
-        if count == 1 {
-            self.note::<V>(number, &range);
-        }
+        // First every lane's own part, where it has one, then those of the lanes that have several, a part for each lane at a time.
         let mut others = warp::warp_vote_ballot(warp::FULL, count > 1);
-        while others != 0 {
+        let mut now = range;
+        now.last = if count > 1 { now.next } else { now.last };
+        let (mut now_number, mut now_owner) = (number, owner);
+        loop {
+            if now.next < now.last {
+                self.note::<V>(now_number, now_owner, &now);
+                (now.next, now_number) = (now.next + 32, now_number + 32);
+            }
+            if warp::warp_vote_any(warp::FULL, now.next < now.last) {
+                continue;
+            }
+            if others == 0 {
+                return;
+            }
             let of = others.trailing_zeros();
             others &= others - 1;
             let from = |value: u32| warp::shuffle_idx(warp::FULL, value, of);
-            let division =
-                Division { tiles_each: from(range.division.tiles_each), parts: from(range.division.parts) };
-            let mut all = Range {
-                segment: from(range.segment),
+            let tiles_each = from(range.division.tiles_each);
+            now = Range {
+                segment: 0,
                 begin: warp::shuffle_idx(warp::FULL, range.begin, of),
                 end: warp::shuffle_idx(warp::FULL, range.end, of),
-                division,
+                division: Division { tiles_each, parts: from(range.division.parts) },
                 next: from(range.next) + lane,
                 last: from(range.last),
             };
-            let mut number = from(number) + lane;
-            while all.next < all.last {
-                self.note::<V>(number, &all);
-                all.next += 32;
-                number += 32;
-            }
+            (now_number, now_owner) = (from(number) + lane, from(owner));
         }
+    }
+
+    /// Remembers a segment of several parts.
+    #[device]
+    #[inline(always)]
+    fn remember(&self, owner: u32, range: &Range) {
+        let room = self.long.offset(owner * LONG_WORDS);
+        room.write(0, range.begin as u32);
+        room.write(1, (range.begin >> 32) as u32);
+        room.write(NUMBER, range.segment);
+        room.write(PARTS, range.division.parts);
+        room.write(TILES_EACH, range.division.tiles_each);
+        room.write(DONE, range.last - range.next);
     }
 
     /// Notes the next part of a range.
     #[device]
     #[inline(always)]
-    fn note<const V: usize>(&self, number: u32, range: &Range) {
+    fn note<const V: usize>(&self, number: u32, owner: u32, range: &Range) {
         let base = range.division.base::<R>(range.next);
         let first = range.begin + base;
         let end = (range.begin + range.division.base::<R>(range.next + 1)).min(range.end);
         let is_inner = first >= V as u64 && end + 2 * V as u64 <= self.len;
-        let place = if range.division.parts == 1 {
-            OUTPUT | range.segment as u64
-        } else {
-            self.place(first, range.next == 0)
-        };
-        self.places.write(number, place);
         let is_aligned = self.source.offset(first).is_aligned();
-        let marks = if is_inner { INNER } else { 0 } | if is_aligned { ALIGNED } else { 0 };
+        let mark = |is: bool, mark: u64| if is { mark } else { 0 };
+        let marks =
+            mark(is_inner, INNER) | mark(is_aligned, ALIGNED) | mark(range.division.parts > 1, SEVERAL);
         self.firsts.write(number, first | marks);
         self.lengths.write(2 * number, (end - first - 1) as u32);
         self.lengths.write(2 * number + 1, range.next * range.division.tiles_each);
+        self.owners.write(number, owner);
     }
 
     /// Takes this warp's loads of all parts, behind a barrier after [`Parts::list`].
@@ -247,13 +274,22 @@ impl<R: Reduction> Parts<R> {
         let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(first + lane as u32));
         // The next part, and how many of its elements were taken.
         let (mut number, mut offset) = (0, 0);
-        while number < count {
-            // All loads of two pieces are asked for before the first is used.
-            let one = self.piece(count, &mut number, &mut offset);
-            let two = self.piece(count, &mut number, &mut offset);
-            let (quads, others) = (self.load::<V>(first, one), self.load::<V>(first, two));
-            self.take_piece::<V, A>(&mut locals, one, &quads);
-            self.take_piece::<V, A>(&mut locals, two, &others);
+        let mut ahead = self.piece(count, &mut number, &mut offset);
+        let (mut others, mut is_there) = ([no_quad::<R>(); ROWS], false);
+        while ahead.length > 0 {
+            let piece = ahead;
+            ahead = self.piece(count, &mut number, &mut offset);
+            let mut quads = others;
+            if is_there {
+                is_there = false;
+            } else if piece.is_whole && ahead.is_whole {
+                // All loads of two tiles are asked for before the first is used.
+                (quads, others) = (self.tile::<V>(first, piece), self.tile::<V>(first, ahead));
+                is_there = true;
+            } else {
+                quads = self.any::<V>(first, piece);
+            }
+            self.take_piece::<V, A>(&mut locals, piece, &quads);
         }
     }
 
@@ -268,9 +304,10 @@ impl<R: Reduction> Parts<R> {
             let is_last = left < tile::<R::Item>();
             let length = if is_last { left + 1 } else { tile::<R::Item>() };
             let marked = self.firsts.read(*number);
+            let begin = marked & !(INNER | ALIGNED | SEVERAL);
             let is_aligned = marked & ALIGNED != 0;
             piece = Piece {
-                begin: (marked & !(INNER | ALIGNED)) + *offset as u64,
+                begin: begin + *offset as u64,
                 length,
                 offset: *offset,
                 base,
@@ -278,7 +315,7 @@ impl<R: Reduction> Parts<R> {
                 is_last,
                 is_inner: marked & INNER != 0,
                 is_aligned,
-                is_whole: (is_aligned || per_load::<R::Item>() <= 4) && length == tile::<R::Item>(),
+                is_whole: is_aligned && length == tile::<R::Item>(),
             };
             *number += is_last as u32;
             *offset = if is_last { 0 } else { *offset + tile::<R::Item>() };
@@ -286,25 +323,29 @@ impl<R: Reduction> Parts<R> {
         piece
     }
 
-    /// A thread's loads of a piece.
+    /// A thread's loads of a whole piece.
     #[device]
     #[inline(always)]
-    fn load<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
-        let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
-        let source = self.source.offset(piece.begin);
-        let of_row = |row: usize| source.offset(offset_of(row) as u64);
-        if !piece.is_whole {
-            let wanted = core::array::from_fn(|row| piece.length.saturating_sub(offset_of(row)));
-            return load::<R, V, false>(core::array::from_fn(of_row), wanted, piece.is_inner);
-        }
-        let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
-        if V > 4 || piece.is_aligned {
-            core::array::from_fn(|row| if row < rows::<R>() { of_row(row).streamed() } else { nothing })
-        } else {
-            core::array::from_fn(
-                |row| if row < rows::<R>() { of_row(row).one_by_one(V as u32) } else { nothing },
-            )
-        }
+    fn tile<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
+        let source = self.source.offset(piece.begin + first as u64);
+        let of_row = |row: usize| source.offset((row as u32 * THREADS * V as u32) as u64);
+        whole::<R>(core::array::from_fn(|row| ((row as u32) < rows::<R>()).then(|| of_row(row))))
+    }
+
+    /// A thread's loads of any piece.
+    #[device]
+    #[inline(always)]
+    fn any<const V: usize>(&self, first: u32, piece: Piece) -> [Quad<R>; ROWS] {
+        let offset_of = |row: usize| row as u32 * THREADS * V as u32;
+        let source = self.source.offset(piece.begin + first as u64);
+        let is_whole = piece.is_aligned && (piece.is_inner || piece.length == tile::<R::Item>());
+        load::<R, V>(
+            core::array::from_fn(|row| source.offset(offset_of(row) as u64)),
+            core::array::from_fn(|row| piece.length.saturating_sub(first + offset_of(row))),
+            is_whole,
+            piece.is_inner,
+            false,
+        )
     }
 
     /// Takes what was loaded of a piece; with a part's last piece, its warps' results go to shared memory.
@@ -318,24 +359,50 @@ impl<R: Reduction> Parts<R> {
     ) {
         let first = opaque(thread_idx_x()) * V as u32;
         let length = opaque(piece.length);
-        let offset_of = |row: usize| first + row as u32 * THREADS * V as u32;
+        let offset_of = |row: u32| first + row * THREADS * V as u32;
         if piece.is_whole {
-            unroll::<ROWS>(|row| {
+            map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 if row < rows::<R>() {
-                    take_all::<R, V, A>(locals, quads[row], piece.offset + offset_of(row));
+                    take_whole::<R, V, A>(locals, quad, piece.offset + offset_of(row));
                 }
             });
         } else {
-            unroll::<ROWS>(|row| {
+            map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 let (offset, wanted) = (offset_of(row), length.saturating_sub(offset_of(row)));
-                take_quad::<R, V, A>(locals, quads[row], wanted, piece.offset + offset);
+                take_first::<R, V, A>(locals, quad, wanted, piece.offset + offset);
             });
         }
         if piece.is_last {
             let base = piece.base as u64 * tile::<R::Item>() as u64;
-            to_first_warp::<R>(of_thread::<R, A>(locals, base), self.room(piece.number));
+            let result = of_thread::<R, A>(locals, base);
+            let from = if publishes::<R>() > 1 { opaque(16) } else { 16 };
+            self.leave(self.room(piece.number), halve::<R>(result, from, 1));
             *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
+    }
+
+    /// Leaves a warp's result for the others.
+    #[device]
+    #[inline(always)]
+    fn leave(&self, room: Shared<u32>, result: R::Accumulator) {
+        // Opaque, here and below, or the compiler would keep what it makes of it from stretch to stretch.
+        let thread = opaque(thread_idx_x());
+        if thread.is_multiple_of(32) {
+            unroll::<{ MAX_WORDS as usize }>(|word| {
+                if (word as u32) < publishes::<R>() {
+                    room.write(word as u32 * WARPS + thread / 32, result.word(word as u32));
+                }
+            });
+        }
+    }
+
+    /// The result of a part's warps, in the first of eight lanes; each group of eight has its own part. All lanes of a warp together.
+    #[device]
+    #[inline(always)]
+    fn of_warps(&self, room: Shared<u32>) -> R::Accumulator {
+        let warp = opaque(thread_idx_x()) % WARPS;
+        let own = Accumulator::from_words(&mut |word| room.read(word * WARPS + warp));
+        halve::<R>(own, opaque(WARPS / 2), 1)
     }
 
     /// Stores a part's result where it is looked for.
@@ -377,78 +444,100 @@ impl<R: Reduction> Parts<R> {
         self.results.offset(number * WARPS * publishes::<R>())
     }
 
-    /// Behind a barrier: of each part a thread combines the results of its warps, and stores the part's or the segment's.
+    /// Behind a barrier: of each part eight lanes combine the results of its warps, and store the part's or the segment's.
     #[device]
     #[inline(always)]
     pub(super) fn combine(&self) {
-        let number = opaque(thread_idx_x());
-        if number >= self.number.read(0) % PARTIAL {
-            return;
-        }
-        let room = self.room(number);
-        let mut values: [R::Accumulator; WARPS as usize] = core::array::from_fn(|warp| {
-            Accumulator::from_words(&mut |word| room.read(word * WARPS + warp as u32))
-        });
-        unroll::<{ WARPS.ilog2() as usize }>(|step| {
-            let distance = WARPS as usize >> (step + 1);
-            unroll::<{ WARPS as usize / 2 }>(|warp| {
-                if warp < distance {
-                    values[warp] = R::combine(values[warp], values[warp + distance]);
+        let count = self.number.read(0) % PARTIAL;
+        let thread = opaque(thread_idx_x());
+        let (mut warp_first, group) = (thread / 32 * (32 / WARPS), thread % 32 / WARPS);
+        while warp_first < count {
+            keep_rolled();
+            let number = warp_first + group;
+            let result = self.of_warps(self.room(number.min(count - 1)));
+            if number < count && thread.is_multiple_of(WARPS) {
+                let marked = self.firsts.read(number);
+                if marked & SEVERAL == 0 {
+                    write::<R>(self.source, self.output_of(self.owners.read(number)), result, 1);
+                } else {
+                    let is_first = self.lengths.read(2 * number + 1) == 0;
+                    self.publish(self.place(marked & !(INNER | ALIGNED | SEVERAL), is_first), result);
                 }
-            });
-        });
-        let place = self.places.read(number);
-        if place & OUTPUT != 0 {
-            write::<R>(self.output_of((place & !OUTPUT) as u32), values[0], 1);
-            return;
+            }
+            warp_first += THREADS / WARPS;
         }
-        self.publish(place, values[0]);
     }
 
-    /// Behind another barrier: counts the parts of the segment `index`; whether it is complete, and had others.
+    /// Behind another barrier: counts the parts of segments of several, and finishes those whose last part was done here. All threads together.
     #[device]
     #[inline(always)]
-    pub(super) fn completes(&self, index: u32) -> bool {
-        let range = self.range(index);
-        let done = (range.last - range.next) as u64;
-        if done == 0 || range.division.parts == 1 {
-            return false;
+    pub(super) fn complete(&self) {
+        let thread = opaque(thread_idx_x());
+        let longs = self.number.read(0) / PARTIAL;
+        let mut is_complete = false;
+        if thread < longs {
+            let long = self.long.offset(thread * LONG_WORDS);
+            let done = long.read(DONE) as u64;
+            let count = self.scratch.offset(self.place(self.begin_of(long), true)).atomic(publishes::<R>());
+            let before = count.fetch_add(done, Ordering::AcqRel, Scope::Device);
+            is_complete = before + done == long.read(PARTS) as u64;
+            long.write(DONE, is_complete as u32);
         }
-        let count = self.scratch.offset(self.place(range.begin, true)).atomic(publishes::<R>());
-        count.fetch_add(done, Ordering::AcqRel, Scope::Device) + done == range.division.parts as u64
+        if sync_threads_count(is_complete) == 0 {
+            return;
+        }
+        let mut owner = 0;
+        while owner < longs {
+            keep_rolled();
+            let long = self.long.offset(owner * LONG_WORDS);
+            if long.read(DONE) != 0 {
+                self.finish(long);
+            }
+            owner += 1;
+        }
     }
 
     /// Combines the parts of a complete segment and writes its result. All threads together.
     #[device]
     #[inline(always)]
-    pub(super) fn finish(&self, index: u32) {
-        let range = self.range(index);
+    fn finish(&self, long: Shared<u32>) {
+        let thread = opaque(thread_idx_x());
+        let (begin, parts) = (self.begin_of(long), long.read(PARTS));
+        let each = long.read(TILES_EACH) as u64 * tile::<R::Item>() as u64;
         let mut total = R::IDENTITY;
-        let mut number = thread_idx_x();
-        while number < range.division.parts {
-            let first_element = range.begin + range.division.base::<R>(number);
-            let place = self.scratch.offset(self.place(first_element, number == 0));
+        let mut number = thread;
+        while number < parts {
+            keep_rolled();
+            let place = self.scratch.offset(self.place(begin + number as u64 * each, number == 0));
             let partial = Accumulator::from_words(&mut |word| {
-                place.atomic(word).load(Ordering::Relaxed, Scope::Device) as u32
+                let word = place.atomic(word);
+                let value = word.load(Ordering::Relaxed, Scope::Device) as u32;
+                word.store(0, Ordering::Relaxed, Scope::Device);
+                value
             });
             total = R::combine(total, partial);
-            unroll::<{ MAX_WORDS as usize }>(|word| {
-                if (word as u32) < publishes::<R>() {
-                    place.atomic(word as u32).store(0, Ordering::Relaxed, Scope::Device);
-                }
-            });
             number += THREADS;
         }
-        if thread_idx_x() == 0 {
-            let count = self.scratch.offset(self.place(range.begin, true)).atomic(publishes::<R>());
+        if thread == 0 {
+            let count = self.scratch.offset(self.place(begin, true)).atomic(publishes::<R>());
             count.store(0, Ordering::Relaxed, Scope::Device);
         }
         // Whoever read the results that stood there is done with them.
-        let total = block_result::<R>(total, self.room(0));
-        if thread_idx_x() == 0 {
-            write::<R>(self.output_of(range.segment), total, 1);
+        self.leave(self.room(0), halve::<R>(total, opaque(16), 1));
+        sync_threads();
+        if thread < 32 {
+            let total = self.of_warps(self.room(0));
+            if thread == 0 {
+                write::<R>(self.source, self.output_of(long.read(NUMBER)), total, 1);
+            }
         }
         sync_threads();
+    }
+
+    /// The first element of a segment of several parts.
+    #[inline(always)]
+    fn begin_of(&self, long: Shared<u32>) -> u64 {
+        (long.read(1) as u64) << 32 | long.read(0) as u64
     }
 
     /// Where the outputs of a segment and those after it go.

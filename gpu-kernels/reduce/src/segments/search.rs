@@ -1,7 +1,7 @@
 //! Finding a block's first segment: a search by the whole block.
 
 use gpu_std::thread::{sync_threads_count, thread_idx_x};
-use gpu_std::{device, opaque};
+use gpu_std::{device, keep_rolled, opaque};
 
 use crate::THREADS;
 
@@ -25,6 +25,7 @@ pub(super) fn first_not(count: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     let (thread, threads) = (opaque(thread_idx_x()) as u64, THREADS as u64);
     let (mut first, mut left) = (0, count);
     while left > 0 {
+        keep_rolled();
         let step = left / threads + 1;
         let at = thread * step + step - 1;
         let passed = sync_threads_count(at < left && is_before(first + at)) as u64 * step;

@@ -3,9 +3,9 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
-use super::{CLASSES, FAR, LANE_CLASSES, LONG, MOST, NONE, Starts, weight};
+use super::{CLASSES, FAR, LANE_CLASSES, LONG, MOST, NONE, ONE_LENGTH, Starts, weight};
 use crate::item::Item;
 use crate::operator::Reduction;
 use crate::{THREADS, per_load, tile};
@@ -13,7 +13,7 @@ use crate::{THREADS, per_load, tile};
 /// Offsets that a thread asks for at once.
 const AT_ONCE: usize = 8;
 /// Segments that a thread finds the places of at once.
-const RANKS: usize = 4;
+const RANKS: usize = 2;
 
 /// In shared memory.
 pub(super) struct Stretch {
@@ -25,8 +25,6 @@ pub(super) struct Stretch {
     pub(super) sorted: Shared<u16>,
     /// How many there are of each class; at [`FROM`], how many are of classes of lanes, or [`ALIKE`].
     pub(super) counts: Shared<u32>,
-    /// How many segments there are, for each round of [`Stretch::read`].
-    pub(super) totals: Shared<u32>,
 }
 
 /// Where it stands how many segments lanes take, of a sorted stretch.
@@ -38,11 +36,11 @@ pub(super) const ALIKE: u32 = u32::MAX;
 /// it: loads that are not there change no result.
 const MERGED: u32 = super::ROWS.ilog2();
 
-/// Rounds of [`Stretch::read`] at most.
-pub(super) const TOTALS: u32 = (MOST + 1) / (AT_ONCE as u32 * THREADS);
+/// Segments that a round of [`Stretch::read`] reads.
+const ROUND: u32 = AT_ONCE as u32 * THREADS;
 
 impl Stretch {
-    /// Before [`Stretch::read`], and a barrier between.
+    /// Before [`Stretch::sort`], and a barrier between.
     #[device]
     #[inline(always)]
     pub(super) fn clear(&self) {
@@ -53,9 +51,6 @@ impl Stretch {
         if thread == FROM {
             self.counts.write(FROM, ALIKE);
         }
-        if thread < TOTALS {
-            self.totals.write(thread, 0);
-        }
     }
 
     /// Reads where the segments from `first` on begin, those that stand before `high` on the path and at most [`MOST`], and returns
@@ -63,40 +58,49 @@ impl Stretch {
     #[device]
     #[inline(always)]
     pub(super) fn read<R: Reduction>(&self, starts: Starts, first: u32, origin: u64, high: u64) -> u32 {
-        // Opaque, or the compiler would keep what it computes of it from stretch to stretch; and of the bound, or it would write the loop out.
+        // Opaque, or the compiler would keep what it computes of it from stretch to stretch.
         let thread = opaque(thread_idx_x());
         let left = starts.count() - first;
         // Places on the path from the first segment's on, less its distance from the origin. None is before that.
         let weight = weight::<R::Item>();
         let high = high.saturating_sub(origin + first as u64 * weight as u64) as u32;
-        let (mut count, mut round) = (0, 0);
-        while round < opaque(TOTALS) {
-            let base = round * AT_ONCE as u32 * THREADS;
-            let loaded: [u64; AT_ONCE] = core::array::from_fn(|i| {
-                let segment = base + thread + i as u32 * THREADS;
-                if segment <= left { starts.at(first + segment) } else { origin }
-            });
-            let mut of_warp = 0;
-            unroll::<AT_ONCE>(|i| {
-                let segment = base + thread + i as u32 * THREADS;
-                let begin = loaded[i] - origin;
-                let begin = if begin < FAR { begin as u32 } else { FAR as u32 };
-                self.begins.write(segment, begin);
-                let is_before = segment < left && begin + segment * weight < high;
-                of_warp += warp::warp_vote_ballot(warp::FULL, is_before).count_ones();
-            });
-            if warp::lane_id() == 0 {
-                self.totals.atomic(round).fetch_add(of_warp, Ordering::Relaxed, Scope::Block);
+        let is_before = |segment: u32| self.begins.read(segment) + segment * weight < high;
+        let mut read = 0;
+        loop {
+            let from = read + thread;
+            read += ROUND;
+            if starts.form == ONE_LENGTH {
+                let mut segment = from;
+                while segment < read {
+                    keep_rolled();
+                    let begin = (first + segment) as u64 * starts.length - origin;
+                    self.begins.write(segment, begin.min(FAR) as u32);
+                    segment += THREADS;
+                }
+            } else {
+                // Offsets have 32 bits, and so has the origin then. Behind the last segment all is far.
+                let origin = origin as u32;
+                let (offsets, there) =
+                    (starts.offsets.offset((first + from) as u64), (left + 1).saturating_sub(from));
+                let loaded: [u32; AT_ONCE] = core::array::from_fn(|i| {
+                    offsets.read_only_below(i as u32 * THREADS, there, origin.wrapping_add(FAR as u32))
+                });
+                unroll::<AT_ONCE>(|i| {
+                    let begin = loaded[i].wrapping_sub(origin).min(FAR as u32);
+                    self.begins.write(from + i as u32 * THREADS, begin);
+                });
             }
             sync_threads();
-            let before = count;
-            count += self.totals.read(round);
-            if count - before < AT_ONCE as u32 * THREADS {
+            if read > MOST || read > left || !is_before(read - 1) {
                 break;
             }
-            round += 1;
         }
-        count.min(MOST)
+        // They stand in order: first of 256 places that are 16 apart, then of the 16 from there on.
+        let read = left.min(read - 1);
+        let is_read = |segment: u32| segment < read && is_before(segment);
+        const APART: u32 = (MOST + 1) / THREADS;
+        let before = APART * sync_threads_count(is_read(APART * thread + APART - 1));
+        before + sync_threads_count(thread < APART && is_read(before + thread))
     }
 
     /// Whether the segments were sorted by class: those of one, or all of few loads, are not written to `sorted`. Behind
@@ -110,46 +114,42 @@ impl Stretch {
     /// `output` being that of the first.
     #[device]
     #[inline(always)]
-    pub(super) fn sort<R: Reduction>(&self, count: u32, output: GlobalMut<R::Output>) {
+    pub(super) fn sort<R: Reduction>(
+        &self,
+        count: u32,
+        source: <R::Item as Item>::Source,
+        output: GlobalMut<R::Output>,
+    ) {
         let thread = opaque(thread_idx_x());
         let length_of = |segment: u32| self.begins.read(segment + 1) - self.begins.read(segment);
         let class_of = |segment: u32| class::<R::Item>(length_of(segment));
         let common = if count > 0 { class_of(0) } else { NONE };
         let (least, lengths) = lengths_of_class::<R::Item>(common);
-        let mut is_other = false;
-        let mut segment = thread;
-        while segment < count {
-            is_other |= length_of(segment).wrapping_sub(least) >= lengths;
-            segment += THREADS;
-        }
-        let is_mixed = sync_threads_count(is_other) > 0 || common == NONE;
-        if !is_mixed {
-            if thread == 0 {
-                self.counts.write(common, count);
-            }
-            sync_threads();
-            return;
-        }
         // All of few loads: they stay in their order, so that the lanes of a warp read sectors side by side. Sorted by class, a lane's
         // neighbours would have segments from about three times as far (H200, 2^26 `f32` in segments of about 8: 132 µs, sorted 176;
         // lengths by a power law, where this is asked in vain: 131.7 for 130.0).
         let few = per_load::<R::Item>() << MERGED;
-        let mut is_other = false;
+        let (mut is_other, mut is_long) = (common == NONE, common == NONE);
         let mut segment = thread;
         while segment < count {
-            is_other |= length_of(segment).wrapping_sub(1) >= few;
+            keep_rolled();
+            let length = length_of(segment);
+            is_other |= length.wrapping_sub(least) >= lengths;
+            is_long |= length.wrapping_sub(1) >= few;
             segment += THREADS;
         }
-        if sync_threads_count(is_other) == 0 && count > 0 {
+        let is_mixed = sync_threads_count(is_other) > 0;
+        if !is_mixed || sync_threads_count(is_long) == 0 {
             if thread == 0 {
-                self.counts.write(MERGED, count);
+                self.counts.write(if is_mixed { MERGED } else { common }, count);
             }
             sync_threads();
             return;
         }
         let mut base = 0;
         while base < count {
-            self.rank::<R>(base, count, output);
+            keep_rolled();
+            self.rank::<R>(base, count, source, output);
             base += RANKS as u32 * THREADS;
         }
         sync_threads();
@@ -167,6 +167,7 @@ impl Stretch {
         }
         let mut segment = thread;
         while segment - thread < count {
+            keep_rolled();
             let place = if segment < count { self.places.read(segment) as u32 } else { NONE << 12 };
             let place_of_class = warp::shuffle_idx(warp::FULL, below, place >> 12);
             if place >> 12 != NONE {
@@ -180,9 +181,15 @@ impl Stretch {
     /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the lanes of a class.
     #[device]
     #[inline(always)]
-    fn rank<R: Reduction>(&self, base: u32, count: u32, output: GlobalMut<R::Output>) {
-        let lane = warp::lane_id();
-        let first = base + opaque(thread_idx_x());
+    fn rank<R: Reduction>(
+        &self,
+        base: u32,
+        count: u32,
+        source: <R::Item as Item>::Source,
+        output: GlobalMut<R::Output>,
+    ) {
+        let thread = opaque(thread_idx_x());
+        let (lane, first) = (thread % 32, base + thread);
         let segment_of = |i: usize| first + i as u32 * THREADS;
         let (mut classes, mut peers, mut before) = ([NONE; RANKS], [0; RANKS], [0; RANKS]);
         unroll::<RANKS>(|i| {
@@ -190,7 +197,7 @@ impl Stretch {
             if segment < count {
                 let length = self.begins.read(segment + 1) - self.begins.read(segment);
                 classes[i] = class::<R::Item>(length);
-                if let (NONE, Some(empty)) = (classes[i], R::EMPTY) {
+                if let (NONE, Some(empty)) = (classes[i], R::empty_of(source)) {
                     output.write(segment, empty);
                 }
             }
@@ -225,14 +232,14 @@ fn class<I: Item>(length: u32) -> u32 {
     }
 }
 
-/// The least length of a class, and how many lengths it has.
+/// The least length of a class that is one, and how many lengths it has.
 #[device]
 #[inline(always)]
 fn lengths_of_class<I: Item>(class: u32) -> (u32, u32) {
-    match class {
-        0 => (1, per_load::<I>()),
-        NONE => (0, 1),
-        LONG => (tile::<I>() + 1, u32::MAX - tile::<I>()),
-        _ => ((per_load::<I>() << (class - 1)) + 1, per_load::<I>() << (class - 1)),
+    let more = if class > 0 { per_load::<I>() << (class - 1) } else { 0 };
+    if class == LONG {
+        (tile::<I>() + 1, u32::MAX - tile::<I>())
+    } else {
+        (more + 1, more.max(per_load::<I>()))
     }
 }

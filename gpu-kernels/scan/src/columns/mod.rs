@@ -22,7 +22,7 @@ use gpu_std::{device, opaque, shared, unroll, warp};
 use super::look_back::Published;
 use super::tile::{identity, read, write};
 use super::whole::{Tickets, mark};
-use super::{EXCLUSIVE, HEADER_WORDS, Packed, REVERSE, Scan};
+use super::{EXCLUSIVE, Flip, HEADER_WORDS, Packed, REVERSE, Scan};
 use gpu_collective::Accumulator;
 
 /// Warps of a block.
@@ -101,6 +101,39 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
+    scan_tiles::<S, (), K, W>(input, output, lines, initial, mode, words, capacity, ());
+}
+
+/// As [`columns`], with the bits of `flip` flipped in all elements and results, as [`whole_flipped`](super::whole_flipped) does.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn columns_flipped<S: Scan, const K: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    lines: Lines,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: u64,
+) {
+    scan_tiles::<S, u64, K, W>(input, output, lines, initial, mode, words, capacity, flip);
+}
+
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn scan_tiles<S: Scan, F: Flip, const K: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    lines: Lines,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: F,
+) {
     let register_words = <S::Register as Accumulator>::WORDS;
     let mut memory = shared::dynamic();
     let totals = memory.array::<u32>(W as u32 * COLUMNS * register_words);
@@ -130,19 +163,28 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
         let (matrix, inner) = (column / lines.inner, lines.inner as u64);
         let base = matrix as u64 * lines.rows as u64 * inner + (column % lines.inner) as u64;
         let first = (slab * W as u32 + own_warp) * K as u32;
-        let place = |first: u32, k: usize| {
-            let row = (first + k as u32).min(lines.rows - 1);
-            base + (if mode & REVERSE != 0 { lines.rows - 1 - row } else { row }) as u64 * inner
+        let is_reverse = mode & REVERSE != 0;
+        // Where the column's element in row `first` is, and from there to the next row, modulo 2^64.
+        let start = |first: u32| {
+            let row = if is_reverse { (lines.rows as u64 - 1).wrapping_sub(first as u64) } else { first as u64 };
+            base.wrapping_add(row.wrapping_mul(inner))
         };
+        let step = if is_reverse { inner.wrapping_neg() } else { inner };
 
         // ---- The warp's rows
         // Not through the read-only path: the output may be the same memory.
         let mut items = [S::IDENTITY; K];
-        unroll::<K>(|k| items[k] = input.offset(place(first, k)).read(0));
+        let rows = lines.rows.saturating_sub(first);
+        let mut at = start(first);
+        unroll::<K>(|k| {
+            if (k as u32) < rows {
+                items[k] = input.offset(at).read(0);
+            }
+            at = at.wrapping_add(step);
+        });
         let mut results = [identity::<S>(); K];
         unroll::<K>(|k| {
-            let is_row = first + (k as u32) < lines.rows;
-            let own = S::extend(if is_row { items[k] } else { S::IDENTITY });
+            let own = S::extend(if (k as u32) < rows { flip.element(items[k]) } else { S::IDENTITY });
             results[k] = if k > 0 { S::combine(results[k - 1], own) } else { own };
         });
         write(totals, W as u32 * COLUMNS, thread_idx_x(), results[K - 1]);
@@ -151,13 +193,15 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
         // ---- The parts before it
         let (mut before, mut last) = (identity::<S>(), identity::<S>());
         let mut before_last = before;
-        let mut warp = 0;
-        while warp < own_warp {
-            before_last = before;
-            last = read(totals, W as u32 * COLUMNS, warp * COLUMNS + lane);
-            before = S::combine(before, last);
-            warp += 1;
-        }
+        unroll::<W>(|warp| {
+            if warp + 1 < W {
+                let total = read(totals, W as u32 * COLUMNS, warp as u32 * COLUMNS + lane);
+                if (warp as u32) < own_warp {
+                    (before_last, last) = (before, total);
+                    before = S::combine(before, last);
+                }
+            }
+        });
 
         // ---- The slabs before it: the last warp, which knows the slab's total
         if own_warp == W as u32 - 1 {
@@ -183,15 +227,18 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
         if own_warp > 0 {
             previous = S::combine(S::combine(prefix, before_last), last);
         }
-        let start = S::combine(prefix, before);
+        let start_of_warp = S::combine(prefix, before);
         // Opaque: the compiler would keep all addresses since the loads.
         let first = opaque(first);
+        let rows = if is_column { lines.rows.saturating_sub(first) } else { 0 };
+        let mut at = start(first);
         unroll::<K>(|k| {
-            let result = S::combine(start, results[k]);
-            if is_column && first + (k as u32) < lines.rows {
-                let own = if mode & EXCLUSIVE != 0 { previous } else { result };
-                output.offset(place(first, k)).write_streaming(0, S::output(own));
+            let result = S::combine(start_of_warp, results[k]);
+            let own = if mode & EXCLUSIVE != 0 { previous } else { result };
+            if (k as u32) < rows {
+                output.offset(at).write_streaming(0, flip.element(S::output(own)));
             }
+            at = at.wrapping_add(step);
             previous = result;
         });
     }

@@ -17,7 +17,7 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use gpu_std::{device, shared, unroll};
+use gpu_std::{device, rolled, shared, unroll};
 
 use super::packed::Packed;
 
@@ -31,6 +31,8 @@ pub const VECTOR_BYTES: u32 = 16;
 const WORDS: usize = VECTOR_BYTES as usize / 4;
 /// Vectors that it asks for before the first is used.
 pub const AT_ONCE: usize = 2;
+/// Copies of a bin that are asked for before the first is waited for, when they are added up.
+const COPIES_AT_ONCE: usize = 4;
 /// Counters of a block, of all copies together, wherever bins are few: 32 KiB, so that four blocks fit on a multiprocessor.
 pub const COUNTERS: u32 = 8192;
 /// The most bins that are counted in shared memory: 48 KiB, with the one for samples in none, need no leave of the driver.
@@ -211,9 +213,13 @@ fn in_shared<T: Packed, B: Binning<T>, const V: usize>(
         let mut count = 0;
         let mut copy = 0;
         while copy < copies {
-            // Every lane begins with another copy: the same one of all bins is in few banks.
-            count += all.read(bin * copies + ((copy + thread) & (copies - 1)));
-            copy += 1;
+            copy = rolled(copy);
+            unroll::<COPIES_AT_ONCE>(|i| {
+                // Every lane begins with another copy: the same one of all bins is in few banks.
+                let own = all.read(bin * copies + ((copy + i as u32 + thread) & (copies - 1)));
+                count += if copy + (i as u32) < copies { own } else { 0 };
+            });
+            copy += COPIES_AT_ONCE as u32;
         }
         if count > 0 {
             add(bin, count);

@@ -4,19 +4,18 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-use super::super::{And, Max, Min, Or, Product, Sum, WARPS, WideSum, Xor};
-use super::{Scan, Starts, segments};
+use super::super::{And, Min, Product, Sum, WARPS, WideSum, Xor};
+use super::{Scan, Starts, segments, segments_flipped};
 
 /// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor, the
-/// elements of a vector, the words of it in the input and the vectors of a thread, and then, for each kernel, its name, the operator, and
-/// the operators whose bits are the same.
+/// elements of a vector, the words of it in the input and the vectors of a thread, and then, for each kernel, its name, the operator,
+/// the operators whose bits are the same, and behind a `|` those whose bits are when they are flipped.
 #[macro_export]
 macro_rules! segmented_scan_instances {
     ($with:ident) => {
         $with! { sm_75, 4, 4, 4, 4;
             scan_segments_sum_f32: Sum<f32>;
-            scan_segments_min_f32: Min<f32>;
-            scan_segments_max_f32: Max<f32>;
+            scan_segments_min_f32: Min<f32> | Max<f32>;
         }
         $with! { sm_75, 3, 2, 2, 5;
             scan_segments_wide_sum_f32: WideSum<f32>;
@@ -26,16 +25,14 @@ macro_rules! segmented_scan_instances {
         }
         $with! { sm_75, 3, 2, 4, 5;
             scan_segments_sum_f64: Sum<f64>;
-            scan_segments_min_f64: Min<f64>;
-            scan_segments_max_f64: Max<f64>;
+            scan_segments_min_f64: Min<f64> | Max<f64>;
         }
         $with! { sm_75, 3, 2, 4, 5;
             scan_segments_product_f64: Product<f64>;
         }
         $with! { sm_75, 3, 8, 4, 4;
             scan_segments_sum_f16: Sum<f16>;
-            scan_segments_min_f16: Min<f16>;
-            scan_segments_max_f16: Max<f16>;
+            scan_segments_min_f16: Min<f16> | Max<f16>;
         }
         $with! { sm_75, 4, 4, 2, 4;
             scan_segments_wide_sum_f16: WideSum<f16>;
@@ -45,8 +42,7 @@ macro_rules! segmented_scan_instances {
         }
         $with! { sm_75, 3, 8, 4, 4;
             scan_segments_sum_bf16: Sum<bf16>;
-            scan_segments_min_bf16: Min<bf16>;
-            scan_segments_max_bf16: Max<bf16>;
+            scan_segments_min_bf16: Min<bf16> | Max<bf16>;
         }
         $with! { sm_75, 4, 4, 2, 4;
             scan_segments_wide_sum_bf16: WideSum<bf16>;
@@ -56,10 +52,7 @@ macro_rules! segmented_scan_instances {
         }
         $with! { sm_75, 4, 4, 4, 4;
             scan_segments_sum_u32: Sum<u32>, Sum<i32>;
-            scan_segments_min_u32: Min<u32>;
-            scan_segments_min_i32: Min<i32>;
-            scan_segments_max_u32: Max<u32>;
-            scan_segments_max_i32: Max<i32>;
+            scan_segments_min_u32: Min<u32> | Max<u32>, Min<i32>, Max<i32>;
         }
         $with! { sm_75, 3, 2, 2, 5;
             scan_segments_wide_sum_u32: WideSum<u32>;
@@ -67,29 +60,21 @@ macro_rules! segmented_scan_instances {
         }
         $with! { sm_75, 4, 4, 4, 4;
             scan_segments_product_u32: Product<u32>, Product<i32>;
-            scan_segments_and_u32: And<u32>, And<i32>;
-            scan_segments_or_u32: Or<u32>, Or<i32>;
+            scan_segments_and_u32: And<u32> | And<i32>, Or<u32>, Or<i32>;
             scan_segments_xor_u32: Xor<u32>, Xor<i32>;
         }
         $with! { sm_75, 3, 2, 4, 5;
             scan_segments_sum_u64: Sum<u64>, Sum<i64>;
-            scan_segments_min_u64: Min<u64>;
-            scan_segments_min_i64: Min<i64>;
-            scan_segments_max_u64: Max<u64>;
-            scan_segments_max_i64: Max<i64>;
+            scan_segments_min_u64: Min<u64> | Max<u64>, Min<i64>, Max<i64>;
         }
         $with! { sm_75, 2, 2, 4, 5;
             scan_segments_product_u64: Product<u64>, Product<i64>;
-            scan_segments_and_u64: And<u64>, And<i64>;
-            scan_segments_or_u64: Or<u64>, Or<i64>;
+            scan_segments_and_u64: And<u64> | And<i64>, Or<u64>, Or<i64>;
             scan_segments_xor_u64: Xor<u64>, Xor<i64>;
         }
         $with! { sm_75, 2, 16, 4, 4;
             scan_segments_sum_u8: Sum<u8>, Sum<i8>;
-            scan_segments_min_u8: Min<u8>;
-            scan_segments_min_i8: Min<i8>;
-            scan_segments_max_u8: Max<u8>;
-            scan_segments_max_i8: Max<i8>;
+            scan_segments_min_u8: Min<u8> | Max<u8>, Min<i8>, Max<i8>;
         }
         $with! { sm_75, 4, 4, 1, 4;
             scan_segments_wide_sum_u8: WideSum<u8>;
@@ -97,16 +82,12 @@ macro_rules! segmented_scan_instances {
         }
         $with! { sm_75, 2, 16, 4, 4;
             scan_segments_product_u8: Product<u8>, Product<i8>;
-            scan_segments_and_u8: And<u8>, And<i8>;
-            scan_segments_or_u8: Or<u8>, Or<i8>;
+            scan_segments_and_u8: And<u8> | And<i8>, Or<u8>, Or<i8>;
             scan_segments_xor_u8: Xor<u8>, Xor<i8>;
         }
         $with! { sm_75, 3, 8, 4, 4;
             scan_segments_sum_u16: Sum<u16>, Sum<i16>;
-            scan_segments_min_u16: Min<u16>;
-            scan_segments_min_i16: Min<i16>;
-            scan_segments_max_u16: Max<u16>;
-            scan_segments_max_i16: Max<i16>;
+            scan_segments_min_u16: Min<u16> | Max<u16>, Min<i16>, Max<i16>;
         }
         $with! { sm_75, 4, 4, 2, 4;
             scan_segments_wide_sum_u16: WideSum<u16>;
@@ -114,15 +95,14 @@ macro_rules! segmented_scan_instances {
         }
         $with! { sm_75, 3, 8, 4, 4;
             scan_segments_product_u16: Product<u16>, Product<i16>;
-            scan_segments_and_u16: And<u16>, And<i16>;
-            scan_segments_or_u16: Or<u16>, Or<i16>;
+            scan_segments_and_u16: And<u16> | And<i16>, Or<u16>, Or<i16>;
             scan_segments_xor_u16: Xor<u16>, Xor<i16>;
         }
     };
 }
 
-macro_rules! kernels {
-    ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $($name:ident: $scan:ty $(, $same:ty)*;)*) => { $(
+macro_rules! kernel {
+    ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal, $name:ident: $scan:ty) => {
         /// Scans segments of `len` elements of `input` into `output`. How to launch it is said at [`segments`].
         #[kernel(images = $images, launch_bounds(256, $blocks))]
         pub fn $name(
@@ -140,6 +120,37 @@ macro_rules! kernels {
             let starts = Starts { kind, array: starts, count };
             segments::<$scan, $v, $n, 4, $l, WARPS>(input, output, len, starts, initial, mode, words, capacity);
         }
-    )* };
+    };
+    ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal, $name:ident: $scan:ty | $($flipped:ty),+) => {
+        /// Scans segments of `len` elements of `input` into `output`, the bits of `flip` flipped. How to launch it is said at
+        /// [`segments_flipped`].
+        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        pub fn $name(
+            input: Global<<$scan as Scan>::Item>,
+            output: GlobalMut<<$scan as Scan>::Output>,
+            len: u64,
+            kind: u32,
+            starts: Global<u8>,
+            count: u64,
+            initial: <$scan as Scan>::Register,
+            mode: u32,
+            words: GlobalMut<u64>,
+            capacity: u64,
+            flip: u64,
+        ) {
+            let starts = Starts { kind, array: starts, count };
+            segments_flipped::<$scan, $v, $n, 4, $l, WARPS>(
+                input, output, len, starts, initial, mode, words, capacity, flip,
+            );
+        }
+    };
+}
+
+macro_rules! kernels {
+    ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $(
+        $name:ident: $scan:ty $(, $same:ty)* $(| $($flipped:ty),+)?;
+    )*) => {
+        $( kernel! { $images, $blocks, $v, $n, $l, $name: $scan $(| $($flipped),+)? } )*
+    };
 }
 segmented_scan_instances!(kernels);

@@ -15,7 +15,7 @@ mod starts;
 
 pub use kernels::*;
 pub use operator::{BySegment, Since, element};
-pub use segments::segments;
+pub use segments::{segments, segments_flipped};
 pub use starts::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};
 
 use gpu_std::shared::SharedLayout;
@@ -34,7 +34,7 @@ pub const fn shared_bytes(shape: Shape) -> u32 {
     SharedLayout::new()
         .array::<u32>(shape.warps * shape.words)
         .array::<u32>(2 * shape.words)
-        .array::<u32>(1)
+        .array::<u32>(2)
         .array::<u64>(1)
         .array::<u32>(2 * shape.warps * shape.words)
         .array::<u32>(2 * shape.warps)

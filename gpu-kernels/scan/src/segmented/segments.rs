@@ -5,16 +5,16 @@ use core::marker::PhantomData;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
-use gpu_std::{device, opaque, shared, unroll};
+use gpu_std::{device, opaque, rolled, shared, unroll};
 
 use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::super::memory::{Extent, Places, load, store};
+use super::super::memory::{Extent, Places, Room, load_backwards, load_in_turn, store_row, store_vector};
 use super::super::packed::Packed;
 use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
-use super::super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan};
+use super::super::{EXCLUSIVE, Flip, HEADER_WORDS, REVERSE, SECTION, Scan};
 use super::operator::{BySegment, Since, element};
-use super::starts::{Starts, Tile, Window};
+use super::starts::{Starts, Tile};
 use gpu_collective::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -36,13 +36,56 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
+    scan_tiles::<S, (), V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, ());
+}
+
+/// As [`segments`], with the bits of `flip` flipped in all elements and results, as [`whole_flipped`](super::super::whole_flipped) does.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+pub fn segments_flipped<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: u64,
+) {
+    scan_tiles::<S, u64, V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, flip);
+}
+
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn scan_tiles<
+    S: Scan,
+    F: Flip,
+    const V: usize,
+    const N: usize,
+    const M: usize,
+    const L: usize,
+    const W: usize,
+>(
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    words: GlobalMut<u64>,
+    capacity: u64,
+    flip: F,
+) {
     const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
     let register_words = <Since<S::Register> as Accumulator>::WORDS;
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
-    // For the end, or the compiler would keep it in a register all the while.
-    let blocks = memory.array::<u32>(1);
+    // The offsets for an element, and for the end how many blocks there are: the compiler would keep them in registers all the while.
+    let kept = memory.array::<u32>(2);
     let block_ticket = memory.array::<u64>(1);
     let held_warps = HeldWarps {
         results: memory.array::<u32>(2 * W as u32 * register_words),
@@ -55,17 +98,19 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
-    let density = starts.density(len);
 
     let mut several = false;
+    if thread_idx_x() == 0 {
+        kept.write(0, starts.density(len).to_bits());
+    }
     if tiles > 1 {
         if thread_idx_x() == 0 {
             block_ticket.write(0, tickets.draw());
-            blocks.write(0, grid_dim_x());
+            kept.write(1, grid_dim_x());
         }
-        sync_threads();
         several = tiles > grid_dim_x() || tiles > SECTION;
     }
+    sync_threads();
     let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
     let published =
         Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
@@ -76,20 +121,14 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         if tile < tiles {
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             // Both are under way at once, what is needed first first.
-            let is_plain = part.is_plain(input.address(), N);
-            let mut window = Window::default();
-            if is_plain {
-                window = starts.ask::<W>(part.tile(len), density);
-            }
-            let vectors = part.load(input, exchange);
-            if !is_plain {
-                window = starts.ask::<W>(part.tile(len), density);
-            }
+            let window = starts.ask::<W>(part.tile(len), f32::from_bits(kept.read(0)));
+            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
+            let waiting = Waiting::<S, V, N, L, W>::at(rooms);
+            let vectors = part.load(input, exchange, waiting.room(), flip);
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
             starts.mark::<W>(part.tile(len), window, bits, bit_words);
             let (ends, own) = part.scan_rows(&vectors, bits, initial);
-            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
             let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
             total = of_tile;
@@ -131,12 +170,12 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
             // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
             if is_plain && mode & EXCLUSIVE == 0 {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
-                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<true, false>(output, waiting, bits, around, own, initial, exchange, flip);
             } else if is_plain {
                 let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
-                part.store::<true>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<true, true>(output, waiting, bits, around, own, initial, exchange, flip);
             } else {
-                part.store::<false>(output, waiting, bits, around, own, initial, exchange);
+                part.store::<false, true>(output, waiting, bits, around, own, initial, exchange, flip);
             }
         }
         if tile >= tiles {
@@ -154,7 +193,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket, blocks.read(0));
+        tickets.finish(tile, published.mark, block_ticket, kept.read(1));
     }
 }
 
@@ -254,15 +293,25 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     }
 
     #[inline(always)]
-    fn load(&self, input: Global<S::Item>, exchange: Shared<u32>) -> [[u32; N]; L] {
+    fn load(
+        &self,
+        input: Global<S::Item>,
+        exchange: Shared<u32>,
+        room: Room,
+        flip: impl Flip,
+    ) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        if self.is_plain(input.address(), N) {
+        let vectors = if self.is_plain(input.address(), N) {
             // Nothing waits for them here; turned around, they would be waited for before the offsets are.
             let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
-            return core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32));
-        }
-        load::<S::Item, V, N, L>(tile, self.places, extent, S::IDENTITY, exchange)
+            core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32))
+        } else if extent.is_complete && extent.is_aligned {
+            load_backwards::<S::Item, V, N, L>(tile, self.places)
+        } else {
+            load_in_turn::<S::Item, V, N, L>(tile, self.places, extent, flip.nothing::<S, N>(), exchange, room)
+        };
+        core::array::from_fn(|row| flip.words(vectors[row]))
     }
 
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
@@ -310,10 +359,10 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         (ends, own)
     }
 
-    /// Writes the results of the thread's vectors in `waiting`.
+    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop if it is to be less code.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
-    fn store<const PLAIN: bool>(
+    fn store<const PLAIN: bool, const IN_TURN: bool>(
         &self,
         output: GlobalMut<S::Output>,
         waiting: Waiting<S, V, N, L, W>,
@@ -322,6 +371,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         held: Held<S::Register>,
         initial: S::Register,
         exchange: Shared<u32>,
+        flip: impl Flip,
     ) {
         let lane = opaque(warp::lane_id());
         let extent = self.extent(output.address(), M);
@@ -368,21 +418,24 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             } else {
                 unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
             }
+            let packed = flip.words(packed);
             if PLAIN {
                 let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
+            } else if self.places.has_vectors(row as u32, V as u32, extent) {
+                store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
             } else {
-                store::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
+                store_row::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
             }
         };
-        if PLAIN {
+        if !IN_TURN {
             unroll::<L>(store_row);
         } else {
-            // Opaque, or the loop would be unrolled, in more registers than there are.
             let mut row = 0;
             while row < L as u32 {
+                row = rolled(row);
                 store_row(row as usize);
-                row = opaque(row + 1);
+                row += 1;
             }
         }
     }

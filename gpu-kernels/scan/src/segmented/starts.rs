@@ -11,7 +11,7 @@ use gpu_std::float::mul_add;
 use gpu_std::memory::{Element, Global, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 /// Segments start at elements with a flag that is not zero.
 pub const BY_FLAGS: u32 = 0;
@@ -67,6 +67,19 @@ impl Tile {
         if self.reverse { self.left - 1 } else { 0 }
     }
 
+    /// An element, or the last one if there are fewer, and its neighbour: before it or, backwards, behind it; itself where it has none.
+    #[inline(always)]
+    fn neighbours(self, element: u32) -> (u32, u32) {
+        let own = element.min(self.left - 1);
+        let neighbour = if self.reverse {
+            let is_after = self.base + self.left as u64 != self.len;
+            if is_after { own + 1 } else { (own + 1).min(self.left - 1) }
+        } else {
+            own.max((self.base == 0) as u32).wrapping_sub(1)
+        };
+        (own, neighbour)
+    }
+
     /// The place of an element in the order of the scan: that of its bit.
     #[inline(always)]
     fn place(self, element: u32) -> u32 {
@@ -76,6 +89,11 @@ impl Tile {
 
 /// Offsets that a thread asks for at once: with 256 threads those of a tile of 4096 elements in segments of 4.
 const AT_ONCE: usize = 4;
+
+/// Words of bits that a warp asks flags for at once: a flag each for a lane.
+const FLAGS_AT_ONCE: usize = 4;
+/// Words of bits that it asks keys for, two each for a lane.
+const KEYS_AT_ONCE: usize = 2;
 
 /// As many offsets for each thread, a stride of the block apart.
 #[derive(Clone, Copy, Default)]
@@ -130,38 +148,30 @@ impl Starts {
     pub(super) fn mark<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>, words: u32) {
         // Opaque, or addresses and numbers of the thread would be kept while vectors are on their way.
         let thread = opaque(thread_idx_x());
-        match self.kind {
-            BY_FLAGS => vote::<W, 4>(tile, bits, words, |at, other| {
-                let flags = self.array.offset(tile.base);
-                flags.read(if tile.reverse { other } else { at }) != 0
-            }),
-            BY_OFFSETS | OF_LENGTH => {
-                let mut word = thread;
-                while word < words {
-                    bits.write(word, 0);
-                    word += 32 * W as u32;
+        if self.kind == BY_OFFSETS || self.kind == OF_LENGTH {
+            let mut word = thread;
+            while word < words {
+                bits.write(word, 0);
+                word += 32 * W as u32;
+            }
+            if self.kind == BY_OFFSETS {
+                self.mark_offsets::<W>(tile, window, bits);
+            } else {
+                sync_threads();
+                if thread == 0 && tile.has_first() {
+                    set(bits, tile.place(tile.first()));
                 }
-                if self.kind == BY_OFFSETS {
-                    self.mark_offsets::<W>(tile, window, bits);
-                } else {
-                    sync_threads();
-                    if thread == 0 && tile.has_first() {
-                        set(bits, tile.place(tile.first()));
-                    }
-                    // Opaque, or what is worked out from it would be kept from tile to tile.
-                    let length =
-                        (opaque((self.count >> 32) as u32) as u64) << 32 | opaque(self.count as u32) as u64;
-                    let mut at = distance_to_multiple(tile.from(), length) + thread as u64 * length;
-                    while at < tile.left as u64 {
-                        set(bits, tile.place(at as u32));
-                        at += 32 * W as u64 * length;
-                    }
+                // Opaque, or what is worked out from it would be kept from tile to tile.
+                let length =
+                    (opaque((self.count >> 32) as u32) as u64) << 32 | opaque(self.count as u32) as u64;
+                let mut at = distance_to_multiple(tile.from(), length) + thread as u64 * length;
+                while at < tile.left as u64 {
+                    set(bits, tile.place(at as u32));
+                    at += 32 * W as u64 * length;
                 }
             }
-            kind if kind == BY_KEY => vote::<W, 2>(tile, bits, words, self.differs::<u8>(tile)),
-            kind if kind == BY_KEY + 1 => vote::<W, 2>(tile, bits, words, self.differs::<u16>(tile)),
-            kind if kind == BY_KEY + 2 => vote::<W, 2>(tile, bits, words, self.differs::<u32>(tile)),
-            _ => vote::<W, 2>(tile, bits, words, self.differs::<u64>(tile)),
+        } else {
+            self.vote::<W>(tile, bits, words);
         }
         sync_threads();
     }
@@ -175,7 +185,7 @@ impl Starts {
         // No offset is as far as some tiles are.
         let is_beyond = tile.from() > u32::MAX as u64;
         let from = tile.from().min(u32::MAX as u64) as u32;
-        let mut window = window;
+        let (mut window, mut next, mut is_known) = (window, window.first, true);
         let is_less = window.left > 0 && window.offsets[0] < from;
         let less = sync_threads_count(is_less) as u64;
         // The first that is not less is among the threads' first ones, or it has to be looked for.
@@ -187,12 +197,13 @@ impl Starts {
                 shift += threads.trailing_zeros();
             }
             while shift > 0 {
+                shift = rolled(shift);
                 let probe = low + ((thread + 1) << shift) - 1;
                 let is_less = probe < self.count && self.array.cast::<u32>().offset(probe).read(0) < from;
                 low += (sync_threads_count(is_less) as u64) << shift;
                 shift -= threads.trailing_zeros();
             }
-            window = self.window::<W>(low);
+            (next, is_known) = (low, false);
         }
         if thread == 0 && tile.has_first() {
             set(bits, tile.place(tile.first()));
@@ -202,7 +213,13 @@ impl Starts {
         }
         // What lies before the tile is further away than its last element, modulo 2^32.
         let last = (tile.left - 1).min(u32::MAX - from);
+        // The compiler would put the first window's iteration before the others.
+        let mut is_known = opaque(is_known as u32);
         loop {
+            is_known = rolled(is_known);
+            if is_known == 0 {
+                window = self.window::<W>(next);
+            }
             unroll::<AT_ONCE>(|i| {
                 let distance = window.offsets[i].wrapping_sub(from);
                 // An offset that does not exist is 0: if that is in the tile, it is where the array starts.
@@ -213,19 +230,69 @@ impl Starts {
             if window.left <= ((AT_ONCE - 1) * 32 * W) as u32 || window.offsets[AT_ONCE - 1] > from + last {
                 break;
             }
-            window = self.window::<W>(window.first + (AT_ONCE * 32 * W) as u64);
+            (next, is_known) = (next + (AT_ONCE * 32 * W) as u64, opaque(0));
         }
     }
 
-    /// Whether element `at` of the tile has another key than element `other`.
+    /// Sets the bits of all elements that start a segment by their flags or keys. A warp asks for those of several words of bits at
+    /// once: all ways of asking are in one loop, so that what is done with the answers stands there once.
+    #[device]
     #[inline(always)]
-    fn differs<K: Element>(self, tile: Tile) -> impl Fn(u32, u32) -> bool {
+    fn vote<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
+        let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
+        let at_once = if self.kind == BY_FLAGS { FLAGS_AT_ONCE } else { KEYS_AT_ONCE } as u32;
+        let mut word = at_once * warp;
+        while word < words {
+            let kind = opaque(self.kind);
+            let heads = if kind == BY_FLAGS {
+                let flags = self.array.offset(tile.base);
+                // Without a condition around them, all are asked for at once.
+                let flags: [u8; FLAGS_AT_ONCE] = core::array::from_fn(|i| {
+                    let (own, neighbour) = tile.neighbours((word + i as u32) * 32 + lane);
+                    flags.read(if tile.reverse { neighbour } else { own })
+                });
+                flags.map(|flag| flag != 0)
+            } else if kind == BY_KEY {
+                self.differ::<u8>(tile, word * 32 + lane)
+            } else if kind == BY_KEY + 1 {
+                self.differ::<u16>(tile, word * 32 + lane)
+            } else if kind == BY_KEY + 2 {
+                self.differ::<u32>(tile, word * 32 + lane)
+            } else {
+                self.differ::<u64>(tile, word * 32 + lane)
+            };
+            // A lane for each of the words.
+            let mut votes = 0;
+            unroll::<FLAGS_AT_ONCE>(|i| {
+                let of_word = warp_vote_ballot(FULL, heads[i]);
+                votes = if lane == i as u32 { of_word } else { votes };
+            });
+            let own = word + lane;
+            if lane < at_once && own < words {
+                let at = own * 32;
+                let valid =
+                    if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
+                let mut of_word = votes & valid;
+                if tile.has_first() && tile.first() / 32 == own {
+                    of_word |= 1 << (tile.first() % 32);
+                }
+                let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
+                bits.write(tile.place(at) / 32, of_word);
+            }
+            word += W as u32 * at_once;
+        }
+    }
+
+    /// Whether elements `at`, `at + 32`, … of the tile have other keys than their neighbours.
+    #[inline(always)]
+    fn differ<K: Element>(self, tile: Tile, at: u32) -> [bool; FLAGS_AT_ONCE] {
         // What lies before the tile has negative numbers.
         let keys = self.array.cast::<K>().offset(tile.base);
-        move |at, other| {
-            let neighbour = keys.offset((other as i32) as i64 as u64).read(0);
-            keys.read(at) != neighbour
-        }
+        let pairs: [(K, K); KEYS_AT_ONCE] = core::array::from_fn(|i| {
+            let (own, neighbour) = tile.neighbours(at + 32 * i as u32);
+            (keys.read(own), keys.offset((neighbour as i32) as i64 as u64).read(0))
+        });
+        core::array::from_fn(|i| i < KEYS_AT_ONCE && pairs[i % KEYS_AT_ONCE].0 != pairs[i % KEYS_AT_ONCE].1)
     }
 }
 
@@ -245,6 +312,7 @@ fn distance_to_multiple(from: u64, length: u64) -> u64 {
     let mut rest = from;
     let mut shift = length.leading_zeros().saturating_sub(from.leading_zeros());
     loop {
+        shift = rolled(shift);
         if rest >= length << shift {
             rest -= length << shift;
         }
@@ -260,47 +328,4 @@ fn distance_to_multiple(from: u64, length: u64) -> u64 {
 #[inline(always)]
 fn set(bits: Shared<u32>, at: u32) {
     bits.atomic(at / 32).fetch_or(1 << (at % 32), Ordering::Relaxed, Scope::Block);
-}
-
-/// Sets the bits of all elements that start a segment: `starts` is told an element's number and that of its neighbour, before it or backwards
-/// behind it, or its own where it has none. A warp asks for those of `AT_ONCE` words of bits at once.
-#[device]
-#[inline(always)]
-fn vote<const W: usize, const AT_ONCE: usize>(
-    tile: Tile,
-    bits: Shared<u32>,
-    words: u32,
-    starts: impl Fn(u32, u32) -> bool,
-) {
-    let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
-    let first = (tile.base == 0) as u32;
-    let after = tile.base + tile.left as u64 != tile.len;
-    let mut word = AT_ONCE as u32 * warp;
-    while word < words {
-        let mut heads = [false; AT_ONCE];
-        // Without a condition around them, all are asked for at once.
-        unroll::<AT_ONCE>(|i| {
-            let own = ((word + i as u32) * 32 + lane).min(tile.left - 1);
-            let other = if tile.reverse {
-                if after { own + 1 } else { (own + 1).min(tile.left - 1) }
-            } else {
-                own.max(first).wrapping_sub(1)
-            };
-            heads[i] = starts(own, other);
-        });
-        unroll::<AT_ONCE>(|i| {
-            let votes = warp_vote_ballot(FULL, heads[i]);
-            let at = (word + i as u32) * 32;
-            let valid = if at + 32 <= tile.left { FULL } else { (1u32 << (tile.left.max(at) - at)) - 1 };
-            if lane == 0 && word + (i as u32) < words {
-                let mut of_word = votes & valid;
-                if tile.has_first() && tile.first() / 32 == word + i as u32 {
-                    of_word |= 1 << (tile.first() % 32);
-                }
-                let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
-                bits.write(tile.place(at) / 32, of_word);
-            }
-        });
-        word += (W * AT_ONCE) as u32;
-    }
 }

@@ -17,15 +17,15 @@ pub use kernels::*;
 pub use runs::{describe, describe_blocks};
 pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 
-use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{self, FULL, warp_vote_ballot};
+use gpu_std::warp::{FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, shared, unroll};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::operator::Sum;
+use super::whole::draw;
 use super::{GROUP, SECTION};
 
 /// Warps of a block.
@@ -124,7 +124,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     // Opaque: the compiler would keep what follows from the number of tiles.
     let published =
         || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark: MARK, several };
-    let draw = || words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32;
+    let draw = || draw(words) as u32;
 
     if thread == 0 {
         block_ticket.write(0, draw());
@@ -213,7 +213,8 @@ impl Part {
         warp_counts: Shared<u32>,
     ) -> u32 {
         // Opaque: the compiler would keep all addresses of the thread from tile to tile.
-        let (thread, lane) = (opaque(thread_idx_x()), warp::lane_id());
+        let thread = opaque(thread_idx_x());
+        let lane = thread % 32;
         let (base, left) = (self.base(), self.left());
         let first = thread / 32 * 32 * L as u32 + lane;
         let part = items.offset(base);

@@ -158,12 +158,20 @@ pub(super) fn full<T: Pixel, const N: usize>(
     let mut first = 0;
     while first < place.rows {
         let mut sums = [-T::Sum::ZERO; FULL_ROWS as usize];
-        let mut line = 0;
-        while line < geometry.taps_y {
-            let row = place.row + first + line;
-            let ys: [i32; FULL_ROWS as usize] =
-                core::array::from_fn(|r| input_row(&geometry, row + r as u32, 0));
-            let rows = ys.map(|y| input.offset(y.max(0) as u64 * geometry.input_pitch));
+        // Where the rows lie that the outputs' rows meet: from one row of the filter to the next they move on by one. The first few steps
+        // only find them.
+        let (mut ys, mut rows) = ([0; FULL_ROWS as usize], [input; FULL_ROWS as usize]);
+        let mut step = 0;
+        while step < geometry.taps_y + (FULL_ROWS - 1) {
+            let y = input_row(&geometry, place.row + first, step);
+            unroll::<{ FULL_ROWS as usize - 1 }>(|r| (ys[r], rows[r]) = (ys[r + 1], rows[r + 1]));
+            ys[FULL_ROWS as usize - 1] = y;
+            rows[FULL_ROWS as usize - 1] = input.offset(y.max(0) as u64 * geometry.input_pitch);
+            step += 1;
+            if step < FULL_ROWS {
+                continue;
+            }
+            let line = step - FULL_ROWS;
             let mut tap = 0;
             while tap < geometry.taps_x {
                 let weight = shared.read(line * geometry.taps_x + tap);
@@ -174,7 +182,6 @@ pub(super) fn full<T: Pixel, const N: usize>(
                 });
                 tap += 1;
             }
-            line += 1;
         }
         unroll::<{ FULL_ROWS as usize }>(|r| {
             if first + (r as u32) < place.rows {

@@ -55,8 +55,8 @@ pub struct Geometry {
     pub input_aligned: u32,
     /// Whether the output's rows start at multiples of 16 bytes: 1 or 0.
     pub output_aligned: u32,
-    /// Nothing.
-    pub reserved: u32,
+    /// What makes words of the input unsigned, and words of unsigned results the output's: [`Pixel::FLIP`](super::Pixel::FLIP).
+    pub flip: u32,
 }
 
 /// Where a block works.

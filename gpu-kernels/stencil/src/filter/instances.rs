@@ -65,12 +65,6 @@ separable! {
         3, 8: separable_u16x3_3, 5, 7: separable_u16x3_5, 7, 5: separable_u16x3_7, 9, 4: separable_u16x3_9, 11, 4: separable_u16x3_11;
     u16, f32, sm_75_80, 8, 4:
         3, 8: separable_u16x4_3, 5, 7: separable_u16x4_5, 7, 5: separable_u16x4_7, 9, 4: separable_u16x4_9, 11, 4: separable_u16x4_11;
-    i16, f32, sm_75_80, 8, 1:
-        3, 6: separable_i16_3, 5, 5: separable_i16_5, 7, 4: separable_i16_7, 9, 4: separable_i16_9, 11, 3: separable_i16_11;
-    i16, f32, sm_75_80, 8, 3:
-        3, 8: separable_i16x3_3, 5, 7: separable_i16x3_5, 7, 5: separable_i16x3_7, 9, 4: separable_i16x3_9, 11, 4: separable_i16x3_11;
-    i16, f32, sm_75_80, 8, 4:
-        3, 8: separable_i16x4_3, 5, 7: separable_i16x4_5, 7, 5: separable_i16x4_7, 9, 4: separable_i16x4_9, 11, 4: separable_i16x4_11;
 }
 
 macro_rules! full {
@@ -123,12 +117,6 @@ full! {
         3, 8: full_u16x3_3, 5, 5: full_u16x3_5, 7, 4: full_u16x3_7, 11, 2: full_u16x3_11;
     u16, f32, sm_75_80, 8, 4:
         3, 8: full_u16x4_3, 5, 5: full_u16x4_5, 7, 3: full_u16x4_7, 11, 2: full_u16x4_11;
-    i16, f32, sm_75_80, 8, 1:
-        3, 8: full_i16_3, 5, 6: full_i16_5, 7, 4: full_i16_7, 11, 3: full_i16_11;
-    i16, f32, sm_75_80, 8, 3:
-        3, 8: full_i16x3_3, 5, 5: full_i16x3_5, 7, 4: full_i16x3_7, 11, 2: full_i16x3_11;
-    i16, f32, sm_75_80, 8, 4:
-        3, 8: full_i16x4_3, 5, 5: full_i16x4_5, 7, 3: full_i16x4_7, 11, 2: full_i16x4_11;
 }
 
 macro_rules! sobel {
@@ -156,13 +144,12 @@ sobel! {
     f64, f64, f64, 2: sm_75_80, 1, 6: sobel_f64, sm_75_80, 3, 6: sobel_f64x3, sm_75_80, 4, 6: sobel_f64x4;
     u8, i16, f32, 16: sm_75_80, 1, 2: sobel_u8, sm_75_80, 3, 2: sobel_u8x3, sm_75_80, 4, 2: sobel_u8x4;
     u16, f32, f32, 8: sm_75_80, 1, 4: sobel_u16, sm_75_80, 3, 4: sobel_u16x3, sm_75_80, 4, 4: sobel_u16x4;
-    i16, f32, f32, 8: sm_75_80, 1, 4: sobel_i16, sm_75_80, 3, 4: sobel_i16x3, sm_75_80, 4, 4: sobel_i16x4;
 }
 
 macro_rules! general_sobel {
     ($($T:ty, $G:ty, $Sum:ty: $name:ident;)*) => { $(
         #[doc = concat!("Gradients of `", stringify!($T), "`, any channels: a thread a column, [`sobel::THREADS`] a block.")]
-        #[kernel(images = sm_75_80, launch_bounds(128))]
+        #[kernel(images = sm_75, launch_bounds(128))]
         pub fn $name(
             input: Global<$T>,
             gx: GlobalMut<$G>,

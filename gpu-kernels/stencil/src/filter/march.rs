@@ -23,7 +23,7 @@ use gpu_std::memory::{Global, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
 use gpu_std::warp::sync_warp;
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::geometry::{Geometry, Place, WARPS};
 use super::pixel::Pixel;
@@ -153,7 +153,7 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
         unroll::<32>(|chunk| {
             let at = from + chunk * V;
             if at < end {
-                T::load::<V>(slot, at as u32, |j, value| values[chunk * V + j] = value);
+                T::load::<V>(slot, at as u32, geometry.flip, |j, value| values[chunk * V + j] = value);
             }
         });
         row(
@@ -233,43 +233,44 @@ impl<const C: usize> Filler<C> {
     #[inline(always)]
     fn fill<T: Pixel>(&self, geometry: &Geometry, outside: T, slot: Shared<T>, row: i32, from: Global<T>) {
         let y = near(row, geometry.height as i32, geometry.mode);
+        // Here rather than once, as most strips never ask and have no registers for it.
+        let (mut begin, mut end) =
+            vectors::<T>(geometry, opaque(self.start as u32) as i32, self.segment, C as u32);
         if y < 0 {
-            let mut at = self.lane;
-            while at < opaque(self.segment) {
-                slot.write(at, outside);
-                at += 32;
-            }
-            return;
+            (begin, end) = (0, 0);
         }
         let from = from.offset(((y - row) as i64 as u64).wrapping_mul(geometry.input_pitch));
-        // Here rather than once, as most strips never ask and have no registers for it.
-        let (begin, end) = vectors::<T>(geometry, opaque(self.start as u32) as i32, self.segment, C as u32);
         if geometry.input_aligned == 16 {
-            self.copy(slot, from);
+            if y >= 0 {
+                self.copy(slot, from);
+            }
         } else {
             // Words: nothing waits for them either. The lane's first one is not where its first vector is.
             let from = from.cast::<u32>().offset((self.lane as u64).wrapping_mul(3).wrapping_neg());
             let words = |elements: u32| elements * size_of::<T>() as u32 / 4;
             let mut word = self.lane;
             while word < words(end) {
+                word = rolled(word);
                 if word >= words(begin) {
                     copy::<u32, 1>(slot.cast(), word, from, word - self.lane);
                 }
                 word += 32;
             }
         }
-        // The rest, element by element: at the image's edges, or everything where nothing is aligned.
-        let rest = opaque(self.segment - (end - begin));
+        // The rest, element by element: at the image's edges, or everything where nothing is aligned or the row is outside.
+        let rest = self.segment - (end - begin);
         let line = from.offset(-((self.lane * vector::<T>()) as i64 + self.start as i64) as u64);
         let mut number = self.lane;
         while number < rest {
+            number = rolled(number);
             let at = if number < begin { number } else { number - begin + end };
             let place = self.start + at as i32;
             // Segments start less than 64 pixels before the row.
             let pixel = (place + 64 * C as i32) / C as i32 - 64;
             let x = near(pixel, geometry.width as i32, geometry.mode);
             let channel = place - pixel * C as i32;
-            let value = if x < 0 { outside } else { line.read_only((x * C as i32 + channel) as u32) };
+            let is_outside = x < 0 || y < 0;
+            let value = if is_outside { outside } else { line.read_only((x * C as i32 + channel) as u32) };
             slot.write(at, value);
             number += 32;
         }

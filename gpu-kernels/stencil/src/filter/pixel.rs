@@ -14,6 +14,9 @@ use gpu_std::{device, opaque, unroll};
 pub trait Pixel: Element {
     /// What sums are computed in.
     type Sum: Float;
+    /// The sign bits of the elements of a word: without them, signed integers are unsigned ones, as much more as the sign bit counts.
+    /// The fast kernels of `u16` take `i16` too.
+    const FLIP: u32 = 0;
 
     /// The same value.
     fn widen(self) -> Self::Sum;
@@ -21,11 +24,12 @@ pub trait Pixel: Element {
     /// The nearest value.
     fn narrow(sum: Self::Sum) -> Self;
 
-    /// Gives `put` the `V` elements of a row in shared memory from `index` on, a multiple of `V`, with their numbers.
-    fn load<const V: usize>(row: Shared<Self>, index: u32, put: impl FnMut(usize, Self::Sum));
+    /// Gives `put` the `V` elements of a row in shared memory from `index` on, a multiple of `V`, with their numbers; `flip` is
+    /// [`Self::FLIP`] of what they are.
+    fn load<const V: usize>(row: Shared<Self>, index: u32, flip: u32, put: impl FnMut(usize, Self::Sum));
 
-    /// Writes what `V` sums round to, to `index`, a multiple of `V`, on.
-    fn store<const V: usize>(row: GlobalMut<Self>, index: u32, sums: [Self::Sum; V]);
+    /// Writes what `V` sums round to: all, to a multiple of 16 bytes, if `whole`; else one by one as many as are `left`.
+    fn store<const V: usize>(row: GlobalMut<Self>, flip: u32, whole: bool, left: u32, sums: [Self::Sum; V]);
 }
 
 /// Writes what `V` sums round to, or as many of them as are `left` of a row: `place` is that of the first, a multiple of 16 bytes where
@@ -34,29 +38,20 @@ pub trait Pixel: Element {
 #[inline(always)]
 pub(super) fn store_left<T: Pixel, const V: usize>(
     place: GlobalMut<T>,
+    flip: u32,
     is_aligned: bool,
     left: u32,
-    sums: impl Fn(usize) -> T::Sum,
+    sums: [T::Sum; V],
 ) {
-    if is_aligned && left >= V as u32 {
-        T::store::<V>(place, 0, core::array::from_fn(sums));
-    } else {
-        // Opaque, or all comparisons were made before the march and kept in registers during it.
-        let left = opaque(left);
-        unroll::<V>(|v| {
-            if (v as u32) < left {
-                place.write(v as u32, T::narrow(sums(v)));
-            }
-        });
-    }
+    let whole = is_aligned && left >= V as u32;
+    // Opaque, or all comparisons were made before the march and kept in registers during it.
+    T::store::<V>(place, flip, whole, opaque(left), sums);
 }
 
 /// 2^23: of the sum of it and a number below it, ulps are integers.
 const UNITS: f32 = 8_388_608.0;
 /// Its bits.
 const UNITS_BITS: u32 = 0x4b00_0000;
-/// 1.5 · 2^23: the same for numbers of both signs.
-const SIGNED_UNITS: f32 = 12_582_912.0;
 
 /// `sum` between `low` and `high`, and NaN as `low`.
 #[inline(always)]
@@ -80,22 +75,30 @@ macro_rules! floats {
             }
 
             #[inline(always)]
-            fn load<const V: usize>(row: Shared<$T>, index: u32, mut put: impl FnMut(usize, $T)) {
+            fn load<const V: usize>(row: Shared<$T>, index: u32, _: u32, mut put: impl FnMut(usize, $T)) {
                 const { assert!(V == $vector, "16 bytes") };
                 let values: [$T; V] = row.read_vec(index);
                 unroll::<V>(|j| put(j, values[j]));
             }
 
             #[inline(always)]
-            fn store<const V: usize>(row: GlobalMut<$T>, index: u32, sums: [$T; V]) {
-                // 16 bytes at a time: a lane may have more.
-                unroll::<4>(|part| {
-                    if part * $vector < V {
-                        let part = part * $vector;
-                        let values: [$T; $vector] = core::array::from_fn(|j| sums[part + j]);
-                        row.write_streaming_vec::<$vector>(index + part as u32, values);
-                    }
-                });
+            fn store<const V: usize>(row: GlobalMut<$T>, _: u32, whole: bool, left: u32, sums: [$T; V]) {
+                if whole {
+                    // 16 bytes at a time: a lane may have more.
+                    unroll::<4>(|part| {
+                        if part * $vector < V {
+                            let part = part * $vector;
+                            let values: [$T; $vector] = core::array::from_fn(|j| sums[part + j]);
+                            row.write_streaming_vec::<$vector>(part as u32, values);
+                        }
+                    });
+                } else {
+                    unroll::<V>(|v| {
+                        if (v as u32) < left {
+                            row.write(v as u32, sums[v]);
+                        }
+                    });
+                }
             }
         }
     )* };
@@ -120,7 +123,7 @@ impl Pixel for u8 {
     }
 
     #[inline(always)]
-    fn load<const V: usize>(row: Shared<u8>, index: u32, mut put: impl FnMut(usize, f32)) {
+    fn load<const V: usize>(row: Shared<u8>, index: u32, _: u32, mut put: impl FnMut(usize, f32)) {
         const { assert!(V == 8 || V == 16, "two words or four") };
         let row = row.offset(index).cast::<u32>();
         let words: [u32; 4] = if V == 16 {
@@ -137,7 +140,7 @@ impl Pixel for u8 {
     }
 
     #[inline(always)]
-    fn store<const V: usize>(row: GlobalMut<u8>, index: u32, sums: [f32; V]) {
+    fn store<const V: usize>(row: GlobalMut<u8>, _: u32, whole: bool, left: u32, sums: [f32; V]) {
         const { assert!(V == 8 || V == 16, "two words or four") };
         let mut words = [0; 4];
         unroll::<4>(|word| {
@@ -148,11 +151,16 @@ impl Pixel for u8 {
                 words[word] = byte_permute(pair(0), pair(2), 0x5410);
             }
         });
-        let row = row.cast::<u32>();
-        if V == 16 {
-            row.write_streaming_vec::<4>(index / 4, words);
+        if !whole {
+            unroll::<V>(|v| {
+                if (v as u32) < left {
+                    row.write(v as u32, (words[v / 4] >> (v % 4 * 8)) as u8);
+                }
+            });
+        } else if V == 16 {
+            row.cast::<u32>().write_streaming_vec::<4>(0, words);
         } else {
-            row.write_streaming_vec::<2>(index / 4, [words[0], words[1]]);
+            row.cast::<u32>().write_streaming_vec::<2>(0, [words[0], words[1]]);
         }
     }
 }
@@ -164,9 +172,10 @@ fn bits_of_u8(sum: f32) -> u32 {
 }
 
 macro_rules! halves {
-    ($($T:ident: $flip:literal, $zero:expr, $units:ident, $bits:ident;)*) => { $(
+    ($($T:ident: $own:literal, |$flip:ident| $known:expr;)*) => { $(
         impl Pixel for $T {
             type Sum = f32;
+            const FLIP: u32 = $own;
 
             #[inline(always)]
             fn widen(self) -> f32 {
@@ -176,47 +185,66 @@ macro_rules! halves {
             #[inline(always)]
             fn narrow(sum: f32) -> $T {
                 // As above.
-                opaque($bits(sum) & 0xffff) as $T
+                opaque((bits_of_half(sum, $own) ^ $own) & 0xffff) as $T
             }
 
             #[inline(always)]
-            fn load<const V: usize>(row: Shared<$T>, index: u32, mut put: impl FnMut(usize, f32)) {
+            fn load<const V: usize>(row: Shared<$T>, index: u32, $flip: u32, mut put: impl FnMut(usize, f32)) {
                 const { assert!(V == 8, "four words") };
+                let flip = $known;
                 let words: [u32; 4] = row.offset(index).cast::<u32>().read_vec(0);
                 unroll::<V>(|j| {
                     let selector = if j % 2 == 0 { 0x7610 } else { 0x7632 };
-                    let bits = byte_permute(words[j / 2] ^ $flip, UNITS_BITS, selector);
-                    put(j, f32::from_bits(bits) - $zero);
+                    let bits = byte_permute(words[j / 2] ^ flip, UNITS_BITS, selector);
+                    put(j, f32::from_bits(bits) - zero_of(flip));
                 });
             }
 
             #[inline(always)]
-            fn store<const V: usize>(row: GlobalMut<$T>, index: u32, sums: [f32; V]) {
+            fn store<const V: usize>(row: GlobalMut<$T>, $flip: u32, whole: bool, left: u32, sums: [f32; V]) {
+                let flip = $known;
                 // 16 bytes at a time: a lane may have more.
                 unroll::<2>(|part| {
                     if part * 8 < V {
                         let pair = |word: usize| {
                             let at = part * 8 + 2 * word;
-                            byte_permute($bits(sums[at]), $bits(sums[at + 1]), 0x5410)
+                            let (low, high) = (bits_of_half(sums[at], flip), bits_of_half(sums[at + 1], flip));
+                            byte_permute(low, high, 0x5410) ^ flip
                         };
                         let words = [pair(0), pair(1), pair(2), pair(3)];
-                        row.cast::<u32>().write_streaming_vec::<4>(index / 2 + 4 * part as u32, words);
+                        if whole {
+                            row.cast::<u32>().write_streaming_vec::<4>(4 * part as u32, words);
+                        } else {
+                            unroll::<8>(|v| {
+                                let at = (part * 8 + v) as u32;
+                                if at < left {
+                                    row.write(at, (words[v / 2] >> (v % 2 * 16)) as $T);
+                                }
+                            });
+                        }
                     }
                 });
             }
         }
-
-        /// Bits of which the lower 16 are what `sum` rounds to.
-        #[inline(always)]
-        fn $bits(sum: f32) -> u32 {
-            (clamp(sum, $T::MIN as f32, $T::MAX as f32) + $units).to_bits()
-        }
     )* };
 }
-// Signed numbers with their sign bit flipped are unsigned ones, 2^15 more than they were.
+// What fast kernels read as `i16` is nothing else; they write it for the gradients of `u8`.
 halves! {
-    u16: 0, UNITS, UNITS, bits_of_u16;
-    i16: 0x8000_8000, (UNITS + 32_768.0), SIGNED_UNITS, bits_of_i16;
+    u16: 0, |flip| flip;
+    i16: 0x8000_8000, |_flip| 0x8000_8000;
+}
+
+/// The number that an unsigned zero stands for, below the bits of 2^23: 2^15 less with the sign bit flipped.
+#[inline(always)]
+fn zero_of(flip: u32) -> f32 {
+    f32::from_bits(UNITS_BITS | flip & 0x8000)
+}
+
+/// Bits of which the lower 16 are what `sum` rounds to, 2^15 more if signed numbers are to be flipped.
+#[inline(always)]
+fn bits_of_half(sum: f32, flip: u32) -> u32 {
+    let (low, high) = if flip == 0 { (0.0, 65_535.0) } else { (-32_768.0, 32_767.0) };
+    (clamp(sum, low, high) + zero_of(flip)).to_bits()
 }
 
 #[cfg(test)]

@@ -109,23 +109,17 @@ impl<R: Fn(i32) -> f64> Line<R> {
     #[inline(always)]
     pub fn correlate(&self, first: i32, taps: i32, symmetry: u32, weight: impl Fn(u32) -> f64) -> f64 {
         let weight = |tap: i32| weight(tap as u32);
-        if symmetry == PLAIN {
-            // The last pair comes first.
-            let mut sum = self.at(first + taps - 1) * weight(taps - 1);
-            let mut tap = 0;
-            while tap < taps - 1 {
-                sum += self.at(first + tap) * weight(tap);
-                tap += 1;
-            }
-            return sum;
-        }
-        let middle = taps / 2;
-        let mut sum = self.at(first + middle) * weight(middle);
+        // What comes first is the last element, or the one in the middle; then, in order, those before it, or the pairs around it.
+        let start = if symmetry == PLAIN { taps - 1 } else { taps / 2 };
+        let mut sum = self.at(first + start) * weight(start);
         let mut tap = 0;
-        while tap < middle {
-            let (low, high) = (self.at(first + tap), self.at(first + taps - 1 - tap));
-            let pair = if symmetry == SYMMETRIC { low + high } else { low - high };
-            sum += pair * weight(tap);
+        while tap < start {
+            let mut part = self.at(first + tap);
+            if symmetry != PLAIN {
+                let high = self.at(first + taps - 1 - tap);
+                part = if symmetry == SYMMETRIC { part + high } else { part - high };
+            }
+            sum += part * weight(tap);
             tap += 1;
         }
         sum
@@ -135,16 +129,17 @@ impl<R: Fn(i32) -> f64> Line<R> {
     #[inline(always)]
     pub fn means(&self, first: i32, taps: i32, mut write: impl FnMut(u32, f64)) {
         let mut sum = 0.0;
-        let mut tap = 0;
-        while tap < taps {
-            sum += self.at(first + tap);
-            tap += 1;
-        }
-        write(0, sum / taps as f64);
-        let mut index = 1;
+        // First the window fills; then each element that comes takes the place of another.
+        let mut index = 1 - taps;
         while index < self.length as i32 {
-            sum += self.at(first + index + taps - 1) - self.at(first + index - 1);
-            write(index as u32, sum / taps as f64);
+            let mut change = self.at(first + index + taps - 1);
+            if index > 0 {
+                change -= self.at(first + index - 1);
+            }
+            sum += change;
+            if index >= 0 {
+                write(index as u32, sum / taps as f64);
+            }
             index += 1;
         }
     }

@@ -67,5 +67,5 @@ pub(super) fn store<T: Pixel, const V: usize>(
         place.image as u64 * geometry.output_stride + (place.row + number) as u64 * geometry.output_pitch,
     );
     let left = geometry.output_row.saturating_sub(column);
-    store_left::<T, V>(row.offset(column as u64), geometry.output_aligned != 0, left, |v| sums[v]);
+    store_left::<T, V>(row.offset(column as u64), geometry.flip, geometry.output_aligned != 0, left, sums);
 }

@@ -13,7 +13,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::arctangent::{Coefficients, atan2};
 use super::geometry::{Geometry, Place};
@@ -88,7 +88,7 @@ pub(super) struct Outputs<G: Pixel> {
     pub(super) direction: GlobalMut<G::Sum>,
 }
 
-/// Writes `V` values of output `number`, if it is wanted.
+/// Writes `V` values of output `number`.
 #[device]
 #[inline(always)]
 fn store<T: Pixel, const V: usize>(
@@ -96,15 +96,39 @@ fn store<T: Pixel, const V: usize>(
     targets: &Targets,
     number: usize,
     (image, row, column, end): (u32, u32, u32, u32),
-    values: impl Fn(usize) -> T::Sum,
+    values: [T::Sum; V],
 ) {
-    if targets.wanted & (1 << number) == 0 {
-        return;
-    }
     // Opaque: the compiler would work out the 64-bit places of all outputs before the march, and spill them.
     let row = targets.row(output, number, opaque(image), row).offset(column as u64);
     let is_aligned = targets.aligned & (1 << number) != 0;
-    store_left::<T, V>(row, is_aligned, end.saturating_sub(column), values);
+    store_left::<T, V>(row, 0, is_aligned, end.saturating_sub(column), values);
+}
+
+/// The directions of `V` gradients. They are a queue, in a loop: sides leave at the front, half of them at a time, angles come at the
+/// back. Unrolled, they would be most of the kernel.
+#[device]
+#[inline(always)]
+fn angles<S: Coefficients, const V: usize>(mut gx: [S; V], mut gy: [S; V]) -> [S; V] {
+    let part = const { if V < 8 { V / 2 } else { 4 } };
+    let mut done = 0;
+    while done < V as u32 {
+        done = rolled(done);
+        let mut angles = [S::ZERO; 4];
+        unroll::<4>(|v| {
+            if v < part {
+                angles[v] = atan2(gy[v], gx[v]);
+            }
+        });
+        unroll::<V>(|v| {
+            if v + part < V {
+                (gx[v], gy[v]) = (gx[v + part], gy[v + part]);
+            } else {
+                gx[v] = angles[v + part - V];
+            }
+        });
+        done += part as u32;
+    }
+    gx
 }
 
 /// Writes the value of output `number`, if it is wanted.
@@ -150,10 +174,19 @@ pub(super) fn sobel<T, G, const V: usize, const C: usize>(
         (differences, smoothed) = ([differences[1], d], [smoothed[1], s]);
         if number >= 2 {
             let at = (place.image, place.row + number - 2, column, geometry.output_row);
-            store::<G, V>(outputs.gx, &targets, 0, at, |v| gx[v]);
-            store::<G, V>(outputs.gy, &targets, 1, at, |v| gy[v]);
-            store::<G, V>(outputs.magnitude, &targets, 2, at, |v| magnitude(gx[v], gy[v]));
-            store::<T::Sum, V>(outputs.direction, &targets, 3, at, |v| atan2(gy[v], gx[v]));
+            if targets.wanted & GX != 0 {
+                store::<G, V>(outputs.gx, &targets, 0, at, gx);
+            }
+            if targets.wanted & GY != 0 {
+                store::<G, V>(outputs.gy, &targets, 1, at, gy);
+            }
+            if targets.wanted & MAGNITUDE != 0 {
+                let magnitudes = core::array::from_fn(|v| magnitude(gx[v], gy[v]));
+                store::<G, V>(outputs.magnitude, &targets, 2, at, magnitudes);
+            }
+            if targets.wanted & DIRECTION != 0 {
+                store::<T::Sum, V>(outputs.direction, &targets, 3, at, angles(gx, gy));
+            }
         }
     });
 }

@@ -73,7 +73,10 @@ fn march<T: Float + WarpShuffleValue, const V: usize>(
     let before = border::source(x as i32 - 1, columns, mode) as u32;
     let behind = border::source(x as i32 + V as i32, columns, mode) as u32;
     let (first_lane, last_lane) = (lane == 0 || x == 0, lane == 31 || x + V as u32 >= shape.columns);
-    let at = |z: i32| input.offset(border::source(z, planes, mode) as u64 * plane);
+    let source_plane = |z: i32| border::source(z, planes, mode);
+    let at = |z: i32| input.offset(z as u64 * plane);
+    // What stands for the plane behind the last one: all others of the march are there.
+    let behind_last = source_plane(planes);
     let edge = shape.boundary == DIRICHLET;
     let fixed_row = edge && (y == 0 || y + 1 == shape.rows);
 
@@ -81,11 +84,11 @@ fn march<T: Float + WarpShuffleValue, const V: usize>(
     unroll::<TABLE>(|n| weights[n] = table.read(n as u32));
     let mut z = (chunk * shape.height) as i32;
     let end = (z + shape.height as i32).min(planes);
-    let mut previous: [T; V] = at(z - 1).offset(here).read_only_vec(x);
+    let mut previous: [T; V] = at(source_plane(z - 1)).offset(here).read_only_vec(x);
     let mut current: [T; V] = at(z).offset(here).read_only_vec(x);
     while z < end {
         let centre = at(z);
-        let next: [T; V] = at(z + 1).offset(here).read_only_vec(x);
+        let next: [T; V] = at(if z + 1 < planes { z + 1 } else { behind_last }).offset(here).read_only_vec(x);
         let upper: [T; V] = centre.offset(above).read_only_vec(x);
         let lower: [T; V] = centre.offset(below).read_only_vec(x);
         let mut left = shuffle_up(FULL, current[V - 1], 1);
@@ -126,10 +129,10 @@ fn march<T: Float + WarpShuffleValue, const V: usize>(
 }
 
 macro_rules! kernels {
-    ($($name:ident: $T:ty, $v:literal;)*) => { $(
+    ($($name:ident: $T:ty, $v:literal, $blocks:literal blocks;)*) => { $(
         #[doc = concat!("A step on `", stringify!($T), "`: blocks of [`THREADS`] threads, one for every [`ROWS`] rows of")]
         /// [`WIDTH_BYTES`] bytes and so many planes as it marches through.
-        #[kernel(images = sm_75, launch_bounds(256, 3))]
+        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
         pub fn $name(
             input: Global<$T>,
             source: Global<$T>,
@@ -143,6 +146,6 @@ macro_rules! kernels {
 }
 
 kernels! {
-    stencil_march_f32: f32, 4;
-    stencil_march_f64: f64, 2;
+    stencil_march_f32: f32, 4, 4 blocks;
+    stencil_march_f64: f64, 2, 3 blocks;
 }

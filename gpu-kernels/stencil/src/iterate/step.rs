@@ -10,7 +10,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, kernel, rolled, unroll};
 
 use super::{DIRICHLET, border_mode};
 use crate::border;
@@ -119,6 +119,7 @@ fn step<T: Float>(
     } else {
         let mode = border_mode(step.boundary);
         while tap < step.taps {
+            tap = rolled(tap);
             let [dz, dy, dx] = unpack(places.read(tap));
             let weight = weights.read(tap);
             let plane_there = border::source(z as i32 + dz, step.planes as i32, mode);

@@ -11,7 +11,7 @@
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, kernel, rolled, unroll};
 
 use super::{Part, Pixel, Shape, lerp};
 
@@ -59,11 +59,13 @@ fn half<T: Pixel, const V: usize, const H: usize>(input: Global<T>, output: Glob
         let (rows, columns) = ((y.output - first_row).min(HALF_ROWS), (x.output - first).min(H as u32));
         let mut row = 0;
         while row < rows {
+            row = rolled(row);
             let above = input.offset(2 * row as u64 * shape.input_pitch);
             let below = above.offset(shape.input_pitch);
             let output = output.offset(row as u64 * shape.output_pitch);
             let mut at = 0;
             while at < columns {
+                at = rolled(at);
                 let (left, right) = (2 * at, 2 * at + 1);
                 let (a, b) = (above.read_only(left), above.read_only(right));
                 output.write_streaming(at, mean(a, b, below.read_only(left), below.read_only(right)));
