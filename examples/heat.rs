@@ -4,7 +4,6 @@
 //! call of `gpu_stencil::iterate`, on the best device there is.
 
 use std::error::Error;
-use std::f32::consts::TAU;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use gpu_core::Device;
-use gpu_examples::exit_code;
+use gpu_examples::{exit_code, plate};
 use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, residual, scratch_len};
 use image::codecs::gif::{GifEncoder, Repeat};
 use image::{Delay, Frame, Rgba, RgbaImage};
@@ -100,7 +99,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     };
     let problem = Problem::new(&heat, grid, boundary)?;
     let stream = device.default_stream();
-    let mut state = device.upload(&plate(options))?;
+    let mut state = device.upload(&plate::cells(columns, rows, options.spots, options.seed))?;
     let (mut next, mut scratch) =
         (device.alloc::<f32>(grid.len())?, device.alloc::<f32>(scratch_len(grid, options.steps))?);
 
@@ -147,37 +146,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A cold plate with round spots of all sizes, from 0 to 1.
-fn plate(options: &Options) -> Vec<f32> {
-    let (width, height) = (f32::from(options.width), f32::from(options.height));
-    let random = |number: u32| {
-        let hash = (options.seed ^ number.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
-        let hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-        (hash ^ hash >> 16) as f32 / u32::MAX as f32
-    };
-    let spots: Vec<[f32; 4]> = (0..options.spots)
-        .map(|spot| {
-            let of = |what| random(4 * spot + what);
-            let radius = (0.02 + 0.08 * of(2)) * width.min(height);
-            [of(0) * width, of(1) * height, radius, 0.6 + 0.4 * of(3)]
-        })
-        .collect();
-    let cell = |at: usize| {
-        let x = (at % usize::from(options.width)) as f32 + 0.5;
-        let y = (at / usize::from(options.width)) as f32 + 0.5;
-        let hot = spots.iter().filter(|[left, top, radius, _]| (x - left).hypot(y - top) < *radius);
-        hot.map(|[.., heat]| *heat).fold(0.0, f32::max)
-    };
-    (0..usize::from(options.width) * usize::from(options.height)).map(cell).collect()
-}
-
-/// Black, blue, red, yellow, white: as a thermal camera shows it. Square roots, so that what is nearly cold is seen.
+/// The cells as a thermal camera shows them.
 fn picture(cells: &[f32], options: &Options) -> RgbaImage {
     RgbaImage::from_fn(options.width.into(), options.height.into(), |x, y| {
-        let heat = cells[y as usize * usize::from(options.width) + x as usize].clamp(0.0, 1.0).sqrt();
-        let byte = |value: f32| (255.0 * value.clamp(0.0, 1.0)).round() as u8;
-        let blue = (TAU / 2.0 * heat * 1.6).sin().max(0.0) * 0.8 + (heat - 0.8).max(0.0) * 5.0;
-        Rgba([byte(heat * 1.6 - 0.2), byte(heat * 2.0 - 0.9), byte(blue), 255])
+        let [red, green, blue] = plate::colour(cells[y as usize * usize::from(options.width) + x as usize]);
+        Rgba([red, green, blue, 255])
     })
 }
 

@@ -251,7 +251,8 @@ struct PatternLine {
 }
 
 /// What the assembler made of a kernel: ptxas 13.0, for sm_90. Written by
-/// `cargo run --release -p gpu-builder -- inspect --module transpose_variants --arch 90 --json`.
+/// `cargo run --release -p gpu-builder -- inspect --crate gpu-transpose-kernels --kernel transpose_patch --kernel transpose_patch_half
+/// --arch 90 --json`.
 const REGISTERS: &str = include_str!("records/registers.json");
 
 #[derive(Deserialize)]

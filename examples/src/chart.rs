@@ -9,6 +9,15 @@ use plotters::prelude::*;
 /// The font of all labels: it comes with the program, so that a chart does not depend on the machine.
 pub const FONT: &str = "plot";
 
+/// Makes [`FONT`] ready for use.
+///
+/// # Errors
+/// Where it is no font.
+pub fn font() -> Result<(), Box<dyn Error>> {
+    plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
+        .map_err(|_| "the font is not one".into())
+}
+
 /// A white PNG of so many pixels, its folder made if it is not there, with [`FONT`] ready for use.
 ///
 /// # Errors
@@ -17,8 +26,7 @@ pub fn paper(
     file: &Path,
     pixels: (u32, u32),
 ) -> Result<DrawingArea<BitMapBackend<'_>, Shift>, Box<dyn Error>> {
-    plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| "the font is not one")?;
+    font()?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }

@@ -5,6 +5,7 @@ pub mod chart;
 pub mod choice;
 pub mod convolutions;
 pub mod device;
+pub mod plate;
 pub mod reductions;
 pub mod scans;
 pub mod table;

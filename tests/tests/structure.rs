@@ -25,7 +25,9 @@ fn primitives() -> Vec<String> {
     let (own, others): (Vec<_>, Vec<_>) =
         families().into_iter().partition(|name| root().join(format!("crates/gpu-{name}")).is_dir());
     for family in others {
-        let uses = |name: &&String| read(&format!("crates/gpu-{name}/Cargo.toml")).contains(&format!("gpu-{family}-kernels"));
+        let uses = |name: &&String| {
+            read(&format!("crates/gpu-{name}/Cargo.toml")).contains(&format!("gpu-{family}-kernels"))
+        };
         assert!(own.iter().any(|name| uses(&name)), "no crate offers the kernels of gpu-kernels/{family}");
     }
     own
@@ -88,6 +90,36 @@ fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
         for path in files_below(&root().join(format!("gpu-kernels/{name}/src"))) {
             let text = std::fs::read_to_string(&path).unwrap();
             assert!(!text.contains("unsafe"), "{}: kernels hold no unsafe code", path.display());
+        }
+    }
+}
+
+/// The code at the top of README.md is a project that CI runs.
+#[test]
+fn the_readme_shows_the_outside_project() {
+    let (readme, program) = (read("README.md"), read("examples/outside/src/main.rs"));
+    let (_, program) = program.split_once("\n\n").expect("documentation, then code");
+    let shown = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(shown, Some(program), "README.md and examples/outside/src/main.rs differ");
+}
+
+#[test]
+fn every_example_is_in_the_readme() {
+    let (readme, manifest) = (read("README.md"), read("examples/Cargo.toml"));
+    let examples =
+        manifest.split("[[example]]\nname = \"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let missing: Vec<_> = examples.filter(|name| !readme.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "README.md has no {}", missing.join(", "));
+}
+
+/// What README.md links to or shows is there.
+#[test]
+fn links_of_the_readmes_lead_somewhere() {
+    for file in ["README.md", "benches/results/README.md", "CONTRIBUTING.md"] {
+        let text = read(file);
+        let folder = root().join(file).parent().unwrap().to_path_buf();
+        for link in text.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap()) {
+            assert!(link.contains("://") || link.is_empty() || folder.join(link).exists(), "{file}: {link}");
         }
     }
 }

@@ -5,15 +5,14 @@
 //! ```toml
 //! [package.metadata.gpu]
 //! toolchain = "nightly-2026-05-20"
-//!
-//! [[package.metadata.gpu.module]]
-//! name = "reduce_f32"                       # what #[kernel(module = reduce_f32)] names
-//! images = [{ arch = 75, isa = 74 }]        # compute_75, PTX 7.4; { arch = 90, exact = true, isa = 80 } is sm_90a
+//! images = [{ arch = 75, isa = 74 }]        # sm_75, PTX 7.4; { arch = 90, exact = true, isa = 80 } is sm_90a
 //! stack = { kernel_name = 64 }              # bytes of stack a kernel may have; 0 where not named
 //! generic = ["kernel_name"]                 # kernels that may use generic addresses
 //! ```
 //!
-//! [`Builder`] makes the PTX, a `modules.rs` that the kernel crate includes on the host, and a `manifest.json` that
+//! `#[kernel(images = sm_75)]` says which of them a kernel is compiled for.
+//!
+//! [`Builder`] makes the PTX, a file for each kernel and architecture, and a `manifest.json` that
 //! says what it was made of. [`Checker`] tells whether it still is what the sources give and whether it is fit for the
 //! GPUs it is meant for; [`Inspector`] what each kernel takes of them. `gpu-builder` is the same as a command.
 //!

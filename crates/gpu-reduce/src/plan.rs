@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Which kernels have an image for compute capability 9.0 says `gpu-kernels/Cargo.toml`.
+    /// The kernels' `images` say which have one for compute capability 9.0.
     #[test]
     fn a_long_path_has_a_share_for_each_block_of_an_h200() {
         has_a_share_for_each_of::<Sum<f32>>(4 * 132);

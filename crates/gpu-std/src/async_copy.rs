@@ -7,7 +7,7 @@
 //! sync_threads();                  // … and every other thread's part of it too
 //! ```
 //!
-//! The GPU has the instruction from sm_80 on; in modules for older ones a copy is a load and a store, which has ended when
+//! The GPU has the instruction from sm_80 on; in images for older ones a copy is a load and a store, which has ended when
 //! the thread goes on.
 
 use crate::backend::async_copy as backend;

@@ -12,7 +12,7 @@
 //! In the simulator an element of the result is a chain of fused multiply-adds over ascending `k`, starting with C. PTX does
 //! not say in which order the hardware adds; whether it gives the same bits is for a test on the device to show.
 //!
-//! Each is one instruction in modules for sm_90 and later; for sm_80, which has smaller ones, it is several (`m8n8k4`, over
+//! Each is one instruction in images for sm_90 and later; for sm_80, which has smaller ones, it is several (`m8n8k4`, over
 //! ascending `k`). For older ones it does not compile.
 
 use crate::backend::mma as backend;

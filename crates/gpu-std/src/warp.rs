@@ -250,7 +250,7 @@ reduce_values! {
 
 /// The values of the lanes in `mask` combined, in every one of them.
 ///
-/// In modules for sm_80 and later this is one instruction (`redux.sync`); in older ones it is 5 shuffles for a full
+/// In images for sm_80 and later this is one instruction (`redux.sync`); in older ones it is 5 shuffles for a full
 /// warp, and one shuffle a lane for any other mask.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -2,7 +2,7 @@
 //!
 //! A reduction is a type that implements [`Reduction`]: where it starts, how it takes an element, how two results become
 //! one. [`whole`] reduces an array with it in one launch; [`reduce_instances`](crate::reduce_instances) lists the kernels
-//! that the PTX modules hold.
+//! that there is PTX of.
 //!
 //! # Order of combination
 //! The array is cut into tiles of [`tile`] elements (16 KiB), and every block takes [`tiles_per_block`] consecutive ones. A

@@ -1,7 +1,7 @@
 //! Scans of an array: at every place the combination of all elements up to it.
 //!
 //! A scan's operator is a type that implements [`Scan`]; [`whole`] scans an array with it in one launch, and
-//! [`scan_instances`](crate::scan_instances) lists the kernels that the PTX modules hold.
+//! [`scan_instances`](crate::scan_instances) lists the kernels that there is PTX of.
 //!
 //! # Order of combination
 //! Written `⊕`; what is left out counts as the identity, which changes nothing.
@@ -94,7 +94,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in the PTX modules.
+    /// That of the kernels in PTX.
     ///
     /// What counts is how many bytes of all tiles are under way: a block reads a tile while the one before waits in shared memory, so a
     /// tile must be small enough for five blocks of a multiprocessor, four where elements have 8 bytes and need more registers. (H200,

@@ -79,7 +79,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in the PTX modules: as many keys a thread as registers allow, without spilling (ptxas 13.0) for three blocks on a
+    /// That of the kernels in PTX: as many keys a thread as registers allow, without spilling (ptxas 13.0) for three blocks on a
     /// multiprocessor or, of pairs of equal widths, two. A tile fills some 30 KiB of shared memory.
     pub const fn new(key_bytes: u32, value_bytes: u32) -> Self {
         let rows = match (key_bytes, value_bytes) {
