@@ -50,11 +50,15 @@ pub fn find(kernels: &Path) -> Result<Vec<Found>, Error> {
     if images.is_empty() {
         return Err(std::io::Error::other(format!("no PTX below {}", kernels.display())).into());
     }
-    Ok(images.into_iter().map(|((family, kernel), images)| Found { family, kernel: meta(kernel, images) }).collect())
+    Ok(images
+        .into_iter()
+        .map(|((family, kernel), images)| Found { family, kernel: meta(kernel, images) })
+        .collect())
 }
 
 fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    let named =
+        |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
     let entries = std::fs::read_dir(folder).map_err(named)?;
     let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
     paths.sort();
@@ -183,7 +187,8 @@ mod tests {
 
     #[test]
     fn every_kernel_of_the_workspace_is_found_with_its_parameters() {
-        let found = find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu-kernels")).expect("the workspace's PTX");
+        let found =
+            find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu-kernels")).expect("the workspace's PTX");
         let sum = found.iter().find(|found| found.kernel.name == "sum_f32").expect("the sum of f32");
         assert_eq!((sum.family.as_str(), sum.kernel.images.len()), ("reduce", 2));
         assert_eq!(sum.kernel.parameters, gpu_reduce::kernels::sum_f32::META.parameters);

@@ -4,10 +4,10 @@ use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::Device;
-use gpu_scan_kernels::histogram::{MAX_SHARED_BINS, copies};
 use gpu_scan::{
     HistogramSample, histogram_between, histogram_between_into, histogram_even, histogram_even_into,
 };
+use gpu_scan_kernels::histogram::{MAX_SHARED_BINS, copies};
 use gpu_tests::backends::for_each;
 
 /// A type of samples, with what the oracle needs: bins by another way than the kernels'.

@@ -1,11 +1,11 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
+use gpu_linalg::plan::gemm::{Kernel, Plan};
+use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, matmul};
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, GEMM_WIDE_F32, Tile,
     linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_tensor_f64, linalg_gemm_wide_f32,
 };
-use gpu_linalg::plan::gemm::{Kernel, Plan};
-use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, matmul};
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
 use gpu_tests::data::floats;

@@ -1,8 +1,8 @@
 //! Products of a matrix and a vector: one body over all backends, against a serial oracle.
 
-use gpu_linalg_kernels::gemv::{ACROSS_THREADS, ACROSS_WARPS, Shape, vector};
 use gpu_linalg::plan::gemv::Plan;
 use gpu_linalg::{Element, Error, Layout, Matrix, Order, bf16, f16, gemv, gemv_scratch_len, matvec};
+use gpu_linalg_kernels::gemv::{ACROSS_THREADS, ACROSS_WARPS, Shape, vector};
 use gpu_std::float::Float;
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};

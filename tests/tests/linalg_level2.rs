@@ -1,11 +1,11 @@
 //! Outer products, and products of a vector and a symmetric or triangular matrix: one body over all backends, against serial
 //! oracles.
 
-use gpu_linalg_kernels::triangle::TILE;
 use gpu_linalg::{
     Diagonal, Error, Layout, Matrix, MatrixMut, Order, RealElement, Triangle, ger, symv, symv_scratch_len,
     trmv, trmv_scratch_len,
 };
+use gpu_linalg_kernels::triangle::TILE;
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
 use gpu_tests::data::floats;

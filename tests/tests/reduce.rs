@@ -1,8 +1,8 @@
 //! The sum: one body over all backends, against a serial oracle and against the CPU's bits.
 
 use gpu_core::Device;
-use gpu_reduce_kernels::{MAX_BLOCKS, tile};
 use gpu_reduce::{Scratch, reference, sum, sum_into};
+use gpu_reduce_kernels::{MAX_BLOCKS, tile};
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;

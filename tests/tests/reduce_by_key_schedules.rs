@@ -2,8 +2,8 @@
 //! relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
 
 use gpu_core::{Buffer, Device, Stream};
-use gpu_scan_kernels::runs::{RUNS_HEADER, RunsShape, find_runs};
 use gpu_scan_kernels::SECTION;
+use gpu_scan_kernels::runs::{RUNS_HEADER, RunsShape, find_runs};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;

@@ -7,9 +7,9 @@ mod support {
 use core::fmt::Debug;
 
 use gpu_core::Device;
-use gpu_reduce_kernels::{MAX_BLOCKS, Number, tile};
 use gpu_reduce::kernels::{Item, Sum};
 use gpu_reduce::{Element, Error, Plan, Scratch, sum, sum_unordered, sum_unordered_into};
+use gpu_reduce_kernels::{MAX_BLOCKS, Number, tile};
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::floats;

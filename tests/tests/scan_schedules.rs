@@ -2,8 +2,8 @@
 //! order, relaxed loads that may be stale. A block of two warps and small tiles makes many tiles, groups and sections affordable.
 
 use gpu_core::{Buffer, Device, Stream};
-use gpu_scan_kernels::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan, Shape, Sum, WideSum, whole};
 use gpu_scan::{Options, reference};
+use gpu_scan_kernels::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, Scan, Shape, Sum, WideSum, whole};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;

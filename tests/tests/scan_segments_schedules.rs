@@ -7,8 +7,8 @@ mod support {
 }
 
 use gpu_core::Device;
-use gpu_scan_kernels::segmented::{Starts, segments, shared_bytes};
 use gpu_scan::kernels::{Shape, Sum};
+use gpu_scan_kernels::segmented::{Starts, segments, shared_bytes};
 use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;

@@ -6,10 +6,10 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use gpu_core::{Device, Element};
-use gpu_sort_kernels::Shape;
 use gpu_scan::{
     SortKey, SortOptions, SortScratch, bf16, f16, sort, sort_indices, sort_into, sort_pairs, sort_pairs_into,
 };
+use gpu_sort_kernels::Shape;
 use gpu_tests::backends::{cases, cuda, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -2,10 +2,10 @@
 //! relaxed loads that may be stale. Blocks of two warps and digits of five bits make many tiles affordable.
 
 use gpu_core::Device;
+use gpu_sim::{Config, Record};
 use gpu_sort_kernels::{
     HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep,
 };
-use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

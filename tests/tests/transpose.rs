@@ -1,10 +1,10 @@
 //! The transposition: one body over all backends, against a serial oracle.
 
-use gpu_transpose_kernels::TILE_B32;
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use gpu_transpose::{Matrix, transpose, transpose_into};
+use gpu_transpose_kernels::TILE_B32;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

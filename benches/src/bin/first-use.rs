@@ -37,10 +37,13 @@ fn main() -> ExitCode {
     // The driver reads the variable when it is initialised, so this program starts itself once more with it.
     let (name, value) = first_use::NO_CACHE;
     if std::env::var_os(name).is_none_or(|set| set != value) {
-        let again = std::env::current_exe()
-            .and_then(|program| Command::new(program).args(std::env::args_os().skip(1)).env(name, value).status());
+        let again = std::env::current_exe().and_then(|program| {
+            Command::new(program).args(std::env::args_os().skip(1)).env(name, value).status()
+        });
         return match again {
-            Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(EXIT_FAILED)),
+            Ok(status) => {
+                ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(EXIT_FAILED))
+            }
             Err(error) => fail(&error.into()),
         };
     }
@@ -61,7 +64,8 @@ fn run(args: &Args) -> Result<bool, Error> {
     let device = Device::cuda(args.ordinal).map_err(Error::NoGpu)?;
     let provenance = provenance::of(&device, args.commit.as_deref())?;
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} kernels, {eta} left");
-    let bar = ProgressBar::new(found.len() as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = ProgressBar::new(found.len() as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let uses = first_use::measure(&device, &found, &provenance, || bar.inc(1))?;
     bar.finish_and_clear();
     if let Some(file) = &args.json {

@@ -168,7 +168,8 @@ impl Builder {
         }
         // Some of the PTX may be older than the sources: the manifest must not say otherwise.
         let older = before.filter(|b| {
-            !self.kernels.is_empty() && (b.sources != sources || b.compiler != toolchain.compiler || b.core != core)
+            !self.kernels.is_empty()
+                && (b.sources != sources || b.compiler != toolchain.compiler || b.core != core)
         });
         let outdated = older.is_some();
         let (sources, compiler, core) = match older {
@@ -240,7 +241,11 @@ pub(crate) fn compile(
         if progress {
             let kilobytes = kernels.iter().map(|kernel| kernel.text.len()).sum::<usize>() / 1024;
             let (seconds, count) = (start.elapsed().as_secs_f64(), kernels.len());
-            eprintln!("compiled {} for {}: {count} kernels, {kilobytes} KB, {seconds:.1} s", krate.name, spec.target());
+            eprintln!(
+                "compiled {} for {}: {count} kernels, {kilobytes} KB, {seconds:.1} s",
+                krate.name,
+                spec.target()
+            );
         }
         Ok(Image { spec: *spec, kernels })
     };
@@ -254,13 +259,16 @@ pub(crate) fn core_hash(toolchain: &Toolchain) -> Result<String> {
 
 /// Removes PTX of kernels that are no longer there.
 fn remove_leftovers(out_dir: &Path, images: &[Image], changed: &mut Vec<String>) -> Result<()> {
-    let files = |image: &Image| image.kernels.iter().map(|kernel| image.spec.file(&kernel.kernel)).collect::<Vec<_>>();
+    let files = |image: &Image| {
+        image.kernels.iter().map(|kernel| image.spec.file(&kernel.kernel)).collect::<Vec<_>>()
+    };
     let files: BTreeSet<String> = images.iter().flat_map(files).collect();
     for entry in std::fs::read_dir(out_dir).map_err(Error::io(out_dir))? {
         let entry = entry.map_err(Error::io(out_dir))?;
         let file = entry.file_name().to_string_lossy().into_owned();
-        let ours =
-            || std::fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("Written by gpu-builder"));
+        let ours = || {
+            std::fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("Written by gpu-builder"))
+        };
         if file.ends_with(".ptx") && !files.contains(&file) && ours() {
             std::fs::remove_file(entry.path()).map_err(Error::io(entry.path()))?;
             changed.push(file);

@@ -104,7 +104,9 @@ impl Checker {
         let manifest =
             Manifest::read(&folder)?.ok_or_else(|| Error::NotBuilt { path: folder.join(manifest::FILE) })?;
         let mut images = images(&krate.config, &folder)?;
-        if let Some(asked) = self.kernels.iter().find(|name| !images.iter().any(|image| image.kernel == **name)) {
+        if let Some(asked) =
+            self.kernels.iter().find(|name| !images.iter().any(|image| image.kernel == **name))
+        {
             return Err(Error::NoSuchKernel { asked: asked.clone(), krate: krate.name });
         }
         let mut report = Report::default();
@@ -174,7 +176,9 @@ impl Checker {
             .iter()
             .flat_map(|image| image.kernels.iter().map(|kernel| (file(image, kernel), kernel.text.as_str())))
             .collect();
-        for image in images.iter().filter(|image| self.kernels.is_empty() || self.kernels.contains(&image.kernel)) {
+        for image in
+            images.iter().filter(|image| self.kernels.is_empty() || self.kernels.contains(&image.kernel))
+        {
             let verdict = match again.get(&image.file) {
                 Some(text) => Verdict::check(**text == image.text, || {
                     format!("{}; run: gpu-builder build", first_difference(&image.text, text))
@@ -184,7 +188,11 @@ impl Checker {
             report.add(&image.file, "current", verdict);
         }
         for missing in again.keys().filter(|file| !images.iter().any(|image| image.file == **file)) {
-            report.add(missing, "current", Verdict::Fail("the file is missing; run: gpu-builder build".into()));
+            report.add(
+                missing,
+                "current",
+                Verdict::Fail("the file is missing; run: gpu-builder build".into()),
+            );
         }
         Ok(())
     }

@@ -92,7 +92,8 @@ fn an_allowance_for_no_kernel_fails() {
 fn the_same_code_under_two_names_fails() {
     let config = config(&[], &[]);
     let of = |name: &str, text: &str| {
-        let text = text.replace("c, k.", &format!("c, {name}.")).replace("entry k(", &format!("entry {name}("));
+        let text =
+            text.replace("c, k.", &format!("c, {name}.")).replace("entry k(", &format!("entry {name}("));
         image(&config, name, &text)
     };
     let other = CLEAN.replace("%r1;", "%r2;");

@@ -71,7 +71,9 @@ pub enum Error {
         why: String,
     },
     /// There is no such kernel in the kernel crate.
-    #[error("there is no kernel `{asked}` in {krate}: is its `#[kernel(images = …)]` in a file of the crate?")]
+    #[error(
+        "there is no kernel `{asked}` in {krate}: is its `#[kernel(images = …)]` in a file of the crate?"
+    )]
     NoSuchKernel {
         /// What was asked for.
         asked: String,
@@ -79,7 +81,9 @@ pub enum Error {
         krate: String,
     },
     /// The kernel crate has no kernel for an architecture that its Cargo.toml names.
-    #[error("{krate} has no kernel for {target}: name it in `#[kernel(images = …)]`, or not in [package.metadata.gpu]")]
+    #[error(
+        "{krate} has no kernel for {target}: name it in `#[kernel(images = …)]`, or not in [package.metadata.gpu]"
+    )]
     NoKernel {
         /// The kernel crate.
         krate: String,

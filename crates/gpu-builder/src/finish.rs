@@ -208,7 +208,9 @@ mod tests {
             assert!(!empty.text.contains(kept), "`{kept}` belongs to the other kernel");
         }
         assert!(
-            scale.text.starts_with("// kernels, scale. Written by gpu-builder; do not edit.\n\n.version 7.4\n")
+            scale
+                .text
+                .starts_with("// kernels, scale. Written by gpu-builder; do not edit.\n\n.version 7.4\n")
         );
         assert!(scale.text.ends_with("}\n"));
     }

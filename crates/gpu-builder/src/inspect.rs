@@ -120,7 +120,11 @@ impl Inspector {
     }
 
     /// The kernels of the folder that were asked for, with the images to look at and what to assemble each for.
-    fn work(&self, krate: &KernelCrate, folder: &std::path::Path) -> Result<Vec<(String, ImageSpec, String)>> {
+    fn work(
+        &self,
+        krate: &KernelCrate,
+        folder: &std::path::Path,
+    ) -> Result<Vec<(String, ImageSpec, String)>> {
         let mut kernels: BTreeMap<String, Vec<ImageSpec>> = BTreeMap::new();
         for spec in &krate.config.images {
             let files = std::fs::read_dir(folder).map_err(|_| Error::NotBuilt { path: folder.into() })?;
@@ -136,7 +140,10 @@ impl Inspector {
         }
         kernels.retain(|name, _| self.kernels.is_empty() || self.kernels.contains(name));
         let images = |(name, specs): (String, Vec<ImageSpec>)| {
-            self.images(&specs).into_iter().map(move |(spec, target)| (name.clone(), spec, target)).collect::<Vec<_>>()
+            self.images(&specs)
+                .into_iter()
+                .map(move |(spec, target)| (name.clone(), spec, target))
+                .collect::<Vec<_>>()
         };
         Ok(kernels.into_iter().flat_map(images).collect())
     }
@@ -217,8 +224,7 @@ mod tests {
         let specs = [image(75, false), image(80, false), image(90, true)];
         let chosen = |arch: Option<u32>| {
             let inspector = Inspector { arch, ..Inspector::default() };
-            let images =
-                inspector.images(&specs).into_iter().map(|(spec, target)| (spec.target(), target));
+            let images = inspector.images(&specs).into_iter().map(|(spec, target)| (spec.target(), target));
             images.map(|(image, target)| format!("{image}>{target}")).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(chosen(None), "sm_75>sm_75 sm_80>sm_80 sm_90a>sm_90a");

@@ -273,7 +273,9 @@ mod tests {
     fn says_what_is_wrong() {
         let image = serde_json::json!({ "arch": 75, "isa": 74 });
         let fault = |images: serde_json::Value| {
-            config(serde_json::json!({ "toolchain": "nightly", "images": images })).fault().unwrap_or_default()
+            config(serde_json::json!({ "toolchain": "nightly", "images": images }))
+                .fault()
+                .unwrap_or_default()
         };
         assert!(fault(serde_json::json!([])).contains("no images"));
         assert!(fault(serde_json::json!([image, image])).contains("two images"));

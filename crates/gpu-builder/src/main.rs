@@ -110,7 +110,9 @@ fn run(action: Action) -> Result<ExitCode, Error> {
     let mut failed = 0;
     let mut json = Vec::new();
     let is_json = match &action {
-        Action::Build { common, .. } | Action::Check { common, .. } | Action::Inspect { common, .. } => common.json,
+        Action::Build { common, .. } | Action::Check { common, .. } | Action::Inspect { common, .. } => {
+            common.json
+        }
     };
     match action {
         Action::Build { common, toolchain, target_dir } => {
@@ -128,7 +130,9 @@ fn run(action: Action) -> Result<ExitCode, Error> {
                     continue;
                 }
                 if built.outdated {
-                    eprintln!("WARNING: other kernels of {krate} are older than the sources; run gpu-builder build for all");
+                    eprintln!(
+                        "WARNING: other kernels of {krate} are older than the sources; run gpu-builder build for all"
+                    );
                 }
                 let changed = match built.changed.as_slice() {
                     [] => "nothing changed".to_string(),

@@ -122,7 +122,9 @@ impl Ptx {
         while let Some(name) = open.pop() {
             for &at in index.get(name).into_iter().flatten() {
                 if reached.insert(at) {
-                    open.extend(words(&self.items[at].text).filter(|word| *word != name && index.contains_key(word)));
+                    open.extend(
+                        words(&self.items[at].text).filter(|word| *word != name && index.contains_key(word)),
+                    );
                 }
             }
         }

@@ -106,7 +106,9 @@ impl fmt::Display for Report {
             if !whole {
                 let all = subjects.len();
                 let passed = |subject: &str| {
-                    outcomes().filter(|o| o.subject == subject).all(|outcome| outcome.verdict == Verdict::Pass)
+                    outcomes()
+                        .filter(|o| o.subject == subject)
+                        .all(|outcome| outcome.verdict == Verdict::Pass)
                 };
                 subjects.retain(|subject| !passed(subject));
                 if all > subjects.len() {
@@ -184,7 +186,10 @@ mod tests {
         assert!(text.contains("a.ptx  ok       ok     skipped  -\n"), "{text}");
         assert!(text.contains("b.ptx  FAILED   -      -        ok\n"), "{text}");
         assert!(text.contains("FAILED b.ptx, current: stale\nWARNING: look here\n"), "{text}");
-        assert!(text.contains("1 files passed: current, sm_75, sm_100, stack\n") && !text.contains("c.ptx"), "{text}");
+        assert!(
+            text.contains("1 files passed: current, sm_75, sm_100, stack\n") && !text.contains("c.ptx"),
+            "{text}"
+        );
         assert!(text.ends_with("5 passed, 1 failed, 1 skipped\n"), "{text}");
     }
 

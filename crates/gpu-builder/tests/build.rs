@@ -133,14 +133,15 @@ fn builds_the_same_from_any_path_and_tells_when_it_is_stale() {
     std::fs::remove_file(&file).expect("removed");
     assert!(run(gpu_builder(&plain, &["check"]), 1).contains("the file is missing"));
     run(gpu_builder(&plain, &["build"]), 0);
-    assert!(!plain.join("ptx/more.sm_75.ptx").exists() && file.exists(), "a build leaves what the sources say");
+    assert!(
+        !plain.join("ptx/more.sm_75.ptx").exists() && file.exists(),
+        "a build leaves what the sources say"
+    );
 
     // A kernel that does not compile: the compiler's message, and nothing written.
     let before = read(&plain, "manifest.json");
     std::fs::write(plain.join("src/lib.rs"), "#![no_std]\nfn broken( {}\n").expect("written");
-    assert!(
-        run(gpu_builder(&plain, &["build"]), 1).contains("compiling fixture-kernels for sm_75 failed")
-    );
+    assert!(run(gpu_builder(&plain, &["build"]), 1).contains("compiling fixture-kernels for sm_75 failed"));
     assert_eq!(read(&plain, "manifest.json"), before);
 }
 

@@ -7,14 +7,14 @@ use std::sync::{Arc, LazyLock};
 
 use crate::backend::Backend;
 use crate::buffer::Buffer;
+use crate::cpu;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::pinned::Pinned;
 use crate::properties::Properties;
-use crate::stream::Stream;
-use crate::cpu;
 #[cfg(feature = "simulator")]
 use crate::simulator;
+use crate::stream::Stream;
 
 /// The environment variable that [`Device::from_env`] reads.
 pub const ENVIRONMENT: &str = "GPU_DEVICE";

@@ -77,7 +77,9 @@ fn bad(kernel: &KernelMeta, image: &Image, why: impl Into<String>) -> Error {
 /// [`Error::BadImage`].
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only a driver looks kernels up"))]
 pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<()> {
-    let of_name = |rest: &&str| rest.trim_start().strip_prefix(kernel.name).is_some_and(|rest| rest.trim_start().starts_with('('));
+    let of_name = |rest: &&str| {
+        rest.trim_start().strip_prefix(kernel.name).is_some_and(|rest| rest.trim_start().starts_with('('))
+    };
     let entry = image.ptx.split(".entry").skip(1).find(of_name);
     let entry = entry.ok_or_else(|| bad(kernel, image, "has no entry of this name"))?;
     let cut_off = || bad(kernel, image, "is cut off");
@@ -88,7 +90,11 @@ pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<()> {
     let sizes = parameters.split(',').filter(|parameter| !parameter.trim().is_empty());
     let sizes: Option<Vec<usize>> = sizes.map(size_of_parameter).collect();
     if sizes.as_deref() != Some(kernel.parameters) {
-        let why = format!("takes parameters of {} bytes, not of {:?}", sizes.map_or("unknown".into(), |sizes| format!("{sizes:?}")), kernel.parameters);
+        let why = format!(
+            "takes parameters of {} bytes, not of {:?}",
+            sizes.map_or("unknown".into(), |sizes| format!("{sizes:?}")),
+            kernel.parameters
+        );
         return Err(bad(kernel, image, why));
     }
     Ok(())
@@ -96,7 +102,8 @@ pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<()> {
 
 /// The bytes of `.param .b64 a` and of `.param .align 8 .b8 b[24]`.
 fn size_of_parameter(text: &str) -> Option<usize> {
-    let bits = |word: &str| word.strip_prefix(['.'])?.strip_prefix(['b', 'u', 's', 'f'])?.parse::<usize>().ok();
+    let bits =
+        |word: &str| word.strip_prefix(['.'])?.strip_prefix(['b', 'u', 's', 'f'])?.parse::<usize>().ok();
     let bytes = text.split_whitespace().find_map(bits)? / 8;
     match text.split_once('[') {
         Some((_, count)) => Some(bytes * count.trim_end().strip_suffix(']')?.parse::<usize>().ok()?),
@@ -111,13 +118,27 @@ mod tests {
     const PTX: &str = ".version 7.4\n.target sm_75\n.visible .entry scale_f32(\n.param .b64 scale_f32_param_0,\n.param .b32 b,\n\
                        .param .align 8 .b8 c[24]\n)\n{ call other; }\n";
 
-    const fn kernel(name: &'static str, images: &'static [Image], parameters: &'static [usize]) -> KernelMeta {
-        KernelMeta { name, images, parameters, file: "f.rs", line: 1, max_threads: 1024, min_blocks: 0, programmatic: false }
+    const fn kernel(
+        name: &'static str,
+        images: &'static [Image],
+        parameters: &'static [usize],
+    ) -> KernelMeta {
+        KernelMeta {
+            name,
+            images,
+            parameters,
+            file: "f.rs",
+            line: 1,
+            max_threads: 1024,
+            min_blocks: 0,
+            programmatic: false,
+        }
     }
 
     fn refusal(name: &'static str, parameters: &'static [usize], ptx: &'static str) -> String {
         let image = Image { arch: 75, exact: false, ptx };
-        expect_kernel(&kernel(name, &[], parameters), &image).map_or_else(|error| error.to_string(), |()| String::new())
+        expect_kernel(&kernel(name, &[], parameters), &image)
+            .map_or_else(|error| error.to_string(), |()| String::new())
     }
 
     #[test]
@@ -135,7 +156,10 @@ mod tests {
     fn an_image_older_than_its_kernel_is_refused() {
         for other in [&[8, 4][..], &[8, 4, 16], &[8, 8, 24], &[8, 4, 24, 4]] {
             let text = refusal("scale_f32", other, PTX);
-            assert!(text.contains("takes parameters of [8, 4, 24] bytes") && text.contains(&format!("{other:?}")), "{text}");
+            assert!(
+                text.contains("takes parameters of [8, 4, 24] bytes") && text.contains(&format!("{other:?}")),
+                "{text}"
+            );
         }
     }
 
@@ -153,7 +177,11 @@ mod tests {
 
     static KERNEL: KernelMeta = kernel(
         "k",
-        &[image(75, false, ".version 7.4"), image(90, true, ".version 8.0"), image(80, false, "// k\n.version 7.4\n")],
+        &[
+            image(75, false, ".version 7.4"),
+            image(90, true, ".version 8.0"),
+            image(80, false, "// k\n.version 7.4\n"),
+        ],
         &[],
     );
 

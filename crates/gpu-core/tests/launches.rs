@@ -222,13 +222,18 @@ fn kernels_that_do_not_load_say_why() {
         Image { arch: 75, exact: false, ptx }
     }
     static NONSENSE: KernelMeta = fill_index(
-        &[image(".version 7.4\n.target sm_75\n.address_size 64\n.visible .entry fill_index()\n{\nnonsense;\n}\n")],
+        &[image(
+            ".version 7.4\n.target sm_75\n.address_size 64\n.visible .entry fill_index()\n{\nnonsense;\n}\n",
+        )],
         &[],
     );
     static FUTURE: KernelMeta = fill_index(&[image(".version 99.0\n")], &[8, 4]);
-    static NOWHERE: KernelMeta = fill_index(&[Image { arch: 61, exact: true, ptx: ".version 6.0\n" }], &[8, 4]);
-    static CUT_OFF: KernelMeta =
-        fill_index(&[image(".version 7.4\n.visible .entry fill_index(.param .u64 a, .param .u32 b)\n{\n")], &[8, 4]);
+    static NOWHERE: KernelMeta =
+        fill_index(&[Image { arch: 61, exact: true, ptx: ".version 6.0\n" }], &[8, 4]);
+    static CUT_OFF: KernelMeta = fill_index(
+        &[image(".version 7.4\n.visible .entry fill_index(.param .u64 a, .param .u32 b)\n{\n")],
+        &[8, 4],
+    );
     static OLDER: KernelMeta =
         fill_index(&[image(".version 7.4\n.visible .entry fill_index(.param .u64 a)\n{\n}\n")], &[8, 4]);
     on_cuda("kernels_that_do_not_load_say_why", |device| {

@@ -1,11 +1,9 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Stream, View, ViewMut};
 use gpu_collective::Accumulator;
-use gpu_scan_kernels::{
-    self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped,
-};
+use gpu_core::{Stream, View, ViewMut};
 use gpu_scan_kernels::scan_instances;
+use gpu_scan_kernels::{self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

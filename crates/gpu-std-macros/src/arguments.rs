@@ -39,7 +39,8 @@ fn architectures(word: &Ident) -> Result<Vec<Architecture>> {
     match list {
         Some(list) if list.is_sorted_by(|a, b| (a.number, a.exact) < (b.number, b.exact)) => Ok(list),
         _ => {
-            let message = format!("expected compute capabilities in ascending order, as `sm_75_90a`, found `{text}`");
+            let message =
+                format!("expected compute capabilities in ascending order, as `sm_75_90a`, found `{text}`");
             Err(Error::new(word.span(), message))
         }
     }

@@ -1,12 +1,12 @@
 //! The launches, and the CPU's instructions: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_stencil_kernels::filter::general::{self, SEPARABLE_WEIGHTS};
-use gpu_stencil_kernels::filter::sobel::Targets;
-use gpu_stencil_kernels::filter::{self, FAST_FULL_WEIGHTS, FAST_SEPARABLE_WEIGHTS, Geometry};
 use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::filter::general::{self, SEPARABLE_WEIGHTS};
+use gpu_stencil_kernels::filter::sobel::Targets;
+use gpu_stencil_kernels::filter::{self, FAST_FULL_WEIGHTS, FAST_SEPARABLE_WEIGHTS, Geometry};
 
 use crate::error::Error;
 use crate::plan::{Kernel, Plan};

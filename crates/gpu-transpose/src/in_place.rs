@@ -1,7 +1,7 @@
 //! Plans of transpositions in place: pure, tested without a GPU.
 
-use gpu_transpose_kernels as kernels;
 use gpu_std::launch::LaunchConfig;
+use gpu_transpose_kernels as kernels;
 
 use crate::error::Error;
 use crate::matrix::{Batch, Matrix};

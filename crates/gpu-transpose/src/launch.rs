@@ -3,8 +3,8 @@
 //! Kernels move words of as many bytes as an element has, whatever they mean.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_transpose_kernels as kernels;
 use gpu_std::memory::GlobalMut;
+use gpu_transpose_kernels as kernels;
 
 use crate::error::Error;
 use crate::in_place::InPlace;

@@ -1,7 +1,7 @@
 //! What a transposition launches, from its axes, the element's size and the addresses' alignment: pure, tested without a GPU.
 
-use gpu_transpose_kernels::{self as kernels, Grid, Walk};
 use gpu_std::launch::LaunchConfig;
+use gpu_transpose_kernels::{self as kernels, Grid, Walk};
 
 use crate::axes::{Axis, of_matrices, widen};
 use crate::error::Error;

@@ -18,7 +18,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, opaque, keep_rolled, shared, unroll};
+use gpu_std::{device, keep_rolled, opaque, shared, unroll};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;

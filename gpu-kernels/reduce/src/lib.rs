@@ -50,7 +50,8 @@ pub use unordered::*;
 pub use whole::{publishes, whole};
 
 pub use gpu_collective::{
-    Accumulator, Integer, Item, Key, LOAD_BYTES, MAX_WORDS, Number, Quads, Real, Register, Source, Words, per_load,
+    Accumulator, Integer, Item, Key, LOAD_BYTES, MAX_WORDS, Number, Quads, Real, Register, Source, Words,
+    per_load,
 };
 use gpu_collective::{item, number, quad};
 use gpu_std::shared::SharedLayout;

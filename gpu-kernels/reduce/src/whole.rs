@@ -16,7 +16,7 @@ use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
     trigger_launch_completion,
 };
-use gpu_std::{device, opaque, keep_rolled, shared, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, shared, unroll, warp};
 
 use super::item::{Item, Source};
 use super::number::Accumulator;

@@ -46,9 +46,7 @@ pub mod variants;
 pub(crate) mod whole;
 
 pub use instances::*;
-pub use operator::{
-    And, Bounds, Flip, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor, flip, flipped,
-};
+pub use operator::{And, Bounds, Flip, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor, flip, flipped};
 pub use packed::Packed;
 pub use tile::MAX_WORDS;
 pub use whole::{whole, whole_flipped};

@@ -2,8 +2,8 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_scan_kernels::segmented::{self as kernels, Starts, shape};
-use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
 use gpu_scan_kernels::segmented_scan_instances;
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

@@ -1,14 +1,14 @@
 //! The launches: the only unsafe code here.
 
-use gpu_core::{Stream, View, ViewMut};
 use gpu_collective::Number;
-use gpu_stencil_kernels::iterate::march::{self, March};
-use gpu_stencil_kernels::iterate::step::{self, Step};
-use gpu_stencil_kernels::iterate::strip::{self, Strips};
+use gpu_core::{Stream, View, ViewMut};
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::iterate::march::{self, March};
+use gpu_stencil_kernels::iterate::step::{self, Step};
+use gpu_stencil_kernels::iterate::strip::{self, Strips};
 
 use super::api::Problem;
 use super::plan::{Case, Kernel};

@@ -1,9 +1,9 @@
 //! Passes over memory, and their launches: from extents, shapes and alignment alone.
 
+use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::iterate::march::{self, March};
 use gpu_stencil_kernels::iterate::step::{self, Step};
 use gpu_stencil_kernels::iterate::strip::{self, Strips};
-use gpu_std::launch::LaunchConfig;
 
 use super::grid::{Boundary, Grid};
 use super::stencil::Shape;

@@ -1,9 +1,9 @@
 //! A step on the CPU, in rayon: bit for bit what the kernels compute.
 
 use gpu_core::vectors::{self, Work};
+use gpu_std::float::Float;
 use gpu_stencil_kernels::border;
 use gpu_stencil_kernels::iterate::border_mode;
-use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use super::grid::{Boundary, Grid};

@@ -1,8 +1,8 @@
 //! Filters: which kernel, and how its blocks share the image.
 
+use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::filter::geometry::{THREADS, WARPS};
 use gpu_stencil_kernels::filter::{Divisor, Geometry, general, march, sobel};
-use gpu_std::launch::LaunchConfig;
 
 use super::blocks;
 use crate::error::Error;

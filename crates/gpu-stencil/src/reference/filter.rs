@@ -2,9 +2,9 @@
 //! row's outputs run side by side.
 
 use gpu_core::vectors::{self, Work};
+use gpu_std::float::Float;
 use gpu_stencil_kernels::border::source;
 use gpu_stencil_kernels::filter::Pixel;
-use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use crate::border::Border;

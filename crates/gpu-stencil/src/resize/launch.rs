@@ -1,9 +1,9 @@
 //! The launches: the only unsafe code of resizing.
 
 use gpu_core::Stream;
-use gpu_stencil_kernels::resize::{self as kernels, Pixel, Shape};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::resize::{self as kernels, Pixel, Shape};
 
 use super::Interpolation;
 use super::plan::{Kernel, Plan};

@@ -1,7 +1,7 @@
 //! What is launched, from layouts and the alignment of addresses alone: pure, tested without a GPU.
 
-use gpu_stencil_kernels::resize::{Axis, COLUMNS, HALF_BYTES, HALF_ROWS, ROWS, Shape, THREADS};
 use gpu_std::launch::LaunchConfig;
+use gpu_stencil_kernels::resize::{Axis, COLUMNS, HALF_BYTES, HALF_ROWS, ROWS, Shape, THREADS};
 
 use super::Interpolation;
 use crate::error::Error;

@@ -1,10 +1,10 @@
 //! The launches of SciPy's filters.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_stencil_kernels::filter::scipy::{self, LINE_WEIGHTS, Lines, Rectangle};
 use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::filter::scipy::{self, LINE_WEIGHTS, Lines, Rectangle};
 
 use crate::error::Error;
 use crate::plan::blocks;

@@ -1,10 +1,10 @@
 //! The launches: the only unsafe code here.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_stencil_kernels::signal::{Chains, stencil_signal_f32, stencil_signal_f64};
 use gpu_std::float::Float;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::signal::{Chains, stencil_signal_f32, stencil_signal_f64};
 
 use super::plan::Plan;
 use crate::error::Error;

@@ -1,8 +1,8 @@
 //! Which outputs there are, which of the two operands goes along the other, and how many blocks compute them: from lengths alone.
 
-use gpu_stencil_kernels::signal::{Chains, OUTPUTS_F32, OUTPUTS_F64, THREADS, shared_bytes};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::Element;
+use gpu_stencil_kernels::signal::{Chains, OUTPUTS_F32, OUTPUTS_F64, THREADS, shared_bytes};
 
 use crate::error::Error;
 

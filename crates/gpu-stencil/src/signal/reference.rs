@@ -1,8 +1,8 @@
 //! The same chains on the CPU, in rayon: bit for bit what the kernel computes.
 
 use gpu_core::vectors::{self, Work};
-use gpu_stencil_kernels::signal::Chains;
 use gpu_std::float::Float;
+use gpu_stencil_kernels::signal::Chains;
 use rayon::prelude::*;
 
 /// Outputs whose sums are in registers: four of 64 bytes of `f32`.

@@ -1,8 +1,8 @@
 //! What is launched, from extents alone: pure, tested without a GPU.
 
 use gpu_core::Texture;
-use gpu_stencil_kernels::texture::{RESIZE_BLOCK, Reads, SAMPLE_THREADS};
 use gpu_std::launch::LaunchConfig;
+use gpu_stencil_kernels::texture::{RESIZE_BLOCK, Reads, SAMPLE_THREADS};
 
 use crate::error::Error;
 use crate::image::ImageLayout;

@@ -1,7 +1,7 @@
 //! The same reads on the CPU, in rayon.
 
-use gpu_stencil_kernels::texture::coordinate;
 use gpu_std::texture::Sampler;
+use gpu_stencil_kernels::texture::coordinate;
 use rayon::prelude::*;
 
 use crate::image::ImageLayout;

@@ -1,8 +1,8 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_stencil_kernels::variants as kernels;
 use gpu_std::constant::Constant;
+use gpu_stencil_kernels::variants as kernels;
 
 use super::{BlurVariant, Mask, sobel_launch_config};
 use crate::error::Error;

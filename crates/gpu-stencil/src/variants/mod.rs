@@ -15,8 +15,8 @@
 mod launch;
 
 use gpu_core::{Buffer, Device, Stream, View, ViewMut};
-use gpu_stencil_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
+use gpu_stencil_kernels::variants as kernels;
 
 use crate::error::Error;
 use crate::image::ImageLayout;

@@ -6,8 +6,8 @@ mod separable;
 pub use full::Filter;
 pub use separable::SeparableFilter;
 
-use gpu_stencil_kernels::filter::geometry::MAX_EXTENT;
 use gpu_std::float::Float;
+use gpu_stencil_kernels::filter::geometry::MAX_EXTENT;
 
 use crate::error::Error;
 

@@ -1,8 +1,8 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_transpose_kernels::variants as kernels;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_transpose_kernels::variants as kernels;
 
 use super::Variant;
 use crate::error::Error;

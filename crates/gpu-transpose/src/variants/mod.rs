@@ -8,8 +8,8 @@
 mod launch;
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_transpose_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
+use gpu_transpose_kernels::variants as kernels;
 
 use crate::error::Error;
 use crate::matrix::Matrix;

@@ -24,8 +24,6 @@ use crate::{MAX_WORDS, WARPS};
 
 /// The highest class whose segments a lane takes alone: up to [`ROWS`] loads.
 const ALONE: u32 = ROWS.ilog2();
-/// The number of no segment.
-const NO_SEGMENT: u32 = u32::MAX;
 
 /// The segments of a stretch that lanes take.
 pub(super) struct Near<R: Reduction> {
@@ -114,8 +112,8 @@ impl<R: Reduction> Near<R> {
         let last = one.1.max(two.1).max(three.1.max(four.1));
         let is_before_end = last + 2 * V as u32 <= self.elements;
         let is_inner = is_before_end && one.0.min(two.0).min(three.0.min(four.0)) >= V as u32;
-        let (mut values, mut total) = ([R::IDENTITY; ROWS], R::IDENTITY);
-        let mut step = 0;
+        let mut values: [R::Accumulator; ROWS];
+        let (mut total, mut step) = (R::IDENTITY, 0);
         loop {
             let offset_of = |row: u32| {
                 let load = step * ROWS as u32 + (row & ((1 << loads) - 1));

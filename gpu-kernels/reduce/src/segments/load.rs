@@ -5,7 +5,7 @@
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::ROWS;
-use crate::item::{Item, Source};
+use crate::item::Item;
 use crate::operator::Reduction;
 use crate::per_load;
 use crate::quad::Quads;

@@ -1,10 +1,10 @@
 //! The textbook's launches: the only unsafe code here.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_stencil_kernels::signal::variants as kernels;
 use gpu_std::constant::Constant;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::signal::variants as kernels;
 
 use super::{Memory, Staged, Sum};
 use crate::error::Error;

@@ -19,8 +19,8 @@ mod launch;
 pub use launch::VariantElement;
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_stencil_kernels::signal::variants::shared_bytes;
 use gpu_std::launch::LaunchConfig;
+use gpu_stencil_kernels::signal::variants::shared_bytes;
 
 use super::plan::{Mode, Operation, Plan};
 use crate::error::Error;
