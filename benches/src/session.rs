@@ -57,7 +57,7 @@ impl<T: Element> Shared for Numbers<T> {
 pub fn open(target: Target, ordinal: u32) -> Result<Device, Error> {
     match target {
         Target::Cpu => Ok(Device::cpu()),
-        Target::Simulator => Ok(Device::simulator()),
+        Target::Simulator => Ok(Device::by_name(target.name())?),
         Target::Cuda => Device::cuda(ordinal as usize).map_err(Error::NoGpu),
     }
 }

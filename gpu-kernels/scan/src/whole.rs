@@ -338,7 +338,6 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the result of the
     /// warps before the thread's own.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
     fn store(
         &self,
         output: GlobalMut<S::Output>,

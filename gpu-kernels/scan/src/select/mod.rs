@@ -17,15 +17,15 @@ pub use kernels::*;
 pub use runs::{describe, describe_blocks};
 pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 
+use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{FULL, warp_vote_ballot};
+use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, shared, unroll};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::operator::Sum;
-use super::whole::draw;
 use super::{GROUP, SECTION};
 
 /// Warps of a block.
@@ -124,7 +124,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     // Opaque: the compiler would keep what follows from the number of tiles.
     let published =
         || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark: MARK, several };
-    let draw = || draw(words) as u32;
+    let draw = || words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32;
 
     if thread == 0 {
         block_ticket.write(0, draw());
@@ -213,20 +213,19 @@ impl Part {
         warp_counts: Shared<u32>,
     ) -> u32 {
         // Opaque: the compiler would keep all addresses of the thread from tile to tile.
-        let thread = opaque(thread_idx_x());
-        let first = |thread: u32| thread / 32 * 32 * L as u32 + thread % 32;
+        let (thread, lane) = (opaque(thread_idx_x()), warp::lane_id());
         let (base, left) = (self.base(), self.left());
+        let first = thread / 32 * 32 * L as u32 + lane;
         let part = items.offset(base);
-        let own = first(thread);
         let mut loaded = [T::default(); L];
         let mut keeps = [false; L];
         if left == self.tile_len {
-            unroll::<L>(|row| loaded[row] = part.read(own + 32 * row as u32));
-            unroll::<L>(|row| keeps[row] = selector.keep(part, base, own + 32 * row as u32, loaded[row]));
+            unroll::<L>(|row| loaded[row] = part.read(first + 32 * row as u32));
+            unroll::<L>(|row| keeps[row] = selector.keep(part, base, first + 32 * row as u32, loaded[row]));
         } else {
             // Behind the end the last item once more: a condition would keep the loads apart.
             unroll::<L>(|row| {
-                let at = own + 32 * row as u32;
+                let at = first + 32 * row as u32;
                 let place = at.min(left - 1);
                 loaded[row] = part.read(place);
                 keeps[row] = selector.keep(part, base, place, loaded[row]) && at < left;
@@ -238,9 +237,6 @@ impl Part {
             votes[row] = warp_vote_ballot(FULL, keeps[row]);
             count += votes[row].count_ones();
         });
-        // Once more, rather than kept while items are on their way.
-        let thread = opaque(thread_idx_x());
-        let lane = thread % 32;
         let own_warp = thread / 32;
         if lane == 0 {
             warp_counts.write(own_warp, count);
@@ -255,7 +251,7 @@ impl Part {
         // The others that go to memory: none, if they are not wanted.
         let others = if self.partition { left } else { 0 };
         unroll::<L>(|row| {
-            let at = first(thread) + 32 * row as u32;
+            let at = first + 32 * row as u32;
             let rank = before + (votes[row] & ((1 << lane) - 1)).count_ones();
             let is_kept = votes[row] >> lane & 1 == 1;
             let to = if is_kept { rank } else { total + at - rank };
