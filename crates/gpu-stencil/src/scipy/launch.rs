@@ -74,7 +74,7 @@ mod sealed {
 }
 
 macro_rules! kernels {
-    ($($T:ty: $correlate1d:ident, $correlate:ident, $uniform:ident, $add:ident;)*) => { $(
+    ($($T:ty: $correlate1d:ident, $correlate:ident, $uniform:ident, $add:ident of $Same:ty;)*) => { $(
         impl Exact for $T {}
 
         impl sealed::Kernels for $T {
@@ -128,18 +128,18 @@ macro_rules! kernels {
                 elements: u64,
             ) -> Result<(), gpu_core::Error> {
                 // SAFETY: the caller's promise.
-                unsafe { scipy::$add::launch(stream, config, output, other, elements) }
+                unsafe { scipy::$add::launch(stream, config, output.cast::<$Same>(), other.cast::<$Same>(), elements) }
             }
         }
     )* };
 }
 
 kernels! {
-    u8: scipy_correlate1d_u8, scipy_correlate_u8, scipy_uniform_u8, scipy_add_u8;
-    u16: scipy_correlate1d_u16, scipy_correlate_u16, scipy_uniform_u16, scipy_add_u16;
-    i16: scipy_correlate1d_i16, scipy_correlate_i16, scipy_uniform_i16, scipy_add_i16;
-    f32: scipy_correlate1d_f32, scipy_correlate_f32, scipy_uniform_f32, scipy_add_f32;
-    f64: scipy_correlate1d_f64, scipy_correlate_f64, scipy_uniform_f64, scipy_add_f64;
+    u8: scipy_correlate1d_u8, scipy_correlate_u8, scipy_uniform_u8, scipy_add_u8 of u8;
+    u16: scipy_correlate1d_u16, scipy_correlate_u16, scipy_uniform_u16, scipy_add_u16 of u16;
+    i16: scipy_correlate1d_i16, scipy_correlate_i16, scipy_uniform_i16, scipy_add_u16 of u16;
+    f32: scipy_correlate1d_f32, scipy_correlate_f32, scipy_uniform_f32, scipy_add_f32 of f32;
+    f64: scipy_correlate1d_f64, scipy_correlate_f64, scipy_uniform_f64, scipy_add_f64 of f64;
 }
 
 /// The launch with a thread for each of `count`.
