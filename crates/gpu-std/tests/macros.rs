@@ -220,7 +220,7 @@ fn metadata() {
     assert_eq!(bounded::META.name, "test_bounded");
     assert_eq!(bounded::META.parameters, [4, 8]);
     assert_eq!((bounded::META.max_threads, bounded::META.min_blocks), (96, 4));
-    assert!(bounded::META.programmatic && !nothing::META.programmatic);
+    assert_eq!((bounded::META.programmatic, nothing::META.programmatic), (true, false));
     assert!(bounded::META.file.ends_with("macros.rs"));
     assert_eq!((nothing::META.max_threads, nothing::META.min_blocks), (1024, 0));
     assert_eq!(nothing::META.images.len(), 0);

@@ -1,4 +1,4 @@
-//! The kernels that reduce columns: those of [`reduce_instances`](crate::reduce_instances), under the same names.
+//! The kernels that reduce columns: those of [`reduce_instances`], under the same names.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;

@@ -1,7 +1,7 @@
 //! Reductions of an array: sums, extremes, norms, products of two arrays, bits.
 //!
 //! A reduction is a type that implements [`Reduction`]: where it starts, how it takes an element, how two results become
-//! one. [`whole`] reduces an array with it in one launch; [`reduce_instances`](crate::reduce_instances) lists the kernels
+//! one. [`whole`] reduces an array with it in one launch; [`reduce_instances`] lists the kernels
 //! that there is PTX of.
 //!
 //! # Order of combination

@@ -1,7 +1,7 @@
 //! Scans of an array: at every place the combination of all elements up to it.
 //!
 //! A scan's operator is a type that implements [`Scan`]; [`whole`] scans an array with it in one launch, and
-//! [`scan_instances`](crate::scan_instances) lists the kernels that there is PTX of.
+//! [`scan_instances`] lists the kernels that there is PTX of.
 //!
 //! # Order of combination
 //! Written `⊕`; what is left out counts as the identity, which changes nothing.
