@@ -1,6 +1,8 @@
 //! Drivers that do not work, or are too old: made for these tests.
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 
+// As cuda-shim makes its own.
+#[path = "../../cuda-shim/tests/fake/mod.rs"]
 mod fake;
 
 use gpu_core::{Device, Error, Kind};
