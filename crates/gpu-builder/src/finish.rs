@@ -7,9 +7,11 @@
 //!   and `.minnctapersm` of their entry, and go. rustc has no attribute for these directives.
 //! - Labels lose the number of their function, so that a kernel's text does not depend on its neighbours.
 //! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
+//! - Indentation goes, and the names of parameters, registers and labels become short (`compact.rs`).
 
 use crate::kernel_crate::ImageSpec;
 use crate::ptx::{Bounds, Item, Kind, Ptx};
+use crate::compact::compact;
 use crate::{Error, Result, names};
 
 /// The prefix of the markers' names.
@@ -74,7 +76,7 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
                 text.push('\n');
             }
             last = item.kind;
-            text.push_str(&plain_labels(&item.text));
+            text.push_str(&compact(&Item { text: plain_labels(&item.text), ..item.clone() }));
             text.push('\n');
         }
         Finished { kernel: entry.name.clone(), text, bounds: entry.bounds() }
@@ -185,7 +187,7 @@ mod tests {
     fn bounds_go_between_parameters_and_body_and_the_marker_goes() {
         let (scale, empty) = raw();
         assert!(
-            scale.text.contains("\n)\n.maxntid 256, 1, 1\n.minnctapersm 4\n{\n\t.reg .pred"),
+            scale.text.contains("\n)\n.maxntid 256,1,1\n.minnctapersm 4\n{\n.reg .pred"),
             "{}",
             scale.text
         );

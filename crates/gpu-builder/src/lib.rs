@@ -20,6 +20,7 @@
 
 mod builder;
 mod check;
+mod compact;
 mod compile;
 pub mod digest;
 mod error;
