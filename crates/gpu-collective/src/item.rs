@@ -51,7 +51,8 @@ macro_rules! items {
             type Item = $t;
             #[inline(always)]
             fn is_aligned(self) -> bool {
-                self.address().is_multiple_of(super::LOAD_BYTES as u64)
+                // Of 32 bits, as a comparison of 64 is two.
+                (self.address() as u32).is_multiple_of(super::LOAD_BYTES)
             }
             #[inline(always)]
             fn offset(self, elements: u64) -> Self {
