@@ -214,11 +214,16 @@ pub(super) fn general<T, G>(
         return;
     }
     let input = input.offset(place.image as u64 * geometry.input_stride);
-    let pixel = column / geometry.channels;
+    // No pixel is empty: the compiler need not look.
+    let pixel = column / geometry.channels.max(1);
     let channel = (column - pixel * geometry.channels) as i32;
-    let xs: [i32; 3] = core::array::from_fn(|tap| {
-        source(pixel as i32 + tap as i32 - geometry.left, geometry.width as i32, geometry.mode)
-    });
+    let (mut xs, mut tap) = ([0; 3], 0);
+    while tap < 3 {
+        tap = rolled(tap);
+        let x = source(pixel as i32 + tap as i32 - geometry.left, geometry.width as i32, geometry.mode);
+        xs = [xs[1], xs[2], x];
+        tap += 1;
+    }
     let zero = T::Sum::ZERO;
     let (mut differences, mut smoothed) = ([zero; 2], [zero; 2]);
     let mut number = 0;
