@@ -207,7 +207,14 @@ pub(super) fn tiled<
                         let distance = vector as u32 * LANE_COLUMNS * V as u32;
                         let sums = core::array::from_fn(|j| sums[i][vector * V + j]);
                         let left = product.n.saturating_sub(column + distance);
-                        write::<T, V>(c.offset(distance as u64), sums, left, product.c_vectors != 0, alpha, beta);
+                        write::<T, V>(
+                            c.offset(distance as u64),
+                            sums,
+                            left,
+                            product.c_vectors != 0,
+                            alpha,
+                            beta,
+                        );
                     }
                 });
             }

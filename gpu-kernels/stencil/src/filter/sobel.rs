@@ -187,7 +187,8 @@ pub(super) fn sobel<T, G, const V: usize, const C: usize>(
             }
             if targets.wanted & DIRECTION != 0 {
                 let angle = |gx, gy| atan2(gy, gx);
-                let angles = if V < 8 { queued::<_, V, 2>(gx, gy, angle) } else { queued::<_, V, 4>(gx, gy, angle) };
+                let angles =
+                    if V < 8 { queued::<_, V, 2>(gx, gy, angle) } else { queued::<_, V, 4>(gx, gy, angle) };
                 store::<T::Sum, V>(outputs.direction, &targets, 3, at, angles);
             }
         }

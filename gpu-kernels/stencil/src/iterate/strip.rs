@@ -283,8 +283,7 @@ fn strip<
     let top = (down * strips.height) as i32;
     let bottom = (top + strips.height as i32).min(rows);
     // All rows that are read are there: those of the source for what is in no result, too.
-    let inside =
-        left >= 0 && left + 32 * V as i32 <= columns && top >= 2 * steps && bottom + steps < rows;
+    let inside = left >= 0 && left + 32 * V as i32 <= columns && top >= 2 * steps && bottom + steps < rows;
 
     let mut weights = [T::ZERO; TABLE];
     unroll::<TABLE>(|n| {
@@ -310,8 +309,14 @@ fn strip<
                     if y + (AHEAD as i32) < end {
                         ahead[k] = lane.read(input, y + AHEAD as i32, false);
                     }
-                    let result =
-                        advance::<T, V, STEPS, BOX, SOURCE>(&lane, &weights, &mut partials, row, (y, 0), false);
+                    let result = advance::<T, V, STEPS, BOX, SOURCE>(
+                        &lane,
+                        &weights,
+                        &mut partials,
+                        row,
+                        (y, 0),
+                        false,
+                    );
                     if mine && y - steps >= top {
                         let output = output.offset((y - steps) as u32 as u64 * strips.columns as u64);
                         if strips.vectors != 0 {
