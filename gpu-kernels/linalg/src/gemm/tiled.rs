@@ -93,8 +93,8 @@ fn wait_until(pending: u32) {
 
 /// Whether a thread's part is so small that a loop in place of copies and stores one by one is most of what it does before and after
 /// the sums: a product of 512³ `f32` took 17.2 µs with loops, 15.7 without.
-const fn is_short<const TM: usize, const TN: usize>() -> bool {
-    TM * TN <= 16
+const fn is_short<T, const TM: usize, const TN: usize>() -> bool {
+    TM * TN * size_of::<T>() <= 64
 }
 
 /// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V` elements are 16
@@ -143,7 +143,7 @@ pub(super) fn tiled<
         k = rolled(k);
         if k < product.k.max(1) {
             let (a_tile, b_tile) = stage(k);
-            if const { is_short::<TM, TN>() } {
+            if const { is_short::<T, TM, TN>() } {
                 copy_a.next(&product.a, a_tile, product.k - k);
                 copy_b.next(&product.b, b_tile, product.k - k);
             } else {
@@ -197,7 +197,7 @@ pub(super) fn tiled<
     let (row, column) = thread_place::<BN, TM, TN, V>();
     let (row, column) = (first_row + row, first_column + column);
     let c = c.offset(number as u64 * product.c_batch);
-    if const { is_short::<TM, TN>() } {
+    if const { is_short::<T, TM, TN>() } {
         unroll::<TM>(|i| {
             let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
             if row < product.m {
@@ -303,11 +303,9 @@ pub(super) fn write<T: Float, const V: usize>(
         while at < left.min(V as u32) {
             at = rolled(at);
             c.write(at, combine(alpha, sums[0], beta, || c.read(at)));
-            unroll::<V>(|j| {
-                if j + 1 < V {
-                    sums[j] = sums[j + 1];
-                }
-            });
+            // The first one goes to the end: were there nothing new, the compiler would unroll the loop.
+            let first = sums[0];
+            unroll::<V>(|j| sums[j] = if j + 1 < V { sums[j + 1] } else { first });
             at += 1;
         }
     }
