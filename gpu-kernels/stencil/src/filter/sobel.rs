@@ -179,7 +179,7 @@ pub(super) fn sobel<T, G, const V: usize, const C: usize>(
             }
             if targets.wanted & MAGNITUDE != 0 {
                 let magnitudes = if V == 16 {
-                    queued::<_, V, 4>(gx, gy, |gx, gy| magnitude(gx, gy))
+                    queued::<_, V, 4>(gx, gy, magnitude)
                 } else {
                     core::array::from_fn(|v| magnitude(gx[v], gy[v]))
                 };
