@@ -44,9 +44,10 @@ pub fn source(index: i32, length: i32, mode: u32) -> i32 {
     } else {
         length
     };
+    // No period is 0: the compiler need not look.
     // Left of the input, -1 is the period's last place: its complement counts from there.
     let from_end = index < 0;
-    let rest = (if from_end { !index } else { index }) as u32 % period;
+    let rest = (if from_end { !index } else { index }) as u32 % period.max(1);
     let within = if from_end { period - 1 - rest } else { rest };
     let place = if within < length {
         within

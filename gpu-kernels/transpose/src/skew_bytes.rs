@@ -35,7 +35,7 @@ use gpu_std::bits::byte_permute;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion};
-use gpu_std::{device, kernel, opaque, unroll};
+use gpu_std::{device, kernel, opaque, rolled, unroll};
 
 /// Rows of the output's windows. 224 are the most that 64 KB hold, which is what Turing has (H200, 16381 × 16363, times of the copy, with
 /// streaming stores: 192 rows, four blocks a multiprocessor, 0.839; 224 rows, three blocks, 0.845; 256 rows, three blocks, 0.842).
@@ -123,7 +123,8 @@ impl Fill {
         let last = end / 16 * 16;
         let has_last = last < ROW && last < end && (last > 0 || begin == 0);
         let mut group = 0;
-        while group < opaque(GROUPS as u32) {
+        while group < GROUPS as u32 {
+            group = rolled(group);
             let row = |band: usize| self.row + (group * GROUP as u32 + band as u32) * BAND;
             let is_row =
                 |band: usize| part.row.wrapping_add(row(band) as u64).wrapping_sub(SLACK as u64) < part.rows;
@@ -140,7 +141,8 @@ impl Fill {
             });
             // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a byte each.
             let mut side = 0;
-            while side < opaque(2) {
+            while side < 2 {
+                side = rolled(side);
                 let (vector, crosses) = if side == 0 { (0, begin > 0) } else { (last, has_last) };
                 let byte = vector + self.before / 16;
                 let is_inside = begin <= byte && byte < end;
@@ -304,7 +306,8 @@ impl Put {
         let mut line = self.line;
         // A few columns at a time: more would not fit into registers.
         let mut first = 0;
-        while first < opaque(COLUMNS / 16) {
+        while first < COLUMNS / 16 {
+            first = rolled(first);
             unroll::<5>(|n| {
                 let (row, to) = self.at(line);
                 if self.before < ROWS {
@@ -333,11 +336,19 @@ impl Put {
                 if (begin, end) == (0, 16) {
                     to.cast::<u32>().write_vec(0, vector);
                 } else {
-                    unroll::<16>(|i| {
-                        if begin <= i as u32 && (i as u32) < end {
-                            to.write(i as u32, (vector[i / 4] >> (8 * (i % 4))) as u8);
-                        }
-                    });
+                    // A word at a time; words that are done come again at the end, or the compiler would unroll the loop.
+                    let (mut words, mut at) = (vector, 0);
+                    while at < end {
+                        at = rolled(at);
+                        unroll::<4>(|i| {
+                            let row = at + i as u32;
+                            if begin <= row && row < end {
+                                to.write(row, (words[0] >> (8 * i)) as u8);
+                            }
+                        });
+                        words = [words[1], words[2], words[3], words[0]];
+                        at += 4;
+                    }
                 }
             }
             line = line.offset(part.output_ld * 16);

@@ -143,6 +143,8 @@ impl Plan {
         let bytes = size_of::<T>();
         // A window starts with a row's vector only if the filter is in the middle, or off by whole vectors.
         let shift = (window.left - (taps / 2) as i32).unsigned_abs() as usize * input.channels() * bytes;
+        let [inward, inward_x] = march::inward(mode, input.width() as u32);
+        let [_, inward_y] = march::inward(mode, input.height() as u32);
         let mut geometry = Geometry {
             input_pitch: input.pitch() as u64,
             input_stride: input.stride() as u64,
@@ -158,6 +160,9 @@ impl Plan {
             left: window.left,
             top: window.top,
             mode,
+            inward,
+            inward_x,
+            inward_y,
             rows: 0,
             across: Divisor::default(),
             down: Divisor::default(),

@@ -1,6 +1,7 @@
 //! Validate and launch, pass by pass.
 
 use gpu_core::{Buffer, View};
+use gpu_stencil_kernels::filter::WideDivisor;
 use gpu_stencil_kernels::filter::scipy::{ANTISYMMETRIC, Lines, PLAIN, Rectangle, SYMMETRIC};
 
 use super::launch::{self, Exact};
@@ -17,6 +18,11 @@ pub enum Axis {
     Y = 0,
     /// Axis 1: along the rows.
     X = 1,
+}
+
+/// What kernels divide by an extent with. Where there is none, there is nothing to divide.
+fn divisor(extent: usize) -> WideDivisor {
+    WideDivisor::new(extent.max(1) as u64)
 }
 
 /// The images, dense, and what is outside.
@@ -52,7 +58,9 @@ impl<'a, T: Exact> Subject<'a, T> {
         };
         Lines {
             elements: layout.span() as u64,
-            step: step as u64,
+            count: (layout.span() / length.max(1)) as u64,
+            step: divisor(step),
+            along: divisor(length),
             length: length as u32,
             mode: self.mode,
             taps: taps as u32,
@@ -211,6 +219,8 @@ pub fn correlate<T: Exact>(
     let layout = subject.layout;
     let rectangle = Rectangle {
         elements: layout.span() as u64,
+        row: divisor(layout.row()),
+        rows: divisor(layout.height()),
         width: layout.width() as u32,
         height: layout.height() as u32,
         channels: layout.channels() as u32,

@@ -190,7 +190,7 @@ pub(super) fn uniform<T: Exact>(
     lines: Lines,
     outside: f64,
 ) -> Result<(), Error> {
-    let launch = config(lines.elements / u64::from(lines.length))?;
+    let launch = config(lines.count)?;
     // SAFETY: as above.
     unsafe { T::uniform(stream, launch, input.as_global(), output.as_global_mut(), lines, outside)? };
     Ok(())

@@ -10,7 +10,7 @@ fn line<T: Exact>(
     outside: f64,
     first: usize,
 ) -> Line<impl Fn(i32) -> f64 + use<'_, T>> {
-    let read = move |index: i32| input[first + index as usize * lines.step as usize].to_f64();
+    let read = move |index: i32| input[first + index as usize * lines.step.get() as usize].to_f64();
     Line { read, length: lines.length, mode: lines.mode, outside }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn correlate1d<T: Exact>(
     outside: f64,
     weights: &[f64],
 ) {
-    let (step, length) = (lines.step as usize, lines.length as usize);
+    let (step, length) = (lines.step.get() as usize, lines.length as usize);
     output.par_iter_mut().enumerate().for_each(|(at, output)| {
         let place = at / step % length;
         let line = line(input, lines, outside, at - place * step);
@@ -49,7 +49,7 @@ pub(super) fn correlate<T: Exact>(
 
 /// A pass of `uniform_filter1d`.
 pub(super) fn uniform<T: Exact>(input: &[T], output: &mut [T], lines: Lines, outside: f64) {
-    let (step, length) = (lines.step as usize, lines.length as usize);
+    let (step, length) = (lines.step.get() as usize, lines.length as usize);
     for number in 0..output.len() / length {
         let first = number / step * (step * length) + number % step;
         let line = line(input, lines, outside, first);

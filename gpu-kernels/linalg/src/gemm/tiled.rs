@@ -91,6 +91,12 @@ fn wait_until(pending: u32) {
     }
 }
 
+/// Whether a thread's part is so small that a loop in place of copies and stores one by one is most of what it does before and after
+/// the sums: a product of 512³ `f32` took 17.2 µs with loops, 15.7 without.
+const fn is_short<T, const TM: usize, const TN: usize>() -> bool {
+    TM * TN * size_of::<T>() <= 64
+}
+
 /// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V` elements are 16
 /// bytes, and each of `STAGES` stages, 3 or 4, holds `BK` of `k`. Launch [`Tile::count`] blocks for each product of the batch.
 #[device]
@@ -137,8 +143,13 @@ pub(super) fn tiled<
         k = rolled(k);
         if k < product.k.max(1) {
             let (a_tile, b_tile) = stage(k);
-            copy_a.first(&product.a, a_tile, product.k - k);
-            copy_b.first(&product.b, b_tile, product.k - k);
+            if const { is_short::<T, TM, TN>() } {
+                copy_a.next(&product.a, a_tile, product.k - k);
+                copy_b.next(&product.b, b_tile, product.k - k);
+            } else {
+                copy_a.first(&product.a, a_tile, product.k - k);
+                copy_b.first(&product.b, b_tile, product.k - k);
+            }
         }
         commit();
         k += BK;
@@ -186,6 +197,30 @@ pub(super) fn tiled<
     let (row, column) = thread_place::<BN, TM, TN, V>();
     let (row, column) = (first_row + row, first_column + column);
     let c = c.offset(number as u64 * product.c_batch);
+    if const { is_short::<T, TM, TN>() } {
+        unroll::<TM>(|i| {
+            let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
+            if row < product.m {
+                let c = c.offset(row as u64 * product.c_leading + column as u64);
+                unroll::<8>(|vector| {
+                    if vector * V < TN {
+                        let distance = vector as u32 * LANE_COLUMNS * V as u32;
+                        let sums = core::array::from_fn(|j| sums[i][vector * V + j]);
+                        let left = product.n.saturating_sub(column + distance);
+                        write::<T, V>(
+                            c.offset(distance as u64),
+                            sums,
+                            left,
+                            product.c_vectors != 0,
+                            alpha,
+                            beta,
+                        );
+                    }
+                });
+            }
+        });
+        return;
+    }
     // A loop over rows and one over vectors, that shift the sums forwards: unrolled they were longer than all the rest.
     let mut i = 0;
     while i < TM as u32 {
@@ -268,11 +303,9 @@ pub(super) fn write<T: Float, const V: usize>(
         while at < left.min(V as u32) {
             at = rolled(at);
             c.write(at, combine(alpha, sums[0], beta, || c.read(at)));
-            unroll::<V>(|j| {
-                if j + 1 < V {
-                    sums[j] = sums[j + 1];
-                }
-            });
+            // The first one goes to the end: were there nothing new, the compiler would unroll the loop.
+            let first = sums[0];
+            unroll::<V>(|j| sums[j] = if j + 1 < V { sums[j + 1] } else { first });
             at += 1;
         }
     }

@@ -49,7 +49,8 @@ struct Column {
 impl Column {
     #[inline(always)]
     fn new(column: u32, geometry: &Geometry) -> Self {
-        let pixel = column / geometry.channels;
+        // No pixel is empty: the compiler need not look.
+        let pixel = column / geometry.channels.max(1);
         Self { pixel: pixel as i32, channel: (column - pixel * geometry.channels) as i32 }
     }
 

@@ -45,6 +45,13 @@ pub struct Geometry {
     pub top: i32,
     /// The border mode ([`crate::border`]).
     pub mode: u32,
+    /// What the mode makes of places outside, for the fast kernels: the factor of [`super::march::inward`], and what it adds along x and
+    /// along y.
+    pub inward: i32,
+    /// Along x.
+    pub inward_x: i32,
+    /// Along y.
+    pub inward_y: i32,
     /// Rows of the output that a block computes.
     pub rows: u32,
     /// Blocks side by side.

@@ -141,8 +141,8 @@ macro_rules! sobel {
 
 // With one block more, each spills for some architecture.
 sobel! {
-    f32, f32, f32, 4: sm_75_80, 1, 7: sobel_f32, sm_75_80, 3, 7: sobel_f32x3, sm_75_80, 4, 7: sobel_f32x4;
-    f64, f64, f64, 2: sm_75_80, 1, 6: sobel_f64, sm_75_80, 3, 6: sobel_f64x3, sm_75_80, 4, 6: sobel_f64x4;
+    f32, f32, f32, 4: sm_75_80, 1, 8: sobel_f32, sm_75_80, 3, 8: sobel_f32x3, sm_75_80, 4, 8: sobel_f32x4;
+    f64, f64, f64, 2: sm_75_80, 1, 7: sobel_f64, sm_75_80, 3, 7: sobel_f64x3, sm_75_80, 4, 7: sobel_f64x4;
     u8, i16, f32, 16: sm_75_80, 1, 2: sobel_u8, sm_75_80, 3, 2: sobel_u8x3, sm_75_80, 4, 2: sobel_u8x4;
     u16, f32, f32, 8: sm_75_80, 1, 4: sobel_u16, sm_75_80, 3, 4: sobel_u16x3, sm_75_80, 4, 4: sobel_u16x4;
 }

@@ -101,17 +101,13 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     let slots = shared::dynamic().array::<T>(WARPS * DEPTH * segment).offset(warp * (DEPTH * segment));
     // Where in its row the segment starts: its lanes' windows start `left` pixels before their columns.
     let start = column as i32 + reach as i32 - geometry.left * C as i32 - margin as i32;
-    let (begin, end) = vectors::<T>(geometry, start, segment, C as u32);
-    let copies = |part: u32| {
-        let at = (part * 32 + lane) * vector::<T>();
-        at >= begin && at < end
-    };
-    let filler = Filler::<C> { start, lane, segment, copies: [copies(0), copies(1)] };
+    let filler = Filler::<C> { start, lane, segment };
     let first = place.row as i32 - geometry.top;
     let total = place.rows + (K as u32 - 1);
     // Whether all rows lie inside the image, and whole vectors: most strips. Then a row costs no more than its copies.
     let is_plain = geometry.input_aligned == 16
-        && (begin, end) == (0, segment)
+        && start >= 0
+        && start as u32 + segment <= geometry.width * C as u32
         && first >= 0
         && first as u32 + total <= geometry.height;
     // The lane's first vector of the next row, possibly outside the image: nothing is read there.
@@ -165,12 +161,23 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     }
 }
 
+/// How far from the near end of an axis of `length` elements lies what stands for a place outside, `distance` elements beyond that end:
+/// the first times `distance`, and the second.
+pub const fn inward(mode: u32, length: u32) -> [i32; 2] {
+    match mode {
+        border::REFLECT => [1, -1],
+        border::MIRROR => [1, 0],
+        border::WRAP => [-1, length as i32],
+        _ => [0, 0],
+    }
+}
+
 /// [`border::source`] of a place that is no farther outside than the input has elements, or any of the input where it is; for `MIRROR`,
-/// one less. It takes no division.
+/// one less. It takes no division; [`inward`] is what the host worked out.
 #[inline(always)]
-fn near(index: i32, length: i32, mode: u32) -> i32 {
+fn near(index: i32, length: i32, mode: u32, [factor, offset]: [i32; 2]) -> i32 {
     let last = length - 1;
-    if index >= 0 && index <= last {
+    if index as u32 <= last as u32 {
         return index;
     }
     if mode > border::WRAP {
@@ -178,13 +185,7 @@ fn near(index: i32, length: i32, mode: u32) -> i32 {
     }
     let left = index < 0;
     let distance = if left { -index } else { index - last };
-    // How far from the near end; of the far end, to wrap.
-    let inward = match mode {
-        border::NEAREST => 0,
-        border::MIRROR => distance,
-        border::REFLECT => distance - 1,
-        _ => length - distance,
-    };
+    let inward = factor * distance + offset;
     let place = if left { inward } else { last - inward };
     place.max(0).min(last)
 }
@@ -210,8 +211,6 @@ struct Filler<const C: usize> {
     start: i32,
     lane: u32,
     segment: u32,
-    /// Which of the segment's vectors of 16 bytes, 32 by 32, this lane copies.
-    copies: [bool; 2],
 }
 
 impl<const C: usize> Filler<C> {
@@ -221,8 +220,8 @@ impl<const C: usize> Filler<C> {
     fn copy<T: Pixel>(&self, slot: Shared<T>, from: Global<T>) {
         let at = self.lane * vector::<T>();
         unroll::<2>(|part| {
-            if self.copies[part] {
-                let on = part as u32 * 32 * vector::<T>();
+            let on = part as u32 * 32 * vector::<T>();
+            if at + on < self.segment {
                 copy::<u32, 4>(slot.offset(at + on).cast(), 0, from.offset(on as u64).cast(), 0);
             }
         });
@@ -232,42 +231,43 @@ impl<const C: usize> Filler<C> {
     #[device]
     #[inline(always)]
     fn fill<T: Pixel>(&self, geometry: &Geometry, outside: T, slot: Shared<T>, row: i32, from: Global<T>) {
-        let y = near(row, geometry.height as i32, geometry.mode);
-        // Here rather than once, as most strips never ask and have no registers for it.
-        let (mut begin, mut end) =
-            vectors::<T>(geometry, opaque(self.start as u32) as i32, self.segment, C as u32);
+        let y = near(row, geometry.height as i32, geometry.mode, [geometry.inward, geometry.inward_y]);
+        // Opaque, so that all that follows is done here rather than once: most strips never ask and have no registers for it.
+        let (start, lane) = (opaque(self.start as u32) as i32, opaque(self.lane));
+        let (mut begin, mut end) = vectors::<T>(geometry, start, self.segment, C as u32);
         if y < 0 {
             (begin, end) = (0, 0);
         }
-        let from = from.offset(((y - row) as i64 as u64).wrapping_mul(geometry.input_pitch));
-        if geometry.input_aligned == 16 {
-            if y >= 0 {
-                self.copy(slot, from);
-            }
-        } else {
-            // Words: nothing waits for them either. The lane's first one is not where its first vector is.
-            let from = from.cast::<u32>().offset((self.lane as u64).wrapping_mul(3).wrapping_neg());
-            let words = |elements: u32| elements * size_of::<T>() as u32 / 4;
-            let mut word = self.lane;
-            while word < words(end) {
-                word = rolled(word);
-                if word >= words(begin) {
-                    copy::<u32, 1>(slot.cast(), word, from, word - self.lane);
+        // Where the segment would start in the row that stands for this one.
+        let moved = ((y - row) as i64 as u64).wrapping_mul(geometry.input_pitch);
+        let line = from.offset(moved.wrapping_sub((lane * vector::<T>()) as u64));
+        // Vectors, or words where rows start at no vectors: nothing waits for them either.
+        let words = geometry.input_aligned / 4;
+        let in_words = |elements: u32| elements * size_of::<T>() as u32 / 4;
+        let (to, source) = (slot.cast::<u32>(), line.cast::<u32>());
+        let mut word = lane * words;
+        while word < in_words(end) {
+            word = rolled(word);
+            if word >= in_words(begin) {
+                if words == 4 {
+                    copy::<u32, 4>(to, word, source, word);
+                } else {
+                    copy::<u32, 1>(to, word, source, word);
                 }
-                word += 32;
             }
+            word += 32 * words;
         }
         // The rest, element by element: at the image's edges, or everything where nothing is aligned or the row is outside.
         let rest = self.segment - (end - begin);
-        let line = from.offset(-((self.lane * vector::<T>()) as i64 + self.start as i64) as u64);
-        let mut number = self.lane;
+        let line = line.offset((start as i64 as u64).wrapping_neg());
+        let mut number = lane;
         while number < rest {
             number = rolled(number);
             let at = if number < begin { number } else { number - begin + end };
-            let place = self.start + at as i32;
+            let place = start + at as i32;
             // Segments start less than 64 pixels before the row.
             let pixel = (place + 64 * C as i32) / C as i32 - 64;
-            let x = near(pixel, geometry.width as i32, geometry.mode);
+            let x = near(pixel, geometry.width as i32, geometry.mode, [geometry.inward, geometry.inward_x]);
             let channel = place - pixel * C as i32;
             let is_outside = x < 0 || y < 0;
             let value = if is_outside { outside } else { line.read_only((x * C as i32 + channel) as u32) };
@@ -288,10 +288,12 @@ mod tests {
                 let reach = if mode == border::MIRROR { length - 1 } else { length };
                 for index in -reach..length + reach {
                     let expected = border::source(index, length, mode);
-                    assert_eq!(near(index, length, mode), expected, "mode {mode}, place {index} of {length}");
+                    let place = near(index, length, mode, inward(mode, length as u32));
+                    assert_eq!(place, expected, "mode {mode}, place {index} of {length}");
                 }
                 if mode != border::CONSTANT {
-                    assert!((-99..99).all(|index| (0..length).contains(&near(index, length, mode))));
+                    let inward = inward(mode, length as u32);
+                    assert!((-99..99).all(|index| (0..length).contains(&near(index, length, mode, inward))));
                 }
             }
         }

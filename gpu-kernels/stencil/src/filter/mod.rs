@@ -16,7 +16,7 @@ pub mod scipy;
 mod separable;
 pub mod sobel;
 
-pub use divisor::Divisor;
+pub use divisor::{Divisor, WideDivisor};
 pub use geometry::Geometry;
 pub use instances::*;
 pub use pixel::Pixel;

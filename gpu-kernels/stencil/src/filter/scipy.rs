@@ -5,8 +5,9 @@ use gpu_std::constant::Constant;
 use gpu_std::memory::{Element, Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, kernel};
+use gpu_std::{device, kernel, rolled};
 
+use super::divisor::WideDivisor;
 use super::geometry::MAX_EXTENT;
 use crate::border::source;
 
@@ -30,8 +31,12 @@ pub const PLAIN: u32 = 0;
 pub struct Lines {
     /// Elements of all images.
     pub elements: u64,
+    /// Lines of all images.
+    pub count: u64,
     /// Elements from one to the next along the lines.
-    pub step: u64,
+    pub step: WideDivisor,
+    /// Elements of a line, to divide by.
+    pub along: WideDivisor,
     /// Elements of a line.
     pub length: u32,
     /// The border mode.
@@ -108,19 +113,28 @@ impl<R: Fn(i32) -> f64> Line<R> {
     /// `correlate1d`: the sum for a window of `taps` elements from `first` on.
     #[inline(always)]
     pub fn correlate(&self, first: i32, taps: i32, symmetry: u32, weight: impl Fn(u32) -> f64) -> f64 {
-        let weight = |tap: i32| weight(tap as u32);
         // What comes first is the last element, or the one in the middle; then, in order, those before it, or the pairs around it.
         let start = if symmetry == PLAIN { taps - 1 } else { taps / 2 };
-        let mut sum = self.at(first + start) * weight(start);
-        let mut tap = 0;
-        while tap < start {
-            let mut part = self.at(first + tap);
-            if symmetry != PLAIN {
-                let high = self.at(first + taps - 1 - tap);
-                part = if symmetry == SYMMETRIC { part + high } else { part - high };
+        let mut sum = 0.0;
+        let mut turn = 0;
+        while turn <= start {
+            let tap = if turn == 0 { start } else { turn - 1 };
+            // One loop for both elements of a pair: the place of an element is most of the code.
+            let is_pair = turn > 0 && symmetry != PLAIN;
+            let (mut part, mut side) = (0.0, 0);
+            while side <= is_pair as u32 {
+                side = rolled(side);
+                let value = self.at(first + if side == 0 { tap } else { taps - 1 - tap });
+                part = match (side, symmetry) {
+                    (0, _) => value,
+                    (_, SYMMETRIC) => part + value,
+                    _ => part - value,
+                };
+                side += 1;
             }
-            sum += part * weight(tap);
-            tap += 1;
+            let product = part * weight(tap as u32);
+            sum = if turn == 0 { product } else { sum + product };
+            turn += 1;
         }
         sum
     }
@@ -132,9 +146,12 @@ impl<R: Fn(i32) -> f64> Line<R> {
         // First the window fills; then each element that comes takes the place of another.
         let mut index = 1 - taps;
         while index < self.length as i32 {
-            let mut change = self.at(first + index + taps - 1);
-            if index > 0 {
-                change -= self.at(first + index - 1);
+            let (mut change, mut side) = (0.0, 0);
+            while side <= (index > 0) as u32 {
+                side = rolled(side);
+                let value = self.at(first + index + if side == 0 { taps - 1 } else { -1 });
+                change = if side == 0 { value } else { change - value };
+                side += 1;
             }
             sum += change;
             if index >= 0 {
@@ -166,10 +183,11 @@ fn correlate1d<T: Exact>(
     if at >= lines.elements {
         return;
     }
-    let place = (at / lines.step % lines.length as u64) as i32;
-    let start = input.offset(at - place as u64 * lines.step);
+    let (step, number) = (lines.step.get(), lines.step.quotient(at));
+    let place = (number - lines.along.quotient(number) * lines.along.get()) as i32;
+    let start = input.offset(at - place as u64 * step);
     let line = Line {
-        read: |index: i32| start.offset(index as u64 * lines.step).read(0).to_f64(),
+        read: |index: i32| start.offset(index as u64 * step).read(0).to_f64(),
         length: lines.length,
         mode: lines.mode,
         outside,
@@ -184,19 +202,21 @@ fn correlate1d<T: Exact>(
 #[inline(always)]
 fn uniform_filter1d<T: Exact>(input: Global<T>, output: GlobalMut<T>, lines: Lines, outside: f64) {
     let number = index();
-    if number >= lines.elements / lines.length as u64 {
+    if number >= lines.count {
         return;
     }
-    let first = number / lines.step * (lines.step * lines.length as u64) + number % lines.step;
+    // Lines that lie in one another, then those behind them.
+    let step = lines.step.get();
+    let first = number + lines.step.quotient(number) * (step * (lines.length as u64 - 1));
     let (start, output) = (input.offset(first), output.offset(first));
     let line = Line {
-        read: |index: i32| start.offset(index as u64 * lines.step).read(0).to_f64(),
+        read: |index: i32| start.offset(index as u64 * step).read(0).to_f64(),
         length: lines.length,
         mode: lines.mode,
         outside,
     };
     line.means(-lines.before, lines.taps as i32, |index, mean| {
-        output.offset(index as u64 * lines.step).write(0, T::from_f64(mean));
+        output.offset(index as u64 * step).write(0, T::from_f64(mean));
     });
 }
 
@@ -206,6 +226,10 @@ fn uniform_filter1d<T: Exact>(input: Global<T>, output: GlobalMut<T>, lines: Lin
 pub struct Rectangle {
     /// Elements of all images.
     pub elements: u64,
+    /// Elements of a row, to divide by.
+    pub row: WideDivisor,
+    /// Rows of an image, to divide by.
+    pub rows: WideDivisor,
     /// Pixels of a row.
     pub width: u32,
     /// Rows.
@@ -234,17 +258,21 @@ impl Rectangle {
         read: impl Fn(u64) -> f64,
         weight: impl Fn(u32) -> f64,
     ) -> f64 {
-        let row = self.width as u64 * self.channels as u64;
-        let (line, column) = (at / row, (at % row) as u32);
-        let (x, channel) = (column / self.channels, column % self.channels);
-        let (first, y) = (line / self.height as u64 * self.height as u64, (line % self.height as u64) as i32);
+        let row = self.row.get();
+        let line = self.row.quotient(at);
+        let column = (at - line * row) as u32;
+        // No image has pixels of nothing: the compiler need not look.
+        let x = column / self.channels.max(1);
+        let channel = column - x * self.channels;
+        let first = self.rows.quotient(line) * self.rows.get();
+        let y = (line - first) as i32;
         let mut sum = 0.0;
-        let mut tap = 0;
+        let (mut tap, mut i, mut j) = (0, 0, 0);
         while tap < self.taps_x * self.taps_y {
+            tap = rolled(tap);
             let factor = weight(tap);
             // NaN is left out as well, as C does.
             if factor.abs() > NO_WEIGHT {
-                let (i, j) = ((tap % self.taps_x) as i32, (tap / self.taps_x) as i32);
                 let x = source(x as i32 + i - self.left, self.width as i32, self.mode);
                 let y = source(y + j - self.top, self.height as i32, self.mode);
                 let value = if x < 0 || y < 0 {
@@ -255,6 +283,7 @@ impl Rectangle {
                 };
                 sum += factor * value;
             }
+            (i, j) = if i + 1 < self.taps_x as i32 { (i + 1, j) } else { (0, j + 1) };
             tap += 1;
         }
         sum

@@ -104,29 +104,26 @@ fn store<T: Pixel, const V: usize>(
     store_left::<T, V>(row, 0, is_aligned, end.saturating_sub(column), values);
 }
 
-/// The directions of `V` gradients. They are a queue, in a loop: sides leave at the front, half of them at a time, angles come at the
+/// What `of` makes of `V` gradients. They are a queue, in a loop: sides leave at the front, a part of them at a time, results come at the
 /// back. Unrolled, they would be most of the kernel.
 #[device]
 #[inline(always)]
-fn angles<S: Coefficients, const V: usize>(mut gx: [S; V], mut gy: [S; V]) -> [S; V] {
-    let part = const { if V < 8 { V / 2 } else { 4 } };
+fn queued<S: Float, const V: usize, const PART: usize>(
+    mut gx: [S; V],
+    mut gy: [S; V],
+    of: impl Fn(S, S) -> S,
+) -> [S; V] {
     let mut done = 0;
     while done < V as u32 {
         done = rolled(done);
-        let mut angles = [S::ZERO; 4];
-        unroll::<4>(|v| {
-            if v < part {
-                angles[v] = atan2(gy[v], gx[v]);
-            }
-        });
+        let mut results = [S::ZERO; PART];
+        unroll::<PART>(|v| results[v] = of(gx[v], gy[v]));
+        let sides = gy;
         unroll::<V>(|v| {
-            if v + part < V {
-                (gx[v], gy[v]) = (gx[v + part], gy[v + part]);
-            } else {
-                gx[v] = angles[v + part - V];
-            }
+            gx[v] = if v + PART < V { gx[v + PART] } else { results[v + PART - V] };
+            gy[v] = sides[(v + PART) % V];
         });
-        done += part as u32;
+        done += PART as u32;
     }
     gx
 }
@@ -181,11 +178,18 @@ pub(super) fn sobel<T, G, const V: usize, const C: usize>(
                 store::<G, V>(outputs.gy, &targets, 1, at, gy);
             }
             if targets.wanted & MAGNITUDE != 0 {
-                let magnitudes = core::array::from_fn(|v| magnitude(gx[v], gy[v]));
+                let magnitudes = if V == 16 {
+                    queued::<_, V, 4>(gx, gy, magnitude)
+                } else {
+                    core::array::from_fn(|v| magnitude(gx[v], gy[v]))
+                };
                 store::<G, V>(outputs.magnitude, &targets, 2, at, magnitudes);
             }
             if targets.wanted & DIRECTION != 0 {
-                store::<T::Sum, V>(outputs.direction, &targets, 3, at, angles(gx, gy));
+                let angle = |gx, gy| atan2(gy, gx);
+                let angles =
+                    if V < 8 { queued::<_, V, 2>(gx, gy, angle) } else { queued::<_, V, 4>(gx, gy, angle) };
+                store::<T::Sum, V>(outputs.direction, &targets, 3, at, angles);
             }
         }
     });
@@ -211,11 +215,16 @@ pub(super) fn general<T, G>(
         return;
     }
     let input = input.offset(place.image as u64 * geometry.input_stride);
-    let pixel = column / geometry.channels;
+    // No pixel is empty: the compiler need not look.
+    let pixel = column / geometry.channels.max(1);
     let channel = (column - pixel * geometry.channels) as i32;
-    let xs: [i32; 3] = core::array::from_fn(|tap| {
-        source(pixel as i32 + tap as i32 - geometry.left, geometry.width as i32, geometry.mode)
-    });
+    let (mut xs, mut tap) = ([0; 3], 0);
+    while tap < 3 {
+        tap = rolled(tap);
+        let x = source(pixel as i32 + tap as i32 - geometry.left, geometry.width as i32, geometry.mode);
+        xs = [xs[1], xs[2], x];
+        tap += 1;
+    }
     let zero = T::Sum::ZERO;
     let (mut differences, mut smoothed) = ([zero; 2], [zero; 2]);
     let mut number = 0;

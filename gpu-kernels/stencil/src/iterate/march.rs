@@ -54,11 +54,13 @@ fn march<T: Float + WarpShuffleValue, const V: usize>(
     shape: March,
     table: Constant<T, TABLE>,
 ) {
-    let (across, down) = (shape.columns.div_ceil(32 * V as u32), shape.rows.div_ceil(ROWS));
-    let (chunk, in_plane) = (block_idx_x() / (across * down), block_idx_x() % (across * down));
+    // No grid is empty: the compiler need not look.
+    let (across, down) = (shape.columns.div_ceil(32 * V as u32).max(1), shape.rows.div_ceil(ROWS));
+    let line = block_idx_x() / across;
+    let chunk = line / down.max(1);
     let lane = thread_idx_x() % 32;
-    let x = in_plane % across * 32 * V as u32 + lane * V as u32;
-    let y = in_plane / across * ROWS + thread_idx_x() / 32;
+    let x = (block_idx_x() - line * across) * 32 * V as u32 + lane * V as u32;
+    let y = (line - chunk * down) * ROWS + thread_idx_x() / 32;
     if y >= shape.rows {
         return;
     }

@@ -76,10 +76,12 @@ fn step<T: Float>(
     distances: Constant<i64, TABLE>,
     places: Constant<u32, TABLE>,
 ) {
-    let (across, down) = (step.columns.div_ceil(COLUMNS), step.rows.div_ceil(ROWS));
-    let (z, in_plane) = (block_idx_x() / (across * down), block_idx_x() % (across * down));
-    let x = in_plane % across * COLUMNS + thread_idx_x() % COLUMNS;
-    let y = in_plane / across * ROWS + thread_idx_x() / COLUMNS * CELLS;
+    // No grid is empty: the compiler need not look.
+    let (across, down) = (step.columns.div_ceil(COLUMNS).max(1), step.rows.div_ceil(ROWS));
+    let line = block_idx_x() / across;
+    let z = line / down.max(1);
+    let x = (block_idx_x() - line * across) * COLUMNS + thread_idx_x() % COLUMNS;
+    let y = (line - z * down) * ROWS + thread_idx_x() / COLUMNS * CELLS;
     if x >= step.columns || y >= step.rows {
         return;
     }
@@ -125,10 +127,17 @@ fn step<T: Float>(
             let plane_there = border::source(z as i32 + dz, step.planes as i32, mode);
             let column = border::source(x as i32 + dx, step.columns as i32, mode);
             let there = input.offset(plane_there as u64 * plane + column as u64);
+            // Rows in a loop, and what is in them at once.
+            let (mut rows, mut k) = ([0; CELLS as usize], 0);
+            while k < CELLS {
+                k = rolled(k);
+                let row = border::source((y + k) as i32 + dy, step.rows as i32, mode);
+                rows = [rows[1], rows[2], rows[3], row];
+                k += 1;
+            }
             unroll::<{ CELLS as usize }>(|k| {
                 if (k as u32) < cells {
-                    let row = border::source(y as i32 + k as i32 + dy, step.rows as i32, mode);
-                    let there = there.offset(row as u64 * step.columns as u64);
+                    let there = there.offset(rows[k] as u64 * step.columns as u64);
                     sums[k] = weight.mul_add(there.read_only(0), sums[k]);
                 }
             });

@@ -29,10 +29,11 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_down, shuffle_up};
+use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_down, shuffle_idx, shuffle_up};
 use gpu_std::{device, kernel, unroll};
 
 use super::{DIRICHLET, NEUMANN, PERIODIC};
+use crate::border;
 
 /// Threads of a block: four strips.
 pub const THREADS: u32 = 128;
@@ -77,47 +78,44 @@ struct Lane<T: Float, const V: usize> {
     strips: Strips,
     /// The column of the first element: negative, or beyond the last one, in overlaps.
     x: i32,
-    /// Where the first element is read, at an edge of a grid that is periodic.
-    first: u32,
+    /// Which columns stand for those of the elements, at an edge.
+    columns: [u32; V],
     /// Bits of the elements in the first and in the last column, where the boundary is no period.
     first_columns: u32,
     last_columns: u32,
 }
 
 impl<T: Float, const V: usize> Lane<T, V> {
-    /// Which row stands for row `y`, at an edge; elsewhere the nearest one that is there.
+    /// What a strip at an edge needs beside: which columns are read, and which are the first and the last one.
     #[inline(always)]
-    fn row(&self, y: i32, edge: bool) -> u64 {
-        let rows = self.strips.rows as i32;
-        if edge && self.strips.boundary == PERIODIC {
-            y.rem_euclid(rows) as u64
-        } else {
-            y.clamp(0, rows - 1) as u64
-        }
+    fn at_edge(&mut self) {
+        let columns = self.strips.columns as i32;
+        let periodic = self.strips.boundary == PERIODIC;
+        let mut wrapped = border::source(self.x, columns, border::WRAP);
+        unroll::<V>(|j| {
+            let x = self.x + j as i32;
+            self.columns[j] = if periodic { wrapped } else { x.max(0).min(columns - 1) } as u32;
+            wrapped = if wrapped + 1 < columns { wrapped + 1 } else { 0 };
+            // Strips start at whole vectors, so that the first column is nobody's second.
+            self.first_columns |= (!periodic && x == 0 && j == 0) as u32;
+            self.last_columns |= ((!periodic && x == columns - 1) as u32) << j;
+        });
     }
 
-    /// Which column stands for that of element `j`, at an edge.
+    /// Which row stands for row `y`, at an edge; `wrapped` is which one does in a grid that is periodic.
     #[inline(always)]
-    fn column(&self, j: usize) -> u32 {
-        let columns = self.strips.columns;
-        if self.strips.boundary == PERIODIC {
-            // Less than `columns + V`, and `columns` may be less than `V`.
-            let mut column = self.first + j as u32;
-            unroll::<V>(|_| column = if column >= columns { column - columns } else { column });
-            column
-        } else {
-            (self.x + j as i32).clamp(0, columns as i32 - 1) as u32
-        }
+    fn row(&self, y: i32, wrapped: i32) -> i32 {
+        if self.strips.boundary == PERIODIC { wrapped } else { y.max(0).min(self.strips.rows as i32 - 1) }
     }
 
-    /// The elements of row `y` of the input or the source.
+    /// The elements of row `y`, one that is there, of the input or the source.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read(&self, from: Global<T>, y: i32, edge: bool) -> [T; V] {
-        let from = from.offset(self.row(y, edge) * self.strips.columns as u64);
+        let from = from.offset(y as u32 as u64 * self.strips.columns as u64);
         let mut values = [T::ZERO; V];
         if edge {
-            unroll::<V>(|j| values[j] = from.read_only(self.column(j)));
+            unroll::<V>(|j| values[j] = from.read_only(self.columns[j]));
         } else if self.strips.vectors != 0 {
             values = from.read_only_vec(self.x as u32);
         } else {
@@ -161,7 +159,7 @@ fn add<T: Float, const V: usize, const BOX: bool>(
     sums
 }
 
-/// What the chain of a cell of row `y` starts with.
+/// What the chain of a cell starts with, of which the source is in row `y`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn start<T: Float, const V: usize, const SOURCE: bool>(
@@ -178,7 +176,8 @@ fn start<T: Float, const V: usize, const SOURCE: bool>(
     sums
 }
 
-/// Sends row `y` of the strip through the steps: the result is row `y - STEPS`, so many steps later.
+/// Sends row `y` of the strip through the steps: the result is row `y - STEPS`, so many steps later. At an edge `below` is which row of
+/// a grid that is periodic stands for row `y + 1`.
 #[device]
 #[inline(always)]
 fn advance<
@@ -192,10 +191,10 @@ fn advance<
     weights: &[T; TABLE],
     partials: &mut [Partial<T, V>; STEPS],
     row: [T; V],
-    y: i32,
+    (y, below): (i32, i32),
     edge: bool,
 ) -> [T; V] {
-    let mut row = row;
+    let (mut row, mut below) = (row, below);
     let (dirichlet, neumann) =
         (edge && lane.strips.boundary == DIRICHLET, edge && lane.strips.boundary == NEUMANN);
     let end = lane.strips.rows as i32;
@@ -215,13 +214,11 @@ fn advance<
             }
         });
         if neumann {
-            unroll::<V>(|j| {
-                left[j] = if lane.first_columns >> j & 1 != 0 { row[j] } else { left[j] };
-                right[j] = if lane.last_columns >> j & 1 != 0 { row[j] } else { right[j] };
-            });
+            left[0] = if lane.first_columns != 0 { row[0] } else { left[0] };
+            unroll::<V>(|j| right[j] = if lane.last_columns >> j & 1 != 0 { row[j] } else { right[j] });
             if y == 0 {
-                let sums = start::<T, V, SOURCE>(lane, weights, y, edge);
-                partial.lower = add::<T, V, BOX>(sums, [left, row, right], weights, 0);
+                // The row above the first one is the first one.
+                partial.lower = add::<T, V, BOX>(partial.lower, [left, row, right], weights, 0);
             }
         }
         let fixed = |y: i32, j: usize| {
@@ -236,12 +233,17 @@ fn advance<
                 upper[j] = if fixed(y, j) { row[j] } else { upper[j] };
             });
         }
-        let sums = start::<T, V, SOURCE>(lane, weights, y + 1, edge);
+        let there = if edge { lane.row(y + 1, below) } else { y + 1 };
+        let sums = start::<T, V, SOURCE>(lane, weights, there, edge);
         let mut lower = add::<T, V, BOX>(sums, [left, row, right], weights, 0);
+        if neumann && y == -1 {
+            lower = sums;
+        }
         if neumann && y == end - 1 {
             // The row below the last one is the last one.
             lower = row;
         }
+        below = if below > 0 { below - 1 } else { end - 1 };
         partials[step] = Partial { upper, lower };
         row = result;
     });
@@ -265,19 +267,23 @@ fn strip<
     table: Constant<T, TABLE>,
 ) {
     let (lane_id, steps) = (thread_idx_x() % 32, STEPS as i32);
-    let number = block_idx_x() as u64 * (THREADS / 32) as u64 + (thread_idx_x() / 32) as u64;
-    let down = (number / strips.across as u64) as u32;
+    // 32 bits: so many strips are more cells than any memory holds.
+    // By a shuffle, the assembler knows that all lanes go the same way: else each shuffle has another version for lanes that do not.
+    let warp = shuffle_idx(FULL, thread_idx_x() / 32, 0);
+    let number = block_idx_x() * (THREADS / 32) + warp;
+    let down = number / strips.across.max(1);
     if down >= strips.down {
         return;
     }
-    let across = (number - down as u64 * strips.across as u64) as u32;
+    let across = number - down * strips.across;
     let overlap = (STEPS.div_ceil(V) * V) as u32;
     let left = (across * (32 * V as u32 - 2 * overlap)) as i32 - overlap as i32;
     let x = left + (lane_id * V as u32) as i32;
     let (columns, rows) = (strips.columns as i32, strips.rows as i32);
     let top = (down * strips.height) as i32;
     let bottom = (top + strips.height as i32).min(rows);
-    let inside = left >= 0 && left + 32 * V as i32 <= columns && top >= steps && bottom + steps <= rows;
+    // All rows that are read are there: those of the source for what is in no result, too.
+    let inside = left >= 0 && left + 32 * V as i32 <= columns && top >= 2 * steps && bottom + steps < rows;
 
     let mut weights = [T::ZERO; TABLE];
     unroll::<TABLE>(|n| {
@@ -285,7 +291,7 @@ fn strip<
             weights[n] = table.read(n as u32);
         }
     });
-    let mut lane = Lane { source, strips, x, first: 0, first_columns: 0, last_columns: 0 };
+    let mut lane = Lane { source, strips, x, columns: [0; V], first_columns: 0, last_columns: 0 };
     let mut partials = [Partial { upper: [T::ZERO; V], lower: [T::ZERO; V] }; STEPS];
     // Columns that other strips do not write.
     let mine = x >= left + overlap as i32 && x < left + (32 * V as u32 - overlap) as i32;
@@ -295,11 +301,7 @@ fn strip<
     let end = bottom + steps;
     if inside {
         let mut ahead = [[T::ZERO; V]; AHEAD];
-        unroll::<AHEAD>(|k| {
-            if y + (k as i32) < end {
-                ahead[k] = lane.read(input, y + k as i32, false);
-            }
-        });
+        unroll::<AHEAD>(|k| ahead[k] = lane.read(input, y + k as i32, false));
         while y < end {
             unroll::<AHEAD>(|k| {
                 if y < end {
@@ -307,10 +309,16 @@ fn strip<
                     if y + (AHEAD as i32) < end {
                         ahead[k] = lane.read(input, y + AHEAD as i32, false);
                     }
-                    let result =
-                        advance::<T, V, STEPS, BOX, SOURCE>(&lane, &weights, &mut partials, row, y, false);
+                    let result = advance::<T, V, STEPS, BOX, SOURCE>(
+                        &lane,
+                        &weights,
+                        &mut partials,
+                        row,
+                        (y, 0),
+                        false,
+                    );
                     if mine && y - steps >= top {
-                        let output = output.offset((y - steps) as u64 * strips.columns as u64);
+                        let output = output.offset((y - steps) as u32 as u64 * strips.columns as u64);
                         if strips.vectors != 0 {
                             output.write_streaming_vec::<V>(0, result);
                         } else {
@@ -322,22 +330,17 @@ fn strip<
             });
         }
     } else {
-        let periodic = strips.boundary == PERIODIC;
-        if periodic {
-            lane.first = x.rem_euclid(columns) as u32;
-        }
-        unroll::<V>(|j| {
-            let x = x + j as i32;
-            lane.first_columns |= ((!periodic && x == 0) as u32) << j;
-            lane.last_columns |= ((!periodic && x == columns - 1) as u32) << j;
-        });
-        let mut next = lane.read(input, y, true);
+        lane.at_edge();
+        let mut below = border::source(y, rows, border::WRAP);
+        let mut next = lane.read(input, lane.row(y, below), true);
         while y < end {
             let row = next;
-            next = lane.read(input, y + 1, true);
-            let result = advance::<T, V, STEPS, BOX, SOURCE>(&lane, &weights, &mut partials, row, y, true);
+            below = if below + 1 < rows { below + 1 } else { 0 };
+            next = lane.read(input, lane.row(y + 1, below), true);
+            let result =
+                advance::<T, V, STEPS, BOX, SOURCE>(&lane, &weights, &mut partials, row, (y, below), true);
             if mine && y - steps >= top {
-                let output = output.offset((y - steps) as u64 * strips.columns as u64);
+                let output = output.offset((y - steps) as u32 as u64 * strips.columns as u64);
                 unroll::<V>(|j| {
                     if x + (j as i32) < columns {
                         output.write(j as u32, result[j]);

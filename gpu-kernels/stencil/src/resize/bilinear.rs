@@ -7,7 +7,7 @@
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, keep_rolled, kernel, unroll};
 
 use super::{Part, Pixel, Shape, neighbour};
 
@@ -74,8 +74,13 @@ fn bilinear<T: Pixel>(input: Global<T>, output: GlobalMut<T>, shape: Shape, bord
     while row < end {
         let place = y.place(row);
         if place.index != last {
-            above = if place.index == last + 1 { below } else { line(place.index) };
-            below = line(place.index + 1);
+            // Both rows, or the lower one where the upper one is the lower one of before.
+            let mut index = place.index + (place.index == last + 1) as i32;
+            while index <= place.index + 1 {
+                keep_rolled();
+                (above, below) = (below, line(index));
+                index += 1;
+            }
             last = place.index;
         }
         let weight = T::weight(place.remainder, y);
