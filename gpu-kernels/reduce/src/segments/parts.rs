@@ -13,10 +13,10 @@ use super::stretch::{ALIKE, FROM};
 use super::{
     BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight,
 };
-use crate::item::{Item, Source};
+use crate::computed::{Computed, SourceOf};
+use crate::item::Source;
 use crate::number::Accumulator;
-use crate::operator::Reduction;
-use crate::whole::{of_thread, publishes, write};
+use crate::whole::{of_thread, publishes};
 use crate::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
@@ -31,14 +31,14 @@ struct Division {
 impl Division {
     /// Of a segment of `length` elements.
     #[inline(always)]
-    fn of<R: Reduction>(length: u64) -> Self {
+    fn of<R: Computed>(length: u64) -> Self {
         let division = Self { tiles_each: tiles_per_block::<R::Item>(length) as u32, parts: 0 };
         Self { parts: division.parts_in::<R>(length), ..division }
     }
 
     /// How many parts begin in the first `elements`.
     #[inline(always)]
-    fn parts_in<R: Reduction>(self, elements: u64) -> u32 {
+    fn parts_in<R: Computed>(self, elements: u64) -> u32 {
         let tiles = elements.div_ceil(tile::<R::Item>() as u64) as u32;
         // A division takes long, and nearly all segments need none.
         if self.tiles_each == 1 {
@@ -50,7 +50,7 @@ impl Division {
 
     /// The first element of a part, from the segment's first.
     #[inline(always)]
-    fn base<R: Reduction>(self, part: u32) -> u64 {
+    fn base<R: Computed>(self, part: u32) -> u64 {
         part as u64 * (self.tiles_each as u64 * tile::<R::Item>() as u64)
     }
 }
@@ -69,7 +69,7 @@ struct Range {
 }
 
 /// A thread's loads of a tile: half of [`ROWS`] where they are of two arrays.
-const fn rows<R: Reduction>() -> u32 {
+const fn rows<R: Computed>() -> u32 {
     tile::<R::Item>() / (THREADS * per_load::<R::Item>())
 }
 
@@ -124,8 +124,8 @@ const TILES_EACH: u32 = 4;
 const DONE: u32 = 5;
 
 /// The segments of a stretch that are taken part by part.
-pub(super) struct Parts<R: Reduction> {
-    pub(super) source: <R::Item as Item>::Source,
+pub(super) struct Parts<R: Computed> {
+    pub(super) source: SourceOf<R>,
     pub(super) len: u64,
     pub(super) starts: Starts,
     pub(super) scratch: GlobalMut<u64>,
@@ -150,7 +150,7 @@ pub(super) struct Parts<R: Reduction> {
     pub(super) counts: Shared<u32>,
 }
 
-impl<R: Reduction> Parts<R> {
+impl<R: Computed> Parts<R> {
     /// The parts of the segment before the stretch's first one for `index` 0, then of the members.
     #[device]
     #[inline(always)]
@@ -363,20 +363,20 @@ impl<R: Reduction> Parts<R> {
         if piece.is_whole {
             map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 if row < rows::<R>() {
-                    take_whole::<R, V, A>(locals, quad, piece.offset + offset_of(row));
+                    take_whole::<R, V, A>(self.source, locals, quad, piece.offset + offset_of(row));
                 }
             });
         } else {
             map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 let (offset, wanted) = (offset_of(row), length.saturating_sub(offset_of(row)));
-                take_first::<R, V, A>(locals, quad, wanted, piece.offset + offset);
+                take_first::<R, V, A>(self.source, locals, quad, wanted, piece.offset + offset);
             });
         }
         if piece.is_last {
             let base = piece.base as u64 * tile::<R::Item>() as u64;
-            let result = of_thread::<R, A>(locals, base);
+            let result = of_thread::<R, A>(self.source, locals, base);
             let from = if publishes::<R>() > 1 { opaque(16) } else { 16 };
-            self.leave(self.room(piece.number), halve::<R>(result, from, 1));
+            self.leave(self.room(piece.number), halve::<R>(self.source, result, from, 1));
             *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
     }
@@ -402,7 +402,7 @@ impl<R: Reduction> Parts<R> {
     fn of_warps(&self, room: Shared<u32>) -> R::Accumulator {
         let warp = opaque(thread_idx_x()) % WARPS;
         let own = Accumulator::from_words(&mut |word| room.read(word * WARPS + warp));
-        halve::<R>(own, opaque(WARPS / 2), 1)
+        halve::<R>(self.source, own, opaque(WARPS / 2), 1)
     }
 
     /// Stores a part's result where it is looked for.
@@ -435,7 +435,7 @@ impl<R: Reduction> Parts<R> {
     #[inline(always)]
     fn place(&self, first_element: u64, is_first: bool) -> u64 {
         let place = first_element / tile::<R::Item>() as u64 * 2 + !is_first as u64;
-        place * place_words::<R>() as u64
+        place * place_words(publishes::<R>()) as u64
     }
 
     /// Room for the results of a part's warps.
@@ -458,7 +458,7 @@ impl<R: Reduction> Parts<R> {
             if number < count && thread.is_multiple_of(WARPS) {
                 let marked = self.firsts.read(number);
                 if marked & SEVERAL == 0 {
-                    write::<R>(self.source, self.output_of(self.owners.read(number)), result, 1);
+                    R::write(self.source, self.output, self.owners.read(number) as u64, Some(result));
                 } else {
                     let is_first = self.lengths.read(2 * number + 1) == 0;
                     self.publish(self.place(marked & !(INNER | ALIGNED | SEVERAL), is_first), result);
@@ -515,7 +515,7 @@ impl<R: Reduction> Parts<R> {
                 word.store(0, Ordering::Relaxed, Scope::Device);
                 value
             });
-            total = R::combine(total, partial);
+            total = R::combine(self.source, total, partial);
             number += THREADS;
         }
         if thread == 0 {
@@ -523,12 +523,12 @@ impl<R: Reduction> Parts<R> {
             count.store(0, Ordering::Relaxed, Scope::Device);
         }
         // Whoever read the results that stood there is done with them.
-        self.leave(self.room(0), halve::<R>(total, opaque(16), 1));
+        self.leave(self.room(0), halve::<R>(self.source, total, opaque(16), 1));
         sync_threads();
         if thread < 32 {
             let total = self.of_warps(self.room(0));
             if thread == 0 {
-                write::<R>(self.source, self.output_of(long.read(NUMBER)), total, 1);
+                R::write(self.source, self.output, long.read(NUMBER) as u64, Some(total));
             }
         }
         sync_threads();
@@ -538,11 +538,5 @@ impl<R: Reduction> Parts<R> {
     #[inline(always)]
     fn begin_of(&self, long: Shared<u32>) -> u64 {
         (long.read(1) as u64) << 32 | long.read(0) as u64
-    }
-
-    /// Where the outputs of a segment and those after it go.
-    #[inline(always)]
-    fn output_of(&self, segment: u32) -> GlobalMut<R::Output> {
-        self.output.offset(segment as u64 * R::OUTPUTS as u64)
     }
 }
