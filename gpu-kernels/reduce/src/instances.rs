@@ -64,7 +64,7 @@ macro_rules! reduce_instances {
             product_u8: Product<u8>, Product<i8>;
             (several) max_u8: Extreme<u8> => Max<u8>, Min<u8>, Max<i8>, Min<i8>, NormMax<u8>;
             (several) minmax_u8: Extremes<u8> => MinMax<u8>, MinMax<i8>;
-            (several) or_u8: Bits<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>;
+            (several) or_u8: Bits<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>, Xor<u8>, Xor<i8>;
             (two) dot_u8: Dot<u8>, Dot<i8>;
         }
         $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
@@ -72,7 +72,7 @@ macro_rules! reduce_instances {
             (several) max_u16: Extreme<u16> => Max<u16>, Min<u16>, Max<i16>, Min<i16>, NormMax<u16>;
             (several) minmax_u16: Extremes<u16> => MinMax<u16>, MinMax<i16>;
             (several) argmax_u16: Place<u16> => ArgMax<u16>, ArgMin<u16>, ArgMax<i16>, ArgMin<i16>;
-            (several) or_u16: Bits<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>;
+            (several) or_u16: Bits<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>, Xor<u16>, Xor<i16>;
             (two) dot_u16: Dot<u16>, Dot<i16>;
         }
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
@@ -82,7 +82,7 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 4;
             product_u32: Product<u32>, Product<i32>;
-            (several) or_u32: Bits<u32> => Or<u32>, Or<i32>, And<u32>, And<i32>;
+            (several) or_u32: Bits<u32> => Or<u32>, Or<i32>, And<u32>, And<i32>, Xor<u32>, Xor<i32>;
             (two) dot_u32: Dot<u32>, Dot<i32>;
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 6;
@@ -92,7 +92,7 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
             product_u64: Product<u64>, Product<i64>;
-            (several) or_u64: Bits<u64> => Or<u64>, Or<i64>, And<u64>, And<i64>;
+            (several) or_u64: Bits<u64> => Or<u64>, Or<i64>, And<u64>, And<i64>, Xor<u64>, Xor<i64>;
             (two) dot_u64: Dot<u64>, Dot<i64>;
         }
         $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
@@ -136,18 +136,6 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
             (several) count_u64: Counts<u64> => Count<u64>, Count<i64>, Count<f64>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
-            xor_u8: Xor<u8>, Xor<i8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
-            xor_u16: Xor<u16>, Xor<i16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 4;
-            xor_u32: Xor<u32>, Xor<i32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
-            xor_u64: Xor<u64>, Xor<i64>;
         }
         $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
             (several) truth_u8: Extreme<u8> => Any<u8>, All<u8>, Any<i8>, All<i8>;
