@@ -64,7 +64,7 @@ macro_rules! reduce_instances {
             product_u8: Product<u8>, Product<i8>;
             (several) max_u8: Extreme<u8> => Max<u8>, Min<u8>, Max<i8>, Min<i8>, NormMax<u8>, Any<u8>, All<u8>,
                 Any<i8>, All<i8>;
-            (several) minmax_u8: Extremes<u8> => MinMax<u8>, MinMax<i8>;
+            (several) minmax_u8: Extremes<u8> => MinMax<u8>, MinMax<i8>, NormMax<i8>;
             (several) or_u8: Bits<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>, Xor<u8>, Xor<i8>;
             (two) dot_u8: Dot<u8>, Dot<i8>;
         }
@@ -72,7 +72,7 @@ macro_rules! reduce_instances {
             product_u16: Product<u16>, Product<i16>;
             (several) max_u16: Extreme<u16> => Max<u16>, Min<u16>, Max<i16>, Min<i16>, NormMax<u16>, Any<u16>,
                 All<u16>, Any<i16>, All<i16>, Any<f16>, All<f16>, Any<bf16>, All<bf16>;
-            (several) minmax_u16: Extremes<u16> => MinMax<u16>, MinMax<i16>;
+            (several) minmax_u16: Extremes<u16> => MinMax<u16>, MinMax<i16>, NormMax<i16>;
             (several) argmax_u16: Place<u16> => ArgMax<u16>, ArgMin<u16>, ArgMax<i16>, ArgMin<i16>;
             (several) or_u16: Bits<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>, Xor<u16>, Xor<i16>;
             (two) dot_u16: Dot<u16>, Dot<i16>;
@@ -80,7 +80,7 @@ macro_rules! reduce_instances {
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
             (several) max_u32: Extreme<u32> => Max<u32>, Min<u32>, Max<i32>, Min<i32>, NormMax<u32>, Any<u32>,
                 All<u32>, Any<i32>, All<i32>, Any<f32>, All<f32>;
-            (several) minmax_u32: Extremes<u32> => MinMax<u32>, MinMax<i32>;
+            (several) minmax_u32: Extremes<u32> => MinMax<u32>, MinMax<i32>, NormMax<i32>;
             (several) argmax_u32: Place<u32> => ArgMax<u32>, ArgMin<u32>, ArgMax<i32>, ArgMin<i32>;
         }
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 4;
@@ -91,7 +91,7 @@ macro_rules! reduce_instances {
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 6;
             (several) max_u64: Extreme<u64> => Max<u64>, Min<u64>, Max<i64>, Min<i64>, NormMax<u64>, Any<u64>,
                 All<u64>, Any<i64>, All<i64>, Any<f64>, All<f64>;
-            (several) minmax_u64: Extremes<u64> => MinMax<u64>, MinMax<i64>;
+            (several) minmax_u64: Extremes<u64> => MinMax<u64>, MinMax<i64>, NormMax<i64>;
             (several) argmax_u64: Place<u64> => ArgMax<u64>, ArgMin<u64>, ArgMax<i64>, ArgMin<i64>;
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
@@ -140,18 +140,6 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
             (several) count_u64: Counts<u64> => Count<u64>, Count<i64>, Count<f64>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i8, 16, 4, 4;
-            norm_max_i8: NormMax<i8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i16, 8, 4, 4;
-            norm_max_i16: NormMax<i16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i32, 4, 4, 4;
-            norm_max_i32: NormMax<i32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i64, 2, 2, 4;
-            norm_max_i64: NormMax<i64>;
         }
         $with! { none sm_75 sm_75, u8, 16, 4, 4;
             sum_of_squares_u8: SumOfSquares<u8>, SumOfSquares<i8>;
