@@ -53,12 +53,19 @@ macro_rules! reduce_instances {
         }
         // Of whole arrays of bytes instructions are the limit: of the place of a maximum a choice would be 6 % more.
         $with! { sm_75_90 none none, u8, 16, 4, 4;
+            sum_u8: Sum<u8>, Sum<i8>, NormL1<u8>;
+            count_u8: Count<u8>, Count<i8>;
             sum_of_squares_u8: SumOfSquares<u8>, SumOfSquares<i8>;
             argmax_u8: ArgMax<u8>;
             (several) argmin_u8: Place<u8> => ArgMin<u8>, ArgMax<i8>, ArgMin<i8>;
+            (several) wide_sum_u8: Sums<u8, false> => WideSum<u8>, WideSum<i8>;
         }
         $with! { sm_75_90 none none, i8, 16, 4, 4;
             norm_l1_i8: NormL1<i8>;
+        }
+        $with! { none sm_75 sm_75, u8, 16, 4, 4;
+            (several) sum_u8: Sums<u8, true> => Sum<u8>, Sum<i8>, NormL1<u8>, WideSum<u8>, WideSum<i8>, Count<u8>,
+                Count<i8>;
         }
         $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
             product_u8: Product<u8>, Product<i8>;
@@ -68,6 +75,15 @@ macro_rules! reduce_instances {
             (several) or_u8: Bits<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>, Xor<u8>, Xor<i8>;
             (two) dot_u8: Dot<u8>, Dot<i8>;
         }
+        $with! { sm_75_90 none none, u16, 8, 4, 4;
+            sum_u16: Sum<u16>, Sum<i16>, NormL1<u16>;
+            (several) wide_sum_u16: Sums<u16, false> => WideSum<u16>, WideSum<i16>;
+            (several) count_u16: Counts<u16> => Count<u16>, Count<i16>, Count<f16>, Count<bf16>;
+        }
+        $with! { none sm_75 sm_75, u16, 8, 4, 4;
+            (several) sum_u16: Sums<u16, true> => Sum<u16>, Sum<i16>, NormL1<u16>, WideSum<u16>, WideSum<i16>,
+                Count<u16>, Count<i16>, Count<f16>, Count<bf16>;
+        }
         $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
             product_u16: Product<u16>, Product<i16>;
             (several) max_u16: Extreme<u16> => Max<u16>, Min<u16>, Max<i16>, Min<i16>, NormMax<u16>, Any<u16>,
@@ -76,6 +92,17 @@ macro_rules! reduce_instances {
             (several) argmax_u16: Place<u16> => ArgMax<u16>, ArgMin<u16>, ArgMax<i16>, ArgMin<i16>;
             (several) or_u16: Bits<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>, Xor<u16>, Xor<i16>;
             (two) dot_u16: Dot<u16>, Dot<i16>;
+        }
+        $with! { sm_75_90 none none, u32, 4, 4, 6;
+            sum_u32: Sum<u32>, Sum<i32>, NormL1<u32>;
+            (several) wide_sum_u32: Sums<u32, false> => WideSum<u32>, WideSum<i32>;
+        }
+        $with! { sm_75_90 none none, u32, 4, 4, 4;
+            (several) count_u32: Counts<u32> => Count<u32>, Count<i32>, Count<f32>;
+        }
+        $with! { none sm_75 sm_75, u32, 4, 4, 6;
+            (several) sum_u32: Sums<u32, true> => Sum<u32>, Sum<i32>, NormL1<u32>, WideSum<u32>, WideSum<i32>,
+                Count<u32>, Count<i32>, Count<f32>;
         }
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
             (several) max_u32: Extreme<u32> => Max<u32>, Min<u32>, Max<i32>, Min<i32>, NormMax<u32>, Any<u32>,
@@ -88,6 +115,16 @@ macro_rules! reduce_instances {
             (several) or_u32: Bits<u32> => Or<u32>, Or<i32>, And<u32>, And<i32>, Xor<u32>, Xor<i32>;
             (two) dot_u32: Dot<u32>, Dot<i32>;
         }
+        $with! { sm_75_90 none none, u64, 2, 2, 6;
+            sum_u64: Sum<u64>, Sum<i64>, NormL1<u64>, WideSum<u64>, WideSum<i64>;
+        }
+        $with! { sm_75_90 none none, u64, 2, 2, 4;
+            (several) count_u64: Counts<u64> => Count<u64>, Count<i64>, Count<f64>;
+        }
+        $with! { none sm_75 sm_75, u64, 2, 2, 6;
+            (several) sum_u64: Sums<u64, true> => Sum<u64>, Sum<i64>, NormL1<u64>, WideSum<u64>, WideSum<i64>,
+                Count<u64>, Count<i64>, Count<f64>;
+        }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 6;
             (several) max_u64: Extreme<u64> => Max<u64>, Min<u64>, Max<i64>, Min<i64>, NormMax<u64>, Any<u64>,
                 All<u64>, Any<i64>, All<i64>, Any<f64>, All<f64>;
@@ -98,48 +135,6 @@ macro_rules! reduce_instances {
             product_u64: Product<u64>, Product<i64>;
             (several) or_u64: Bits<u64> => Or<u64>, Or<i64>, And<u64>, And<i64>, Xor<u64>, Xor<i64>;
             (two) dot_u64: Dot<u64>, Dot<i64>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
-            sum_u8: Sum<u8>, Sum<i8>, NormL1<u8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
-            wide_sum_u8: WideSum<u8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i8, 16, 4, 4;
-            wide_sum_i8: WideSum<i8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
-            (several) count_u8: Counts<u8> => Count<u8>, Count<i8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
-            sum_u16: Sum<u16>, Sum<i16>, NormL1<u16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
-            wide_sum_u16: WideSum<u16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i16, 8, 4, 4;
-            wide_sum_i16: WideSum<i16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
-            (several) count_u16: Counts<u16> => Count<u16>, Count<i16>, Count<f16>, Count<bf16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
-            sum_u32: Sum<u32>, Sum<i32>, NormL1<u32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
-            wide_sum_u32: WideSum<u32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i32, 4, 4, 6;
-            wide_sum_i32: WideSum<i32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 4;
-            (several) count_u32: Counts<u32> => Count<u32>, Count<i32>, Count<f32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 6;
-            sum_u64: Sum<u64>, Sum<i64>, NormL1<u64>, WideSum<u64>, WideSum<i64>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
-            (several) count_u64: Counts<u64> => Count<u64>, Count<i64>, Count<f64>;
         }
         $with! { none sm_75 sm_75, u8, 16, 4, 4;
             sum_of_squares_u8: SumOfSquares<u8>, SumOfSquares<i8>;
