@@ -31,9 +31,8 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, f32, 4, 4, 4;
             product_f32: Product<f32>;
-            sum_of_squares_f32: SumOfSquares<f32>;
-            norm_l1_f32: NormL1<f32>;
             norm_l2_f32: NormL2<f32>;
+            (several) weighted_sum_f32: Weighted<f32> => SumOfSquares<f32>, NormL1<f32>;
             (two) dot_f32: Dot<f32>;
         }
         $with! { sm_75_90 sm_75 sm_75, f64, 2, 2, 6;
@@ -46,9 +45,8 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, f64, 2, 2, 4;
             product_f64: Product<f64>;
-            sum_of_squares_f64: SumOfSquares<f64>;
-            norm_l1_f64: NormL1<f64>;
             norm_l2_f64: NormL2<f64>;
+            (several) weighted_sum_f64: Weighted<f64> => SumOfSquares<f64>, NormL1<f64>;
             (two) dot_f64: Dot<f64>;
         }
         // Of whole arrays of bytes instructions are the limit: of the place of a maximum a choice would be 6 % more.
@@ -75,6 +73,9 @@ macro_rules! reduce_instances {
             (several) or_u8: Bits<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>, Xor<u8>, Xor<i8>;
             (two) dot_u8: Dot<u8>, Dot<i8>;
         }
+        $with! { none sm_75 sm_75, i8, 16, 4, 4;
+            (several) weighted_sum_i8: Weighted<i8> => SumOfSquares<u8>, SumOfSquares<i8>, NormL1<i8>;
+        }
         $with! { sm_75_90 none none, u16, 8, 4, 4;
             sum_u16: Sum<u16>, Sum<i16>, NormL1<u16>;
             (several) wide_sum_u16: Sums<u16, false> => WideSum<u16>, WideSum<i16>;
@@ -92,6 +93,9 @@ macro_rules! reduce_instances {
             (several) argmax_u16: Place<u16> => ArgMax<u16>, ArgMin<u16>, ArgMax<i16>, ArgMin<i16>;
             (several) or_u16: Bits<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>, Xor<u16>, Xor<i16>;
             (two) dot_u16: Dot<u16>, Dot<i16>;
+        }
+        $with! { sm_75_90 sm_75 sm_75, i16, 8, 4, 4;
+            (several) weighted_sum_i16: Weighted<i16> => SumOfSquares<u16>, SumOfSquares<i16>, NormL1<i16>;
         }
         $with! { sm_75_90 none none, u32, 4, 4, 6;
             sum_u32: Sum<u32>, Sum<i32>, NormL1<u32>;
@@ -115,6 +119,9 @@ macro_rules! reduce_instances {
             (several) or_u32: Bits<u32> => Or<u32>, Or<i32>, And<u32>, And<i32>, Xor<u32>, Xor<i32>;
             (two) dot_u32: Dot<u32>, Dot<i32>;
         }
+        $with! { sm_75_90 sm_75 sm_75, i32, 4, 4, 4;
+            (several) weighted_sum_i32: Weighted<i32> => SumOfSquares<u32>, SumOfSquares<i32>, NormL1<i32>;
+        }
         $with! { sm_75_90 none none, u64, 2, 2, 6;
             sum_u64: Sum<u64>, Sum<i64>, NormL1<u64>, WideSum<u64>, WideSum<i64>;
         }
@@ -136,29 +143,8 @@ macro_rules! reduce_instances {
             (several) or_u64: Bits<u64> => Or<u64>, Or<i64>, And<u64>, And<i64>, Xor<u64>, Xor<i64>;
             (two) dot_u64: Dot<u64>, Dot<i64>;
         }
-        $with! { none sm_75 sm_75, u8, 16, 4, 4;
-            sum_of_squares_u8: SumOfSquares<u8>, SumOfSquares<i8>;
-        }
-        $with! { none sm_75 sm_75, i8, 16, 4, 4;
-            norm_l1_i8: NormL1<i8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
-            sum_of_squares_u16: SumOfSquares<u16>, SumOfSquares<i16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i16, 8, 4, 4;
-            norm_l1_i16: NormL1<i16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 4;
-            sum_of_squares_u32: SumOfSquares<u32>, SumOfSquares<i32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, i32, 4, 4, 4;
-            norm_l1_i32: NormL1<i32>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
-            sum_of_squares_u64: SumOfSquares<u64>, SumOfSquares<i64>;
-        }
         $with! { sm_75_90 sm_75 sm_75, i64, 2, 2, 4;
-            norm_l1_i64: NormL1<i64>;
+            (several) weighted_sum_i64: Weighted<i64> => SumOfSquares<u64>, SumOfSquares<i64>, NormL1<i64>;
         }
         $with! { none sm_75 sm_75, u8, 16, 4, 4;
             argmax_u8: ArgMax<u8>;
