@@ -62,6 +62,7 @@ macro_rules! reduce_instances {
             norm_l1_i8: NormL1<i8>;
         }
         $with! { none sm_75 sm_75, u8, 16, 4, 4;
+            (several) argmax_u8: Place<u8> => ArgMax<u8>, ArgMin<u8>, ArgMax<i8>, ArgMin<i8>;
             (several) sum_u8: Sums<u8, true> => Sum<u8>, Sum<i8>, NormL1<u8>, WideSum<u8>, WideSum<i8>, Count<u8>,
                 Count<i8>;
         }
@@ -145,12 +146,6 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, i64, 2, 2, 4;
             (several) weighted_sum_i64: Weighted<i64> => SumOfSquares<u64>, SumOfSquares<i64>, NormL1<i64>;
-        }
-        $with! { none sm_75 sm_75, u8, 16, 4, 4;
-            argmax_u8: ArgMax<u8>;
-        }
-        $with! { none sm_75 sm_75, u8, 16, 4, 4;
-            (several) argmin_u8: Place<u8> => ArgMin<u8>, ArgMax<i8>, ArgMin<i8>;
         }
     };
 }
