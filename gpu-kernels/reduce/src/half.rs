@@ -99,8 +99,7 @@ pub type HalfNormL2<T> = Narrowed<T, Mapped<Extended<T>, NormL2<f32>>>;
 macro_rules! reduce_half_instances {
     ($with:ident) => {
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
-            extended_sum_f16: ExtendedSum<f16>;
-            (several) sum_f16: HalfSums<f16> => Sum<f16>, NormL1<f16>;
+            (several) sum_f16: HalfSums<f16> => Sum<f16>, ExtendedSum<f16>, NormL1<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
             minmax_f16: MinMax<f16>;
@@ -114,8 +113,7 @@ macro_rules! reduce_half_instances {
             (two) dot_f16: HalfDot<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
-            extended_sum_bf16: ExtendedSum<bf16>;
-            (several) sum_bf16: HalfSums<bf16> => Sum<bf16>, NormL1<bf16>;
+            (several) sum_bf16: HalfSums<bf16> => Sum<bf16>, ExtendedSum<bf16>, NormL1<bf16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
             minmax_bf16: MinMax<bf16>;
