@@ -17,10 +17,11 @@
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
-//! completes the count combines them in `whole`'s order. Nobody waits for anybody. Results and counts are zero before and
+//! completes the count combines them in `whole`'s order (`finish.rs`). Nobody waits for anybody. Results and counts are zero before and
 //! after the launch. A part's place follows from its first element: at most one first part and one other begin in a tile.
 
 mod ahead;
+mod finish;
 mod lanes;
 mod load;
 mod parts;
