@@ -137,7 +137,8 @@ impl Starts {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn at(self, segment: u32) -> u64 {
-        if self.form == ONE_LENGTH {
+        // Opaque, or what is asked here would be kept from one place to the next, spilled (ptxas 13.0 for sm_120).
+        if opaque(self.form) == ONE_LENGTH {
             segment as u64 * self.length
         } else {
             self.offsets.read_only(segment) as u64
@@ -342,7 +343,8 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
         }
         sync_threads();
         stretch.clear();
-        if thread == 0 {
+        // Opaque for the same reason.
+        if opaque(thread) == 0 {
             number.write(0, 0);
             let (first, count) = (kept.read(FIRST) as u32, kept.read(COUNT) as u32);
             if count > 0 {
