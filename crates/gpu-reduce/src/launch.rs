@@ -196,7 +196,7 @@ macro_rules! of_kernel {
             ) -> Result<(), gpu_core::Error> {
                 let (source, output) = (source.cast(), output.cast());
                 // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it.
+                // same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::$name::launch(
                         stream,

@@ -27,7 +27,7 @@ pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
     /// # Safety
     /// Until the kernel has ended, `source` must have the elements of `lines`, which nothing may write, from multiples of 16
     /// bytes on where `lines` says so; `output` must have room for [`Reduction::OUTPUTS`] elements a line and `scratch` for
-    /// [`Lines::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config` must have the
+    /// [`Lines::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those words must be zero. `config` must have the
     /// blocks of `lines`.
     unsafe fn launch_columns(
         stream: &Stream,
@@ -198,7 +198,7 @@ macro_rules! of_kernel {
             ) -> Result<(), gpu_core::Error> {
                 let (source, output) = (source.cast(), output.cast());
                 // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it.
+                // same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::column_kernels::$name::launch(
                         stream, config, source, $($choice,)* rows, inner, lines, is_vector, scratch, output,

@@ -49,7 +49,7 @@ pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
     /// # Safety
     /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease and do
     /// not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`] elements a segment and
-    /// `scratch` for [`kernels::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config`
+    /// `scratch` for [`kernels::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those words must be zero. `config`
     /// and `share` must be those of the plan.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_segments(
@@ -241,7 +241,7 @@ macro_rules! of_kernel {
                 let Starts { offsets, form, length, count } = starts;
                 let (source, output) = (source.cast(), output.cast());
                 // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it.
+                // same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::segment_kernels::$name::launch(
                         stream, config, source, $($choice,)* len, offsets, form, length, count, share, scratch, output,
