@@ -170,6 +170,8 @@ pub trait Integer:
     const WIDE_ZERO: Self::Wide;
     /// One more element.
     fn add_to(self, partial: Self::Partial) -> Self::Partial;
+    /// One element less; the sum wraps.
+    fn take_from(self, partial: Self::Partial) -> Self::Partial;
     /// The same in 64 bits.
     fn widen(partial: Self::Partial) -> Self::Wide;
 }
@@ -213,6 +215,10 @@ macro_rules! integers {
             #[inline(always)]
             fn add_to(self, partial: $partial) -> $partial {
                 partial.wrapping_add(self as $partial)
+            }
+            #[inline(always)]
+            fn take_from(self, partial: $partial) -> $partial {
+                partial.wrapping_sub(self as $partial)
             }
             #[inline(always)]
             fn widen(partial: $partial) -> $wide {

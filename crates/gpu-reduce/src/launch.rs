@@ -1,6 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
+use gpu_reduce_kernels::several::*;
 use gpu_reduce_kernels::{self as kernels, Reduction};
 use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
@@ -14,6 +15,9 @@ use crate::scratch::{RESULT, Scratch};
 
 /// A reduction that a PTX module has a kernel for.
 pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
+    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as well.
+    const WORDS: u32 = kernels::publishes::<Self>();
+
     /// Enqueues the kernel.
     ///
     /// # Errors
@@ -40,6 +44,9 @@ pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
 /// A map that a PTX module has a kernel for in front of the reduction `R`. With it [`Mapped`](kernels::Mapped) of the two is an
 /// [`Instance`]: that one could not be implemented elsewhere, both it and `Mapped` being of other crates.
 pub trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
+    /// As [`Instance::WORDS`].
+    const WORDS: u32 = kernels::publishes::<R>();
+
     /// Enqueues the kernel.
     ///
     /// # Errors
@@ -61,6 +68,8 @@ pub trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Output = R::
 }
 
 impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for kernels::Mapped<M, R> {
+    const WORDS: u32 = M::WORDS;
+
     #[inline]
     unsafe fn launch(
         stream: &Stream,
@@ -158,18 +167,22 @@ macro_rules! instance {
     };
 }
 
-// A kernel of masked elements takes the mask behind the array.
+// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of them would.
 macro_rules! of_kernel {
-    ((masked) $name:ident, $reduction:ty) => {
+    ((several) $name:ident, $reduction:ty, $computed:ty) => {
         of_kernel!(
             $name,
             $reduction,
-            <$reduction as kernels::ByMask>::MASK.keep,
-            <$reduction as kernels::ByMask>::MASK.turn
+            $computed,
+            <$reduction as ByChoice>::CHOICE.keep,
+            <$reduction as ByChoice>::CHOICE.turn,
+            <$reduction as ByChoice>::CHOICE.which
         );
     };
-    ($name:ident, $reduction:ty $(, $mask:expr)*) => {
+    ($name:ident, $reduction:ty, $computed:ty $(, $choice:expr)*) => {
         impl Instance for $reduction {
+            const WORDS: u32 = kernels::publishes::<$computed>();
+
             #[inline]
             unsafe fn launch(
                 stream: &Stream,
@@ -183,13 +196,13 @@ macro_rules! of_kernel {
             ) -> Result<(), gpu_core::Error> {
                 let (source, output) = (source.cast(), output.cast());
                 // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it.
+                // same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::$name::launch(
                         stream,
                         config,
                         source,
-                        $($mask,)*
+                        $($choice,)*
                         len,
                         tiles_per_block,
                         partials,
@@ -234,12 +247,13 @@ macro_rules! of_kernel {
 }
 
 macro_rules! instances {
+    (none $($other_kernels:tt)*) => {};
     ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $($reduction:ident<$of:ty>),*;)*
-        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ident<$of_by_mask:ty>),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
         $((two) $dot:ident: $($product:ident<$of_dot:ty>),*;)?) => {
-        $( $( of_kernel!($name, kernels::$reduction<$of>); )* )*
-        $( $( of_kernel!((masked) $masked, kernels::$by_mask<$of_by_mask>); )* )*
+        $( $( of_kernel!($name, kernels::$reduction<$of>, Self); )* )*
+        $( $( of_kernel!((several) $several, kernels::$served<$of_served>, $computed); )* )*
         $( $( of_kernel!((two) $dot, kernels::$product<$of_dot>); )* )?
     };
 }

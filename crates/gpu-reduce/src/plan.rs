@@ -3,7 +3,9 @@
 use gpu_reduce_kernels::{self as reduce, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
+use crate::axis::AlongColumns;
 use crate::error::Error;
+use crate::launch::Instance;
 use crate::segments::Segmented;
 
 /// The launch for an array of one length.
@@ -31,18 +33,17 @@ impl Plan {
             blocks: reduce::blocks::<R::Item>(len as u64),
             tile: reduce::tile::<R::Item>(),
             words: reduce::publishes::<R>(),
-            shared_bytes: reduce::shared_bytes::<R::Accumulator>(),
+            shared_bytes: reduce::shared_bytes(reduce::publishes::<R>()),
         }
     }
 
-    /// As [`Plan::new`], if the length is one that a GPU could take.
+    /// As [`Plan::new`], of what the kernel computes, if the length is one that a GPU could take.
     ///
     /// # Errors
     /// [`Error::TooLong`].
-    pub(crate) fn checked<R: Reduction>(len: usize) -> Result<Self, Error> {
-        let plan = Self::new::<R>(len);
-        let most = usize::try_from(reduce::MAX_LEN).unwrap_or(usize::MAX);
-        if len > most { Err(Error::TooLong { len, most }) } else { Ok(plan) }
+    pub(crate) fn checked<R: Instance>(len: usize) -> Result<Self, Error> {
+        check_len(len)?;
+        Ok(Self { words: R::WORDS, shared_bytes: reduce::shared_bytes(R::WORDS), ..Self::new::<R>(len) })
     }
 
     /// Elements that each block but the last one takes.
@@ -59,6 +60,15 @@ impl Plan {
     pub const fn launch(self) -> LaunchConfig {
         LaunchConfig::linear(self.blocks, reduce::THREADS).shared(self.shared_bytes)
     }
+}
+
+/// Whether a GPU could take so many elements.
+///
+/// # Errors
+/// [`Error::TooLong`].
+pub(crate) fn check_len(len: usize) -> Result<(), Error> {
+    let most = usize::try_from(reduce::MAX_LEN).unwrap_or(usize::MAX);
+    if len > most { Err(Error::TooLong { len, most }) } else { Ok(()) }
 }
 
 /// The launch for segments of an array.
@@ -89,7 +99,7 @@ impl SegmentsPlan {
             segments: segments as u32,
             share,
             blocks: path.div_ceil(share) as u32,
-            shared_bytes: reduce::segments_shared_bytes::<R>(),
+            shared_bytes: reduce::segments_shared_bytes(R::WORDS),
         }
     }
 
@@ -112,9 +122,9 @@ pub(crate) const fn columns_launch<R: Reduction>(lines: Lines) -> LaunchConfig {
 }
 
 /// Words of 64 bits that a reduction along an axis needs, whatever the alignment of its rows.
-pub(crate) const fn columns_scratch_words<R: Reduction>(lines: Lines) -> usize {
+pub(crate) const fn columns_scratch_words<R: AlongColumns>(lines: Lines) -> usize {
     // Single lines have more tiles, hence counts.
-    Lines { is_vector: 0, ..lines }.scratch_words::<R>().div_ceil(2) as usize
+    Lines { is_vector: 0, ..lines }.scratch_words::<R::Item>(R::WORDS).div_ceil(2) as usize
 }
 
 /// The most words that any reduction of up to `len` elements needs.
@@ -133,8 +143,8 @@ pub(crate) const fn most_scratch_words(len: usize) -> usize {
 }
 
 /// Words that segments of up to `len` elements need.
-pub(crate) const fn segments_scratch_words<R: Reduction>(len: usize) -> usize {
-    reduce::scratch_words::<R>(len as u64) as usize
+pub(crate) const fn segments_scratch_words<R: Segmented>(len: usize) -> usize {
+    reduce::scratch_words::<R::Item>(R::WORDS, len as u64) as usize
 }
 
 // No tile is smaller than the one above.

@@ -3,9 +3,10 @@
 use gpu_core::{Buffer, Stream};
 use gpu_reduce_kernels::Reduction;
 
-use crate::axis::Along;
+use crate::axis::{Along, AlongColumns};
 use crate::error::Error;
 use crate::plan::{most_scratch_words, segments_scratch_words};
+use crate::segments::Segmented;
 
 /// Words before the partial results: the ticket, and a place for the results of the forms that return them.
 const HEADER: usize = 4;
@@ -51,7 +52,7 @@ impl Scratch {
     ///
     /// # Errors
     /// Where the device's memory does not suffice.
-    pub fn for_segments<R: Reduction>(stream: &Stream, len: usize) -> Result<Self, Error> {
+    pub fn for_segments<R: Segmented>(stream: &Stream, len: usize) -> Result<Self, Error> {
         let words = stream.device().zeroed(HEADER + segments_scratch_words::<R>(len))?;
         Ok(Self { words, stream: stream.clone(), dirty: false })
     }
@@ -62,7 +63,11 @@ impl Scratch {
     /// # Errors
     /// [`Error::Axis`], [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not
     /// suffice.
-    pub fn for_axis<R: Reduction>(stream: &Stream, shape: &[usize], axis: usize) -> Result<Self, Error> {
+    pub fn for_axis<R: Segmented + AlongColumns>(
+        stream: &Stream,
+        shape: &[usize],
+        axis: usize,
+    ) -> Result<Self, Error> {
         let words = Along::new::<R>(shape, axis)?.scratch_words::<R>();
         Ok(Self { words: stream.device().zeroed(HEADER + words)?, stream: stream.clone(), dirty: false })
     }

@@ -20,11 +20,11 @@ use gpu_std::thread::{
 };
 use gpu_std::{device, keep_rolled, opaque, shared, unroll};
 
+use super::computed::{Computed, SourceOf};
 use super::item::{Item, Source};
 use super::number::Accumulator;
-use super::operator::Reduction;
 use super::quad::Quads;
-use super::whole::{publishes, write};
+use super::whole::publishes;
 use super::{MAX_WORDS, THREADS, per_load};
 
 /// Rows of a slab, of so many rows: a power of two, from 32 to 512, and some 32 slabs where that allows it. Long slabs keep a block on
@@ -130,13 +130,14 @@ impl Lines {
         self.tiles::<I>() as u64 * self.slabs().div_ceil(self.slabs_of_block::<I>()) as u64
     }
 
-    /// Words of scratch memory: for each level the partial results, and a count for each group of them and tile.
-    pub const fn scratch_words<R: Reduction>(self) -> u64 {
+    /// Words of scratch memory for results of so many words ([`publishes`]): for each level the partial results, and a count for each group
+    /// of them and tile.
+    pub const fn scratch_words<I: Item>(self, words_each: u32) -> u64 {
         let (mut words, mut slabs) = (0, self.slabs());
         while slabs > 1 {
-            words += slabs as u64 * self.lines as u64 * publishes::<R>() as u64;
+            words += slabs as u64 * self.lines as u64 * words_each as u64;
             slabs = slabs.div_ceil(GROUP);
-            words += slabs as u64 * self.tiles::<R::Item>() as u64;
+            words += slabs as u64 * self.tiles::<I>() as u64;
         }
         words
     }
@@ -146,7 +147,7 @@ impl Lines {
 pub const COLUMNS_SHARED_BYTES: u32 = 4;
 
 /// The blocks that shall fit on a multiprocessor.
-pub const fn columns_blocks<R: Reduction>() -> u32 {
+pub const fn columns_blocks<R: Computed>() -> u32 {
     match <R::Item as Item>::BYTES {
         1 => 2,
         4 if publishes::<R>() == 1 => 4,
@@ -154,15 +155,15 @@ pub const fn columns_blocks<R: Reduction>() -> u32 {
     }
 }
 
-/// Reduces each line of `source` into [`Reduction::OUTPUTS`] elements of `output`.
+/// Reduces each line of `source` into [`Computed::OUTPUTS`] elements of `output`.
 ///
 /// `V` is [`per_load`]. Launch [`Lines::blocks`] blocks of [`THREADS`] threads with [`COLUMNS_SHARED_BYTES`]; the kernel's launch bounds
 /// are those threads and [`columns_blocks`], or fewer blocks where that spares it a stack. `scratch` has [`Lines::scratch_words`], zero
 /// before and after.
 #[device]
 #[inline(always)]
-pub fn columns<R: Reduction, const V: usize>(
-    source: <R::Item as Item>::Source,
+pub fn columns<R: Computed, const V: usize>(
+    source: SourceOf<R>,
     lines: Lines,
     scratch: GlobalMut<u32>,
     output: GlobalMut<R::Output>,
@@ -198,15 +199,15 @@ pub fn columns<R: Reduction, const V: usize>(
             });
             locals[0] = one[0];
         }
-        let results: [R::Accumulator; V] = core::array::from_fn(|lane| R::widen(locals[lane], begin));
+        let results: [R::Accumulator; V] = core::array::from_fn(|lane| R::widen(source, locals[lane], begin));
         if slabs > 1 {
             let place = Place { partials: scratch, lines: lines.lines };
             place.store_adjacent::<R::Accumulator, V>(slab, line, &results, lines.is_vector != 0);
         } else {
             unroll::<V>(|lane| {
                 if lane == 0 || lines.is_vector != 0 {
-                    let output = output.offset((line as u64 + lane as u64) * R::OUTPUTS as u64);
-                    write::<R>(source, output, results[lane], lines.rows);
+                    let total = (lines.rows > 0).then_some(results[lane]);
+                    R::write(source, output, line as u64 + lane as u64, total);
                 }
             });
         }
@@ -252,12 +253,18 @@ pub fn columns<R: Reduction, const V: usize>(
                 let mut member = 0;
                 while member < members {
                     keep_rolled();
-                    total = place.take::<R>(total, group_of_block * GROUP + member, members - member, line);
+                    total = place.take::<R>(
+                        source,
+                        total,
+                        group_of_block * GROUP + member,
+                        members - member,
+                        line,
+                    );
                     member += at_once::<R>() as u32;
                 }
                 place.clear::<R::Accumulator>(group_of_block * GROUP, members, line);
                 if groups == 1 {
-                    write::<R>(source, output.offset(line as u64 * R::OUTPUTS as u64), total, lines.rows);
+                    R::write(source, output, line as u64, Some(total));
                 } else {
                     Place { partials: next, lines: lines.lines }.store(group_of_block, line, total);
                 }
@@ -281,12 +288,12 @@ fn divided(value: u32, by: u32) -> (u32, u32) {
 /// Takes `rows` elements of `W` adjacent lines, `N` rows at a time.
 #[device]
 #[inline(always)]
-fn take_rows<R: Reduction, const W: usize, const N: usize>(
+fn take_rows<R: Computed, const W: usize, const N: usize>(
     locals: &mut [R::Local; W],
-    source: <R::Item as Item>::Source,
+    source: SourceOf<R>,
     stride: u32,
     rows: u32,
-    read: impl Fn(<R::Item as Item>::Source) -> <<R::Item as Item>::Source as Quads>::Quad,
+    read: impl Fn(SourceOf<R>) -> <SourceOf<R> as Quads>::Quad,
 ) {
     let mut row = 0;
     while row < rows {
@@ -300,8 +307,8 @@ fn take_rows<R: Reduction, const W: usize, const N: usize>(
             let row = row + ahead as u32;
             unroll::<W>(|lane| {
                 if row < rows {
-                    let item = <R::Item as Item>::Source::item(quads[ahead], lane as u32);
-                    locals[lane] = R::take(locals[lane], item, row);
+                    let item = SourceOf::<R>::item(quads[ahead], lane as u32);
+                    locals[lane] = R::take(source, locals[lane], item, row);
                 }
             });
         });
@@ -366,8 +373,9 @@ impl Place {
     /// Takes the results of [`at_once`] slabs, of which `left` are there.
     #[device]
     #[inline(always)]
-    fn take<R: Reduction>(
+    fn take<R: Computed>(
         self,
+        source: SourceOf<R>,
         mut total: R::Accumulator,
         slab: u32,
         left: u32,
@@ -389,7 +397,8 @@ impl Place {
         });
         unroll::<AT_ONCE>(|i| {
             if i < at_once::<R>() && (i as u32) < left {
-                total = R::combine(total, Accumulator::from_words(&mut |word| words[i][word as usize]));
+                let partial = Accumulator::from_words(&mut |word| words[i][word as usize]);
+                total = R::combine(source, total, partial);
             }
         });
         total
@@ -414,6 +423,6 @@ impl Place {
 const AT_ONCE: usize = 6;
 
 /// Partial results that a thread asks for at once: 0.7 µs is the way to memory and back (H200).
-const fn at_once<R: Reduction>() -> usize {
+const fn at_once<R: Computed>() -> usize {
     AT_ONCE / publishes::<R>() as usize
 }

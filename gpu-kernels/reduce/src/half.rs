@@ -99,13 +99,12 @@ pub type HalfNormL2<T> = Narrowed<T, Mapped<Extended<T>, NormL2<f32>>>;
 macro_rules! reduce_half_instances {
     ($with:ident) => {
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
-            extended_sum_f16: ExtendedSum<f16>;
-            (masked) sum_f16: Sum<f16> => Sum<f16>, NormL1<f16>;
+            (several) sum_f16: HalfSums<f16> => Sum<f16>, ExtendedSum<f16>, NormL1<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
             minmax_f16: MinMax<f16>;
-            (masked) max_f16: Largest<f16> => Max<f16>, Min<f16>, NormMax<f16>;
-            (masked) argmax_f16: ArgMax<f16> => ArgMax<f16>, ArgMin<f16>;
+            (several) max_f16: Extreme<f16> => Max<f16>, Min<f16>, NormMax<f16>;
+            (several) argmax_f16: Place<f16> => ArgMax<f16>, ArgMin<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
             product_f16: Product<f16>;
@@ -114,13 +113,12 @@ macro_rules! reduce_half_instances {
             (two) dot_f16: HalfDot<f16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
-            extended_sum_bf16: ExtendedSum<bf16>;
-            (masked) sum_bf16: Sum<bf16> => Sum<bf16>, NormL1<bf16>;
+            (several) sum_bf16: HalfSums<bf16> => Sum<bf16>, ExtendedSum<bf16>, NormL1<bf16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
             minmax_bf16: MinMax<bf16>;
-            (masked) max_bf16: Largest<bf16> => Max<bf16>, Min<bf16>, NormMax<bf16>;
-            (masked) argmax_bf16: ArgMax<bf16> => ArgMax<bf16>, ArgMin<bf16>;
+            (several) max_bf16: Extreme<bf16> => Max<bf16>, Min<bf16>, NormMax<bf16>;
+            (several) argmax_bf16: Place<bf16> => ArgMax<bf16>, ArgMin<bf16>;
         }
         $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
             product_bf16: Product<bf16>;

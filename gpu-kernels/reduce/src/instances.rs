@@ -1,20 +1,23 @@
 //! Which reductions the PTX modules hold.
 //!
-//! Reductions whose bits are the same share a kernel: sums and products that wrap are those of signed and of unsigned integers. More do
-//! where elements are masked as they are read ([`ByMask`]): a maximum is a minimum, an `or` is an `and`, and whether 16 bits are zero
-//! is asked of four types.
+//! Reductions whose bits are the same share a kernel: products that wrap are those of signed and of unsigned integers. More
+//! do where the kernel is told which of them it is ([`several`](super::several)): a maximum is a minimum, an `or` is an
+//! `and`, and whether 16 bits are zero is asked of four types.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
+use super::computed::Computed;
+use super::several::*;
 use super::*;
 
-/// Lists the kernels: calls the macro `$with` once for each group of them, with the names of its modules (of reductions of
-/// whole arrays, of segments, of columns), the type of its elements, the elements
-/// of a load, the accumulators of a thread, the blocks that shall fit on a multiprocessor, and then `kernel: Reduction;` for each kernel,
-/// after commas the reductions whose bits are the same; `(masked) kernel: Reduction => …;` for those of masked elements, with all that
-/// they compute; those marked `(two)` take two arrays, and have no kernels for segments and columns.
+/// Lists the kernels: calls the macro `$with` once for each group of them, with the images that those of whole arrays, of
+/// segments and of columns have (`none` where there are no such kernels), the type of their elements, the elements of a
+/// load, the accumulators of a thread, the blocks that shall fit on a multiprocessor, and then `kernel: Reduction;` for each
+/// kernel, after commas the reductions whose bits are the same; `(several) kernel: what it computes => …;` for those that
+/// serve several reductions, with all of them; those marked `(two)` take two arrays, and have no kernels for segments and
+/// columns.
 #[macro_export]
 macro_rules! reduce_instances {
     ($with:ident) => {
@@ -23,14 +26,13 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75_90 sm_75, f32, 4, 4, 6;
             minmax_f32: MinMax<f32>;
-            (masked) max_f32: Largest<f32> => Max<f32>, Min<f32>, NormMax<f32>;
-            (masked) argmax_f32: ArgMax<f32> => ArgMax<f32>, ArgMin<f32>;
+            (several) max_f32: Extreme<f32> => Max<f32>, Min<f32>, NormMax<f32>;
+            (several) argmax_f32: Place<f32> => ArgMax<f32>, ArgMin<f32>;
         }
         $with! { sm_75_90 sm_75 sm_75, f32, 4, 4, 4;
             product_f32: Product<f32>;
-            sum_of_squares_f32: SumOfSquares<f32>;
-            norm_l1_f32: NormL1<f32>;
             norm_l2_f32: NormL2<f32>;
+            (several) weighted_sum_f32: Weighted<f32> => SumOfSquares<f32>, NormL1<f32>;
             (two) dot_f32: Dot<f32>;
         }
         $with! { sm_75_90 sm_75 sm_75, f64, 2, 2, 6;
@@ -38,113 +40,112 @@ macro_rules! reduce_instances {
         }
         $with! { sm_75_90 sm_75 sm_75, f64, 2, 2, 6;
             minmax_f64: MinMax<f64>;
-            (masked) max_f64: Largest<f64> => Max<f64>, Min<f64>, NormMax<f64>;
-            (masked) argmax_f64: ArgMax<f64> => ArgMax<f64>, ArgMin<f64>;
+            (several) max_f64: Extreme<f64> => Max<f64>, Min<f64>, NormMax<f64>;
+            (several) argmax_f64: Place<f64> => ArgMax<f64>, ArgMin<f64>;
         }
         $with! { sm_75_90 sm_75 sm_75, f64, 2, 2, 4;
             product_f64: Product<f64>;
-            sum_of_squares_f64: SumOfSquares<f64>;
-            norm_l1_f64: NormL1<f64>;
             norm_l2_f64: NormL2<f64>;
+            (several) weighted_sum_f64: Weighted<f64> => SumOfSquares<f64>, NormL1<f64>;
             (two) dot_f64: Dot<f64>;
         }
-        $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
+        // Of whole arrays of bytes instructions are the limit: of the place of a maximum a choice would be 6 % more.
+        $with! { sm_75_90 none none, u8, 16, 4, 4;
             sum_u8: Sum<u8>, Sum<i8>, NormL1<u8>;
-            wide_sum_u8: WideSum<u8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
-            // Limited by instructions, of which a mask would be 6 % more.
+            count_u8: Count<u8>, Count<i8>;
+            sum_of_squares_u8: SumOfSquares<u8>, SumOfSquares<i8>;
             argmax_u8: ArgMax<u8>;
-            (masked) max_u8: Largest<u8> => Max<u8>, Min<u8>, Max<i8>, Min<i8>, NormMax<u8>;
-            (masked) minmax_u8: MinMax<u8> => MinMax<u8>, MinMax<i8>;
-            (masked) argmin_u8: ArgMax<u8> => ArgMin<u8>, ArgMax<i8>, ArgMin<i8>;
+            (several) argmin_u8: Place<u8> => ArgMin<u8>, ArgMax<i8>, ArgMin<i8>;
+            (several) wide_sum_u8: Sums<u8, false> => WideSum<u8>, WideSum<i8>;
+        }
+        $with! { sm_75_90 none none, i8, 16, 4, 4;
+            norm_l1_i8: NormL1<i8>;
+        }
+        $with! { none sm_75 sm_75, u8, 16, 4, 4;
+            (several) argmax_u8: Place<u8> => ArgMax<u8>, ArgMin<u8>, ArgMax<i8>, ArgMin<i8>;
+            (several) sum_u8: Sums<u8, true> => Sum<u8>, Sum<i8>, NormL1<u8>, WideSum<u8>, WideSum<i8>, Count<u8>,
+                Count<i8>;
         }
         $with! { sm_75_90 sm_75 sm_75, u8, 16, 4, 4;
             product_u8: Product<u8>, Product<i8>;
-            sum_of_squares_u8: SumOfSquares<u8>, SumOfSquares<i8>;
-            xor_u8: Xor<u8>, Xor<i8>;
-            (masked) or_u8: Or<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>;
-            (masked) truth_u8: Truth<u8> => Any<u8>, All<u8>, Any<i8>, All<i8>;
-            (masked) count_u8: Count<u8> => Count<u8>, Count<i8>;
+            (several) max_u8: Extreme<u8> => Max<u8>, Min<u8>, Max<i8>, Min<i8>, NormMax<u8>, Any<u8>, All<u8>,
+                Any<i8>, All<i8>;
+            (several) minmax_u8: Extremes<u8> => MinMax<u8>, MinMax<i8>, NormMax<i8>;
+            (several) or_u8: Bits<u8> => Or<u8>, Or<i8>, And<u8>, And<i8>, Xor<u8>, Xor<i8>;
             (two) dot_u8: Dot<u8>, Dot<i8>;
         }
-        $with! { sm_75_90 sm_75 sm_75, i8, 16, 4, 4;
-            wide_sum_i8: WideSum<i8>;
+        $with! { none sm_75 sm_75, i8, 16, 4, 4;
+            (several) weighted_sum_i8: Weighted<i8> => SumOfSquares<u8>, SumOfSquares<i8>, NormL1<i8>;
         }
-        $with! { sm_75_90 sm_75 sm_75, i8, 16, 4, 4;
-            norm_l1_i8: NormL1<i8>;
-            norm_max_i8: NormMax<i8>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
+        $with! { sm_75_90 none none, u16, 8, 4, 4;
             sum_u16: Sum<u16>, Sum<i16>, NormL1<u16>;
-            wide_sum_u16: WideSum<u16>;
+            (several) wide_sum_u16: Sums<u16, false> => WideSum<u16>, WideSum<i16>;
+            (several) count_u16: Counts<u16> => Count<u16>, Count<i16>, Count<f16>, Count<bf16>;
         }
-        $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
-            (masked) max_u16: Largest<u16> => Max<u16>, Min<u16>, Max<i16>, Min<i16>, NormMax<u16>;
-            (masked) minmax_u16: MinMax<u16> => MinMax<u16>, MinMax<i16>;
-            (masked) argmax_u16: ArgMax<u16> => ArgMax<u16>, ArgMin<u16>, ArgMax<i16>, ArgMin<i16>;
+        $with! { none sm_75 sm_75, u16, 8, 4, 4;
+            (several) sum_u16: Sums<u16, true> => Sum<u16>, Sum<i16>, NormL1<u16>, WideSum<u16>, WideSum<i16>,
+                Count<u16>, Count<i16>, Count<f16>, Count<bf16>;
         }
         $with! { sm_75_90 sm_75 sm_75, u16, 8, 4, 4;
             product_u16: Product<u16>, Product<i16>;
-            sum_of_squares_u16: SumOfSquares<u16>, SumOfSquares<i16>;
-            xor_u16: Xor<u16>, Xor<i16>;
-            (masked) or_u16: Or<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>;
-            (masked) truth_u16: Truth<u16> => Any<u16>, All<u16>, Any<i16>, All<i16>, Any<f16>, All<f16>, Any<bf16>, All<bf16>;
-            (masked) count_u16: Count<u16> => Count<u16>, Count<i16>, Count<f16>, Count<bf16>;
+            (several) max_u16: Extreme<u16> => Max<u16>, Min<u16>, Max<i16>, Min<i16>, NormMax<u16>, Any<u16>,
+                All<u16>, Any<i16>, All<i16>, Any<f16>, All<f16>, Any<bf16>, All<bf16>;
+            (several) minmax_u16: Extremes<u16> => MinMax<u16>, MinMax<i16>, NormMax<i16>;
+            (several) argmax_u16: Place<u16> => ArgMax<u16>, ArgMin<u16>, ArgMax<i16>, ArgMin<i16>;
+            (several) or_u16: Bits<u16> => Or<u16>, Or<i16>, And<u16>, And<i16>, Xor<u16>, Xor<i16>;
             (two) dot_u16: Dot<u16>, Dot<i16>;
         }
         $with! { sm_75_90 sm_75 sm_75, i16, 8, 4, 4;
-            wide_sum_i16: WideSum<i16>;
+            (several) weighted_sum_i16: Weighted<i16> => SumOfSquares<u16>, SumOfSquares<i16>, NormL1<i16>;
         }
-        $with! { sm_75_90 sm_75 sm_75, i16, 8, 4, 4;
-            norm_l1_i16: NormL1<i16>;
-            norm_max_i16: NormMax<i16>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
+        $with! { sm_75_90 none none, u32, 4, 4, 6;
             sum_u32: Sum<u32>, Sum<i32>, NormL1<u32>;
-            wide_sum_u32: WideSum<u32>;
+            (several) wide_sum_u32: Sums<u32, false> => WideSum<u32>, WideSum<i32>;
+        }
+        $with! { sm_75_90 none none, u32, 4, 4, 4;
+            (several) count_u32: Counts<u32> => Count<u32>, Count<i32>, Count<f32>;
+        }
+        $with! { none sm_75 sm_75, u32, 4, 4, 6;
+            (several) sum_u32: Sums<u32, true> => Sum<u32>, Sum<i32>, NormL1<u32>, WideSum<u32>, WideSum<i32>,
+                Count<u32>, Count<i32>, Count<f32>;
         }
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 6;
-            (masked) max_u32: Largest<u32> => Max<u32>, Min<u32>, Max<i32>, Min<i32>, NormMax<u32>;
-            (masked) minmax_u32: MinMax<u32> => MinMax<u32>, MinMax<i32>;
-            (masked) argmax_u32: ArgMax<u32> => ArgMax<u32>, ArgMin<u32>, ArgMax<i32>, ArgMin<i32>;
+            (several) max_u32: Extreme<u32> => Max<u32>, Min<u32>, Max<i32>, Min<i32>, NormMax<u32>, Any<u32>,
+                All<u32>, Any<i32>, All<i32>, Any<f32>, All<f32>;
+            (several) minmax_u32: Extremes<u32> => MinMax<u32>, MinMax<i32>, NormMax<i32>;
+            (several) argmax_u32: Place<u32> => ArgMax<u32>, ArgMin<u32>, ArgMax<i32>, ArgMin<i32>;
         }
         $with! { sm_75_90 sm_75 sm_75, u32, 4, 4, 4;
             product_u32: Product<u32>, Product<i32>;
-            sum_of_squares_u32: SumOfSquares<u32>, SumOfSquares<i32>;
-            xor_u32: Xor<u32>, Xor<i32>;
-            (masked) or_u32: Or<u32> => Or<u32>, Or<i32>, And<u32>, And<i32>;
-            (masked) truth_u32: Truth<u32> => Any<u32>, All<u32>, Any<i32>, All<i32>, Any<f32>, All<f32>;
-            (masked) count_u32: Count<u32> => Count<u32>, Count<i32>, Count<f32>;
+            (several) or_u32: Bits<u32> => Or<u32>, Or<i32>, And<u32>, And<i32>, Xor<u32>, Xor<i32>;
             (two) dot_u32: Dot<u32>, Dot<i32>;
         }
-        $with! { sm_75_90 sm_75 sm_75, i32, 4, 4, 6;
-            wide_sum_i32: WideSum<i32>;
-        }
         $with! { sm_75_90 sm_75 sm_75, i32, 4, 4, 4;
-            norm_l1_i32: NormL1<i32>;
-            norm_max_i32: NormMax<i32>;
+            (several) weighted_sum_i32: Weighted<i32> => SumOfSquares<u32>, SumOfSquares<i32>, NormL1<i32>;
+        }
+        $with! { sm_75_90 none none, u64, 2, 2, 6;
+            sum_u64: Sum<u64>, Sum<i64>, NormL1<u64>, WideSum<u64>, WideSum<i64>;
+        }
+        $with! { sm_75_90 none none, u64, 2, 2, 4;
+            (several) count_u64: Counts<u64> => Count<u64>, Count<i64>, Count<f64>;
+        }
+        $with! { none sm_75 sm_75, u64, 2, 2, 6;
+            (several) sum_u64: Sums<u64, true> => Sum<u64>, Sum<i64>, NormL1<u64>, WideSum<u64>, WideSum<i64>,
+                Count<u64>, Count<i64>, Count<f64>;
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 6;
-            sum_u64: Sum<u64>, Sum<i64>, WideSum<u64>, WideSum<i64>, NormL1<u64>;
-        }
-        $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 6;
-            (masked) max_u64: Largest<u64> => Max<u64>, Min<u64>, Max<i64>, Min<i64>, NormMax<u64>;
-            (masked) minmax_u64: MinMax<u64> => MinMax<u64>, MinMax<i64>;
-            (masked) argmax_u64: ArgMax<u64> => ArgMax<u64>, ArgMin<u64>, ArgMax<i64>, ArgMin<i64>;
+            (several) max_u64: Extreme<u64> => Max<u64>, Min<u64>, Max<i64>, Min<i64>, NormMax<u64>, Any<u64>,
+                All<u64>, Any<i64>, All<i64>, Any<f64>, All<f64>;
+            (several) minmax_u64: Extremes<u64> => MinMax<u64>, MinMax<i64>, NormMax<i64>;
+            (several) argmax_u64: Place<u64> => ArgMax<u64>, ArgMin<u64>, ArgMax<i64>, ArgMin<i64>;
         }
         $with! { sm_75_90 sm_75 sm_75, u64, 2, 2, 4;
             product_u64: Product<u64>, Product<i64>;
-            sum_of_squares_u64: SumOfSquares<u64>, SumOfSquares<i64>;
-            xor_u64: Xor<u64>, Xor<i64>;
-            (masked) or_u64: Or<u64> => Or<u64>, Or<i64>, And<u64>, And<i64>;
-            (masked) truth_u64: Truth<u64> => Any<u64>, All<u64>, Any<i64>, All<i64>, Any<f64>, All<f64>;
-            (masked) count_u64: Count<u64> => Count<u64>, Count<i64>, Count<f64>;
+            (several) or_u64: Bits<u64> => Or<u64>, Or<i64>, And<u64>, And<i64>, Xor<u64>, Xor<i64>;
             (two) dot_u64: Dot<u64>, Dot<i64>;
         }
         $with! { sm_75_90 sm_75 sm_75, i64, 2, 2, 4;
-            norm_l1_i64: NormL1<i64>;
-            norm_max_i64: NormMax<i64>;
+            (several) weighted_sum_i64: Weighted<i64> => SumOfSquares<u64>, SumOfSquares<i64>, NormL1<i64>;
         }
     };
 }
@@ -153,9 +154,10 @@ macro_rules! reduce_instances {
 // f32 in flight instead of four. Three blocks leave 40 registers a thread, which is too few for 16 or 8 elements of a
 // load, for two arrays and for the Euclidean norm (ptxas 13.0: 8 to 72 bytes spilled); two leave 64.
 macro_rules! kernels {
+    (none $($other_kernels:tt)*) => {};
     ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $reduction:ty $(, $same:ty)*;)*
-        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ty),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ty),*;)*
         $((two) $dot:ident: $product:ty $(, $same_product:ty)?;)?) => {
         $(
             /// Reduces `len` elements of `input` into `output`. How to launch it is said at [`whole`].
@@ -172,21 +174,22 @@ macro_rules! kernels {
             }
         )*
         $(
-            /// Reduces `len` elements of `input`, masked with `keep` and `turn` ([`Mask`]), into `output`. How to launch it is said at
+            /// Reduces `len` elements of `input` as `keep`, `turn` and `which` say ([`Choice`]) into `output`. How to launch it is said at
             /// [`whole`].
             #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
-            pub fn $masked(
+            pub fn $several(
                 input: Global<$t>,
                 keep: u64,
                 turn: u64,
+                which: u64,
                 len: u64,
                 tiles_per_block: u64,
                 partials: GlobalMut<u64>,
                 ticket: GlobalMut<u32>,
-                output: GlobalMut<<$of_masked as Reduction>::Output>,
+                output: GlobalMut<<$computed as Computed>::Output>,
             ) {
-                let source = MaskedSource { array: input, mask: Mask { keep, turn } };
-                whole::<OfMasked<$of_masked>, $v, $a, 4>(source, len, tiles_per_block, partials, ticket, output);
+                let source = ToldSource { array: input, choice: Choice { keep, turn, which } };
+                whole::<$computed, $v, $a, 4>(source, len, tiles_per_block, partials, ticket, output);
             }
         )*
         $(

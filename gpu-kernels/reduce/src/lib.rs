@@ -20,13 +20,14 @@
 
 pub mod column_kernels;
 mod columns;
+pub mod computed;
 mod half;
 mod instances;
-mod masked;
 mod operator;
 mod operators;
 pub mod segment_kernels;
 mod segments;
+pub mod several;
 mod unordered;
 pub mod variants;
 mod whole;
@@ -36,7 +37,6 @@ pub use half::{
     Extended, ExtendedSquare, ExtendedSum, ExtendedTimes, HalfDot, HalfNormL2, HalfSumOfSquares, Narrowed,
 };
 pub use instances::*;
-pub use masked::{ByMask, Mask, Maskable, Masked, MaskedSource, OfMasked, Truth, Turned};
 pub use operator::{Map, Mapped, Reduction};
 pub use operators::{
     Absolute, All, And, Any, ArgMax, ArgMin, Count, Dot, Largest, Max, Min, MinMax, NormL1, NormL2, NormMax,
@@ -94,8 +94,8 @@ pub const fn blocks<I: Item>(len: u64) -> u32 {
     if blocks == 0 { 1 } else { blocks as u32 }
 }
 
-/// Bytes of dynamic shared memory: an accumulator for each warp, twice, and the block's ticket.
-pub const fn shared_bytes<A: Accumulator>() -> u32 {
-    let results = WARPS * A::WORDS;
+/// Bytes of dynamic shared memory: for each warp a result of so many words ([`publishes`]), twice, and the block's ticket.
+pub const fn shared_bytes(words: u32) -> u32 {
+    let results = WARPS * words;
     SharedLayout::new().array::<u32>(results).array::<u32>(results).array::<u32>(1).bytes()
 }

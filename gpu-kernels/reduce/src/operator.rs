@@ -20,7 +20,7 @@ use super::number::Accumulator;
 /// 4. *Nothing taken:* `widen(start(i), b)` combined with any result that is not of elements beyond `b + i` leaves it.
 ///
 /// Functions here run on the GPU, in the simulator and on the CPU; they are pure.
-pub trait Reduction: 'static {
+pub trait Reduction: Sized + 'static {
     /// What it takes.
     type Item: Item;
     /// What a thread holds while it takes elements.
@@ -49,16 +49,6 @@ pub trait Reduction: 'static {
     fn combine(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
     /// Output `index` of the result of at least one element.
     fn output(total: Self::Accumulator, index: u32) -> Self::Output;
-    /// What a kernel writes for [`Reduction::output`]: the same, unless the source says what is to become of it.
-    #[inline(always)]
-    fn output_of(_: <Self::Item as Item>::Source, total: Self::Accumulator, index: u32) -> Self::Output {
-        Self::output(total, index)
-    }
-    /// What a kernel writes for [`Reduction::EMPTY`], likewise.
-    #[inline(always)]
-    fn empty_of(_: <Self::Item as Item>::Source) -> Option<Self::Output> {
-        Self::EMPTY
-    }
 }
 
 /// A function of one element, applied as it is read.

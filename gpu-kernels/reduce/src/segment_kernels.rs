@@ -4,12 +4,15 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
+use super::computed::Computed;
+use super::several::*;
 use super::*;
 
 macro_rules! kernels {
+    ($whole:ident none $($other_kernels:tt)*) => {};
     ($whole:ident $images:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $reduction:ty $(, $same:ty)*;)*
-        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ty),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ty),*;)*
         $((two) $($of_two:tt)*)?) => {
         $(
             /// Reduces each segment of `input`, which has `len` elements. How to launch it is said at [`segments`].
@@ -30,13 +33,14 @@ macro_rules! kernels {
             }
         )*
         $(
-            /// Reduces each segment of `input`, which has `len` elements, masked with `keep` and `turn` ([`Mask`]). How to launch it is said at
+            /// Reduces each segment of `input`, which has `len` elements, as `keep`, `turn` and `which` say ([`Choice`]). How to launch it is said at
             /// [`segments`].
-            #[kernel(images = $images, prefix = segments, launch_bounds(256, segments_blocks::<OfMasked<$of_masked>>()), programmatic)]
-            pub fn $masked(
+            #[kernel(images = $images, prefix = segments, launch_bounds(256, segments_blocks::<$computed>()), programmatic)]
+            pub fn $several(
                 input: Global<$t>,
                 keep: u64,
                 turn: u64,
+                which: u64,
                 len: u64,
                 offsets: Global<u32>,
                 form: u32,
@@ -44,11 +48,11 @@ macro_rules! kernels {
                 count: u32,
                 share: u64,
                 scratch: GlobalMut<u64>,
-                output: GlobalMut<<$of_masked as Reduction>::Output>,
+                output: GlobalMut<<$computed as Computed>::Output>,
             ) {
-                let source = MaskedSource { array: input, mask: Mask { keep, turn } };
+                let source = ToldSource { array: input, choice: Choice { keep, turn, which } };
                 let starts = Starts { offsets, form, length, count };
-                segments::<OfMasked<$of_masked>, $v, $a>(source, len, starts, share, scratch, output);
+                segments::<$computed, $v, $a>(source, len, starts, share, scratch, output);
             }
         )*
     };

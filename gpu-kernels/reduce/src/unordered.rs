@@ -10,7 +10,7 @@ use gpu_std::memory::{Element, Global, GlobalMut};
 use gpu_std::thread::{grid_dependency_synchronize, thread_idx_x, trigger_launch_completion};
 use gpu_std::{device, kernel, shared};
 
-use super::item::Item;
+use super::computed::SourceOf;
 use super::operator::Reduction;
 use super::operators::Sum;
 use super::whole::{block_result, of_tiles, publishes};
@@ -42,7 +42,7 @@ impl AtomicSum for f64 {
 #[device]
 #[inline(always)]
 pub fn unordered<R: Reduction<Output: AtomicSum>, const V: usize, const A: usize, const L: usize>(
-    source: <R::Item as Item>::Source,
+    source: SourceOf<R>,
     len: u64,
     tiles_per_block: u64,
     output: GlobalMut<R::Output>,
@@ -55,7 +55,7 @@ pub fn unordered<R: Reduction<Output: AtomicSum>, const V: usize, const A: usize
     trigger_launch_completion();
 
     let own = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
-    let result = block_result::<R>(own, warp_results);
+    let result = block_result::<R>(source, own, warp_results);
     if thread_idx_x() == 0 {
         AtomicSum::add(output, R::output(result, 0));
     }

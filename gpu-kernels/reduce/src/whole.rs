@@ -18,14 +18,14 @@ use gpu_std::thread::{
 };
 use gpu_std::{device, keep_rolled, opaque, shared, unroll, warp};
 
-use super::item::{Item, Source};
+use super::computed::{Computed, SourceOf};
+use super::item::Source;
 use super::number::Accumulator;
-use super::operator::Reduction;
 use super::quad::Quads;
 use super::{MAX_WORDS, THREADS, WARPS, tile};
 
 /// The words that a block publishes its partial result in.
-pub const fn publishes<R: Reduction>() -> u32 {
+pub const fn publishes<R: Computed>() -> u32 {
     <R::Accumulator as Accumulator>::WORDS
 }
 
@@ -37,8 +37,8 @@ pub const fn publishes<R: Reduction>() -> u32 {
 /// zero before and after.
 #[device]
 #[inline(always)]
-pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
-    source: <R::Item as Item>::Source,
+pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
+    source: SourceOf<R>,
     len: u64,
     tiles_per_block: u64,
     partials: GlobalMut<u64>,
@@ -74,10 +74,10 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
     let mut is_total = blocks == 1;
     loop {
         keep_rolled();
-        let result = block_result::<R>(value, results);
+        let result = block_result::<R>(source, value, results);
         if is_total {
             if thread == 0 {
-                write::<R>(source, output, result, len);
+                R::write(source, output, 0, (len > 0).then_some(result));
             }
             return;
         }
@@ -91,7 +91,7 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
         let mut block = thread;
         while block < blocks {
             keep_rolled();
-            value = take_published::<R>(value, partials, block, blocks);
+            value = take_published::<R>(source, value, partials, block, blocks);
             block += at_once::<R>() * THREADS;
         }
         results = warp_results.offset(opaque(WARPS * publishes::<R>()));
@@ -102,8 +102,8 @@ pub fn whole<R: Reduction, const V: usize, const A: usize, const L: usize>(
 /// What this thread makes of the block's tiles of `len` items.
 #[device]
 #[inline(always)]
-pub(super) fn of_tiles<R: Reduction, const V: usize, const A: usize, const L: usize>(
-    source: <R::Item as Item>::Source,
+pub(super) fn of_tiles<R: Computed, const V: usize, const A: usize, const L: usize>(
+    source: SourceOf<R>,
     len: u64,
     tiles_per_block: u64,
 ) -> R::Accumulator {
@@ -125,21 +125,25 @@ pub(super) fn of_tiles<R: Reduction, const V: usize, const A: usize, const L: us
         take_end::<R, V, A, L>(&mut locals, source.offset(base), left, whole_loads, offset);
         base += tile as u64;
     }
-    of_thread::<R, A>(&locals, begin)
+    of_thread::<R, A>(source, &locals, begin)
 }
 
 /// The accumulators of a thread as one: (0 with 1) with (2 with 3). The first item is number `base` of the array.
 #[device]
 #[inline(always)]
-pub(super) fn of_thread<R: Reduction, const A: usize>(locals: &[R::Local; A], base: u64) -> R::Accumulator {
-    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(locals[lane], base));
+pub(super) fn of_thread<R: Computed, const A: usize>(
+    source: SourceOf<R>,
+    locals: &[R::Local; A],
+    base: u64,
+) -> R::Accumulator {
+    let mut results: [R::Accumulator; A] = core::array::from_fn(|lane| R::widen(source, locals[lane], base));
     unroll::<A>(|i| {
         if i % 2 == 1 {
-            results[i - 1] = R::combine(results[i - 1], results[i]);
+            results[i - 1] = R::combine(source, results[i - 1], results[i]);
         }
     });
     if A > 2 {
-        results[0] = R::combine(results[0], results[A / 2]);
+        results[0] = R::combine(source, results[0], results[A / 2]);
     }
     results[0]
 }
@@ -147,16 +151,16 @@ pub(super) fn of_thread<R: Reduction, const A: usize>(locals: &[R::Local; A], ba
 /// Takes a whole tile. All loads are asked for before the first is used.
 #[device]
 #[inline(always)]
-pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: usize>(
+pub(super) fn take_tile<R: Computed, const V: usize, const A: usize, const L: usize>(
     locals: &mut [R::Local; A],
-    part: <R::Item as Item>::Source,
+    part: SourceOf<R>,
     offset: u32,
 ) {
     let first = thread_idx_x() * V as u32;
     let loaded: [[R::Item; V]; L] =
         core::array::from_fn(|load| part.read_vec::<V>(first + load as u32 * row::<V>()));
     unroll::<L>(|load| {
-        take_vector::<R, V, A>(locals, &loaded[load], offset + first + load as u32 * row::<V>());
+        take_vector::<R, V, A>(part, locals, &loaded[load], offset + first + load as u32 * row::<V>());
     });
 }
 
@@ -164,21 +168,21 @@ pub(super) fn take_tile<R: Reduction, const V: usize, const A: usize, const L: u
 /// other by the same instructions; then come the items that no whole load has, which are asked for one by one.
 #[device]
 #[inline(always)]
-fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
+fn take_end<R: Computed, const V: usize, const A: usize, const L: usize>(
     locals: &mut [R::Local; A],
-    part: <R::Item as Item>::Source,
+    part: SourceOf<R>,
     left: u32,
     whole_loads: bool,
     offset: u32,
 ) {
     let first = thread_idx_x() * V as u32;
     let loaded_before = if whole_loads { left - left % V as u32 } else { 0 };
-    let nothing = <<R::Item as Item>::Source as Quads>::NOTHING;
+    let nothing = <SourceOf<R> as Quads>::NOTHING;
     let mut quads: [_; L] = core::array::from_fn(|load| {
         let at = first + load as u32 * row::<V>();
         if at < loaded_before { part.offset(at as u64).streamed() } else { nothing }
     });
-    let item = <R::Item as Item>::Source::item;
+    let item = SourceOf::<R>::item;
     let mut at = first;
     // Steps are opaque, or the compiler would write a pass out for each load; ptxas would, and spill registers for it.
     while at < loaded_before {
@@ -186,7 +190,7 @@ fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
         let taken = quads[0];
         unroll::<V>(|lane| {
             let offset = offset + at + lane as u32;
-            locals[lane % A] = R::take(locals[lane % A], item(taken, lane as u32), offset);
+            locals[lane % A] = R::take(part, locals[lane % A], item(taken, lane as u32), offset);
         });
         // In a circle: without the last step it would do so still; and by hand, as `rotate_left` does it in memory.
         unroll::<L>(|load| quads[load] = if load + 1 < L { quads[load + 1] } else { taken });
@@ -199,7 +203,7 @@ fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
         unroll::<V>(|lane| {
             if (lane as u32) < wanted {
                 let offset = offset + at + lane as u32;
-                locals[lane % A] = R::take(locals[lane % A], item(quad, lane as u32), offset);
+                locals[lane % A] = R::take(part, locals[lane % A], item(quad, lane as u32), offset);
             }
         });
         at += opaque(row::<V>());
@@ -209,13 +213,14 @@ fn take_end<R: Reduction, const V: usize, const A: usize, const L: usize>(
 /// Takes `V` items, the first of them at `offset` in the block's part.
 #[device]
 #[inline(always)]
-fn take_vector<R: Reduction, const V: usize, const A: usize>(
+fn take_vector<R: Computed, const V: usize, const A: usize>(
+    source: SourceOf<R>,
     locals: &mut [R::Local; A],
     items: &[R::Item; V],
     offset: u32,
 ) {
     unroll::<V>(|lane| {
-        locals[lane % A] = R::take(locals[lane % A], items[lane], offset + lane as u32);
+        locals[lane % A] = R::take(source, locals[lane % A], items[lane], offset + lane as u32);
     });
 }
 
@@ -227,20 +232,25 @@ const fn row<const V: usize>() -> u32 {
 /// The result of the block, in thread 0: a tree over the lanes of each warp, then one over the warps.
 #[device]
 #[inline(always)]
-pub(super) fn block_result<R: Reduction>(value: R::Accumulator, warp_results: Shared<u32>) -> R::Accumulator {
-    let result = to_first_warp::<R>(value, warp_results);
+pub(super) fn block_result<R: Computed>(
+    source: SourceOf<R>,
+    value: R::Accumulator,
+    warp_results: Shared<u32>,
+) -> R::Accumulator {
+    let result = to_first_warp::<R>(source, value, warp_results);
     sync_threads();
-    of_first_warp::<R>(result, warp_results)
+    of_first_warp::<R>(source, result, warp_results)
 }
 
 /// Leaves each warp's result for the first one, and returns it in lane 0.
 #[device]
 #[inline(always)]
-pub(super) fn to_first_warp<R: Reduction>(
+pub(super) fn to_first_warp<R: Computed>(
+    source: SourceOf<R>,
     value: R::Accumulator,
     warp_results: Shared<u32>,
 ) -> R::Accumulator {
-    let result = warp_result::<R>(value, 32);
+    let result = warp_result::<R>(source, value, 32);
     let warp = thread_idx_x() / 32;
     if warp::lane_id() == 0 {
         unroll::<{ MAX_WORDS as usize }>(|word| {
@@ -256,7 +266,8 @@ pub(super) fn to_first_warp<R: Reduction>(
 /// The result of the warps' results, behind a barrier after [`to_first_warp`], in thread 0; elsewhere something else.
 #[device]
 #[inline(always)]
-pub(super) fn of_first_warp<R: Reduction>(
+pub(super) fn of_first_warp<R: Computed>(
+    source: SourceOf<R>,
     mut result: R::Accumulator,
     warp_results: Shared<u32>,
 ) -> R::Accumulator {
@@ -267,7 +278,7 @@ pub(super) fn of_first_warp<R: Reduction>(
         } else {
             R::IDENTITY
         };
-        result = warp_result::<R>(result, WARPS);
+        result = warp_result::<R>(source, result, WARPS);
     }
     result
 }
@@ -275,33 +286,20 @@ pub(super) fn of_first_warp<R: Reduction>(
 /// The result of the first `lanes` lanes (a power of two), in lane 0: lane `i` takes lane `i + lanes / 2`, and so on.
 #[device]
 #[inline(always)]
-pub(super) fn warp_result<R: Reduction>(mut value: R::Accumulator, lanes: u32) -> R::Accumulator {
+pub(super) fn warp_result<R: Computed>(
+    source: SourceOf<R>,
+    mut value: R::Accumulator,
+    lanes: u32,
+) -> R::Accumulator {
     let mut distance = lanes / 2;
     while distance > 0 {
         let own = value;
         let other =
             Accumulator::from_words(&mut |word| warp::shuffle_down(warp::FULL, own.word(word), distance));
-        value = R::combine(own, other);
+        value = R::combine(source, own, other);
         distance /= 2;
     }
     value
-}
-
-#[device]
-#[inline(always)]
-pub(super) fn write<R: Reduction>(
-    source: <R::Item as Item>::Source,
-    output: GlobalMut<R::Output>,
-    total: R::Accumulator,
-    len: u64,
-) {
-    for index in 0..R::OUTPUTS {
-        let value = match R::empty_of(source) {
-            Some(empty) if len == 0 => empty,
-            _ => R::output_of(source, total, index),
-        };
-        output.write(index, value);
-    }
 }
 
 // ---- Partial results on their way: each word with the mark that it is there --------------------------------------
@@ -325,7 +323,7 @@ const AT_ONCE: usize = 4;
 
 /// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200), but four of three words or
 /// more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
-const fn at_once<R: Reduction>() -> u32 {
+const fn at_once<R: Computed>() -> u32 {
     if publishes::<R>() <= 2 { AT_ONCE as u32 } else { 1 }
 }
 
@@ -333,7 +331,8 @@ const fn at_once<R: Reduction>() -> u32 {
 /// them in turn and clears their words.
 #[device]
 #[inline(always)]
-fn take_published<R: Reduction>(
+fn take_published<R: Computed>(
+    source: SourceOf<R>,
     mut total: R::Accumulator,
     partials: GlobalMut<u64>,
     first: u32,
@@ -370,7 +369,7 @@ fn take_published<R: Reduction>(
                 }
             });
             let partial = Accumulator::from_words(&mut |word| words[i][word as usize] as u32);
-            total = R::combine(total, partial);
+            total = R::combine(source, total, partial);
         }
     });
     total

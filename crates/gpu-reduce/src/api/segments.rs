@@ -97,7 +97,7 @@ fn checked_len<R: Reduction<Item: Operand>>(
     }
     match segments.first_empty() {
         Some(segment) if R::EMPTY.is_none() => Err(Error::EmptySegment { reduction: R::NAME, segment }),
-        _ => crate::plan::Plan::checked::<R>(len).map(|_| len),
+        _ => crate::plan::check_len(len).map(|()| len),
     }
 }
 

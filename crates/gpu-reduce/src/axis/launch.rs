@@ -1,6 +1,7 @@
 //! The launches of reductions along axes.
 
 use gpu_core::{Stream, ViewMut};
+use gpu_reduce_kernels::several::*;
 use gpu_reduce_kernels::{self as kernels, Lines, Reduction, Source};
 use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
@@ -15,6 +16,9 @@ use crate::scratch::Scratch;
 /// A reduction that a PTX module has a kernel for that goes along columns: all those of one array, and yours with
 /// [`columns_instance!`](crate::columns_instance).
 pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
+    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as well.
+    const WORDS: u32 = kernels::publishes::<Self>();
+
     /// Enqueues the kernel that reduces columns.
     ///
     /// # Errors
@@ -23,7 +27,7 @@ pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
     /// # Safety
     /// Until the kernel has ended, `source` must have the elements of `lines`, which nothing may write, from multiples of 16
     /// bytes on where `lines` says so; `output` must have room for [`Reduction::OUTPUTS`] elements a line and `scratch` for
-    /// [`Lines::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config` must have the
+    /// [`Lines::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those words must be zero. `config` must have the
     /// blocks of `lines`.
     unsafe fn launch_columns(
         stream: &Stream,
@@ -38,6 +42,9 @@ pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
 /// A map that a PTX module has a kernel for in front of the reduction `R` of columns. With it [`Mapped`](kernels::Mapped) of the two goes
 /// [`AlongColumns`]; why it is a trait of its own is said at [`MappedInstance`](crate::MappedInstance).
 pub trait MappedAlongColumns<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
+    /// As [`AlongColumns::WORDS`].
+    const WORDS: u32 = kernels::publishes::<R>();
+
     /// Enqueues the kernel.
     ///
     /// # Errors
@@ -58,6 +65,8 @@ pub trait MappedAlongColumns<R: Reduction>: kernels::Map<Item: Operand, Output =
 impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongColumns
     for kernels::Mapped<M, R>
 {
+    const WORDS: u32 = M::WORDS;
+
     #[inline]
     unsafe fn launch_columns(
         stream: &Stream,
@@ -162,18 +171,22 @@ macro_rules! columns_instance {
     };
 }
 
-// A kernel of masked elements takes the mask behind the array.
+// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of them would.
 macro_rules! of_kernel {
-    ((masked) $name:ident, $reduction:ty) => {
+    ((several) $name:ident, $reduction:ty, $computed:ty) => {
         of_kernel!(
             $name,
             $reduction,
-            <$reduction as kernels::ByMask>::MASK.keep,
-            <$reduction as kernels::ByMask>::MASK.turn
+            $computed,
+            <$reduction as ByChoice>::CHOICE.keep,
+            <$reduction as ByChoice>::CHOICE.turn,
+            <$reduction as ByChoice>::CHOICE.which
         );
     };
-    ($name:ident, $reduction:ty $(, $mask:expr)*) => {
+    ($name:ident, $reduction:ty, $computed:ty $(, $choice:expr)*) => {
         impl AlongColumns for $reduction {
+            const WORDS: u32 = kernels::publishes::<$computed>();
+
             #[inline]
             unsafe fn launch_columns(
                 stream: &Stream,
@@ -185,10 +198,10 @@ macro_rules! of_kernel {
             ) -> Result<(), gpu_core::Error> {
                 let (source, output) = (source.cast(), output.cast());
                 // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it.
+                // same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::column_kernels::$name::launch(
-                        stream, config, source, $($mask,)* rows, inner, lines, is_vector, scratch, output,
+                        stream, config, source, $($choice,)* rows, inner, lines, is_vector, scratch, output,
                     )
                 }
             }
@@ -197,12 +210,13 @@ macro_rules! of_kernel {
 }
 
 macro_rules! instances {
+    ($module:ident $segments:ident none $($other_kernels:tt)*) => {};
     ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $($reduction:ident<$of:ty>),*;)*
-        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ident<$of_by_mask:ty>),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
         $((two) $($of_two:tt)*)?) => {
-        $( $( of_kernel!($name, kernels::$reduction<$of>); )* )*
-        $( $( of_kernel!((masked) $masked, kernels::$by_mask<$of_by_mask>); )* )*
+        $( $( of_kernel!($name, kernels::$reduction<$of>, Self); )* )*
+        $( $( of_kernel!((several) $several, kernels::$served<$of_served>, $computed); )* )*
     };
 }
 reduce_instances!(instances);

@@ -8,7 +8,7 @@ use gpu_reduce_kernels::{Lines, Reduction};
 
 use crate::error::Error;
 use crate::plan::{columns_scratch_words, segments_scratch_words};
-use crate::segments::Segments;
+use crate::segments::{Segmented, Segments};
 
 /// A row-major array as `outer × len × inner`, reduced along the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Along {
     }
 
     /// Words of scratch memory.
-    pub(crate) fn scratch_words<R: Reduction>(self) -> usize {
+    pub(crate) fn scratch_words<R: Segmented + AlongColumns>(self) -> usize {
         if self.inner == 1 {
             segments_scratch_words::<R>(self.elements())
         } else {

@@ -49,7 +49,7 @@ impl KeyScratch {
     ///
     /// # Errors
     /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
-    pub fn new<R: Reduction>(stream: &Stream, len: usize) -> Result<Self, Error> {
+    pub fn new<R: Segmented>(stream: &Stream, len: usize) -> Result<Self, Error> {
         if len > MOST {
             return Err(Error::TooLong { len, most: MOST });
         }

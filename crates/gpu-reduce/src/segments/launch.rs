@@ -1,6 +1,8 @@
 //! The launches of reductions of segments.
 
 use gpu_core::{Stream, ViewMut};
+use gpu_reduce_kernels::computed::Computed;
+use gpu_reduce_kernels::several::*;
 use gpu_reduce_kernels::{self as kernels, Reduction, Starts};
 use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
 use gpu_std::half::{bf16, f16};
@@ -18,7 +20,7 @@ use crate::scratch::Scratch;
 const OLDER: u32 = 3;
 
 /// The blocks that a multiprocessor of an H200 has room for, of the kernel of a reduction.
-pub const fn blocks_of<R: Reduction>(kernel: &KernelMeta) -> u32 {
+pub const fn blocks_of<R: Computed>(kernel: &KernelMeta) -> u32 {
     let images = kernel.images;
     let mut image = 0;
     while image < images.len() {
@@ -33,6 +35,9 @@ pub const fn blocks_of<R: Reduction>(kernel: &KernelMeta) -> u32 {
 /// A reduction that a PTX module has a kernel for that takes segments: all those of one array, and yours with
 /// [`segmented_instance!`](crate::segmented_instance).
 pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
+    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as well.
+    const WORDS: u32 = kernels::publishes::<Self>();
+
     /// How many of the kernel's blocks a multiprocessor of an H200 has room for: what a long array is cut for. The results do not depend on it.
     const BLOCKS: u32 = OLDER;
 
@@ -44,7 +49,7 @@ pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
     /// # Safety
     /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease and do
     /// not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`] elements a segment and
-    /// `scratch` for [`kernels::scratch_words`] words, which nothing else reads or writes; those words must be zero. `config`
+    /// `scratch` for [`kernels::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those words must be zero. `config`
     /// and `share` must be those of the plan.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_segments(
@@ -62,6 +67,9 @@ pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
 /// A map that a PTX module has a kernel for in front of the reduction `R` of segments. With it [`Mapped`](kernels::Mapped) of the two is
 /// [`Segmented`]; why it is a trait of its own is said at [`MappedInstance`](crate::MappedInstance).
 pub trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
+    /// As [`Segmented::WORDS`].
+    const WORDS: u32 = kernels::publishes::<R>();
+
     /// As [`Segmented::BLOCKS`].
     const BLOCKS: u32 = OLDER;
 
@@ -86,6 +94,7 @@ pub trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Output = R:
 }
 
 impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented for kernels::Mapped<M, R> {
+    const WORDS: u32 = M::WORDS;
     const BLOCKS: u32 = M::BLOCKS;
 
     #[inline]
@@ -158,7 +167,7 @@ impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented f
 /// ```
 ///
 /// A reduction that is a type of your own goes without `Mapped`; one of two arrays, whose kernel takes both before `len`, is written
-/// `(two) Reduction => kernel`. A reduction with several outputs must have none of nothing ([`kernels::Reduction::EMPTY`]).
+/// `(two) Reduction => kernel`.
 #[macro_export]
 macro_rules! segmented_instance {
     (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
@@ -201,19 +210,22 @@ macro_rules! segmented_instance {
     };
 }
 
-// A kernel of masked elements takes the mask behind the array.
+// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of them would.
 macro_rules! of_kernel {
-    ((masked) $name:ident, $reduction:ty) => {
+    ((several) $name:ident, $reduction:ty, $computed:ty) => {
         of_kernel!(
             $name,
             $reduction,
-            <$reduction as kernels::ByMask>::MASK.keep,
-            <$reduction as kernels::ByMask>::MASK.turn
+            $computed,
+            <$reduction as ByChoice>::CHOICE.keep,
+            <$reduction as ByChoice>::CHOICE.turn,
+            <$reduction as ByChoice>::CHOICE.which
         );
     };
-    ($name:ident, $reduction:ty $(, $mask:expr)*) => {
+    ($name:ident, $reduction:ty, $computed:ty $(, $choice:expr)*) => {
         impl Segmented for $reduction {
-            const BLOCKS: u32 = blocks_of::<Self>(&kernels::segment_kernels::$name::META);
+            const WORDS: u32 = kernels::publishes::<$computed>();
+            const BLOCKS: u32 = blocks_of::<$computed>(&kernels::segment_kernels::$name::META);
 
             #[inline]
             unsafe fn launch_segments(
@@ -229,10 +241,10 @@ macro_rules! of_kernel {
                 let Starts { offsets, form, length, count } = starts;
                 let (source, output) = (source.cast(), output.cast());
                 // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it.
+                // same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::segment_kernels::$name::launch(
-                        stream, config, source, $($mask,)* len, offsets, form, length, count, share, scratch, output,
+                        stream, config, source, $($choice,)* len, offsets, form, length, count, share, scratch, output,
                     )
                 }
             }
@@ -241,12 +253,13 @@ macro_rules! of_kernel {
 }
 
 macro_rules! instances {
+    ($module:ident none $($other_kernels:tt)*) => {};
     ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $($reduction:ident<$of:ty>),*;)*
-        $((masked) $masked:ident: $of_masked:ty => $($by_mask:ident<$of_by_mask:ty>),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
         $((two) $($of_two:tt)*)?) => {
-        $( $( of_kernel!($name, kernels::$reduction<$of>); )* )*
-        $( $( of_kernel!((masked) $masked, kernels::$by_mask<$of_by_mask>); )* )*
+        $( $( of_kernel!($name, kernels::$reduction<$of>, Self); )* )*
+        $( $( of_kernel!((several) $several, kernels::$served<$of_served>, $computed); )* )*
     };
 }
 reduce_instances!(instances);

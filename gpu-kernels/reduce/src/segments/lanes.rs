@@ -16,19 +16,19 @@ use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::load::{is_rolled, load, map_rows, take_first, take_whole, whole};
 use super::{FIRST, ROWS, WARP_CLASS};
-use crate::item::{Item, Source};
+use crate::computed::{Computed, SourceOf};
+use crate::item::Source;
 use crate::number::Accumulator;
-use crate::operator::Reduction;
-use crate::whole::{of_thread, publishes, write};
+use crate::whole::{of_thread, publishes};
 use crate::{MAX_WORDS, WARPS};
 
 /// The highest class whose segments a lane takes alone: up to [`ROWS`] loads.
 const ALONE: u32 = ROWS.ilog2();
 
 /// The segments of a stretch that lanes take.
-pub(super) struct Near<R: Reduction> {
+pub(super) struct Near<R: Computed> {
     /// From the origin on.
-    pub(super) source: <R::Item as Item>::Source,
+    pub(super) source: SourceOf<R>,
     /// How many elements there are from there on, or [`FAR`](super::FAR).
     pub(super) elements: u32,
     pub(super) begins: Shared<u32>,
@@ -46,7 +46,7 @@ struct Members {
     members: u32,
 }
 
-impl<R: Reduction> Near<R> {
+impl<R: Computed> Near<R> {
     /// Reduces the `members` segments of a class, `sorted` from `before` on: of its batches this warp's share, every eighth
     /// from `batch` on, which then counts from the next class's first. One code for all classes: a kernel with a copy for each of the
     /// lowest ones takes the driver twice as long to compile.
@@ -65,9 +65,9 @@ impl<R: Reduction> Near<R> {
         let together = WARP_CLASS - width + ALONE - loads;
         let all = Members { before, members };
         let in_group = warp::lane_id() & ((1 << width) - 1);
-        let output_of = |number: u32| {
+        let write = |number: u32, result: R::Accumulator| {
             let segment = self.kept.read(FIRST) as u32 + self.segment(all, number);
-            self.output.offset(segment as u64 * R::OUTPUTS as u64)
+            R::write(self.source, self.output, segment as u64, Some(result));
         };
         while *batch << together < members {
             let number = (*batch << together) + (warp::lane_id() >> width);
@@ -79,7 +79,7 @@ impl<R: Reduction> Near<R> {
                 && let Some(total) = self.full::<V, A>(width, in_group, first)
             {
                 if in_group == 0 {
-                    write::<R>(self.source, output_of(number), total, 1);
+                    write(number, total);
                 }
                 *batch += WARPS;
                 continue;
@@ -99,7 +99,7 @@ impl<R: Reduction> Near<R> {
             while row < rows {
                 keep_rolled();
                 if in_group == 0 && number_of(row) < members {
-                    write::<R>(self.source, output_of(number_of(row)), results[0], 1);
+                    write(number_of(row), results[0]);
                 }
                 results = [results[1], results[2], results[3], results[3]];
                 row += 1 << loads;
@@ -134,7 +134,7 @@ impl<R: Reduction> Near<R> {
                 (in_group + (load << width)) * V as u32
             };
             let begin_of = |row: usize| bounds[row].0 + offset_of(row as u32);
-            let sources: [<R::Item as Item>::Source; ROWS] =
+            let sources: [SourceOf<R>; ROWS] =
                 core::array::from_fn(|row| self.source.offset(begin_of(row) as u64));
             let wanted: [u32; ROWS] = core::array::from_fn(|row| bounds[row].1.saturating_sub(begin_of(row)));
             let (mut any, mut is_aligned) = (0, true);
@@ -151,8 +151,8 @@ impl<R: Reduction> Near<R> {
             values = map_rows(is_rolled::<R>(), rows, R::IDENTITY, |row, (quad, wanted)| {
                 let offset = offset_of(row);
                 let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-                take_first::<R, V, A>(&mut locals, quad, wanted, offset);
-                of_thread::<R, A>(&locals, 0)
+                take_first::<R, V, A>(self.source, &mut locals, quad, wanted, offset);
+                of_thread::<R, A>(self.source, &locals, 0)
             });
             if class == 0 {
                 return values;
@@ -169,7 +169,7 @@ impl<R: Reduction> Near<R> {
                     _ => 0,
                 };
                 let [low, high] = if distance > 0 { exchanged::<R>([a, b], distance) } else { [a, b] };
-                let result = R::combine(low, high);
+                let result = R::combine(self.source, low, high);
                 values = [c, if number == 0 { d } else { result }, result, result];
             };
             let joins = if class == 1 { 2 } else { 3 };
@@ -192,7 +192,8 @@ impl<R: Reduction> Near<R> {
             }
             let distance = if class > WARP_CLASS { 4 } else { (1 << width) / 2 };
             // Of eight warps the first four with the last four.
-            total = R::combine(total, halve::<R>(values[3], distance, 1));
+            let of_step = halve::<R>(self.source, values[3], distance, 1);
+            total = R::combine(self.source, total, of_step);
             step += 1;
             if step << (width + loads) >= 1 << class {
                 break;
@@ -202,7 +203,7 @@ impl<R: Reduction> Near<R> {
         }
         if class > WARP_CLASS {
             // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
-            total = grow::<R>(total, 8, 8 << (class > WARP_CLASS + 1) as u32);
+            total = grow::<R>(self.source, total, 8, 8 << (class > WARP_CLASS + 1) as u32);
         }
         values[0] = total;
         values
@@ -231,12 +232,13 @@ impl<R: Reduction> Near<R> {
         let values: [R::Accumulator; ROWS] = core::array::from_fn(|row| {
             let offset = offset_of(row as u32);
             let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
-            take_whole::<R, V, A>(&mut locals, quads[row], offset);
-            of_thread::<R, A>(&locals, 0)
+            take_whole::<R, V, A>(self.source, &mut locals, quads[row], offset);
+            of_thread::<R, A>(self.source, &locals, 0)
         });
+        let combine = |a, b| R::combine(self.source, a, b);
         let [first, second, third, fourth] = values;
-        let total = R::combine(R::combine(first, third), R::combine(second, fourth));
-        Some(halve::<R>(total, (1 << width) / 2, 1))
+        let total = combine(combine(first, third), combine(second, fourth));
+        Some(halve::<R>(self.source, total, (1 << width) / 2, 1))
     }
 
     /// The number in the stretch of one of the members.
@@ -257,17 +259,22 @@ impl<R: Reduction> Near<R> {
 
 /// The value of the lane `distance` on.
 #[inline(always)]
-fn down<R: Reduction>(value: R::Accumulator, distance: u32) -> R::Accumulator {
+fn down<R: Computed>(value: R::Accumulator, distance: u32) -> R::Accumulator {
     Accumulator::from_words(&mut |word| warp::shuffle_down(warp::FULL, value.word(word), distance))
 }
 
 /// Lane `i` takes lane `i + distance`, and so on by half the distance down to `last`; nothing for a distance of less.
 #[device]
 #[inline(always)]
-pub(super) fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -> R::Accumulator {
+pub(super) fn halve<R: Computed>(
+    source: SourceOf<R>,
+    mut value: R::Accumulator,
+    mut distance: u32,
+    last: u32,
+) -> R::Accumulator {
     while distance >= last {
         keep_rolled();
-        value = R::combine(value, down::<R>(value, distance));
+        value = R::combine(source, value, down::<R>(value, distance));
         distance /= 2;
     }
     value
@@ -276,10 +283,15 @@ pub(super) fn halve<R: Reduction>(mut value: R::Accumulator, mut distance: u32, 
 /// Lane `i` takes lane `i + distance`, and so on by twice the distance up to `last`.
 #[device]
 #[inline(always)]
-fn grow<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -> R::Accumulator {
+fn grow<R: Computed>(
+    source: SourceOf<R>,
+    mut value: R::Accumulator,
+    mut distance: u32,
+    last: u32,
+) -> R::Accumulator {
     while distance <= last {
         keep_rolled();
-        value = R::combine(value, down::<R>(value, distance));
+        value = R::combine(source, value, down::<R>(value, distance));
         distance *= 2;
     }
     value
@@ -289,7 +301,7 @@ fn grow<R: Reduction>(mut value: R::Accumulator, mut distance: u32, last: u32) -
 /// that of the lane `distance` on, the others the second ones.
 #[device]
 #[inline(always)]
-fn exchanged<R: Reduction>(values: [R::Accumulator; 2], distance: u32) -> [R::Accumulator; 2] {
+fn exchanged<R: Computed>(values: [R::Accumulator; 2], distance: u32) -> [R::Accumulator; 2] {
     let is_upper = warp::lane_id() & distance != 0;
     // Word by word, each of them asked for once: of elements of 8 bytes they are instructions.
     let mut words = [[0; MAX_WORDS as usize]; 2];

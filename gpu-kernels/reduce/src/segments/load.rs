@@ -5,23 +5,22 @@
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::ROWS;
-use crate::item::Item;
-use crate::operator::Reduction;
+use crate::computed::{Computed, SourceOf};
 use crate::per_load;
 use crate::quad::Quads;
 use crate::whole::publishes;
 
 /// 16 bytes of elements.
-pub(super) type Quad<R> = <<<R as Reduction>::Item as Item>::Source as Quads>::Quad;
+pub(super) type Quad<R> = <SourceOf<R> as Quads>::Quad;
 
 /// Nothing was read.
-pub(super) const fn no_quad<R: Reduction>() -> Quad<R> {
-    <<R::Item as Item>::Source as Quads>::NOTHING
+pub(super) const fn no_quad<R: Computed>() -> Quad<R> {
+    <SourceOf<R> as Quads>::NOTHING
 }
 
 /// Whether what is done with the elements of a load stands there once, in a loop over [`ROWS`] loads, and not once for each. The loop
 /// moves all loads by one place each time, up to 12 instructions, which four sums of a word would not be worth.
-pub(super) const fn is_rolled<R: Reduction>() -> bool {
+pub(super) const fn is_rolled<R: Computed>() -> bool {
     per_load::<R::Item>() > 4 || publishes::<R>() > 2 || R::OUTPUTS > 1
 }
 
@@ -54,7 +53,7 @@ pub(super) fn map_rows<T: Copy, U: Copy>(
 /// [`ROWS`] loads of aligned 16 bytes, all of which are wanted or `None`.
 #[device]
 #[inline(always)]
-pub(super) fn whole<R: Reduction>(sources: [Option<<R::Item as Item>::Source>; ROWS]) -> [Quad<R>; ROWS] {
+pub(super) fn whole<R: Computed>(sources: [Option<SourceOf<R>>; ROWS]) -> [Quad<R>; ROWS] {
     core::array::from_fn(|row| sources[row].map_or(no_quad::<R>(), |source| source.streamed()))
 }
 
@@ -65,8 +64,8 @@ pub(super) fn whole<R: Reduction>(sources: [Option<<R::Item as Item>::Source>; R
 /// will soon want what else is in a sector.
 #[device]
 #[inline(always)]
-pub(super) fn load<R: Reduction, const V: usize>(
-    sources: [<R::Item as Item>::Source; ROWS],
+pub(super) fn load<R: Computed, const V: usize>(
+    sources: [SourceOf<R>; ROWS],
     wanted: [u32; ROWS],
     is_whole: bool,
     is_inner: bool,
@@ -102,52 +101,55 @@ const AT_ONCE: usize = 4;
 /// Takes the first `wanted` elements of a load, the first of which is number `offset`.
 #[device]
 #[inline(always)]
-pub(super) fn take_first<R: Reduction, const V: usize, const A: usize>(
+pub(super) fn take_first<R: Computed, const V: usize, const A: usize>(
+    source: SourceOf<R>,
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     wanted: u32,
     offset: u32,
 ) {
     if V <= AT_ONCE {
-        take_some::<R, V, A>(locals, quad, wanted, offset);
+        take_some::<R, V, A>(source, locals, quad, wanted, offset);
         return;
     }
     in_turn::<R, V>(quad, |quad, taken| {
-        take_some::<R, AT_ONCE, A>(locals, quad, wanted.saturating_sub(taken), offset + taken);
+        take_some::<R, AT_ONCE, A>(source, locals, quad, wanted.saturating_sub(taken), offset + taken);
     });
 }
 
 /// Takes all elements of a load, the first of which is number `offset`.
 #[device]
 #[inline(always)]
-pub(super) fn take_whole<R: Reduction, const V: usize, const A: usize>(
+pub(super) fn take_whole<R: Computed, const V: usize, const A: usize>(
+    source: SourceOf<R>,
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     offset: u32,
 ) {
     if V <= AT_ONCE {
-        take_all::<R, V, A>(locals, quad, offset);
+        take_all::<R, V, A>(source, locals, quad, offset);
         return;
     }
-    in_turn::<R, V>(quad, |quad, taken| take_all::<R, AT_ONCE, A>(locals, quad, offset + taken));
+    in_turn::<R, V>(quad, |quad, taken| take_all::<R, AT_ONCE, A>(source, locals, quad, offset + taken));
 }
 
 /// Gives `take` [`AT_ONCE`] elements of a load after the other, and the number of the first of them.
 #[device]
 #[inline(always)]
-fn in_turn<R: Reduction, const V: usize>(mut quad: Quad<R>, mut take: impl FnMut(Quad<R>, u32)) {
+fn in_turn<R: Computed, const V: usize>(mut quad: Quad<R>, mut take: impl FnMut(Quad<R>, u32)) {
     let mut taken = 0;
     while taken < opaque(V as u32) {
         keep_rolled();
         take(quad, taken);
-        quad = <R::Item as Item>::Source::behind(quad, AT_ONCE as u32);
+        quad = SourceOf::<R>::behind(quad, AT_ONCE as u32);
         taken += AT_ONCE as u32;
     }
 }
 
 /// Takes the first `wanted` of `N` elements, the first of which is number `offset`.
 #[inline(always)]
-fn take_some<R: Reduction, const N: usize, const A: usize>(
+fn take_some<R: Computed, const N: usize, const A: usize>(
+    source: SourceOf<R>,
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     wanted: u32,
@@ -155,21 +157,22 @@ fn take_some<R: Reduction, const N: usize, const A: usize>(
 ) {
     unroll::<N>(|lane| {
         if (lane as u32) < wanted {
-            let item = <R::Item as Item>::Source::item(quad, lane as u32);
-            locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
+            let item = SourceOf::<R>::item(quad, lane as u32);
+            locals[lane % A] = R::take(source, locals[lane % A], item, offset + lane as u32);
         }
     });
 }
 
 /// Takes all of `N` elements, the first of which is number `offset`.
 #[inline(always)]
-fn take_all<R: Reduction, const N: usize, const A: usize>(
+fn take_all<R: Computed, const N: usize, const A: usize>(
+    source: SourceOf<R>,
     locals: &mut [R::Local; A],
     quad: Quad<R>,
     offset: u32,
 ) {
     unroll::<N>(|lane| {
-        let item = <R::Item as Item>::Source::item(quad, lane as u32);
-        locals[lane % A] = R::take(locals[lane % A], item, offset + lane as u32);
+        let item = SourceOf::<R>::item(quad, lane as u32);
+        locals[lane % A] = R::take(source, locals[lane % A], item, offset + lane as u32);
     });
 }

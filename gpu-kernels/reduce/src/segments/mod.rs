@@ -17,10 +17,11 @@
 //!
 //! # Partial results
 //! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
-//! completes the count combines them in `whole`'s order. Nobody waits for anybody. Results and counts are zero before and
+//! completes the count combines them in `whole`'s order (`finish.rs`). Nobody waits for anybody. Results and counts are zero before and
 //! after the launch. A part's place follows from its first element: at most one first part and one other begin in a tile.
 
 mod ahead;
+mod finish;
 mod lanes;
 mod load;
 mod parts;
@@ -35,8 +36,8 @@ use gpu_std::thread::{
 };
 use gpu_std::{device, opaque, shared};
 
+use super::computed::{Computed, SourceOf};
 use super::item::{Item, Source};
-use super::operator::Reduction;
 use super::whole::publishes;
 use super::{THREADS, WARPS, per_load, tile};
 use lanes::Near;
@@ -61,8 +62,8 @@ const WARP_CLASS: u32 = 5;
 /// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
 /// With 34 the share of each of an H200's 528 blocks is one stretch up to 2^26 `f32` and somewhat more, and four blocks have 164 KiB
 /// (segments of 2^12 with three blocks of 396: 65.7 µs in one stretch of up to 48 tiles, 67.4 in two of up to 32).
-const fn stretch_tiles<R: Reduction>() -> u32 {
-    match publishes::<R>() {
+const fn stretch_tiles(words: u32) -> u32 {
+    match words {
         1 => 34,
         2 | 3 => 32,
         _ => 16,
@@ -70,12 +71,12 @@ const fn stretch_tiles<R: Reduction>() -> u32 {
 }
 /// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of a longer one
 /// all parts but the last have a tile. One may belong to the segment before, and one may reach beyond the stretch's end.
-const fn most_parts<R: Reduction>() -> u32 {
-    4 * stretch_tiles::<R>() + 2
+const fn most_parts(words: u32) -> u32 {
+    4 * stretch_tiles(words) + 2
 }
 /// Long segments that have parts in one stretch: one from before, and those that begin there.
-const fn most_long<R: Reduction>() -> u32 {
-    stretch_tiles::<R>() + 2
+const fn most_long(words: u32) -> u32 {
+    stretch_tiles(words) + 2
 }
 
 /// What a segment adds to the path, in elements: about 64 bytes, for its start, its result and its place among the others.
@@ -83,29 +84,29 @@ pub const fn weight<I: Item>() -> u32 {
     tile::<I>() / 256 + 1
 }
 
-/// Words of scratch memory for segments of an array of `len` elements.
-pub const fn scratch_words<R: Reduction>(len: u64) -> u64 {
-    (len / tile::<R::Item>() as u64 + 1) * 2 * place_words::<R>() as u64
+/// Words of scratch memory for segments of an array of `len` elements, for results of so many words ([`publishes`](super::publishes)).
+pub const fn scratch_words<I: Item>(words: u32, len: u64) -> u64 {
+    (len / tile::<I>() as u64 + 1) * 2 * place_words(words) as u64
 }
 
 /// Words of a part's place: its result and, in that of the first part, the number of parts that are done.
-const fn place_words<R: Reduction>() -> u32 {
-    publishes::<R>() + 1
+const fn place_words(words: u32) -> u32 {
+    words + 1
 }
 
-/// Bytes of dynamic shared memory.
-pub const fn segments_shared_bytes<R: Reduction>() -> u32 {
+/// Bytes of dynamic shared memory, for results of so many words ([`publishes`](super::publishes)).
+pub const fn segments_shared_bytes(words: u32) -> u32 {
     SharedLayout::new()
         .array::<u64>(KEPT)
-        .array::<u64>(most_parts::<R>())
-        .array::<u32>(most_parts::<R>() * 2)
-        .array::<u32>(most_parts::<R>())
-        .array::<u32>(most_parts::<R>() * WARPS * publishes::<R>())
+        .array::<u64>(most_parts(words))
+        .array::<u32>(most_parts(words) * 2)
+        .array::<u32>(most_parts(words))
+        .array::<u32>(most_parts(words) * WARPS * words)
         .array::<u32>(MOST + 1)
         .array::<u16>(MOST)
         .array::<u16>(MOST)
         .array::<u32>(CLASSES + 2)
-        .array::<u32>(most_long::<R>() * LONG_WORDS)
+        .array::<u32>(most_long(words) * LONG_WORDS)
         .array::<u32>(1)
         .bytes()
 }
@@ -136,7 +137,8 @@ impl Starts {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn at(self, segment: u32) -> u64 {
-        if self.form == ONE_LENGTH {
+        // Opaque, or what is asked here would be kept from one place to the next, spilled (ptxas 13.0 for sm_120).
+        if opaque(self.form) == ONE_LENGTH {
             segment as u64 * self.length
         } else {
             self.offsets.read_only(segment) as u64
@@ -151,7 +153,7 @@ impl Starts {
     }
 }
 
-/// Reduces each segment of `source`, which has `len` elements, into `output`, [`Reduction::OUTPUTS`] elements each.
+/// Reduces each segment of `source`, which has `len` elements, into `output`, [`Computed::OUTPUTS`] elements each.
 ///
 /// `V` is [`per_load`], `A` is [`accumulators`](super::accumulators). Launch a block of [`THREADS`] threads with
 /// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`. With [`COUNTED`]
@@ -160,8 +162,8 @@ impl Starts {
 /// [`scratch_words`] words, zero before and after.
 #[device]
 #[inline(always)]
-pub fn segments<R: Reduction, const V: usize, const A: usize>(
-    source: <R::Item as Item>::Source,
+pub fn segments<R: Computed, const V: usize, const A: usize>(
+    source: SourceOf<R>,
     len: u64,
     starts: Starts,
     share: u64,
@@ -169,21 +171,20 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
     output: GlobalMut<R::Output>,
 ) {
     const { assert!(V as u32 == per_load::<R::Item>() && A as u32 == super::accumulators::<R::Item>()) };
-    const { assert!(R::EMPTY.is_none() || R::OUTPUTS == 1) };
-    const { assert!(most_parts::<R>() <= THREADS, "a thread notes each, and combines its results") };
+    const { assert!(most_parts(publishes::<R>()) <= THREADS, "a thread notes each, and combines its results") };
     let mut memory = shared::dynamic();
     let kept: Shared<u64> = memory.array(KEPT);
-    let firsts = memory.array(most_parts::<R>());
-    let lengths = memory.array(most_parts::<R>() * 2);
-    let owners = memory.array(most_parts::<R>());
-    let results = memory.array(most_parts::<R>() * WARPS * publishes::<R>());
+    let firsts = memory.array(most_parts(publishes::<R>()));
+    let lengths = memory.array(most_parts(publishes::<R>()) * 2);
+    let owners = memory.array(most_parts(publishes::<R>()));
+    let results = memory.array(most_parts(publishes::<R>()) * WARPS * publishes::<R>());
     let stretch = Stretch {
         begins: memory.array(MOST + 1),
         places: memory.array(MOST),
         sorted: memory.array(MOST),
         counts: memory.array(CLASSES + 2),
     };
-    let long = memory.array(most_long::<R>() * LONG_WORDS);
+    let long = memory.array(most_long(publishes::<R>()) * LONG_WORDS);
     let number: Shared<u32> = memory.array(1);
     let thread = thread_idx_x();
 
@@ -282,7 +283,7 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
             kept.write(COUNT, count as u64);
         }
         if has_some {
-            stretch.sort::<R>(count, source, output.offset(first as u64 * R::OUTPUTS as u64));
+            stretch.sort::<R>(count, first, source, output);
         } else {
             sync_threads();
         }
@@ -342,7 +343,8 @@ pub fn segments<R: Reduction, const V: usize, const A: usize>(
         }
         sync_threads();
         stretch.clear();
-        if thread == 0 {
+        // Opaque for the same reason.
+        if opaque(thread) == 0 {
             number.write(0, 0);
             let (first, count) = (kept.read(FIRST) as u32, kept.read(COUNT) as u32);
             if count > 0 {
@@ -365,14 +367,14 @@ const SHARE_UNIT: u64 = 256;
 /// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a load, if there are
 /// as many before.
 #[inline(always)]
-fn origin<R: Reduction>(low: u64, first: u64, load: usize) -> u64 {
+fn origin<R: Computed>(low: u64, first: u64, load: usize) -> u64 {
     low.saturating_sub(first * weight::<R::Item>() as u64).saturating_sub(load as u64)
 }
 
 /// The length of the next stretch, where so much is left: the last two are alike, but pairs of tiles are not cut.
 #[inline(always)]
-fn length_of_stretch<R: Reduction>(left: u64) -> u64 {
-    let most = (stretch_tiles::<R>() * tile::<R::Item>()) as u64;
+fn length_of_stretch<R: Computed>(left: u64) -> u64 {
+    let most = (stretch_tiles(publishes::<R>()) * tile::<R::Item>()) as u64;
     if left <= most {
         left
     } else if left < 2 * most {
@@ -403,14 +405,14 @@ const UNKNOWN: u64 = u64::MAX;
 const FAR: u64 = 1 << 31;
 
 /// The blocks that shall fit on a multiprocessor, as the architecture that is compiled for has it.
-pub const fn segments_blocks<R: Reduction>() -> u32 {
+pub const fn segments_blocks<R: Computed>() -> u32 {
     segments_blocks_of::<R>(cfg!(target_feature = "sm_90"))
 }
 
 /// [`segments_blocks`] of images for compute capability 9.0 and later, or of older ones. Four leave 64 registers (ptxas 13.0 for sm_90: sums
 /// and extremes of `f32` spill nothing; H200, 2^26 `f32` in segments of 8: 94 µs against 104 with three). For older ones it needs
 /// up to 20 more, and so do pairs of results and values that come with a place.
-pub const fn segments_blocks_of<R: Reduction>(is_sm_90: bool) -> u32 {
+pub const fn segments_blocks_of<R: Computed>(is_sm_90: bool) -> u32 {
     let most = if is_sm_90 { 4 } else { 2 };
     if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }
 }

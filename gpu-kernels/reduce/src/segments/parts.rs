@@ -4,19 +4,17 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
-use gpu_std::{device, keep_rolled, opaque, unroll, warp};
+use gpu_std::thread::thread_idx_x;
+use gpu_std::{device, opaque, unroll, warp};
 
 use super::lanes::halve;
 use super::load::{Quad, is_rolled, load, map_rows, no_quad, take_first, take_whole, whole};
 use super::stretch::{ALIKE, FROM};
-use super::{
-    BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, place_words, weight,
-};
-use crate::item::{Item, Source};
+use super::{BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, weight};
+use crate::computed::{Computed, SourceOf};
+use crate::item::Source;
 use crate::number::Accumulator;
-use crate::operator::Reduction;
-use crate::whole::{of_thread, publishes, write};
+use crate::whole::{of_thread, publishes};
 use crate::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
@@ -31,14 +29,14 @@ struct Division {
 impl Division {
     /// Of a segment of `length` elements.
     #[inline(always)]
-    fn of<R: Reduction>(length: u64) -> Self {
+    fn of<R: Computed>(length: u64) -> Self {
         let division = Self { tiles_each: tiles_per_block::<R::Item>(length) as u32, parts: 0 };
         Self { parts: division.parts_in::<R>(length), ..division }
     }
 
     /// How many parts begin in the first `elements`.
     #[inline(always)]
-    fn parts_in<R: Reduction>(self, elements: u64) -> u32 {
+    fn parts_in<R: Computed>(self, elements: u64) -> u32 {
         let tiles = elements.div_ceil(tile::<R::Item>() as u64) as u32;
         // A division takes long, and nearly all segments need none.
         if self.tiles_each == 1 {
@@ -50,7 +48,7 @@ impl Division {
 
     /// The first element of a part, from the segment's first.
     #[inline(always)]
-    fn base<R: Reduction>(self, part: u32) -> u64 {
+    fn base<R: Computed>(self, part: u32) -> u64 {
         part as u64 * (self.tiles_each as u64 * tile::<R::Item>() as u64)
     }
 }
@@ -69,7 +67,7 @@ struct Range {
 }
 
 /// A thread's loads of a tile: half of [`ROWS`] where they are of two arrays.
-const fn rows<R: Reduction>() -> u32 {
+const fn rows<R: Computed>() -> u32 {
     tile::<R::Item>() / (THREADS * per_load::<R::Item>())
 }
 
@@ -108,9 +106,9 @@ const NOTHING: Piece = Piece {
 
 /// Marks the first elements of parts where [`Piece::is_inner`] holds, of those that begin at a multiple of 16 bytes, and of those of
 /// segments of several.
-const INNER: u64 = 1 << 63;
-const ALIGNED: u64 = 1 << 62;
-const SEVERAL: u64 = 1 << 61;
+pub(super) const INNER: u64 = 1 << 63;
+pub(super) const ALIGNED: u64 = 1 << 62;
+pub(super) const SEVERAL: u64 = 1 << 61;
 
 /// Added to the number of parts for each segment of several.
 pub(super) const PARTIAL: u32 = 1 << 16;
@@ -118,14 +116,14 @@ pub(super) const PARTIAL: u32 = 1 << 16;
 /// What is remembered of a segment of several parts, in words: its first element, its number, how many parts it has, [`Division::tiles_each`],
 /// and how many of its parts are of the stretch, then whether it is complete.
 pub(super) const LONG_WORDS: u32 = 6;
-const NUMBER: u32 = 2;
-const PARTS: u32 = 3;
-const TILES_EACH: u32 = 4;
-const DONE: u32 = 5;
+pub(super) const NUMBER: u32 = 2;
+pub(super) const PARTS: u32 = 3;
+pub(super) const TILES_EACH: u32 = 4;
+pub(super) const DONE: u32 = 5;
 
 /// The segments of a stretch that are taken part by part.
-pub(super) struct Parts<R: Reduction> {
-    pub(super) source: <R::Item as Item>::Source,
+pub(super) struct Parts<R: Computed> {
+    pub(super) source: SourceOf<R>,
     pub(super) len: u64,
     pub(super) starts: Starts,
     pub(super) scratch: GlobalMut<u64>,
@@ -150,7 +148,7 @@ pub(super) struct Parts<R: Reduction> {
     pub(super) counts: Shared<u32>,
 }
 
-impl<R: Reduction> Parts<R> {
+impl<R: Computed> Parts<R> {
     /// The parts of the segment before the stretch's first one for `index` 0, then of the members.
     #[device]
     #[inline(always)]
@@ -363,20 +361,20 @@ impl<R: Reduction> Parts<R> {
         if piece.is_whole {
             map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 if row < rows::<R>() {
-                    take_whole::<R, V, A>(locals, quad, piece.offset + offset_of(row));
+                    take_whole::<R, V, A>(self.source, locals, quad, piece.offset + offset_of(row));
                 }
             });
         } else {
             map_rows(is_rolled::<R>(), *quads, (), |row, quad| {
                 let (offset, wanted) = (offset_of(row), length.saturating_sub(offset_of(row)));
-                take_first::<R, V, A>(locals, quad, wanted, piece.offset + offset);
+                take_first::<R, V, A>(self.source, locals, quad, wanted, piece.offset + offset);
             });
         }
         if piece.is_last {
             let base = piece.base as u64 * tile::<R::Item>() as u64;
-            let result = of_thread::<R, A>(locals, base);
+            let result = of_thread::<R, A>(self.source, locals, base);
             let from = if publishes::<R>() > 1 { opaque(16) } else { 16 };
-            self.leave(self.room(piece.number), halve::<R>(result, from, 1));
+            self.leave(self.room(piece.number), halve::<R>(self.source, result, from, 1));
             *locals = core::array::from_fn(|lane| R::start(first + lane as u32));
         }
     }
@@ -384,7 +382,7 @@ impl<R: Reduction> Parts<R> {
     /// Leaves a warp's result for the others.
     #[device]
     #[inline(always)]
-    fn leave(&self, room: Shared<u32>, result: R::Accumulator) {
+    pub(super) fn leave(&self, room: Shared<u32>, result: R::Accumulator) {
         // Opaque, here and below, or the compiler would keep what it makes of it from stretch to stretch.
         let thread = opaque(thread_idx_x());
         if thread.is_multiple_of(32) {
@@ -394,28 +392,6 @@ impl<R: Reduction> Parts<R> {
                 }
             });
         }
-    }
-
-    /// The result of a part's warps, in the first of eight lanes; each group of eight has its own part. All lanes of a warp together.
-    #[device]
-    #[inline(always)]
-    fn of_warps(&self, room: Shared<u32>) -> R::Accumulator {
-        let warp = opaque(thread_idx_x()) % WARPS;
-        let own = Accumulator::from_words(&mut |word| room.read(word * WARPS + warp));
-        halve::<R>(own, opaque(WARPS / 2), 1)
-    }
-
-    /// Stores a part's result where it is looked for.
-    #[device]
-    #[inline(always)]
-    fn publish(&self, place: u64, result: R::Accumulator) {
-        unroll::<{ MAX_WORDS as usize }>(|word| {
-            if (word as u32) < publishes::<R>() {
-                let value = result.word(word as u32) as u64;
-                let place = self.scratch.offset(place).atomic(word as u32);
-                place.store(value, Ordering::Relaxed, Scope::Device);
-            }
-        });
     }
 
     /// How many segments of the stretch are taken part by part. From shared memory each time: in registers they would have others spilled.
@@ -431,118 +407,9 @@ impl<R: Reduction> Parts<R> {
         if from == ALIKE { index - 1 } else { self.sorted.read(from + index - 1) as u32 }
     }
 
-    /// Where a part's result goes in the scratch memory; behind it, for the first part, stands the number of parts that are done.
-    #[inline(always)]
-    fn place(&self, first_element: u64, is_first: bool) -> u64 {
-        let place = first_element / tile::<R::Item>() as u64 * 2 + !is_first as u64;
-        place * place_words::<R>() as u64
-    }
-
     /// Room for the results of a part's warps.
     #[inline(always)]
-    fn room(&self, number: u32) -> Shared<u32> {
+    pub(super) fn room(&self, number: u32) -> Shared<u32> {
         self.results.offset(number * WARPS * publishes::<R>())
-    }
-
-    /// Behind a barrier: of each part eight lanes combine the results of its warps, and store the part's or the segment's.
-    #[device]
-    #[inline(always)]
-    pub(super) fn combine(&self) {
-        let count = self.number.read(0) % PARTIAL;
-        let thread = opaque(thread_idx_x());
-        let (mut warp_first, group) = (thread / 32 * (32 / WARPS), thread % 32 / WARPS);
-        while warp_first < count {
-            keep_rolled();
-            let number = warp_first + group;
-            let result = self.of_warps(self.room(number.min(count - 1)));
-            if number < count && thread.is_multiple_of(WARPS) {
-                let marked = self.firsts.read(number);
-                if marked & SEVERAL == 0 {
-                    write::<R>(self.source, self.output_of(self.owners.read(number)), result, 1);
-                } else {
-                    let is_first = self.lengths.read(2 * number + 1) == 0;
-                    self.publish(self.place(marked & !(INNER | ALIGNED | SEVERAL), is_first), result);
-                }
-            }
-            warp_first += THREADS / WARPS;
-        }
-    }
-
-    /// Behind another barrier: counts the parts of segments of several, and finishes those whose last part was done here. All threads together.
-    #[device]
-    #[inline(always)]
-    pub(super) fn complete(&self) {
-        let thread = opaque(thread_idx_x());
-        let longs = self.number.read(0) / PARTIAL;
-        let mut is_complete = false;
-        if thread < longs {
-            let long = self.long.offset(thread * LONG_WORDS);
-            let done = long.read(DONE) as u64;
-            let count = self.scratch.offset(self.place(self.begin_of(long), true)).atomic(publishes::<R>());
-            let before = count.fetch_add(done, Ordering::AcqRel, Scope::Device);
-            is_complete = before + done == long.read(PARTS) as u64;
-            long.write(DONE, is_complete as u32);
-        }
-        if sync_threads_count(is_complete) == 0 {
-            return;
-        }
-        let mut owner = 0;
-        while owner < longs {
-            keep_rolled();
-            let long = self.long.offset(owner * LONG_WORDS);
-            if long.read(DONE) != 0 {
-                self.finish(long);
-            }
-            owner += 1;
-        }
-    }
-
-    /// Combines the parts of a complete segment and writes its result. All threads together.
-    #[device]
-    #[inline(always)]
-    fn finish(&self, long: Shared<u32>) {
-        let thread = opaque(thread_idx_x());
-        let (begin, parts) = (self.begin_of(long), long.read(PARTS));
-        let each = long.read(TILES_EACH) as u64 * tile::<R::Item>() as u64;
-        let mut total = R::IDENTITY;
-        let mut number = thread;
-        while number < parts {
-            keep_rolled();
-            let place = self.scratch.offset(self.place(begin + number as u64 * each, number == 0));
-            let partial = Accumulator::from_words(&mut |word| {
-                let word = place.atomic(word);
-                let value = word.load(Ordering::Relaxed, Scope::Device) as u32;
-                word.store(0, Ordering::Relaxed, Scope::Device);
-                value
-            });
-            total = R::combine(total, partial);
-            number += THREADS;
-        }
-        if thread == 0 {
-            let count = self.scratch.offset(self.place(begin, true)).atomic(publishes::<R>());
-            count.store(0, Ordering::Relaxed, Scope::Device);
-        }
-        // Whoever read the results that stood there is done with them.
-        self.leave(self.room(0), halve::<R>(total, opaque(16), 1));
-        sync_threads();
-        if thread < 32 {
-            let total = self.of_warps(self.room(0));
-            if thread == 0 {
-                write::<R>(self.source, self.output_of(long.read(NUMBER)), total, 1);
-            }
-        }
-        sync_threads();
-    }
-
-    /// The first element of a segment of several parts.
-    #[inline(always)]
-    fn begin_of(&self, long: Shared<u32>) -> u64 {
-        (long.read(1) as u64) << 32 | long.read(0) as u64
-    }
-
-    /// Where the outputs of a segment and those after it go.
-    #[inline(always)]
-    fn output_of(&self, segment: u32) -> GlobalMut<R::Output> {
-        self.output.offset(segment as u64 * R::OUTPUTS as u64)
     }
 }

@@ -6,8 +6,8 @@ use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::{CLASSES, FAR, LANE_CLASSES, LONG, MOST, NONE, ONE_LENGTH, Starts, weight};
+use crate::computed::{Computed, SourceOf};
 use crate::item::Item;
-use crate::operator::Reduction;
 use crate::{THREADS, per_load, tile};
 
 /// Offsets that a thread asks for at once.
@@ -57,7 +57,7 @@ impl Stretch {
     /// how many they are. All threads have to be done with what was there.
     #[device]
     #[inline(always)]
-    pub(super) fn read<R: Reduction>(&self, starts: Starts, first: u32, origin: u64, high: u64) -> u32 {
+    pub(super) fn read<R: Computed>(&self, starts: Starts, first: u32, origin: u64, high: u64) -> u32 {
         // Opaque, or the compiler would keep what it computes of it from stretch to stretch.
         let thread = opaque(thread_idx_x());
         let left = starts.count() - first;
@@ -111,13 +111,14 @@ impl Stretch {
     }
 
     /// Sorts the first `count` segments by class, unless they are of one or all of few loads, and writes the results of empty ones,
-    /// `output` being that of the first.
+    /// `first` being the number of the first.
     #[device]
     #[inline(always)]
-    pub(super) fn sort<R: Reduction>(
+    pub(super) fn sort<R: Computed>(
         &self,
         count: u32,
-        source: <R::Item as Item>::Source,
+        first: u32,
+        source: SourceOf<R>,
         output: GlobalMut<R::Output>,
     ) {
         let thread = opaque(thread_idx_x());
@@ -149,7 +150,7 @@ impl Stretch {
         let mut base = 0;
         while base < count {
             keep_rolled();
-            self.rank::<R>(base, count, source, output);
+            self.rank::<R>(base, count, first, source, output);
             base += RANKS as u32 * THREADS;
         }
         sync_threads();
@@ -181,24 +182,25 @@ impl Stretch {
     /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the lanes of a class.
     #[device]
     #[inline(always)]
-    fn rank<R: Reduction>(
+    fn rank<R: Computed>(
         &self,
         base: u32,
         count: u32,
-        source: <R::Item as Item>::Source,
+        first: u32,
+        source: SourceOf<R>,
         output: GlobalMut<R::Output>,
     ) {
         let thread = opaque(thread_idx_x());
-        let (lane, first) = (thread % 32, base + thread);
-        let segment_of = |i: usize| first + i as u32 * THREADS;
+        let (lane, own) = (thread % 32, base + thread);
+        let segment_of = |i: usize| own + i as u32 * THREADS;
         let (mut classes, mut peers, mut before) = ([NONE; RANKS], [0; RANKS], [0; RANKS]);
         unroll::<RANKS>(|i| {
             let segment = segment_of(i);
             if segment < count {
                 let length = self.begins.read(segment + 1) - self.begins.read(segment);
                 classes[i] = class::<R::Item>(length);
-                if let (NONE, Some(empty)) = (classes[i], R::empty_of(source)) {
-                    output.write(segment, empty);
+                if classes[i] == NONE {
+                    R::write(source, output, (first + segment) as u64, None);
                 }
             }
         });
