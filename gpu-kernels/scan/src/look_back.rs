@@ -22,7 +22,7 @@ use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, opaque, unroll, warp};
 
 use super::operator::Scan;
-use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan_in_turn, write};
+use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan, write};
 use super::{GROUP, SECTION};
 use gpu_collective::Accumulator;
 
@@ -46,14 +46,25 @@ pub(crate) struct Prefix<R> {
 }
 
 impl Published {
+    /// How many sections there are. There are far fewer tiles than would overflow ([`MAX_TILES`](super::MAX_TILES)).
+    #[inline(always)]
+    fn sections(self) -> u32 {
+        (self.tiles + (SECTION - 1)) >> SECTION.ilog2()
+    }
+
+    #[inline(always)]
+    fn groups(self) -> u32 {
+        (self.tiles + (GROUP - 1)) >> GROUP.ilog2()
+    }
+
     #[inline(always)]
     fn group_slot(self, group: u32) -> u32 {
-        self.tiles.div_ceil(SECTION) + group
+        self.sections() + group
     }
 
     #[inline(always)]
     fn tile_slot(self, tile: u32) -> u32 {
-        self.tiles.div_ceil(SECTION) + self.tiles.div_ceil(GROUP) + tile
+        self.sections() + self.groups() + tile
     }
 
     /// Publishes the accumulator in `slot`.
@@ -71,7 +82,7 @@ impl Published {
     /// Counts one more at counter `index`, those of groups before those of sections, and returns how many were counted before.
     #[inline(always)]
     fn count<A: Accumulator>(self, index: u32) -> u32 {
-        let (sections, groups) = (self.tiles.div_ceil(SECTION), self.tiles.div_ceil(GROUP));
+        let (sections, groups) = (self.sections(), self.groups());
         let slots = (sections + groups + self.tiles) as u64 * A::WORDS as u64;
         let counter = self.words.offset(slots + index as u64).atomic(0);
         // Whatever an earlier launch left there has a smaller mark, so nothing has to be cleared.
@@ -133,7 +144,7 @@ pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
         published.publish_total(tile, total);
     }
     // The group, then the section, in a loop, so that the code stands there once.
-    let (sections, groups) = (published.tiles.div_ceil(SECTION), published.tiles.div_ceil(GROUP));
+    let (sections, groups) = (published.sections(), published.groups());
     let (mut unit, mut unit_tiles) = (tile, opaque(1));
     while unit_tiles < SECTION {
         unit /= GROUP;
@@ -149,7 +160,7 @@ pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
             return;
         }
         let members = if is_section { sections } else { sections + groups };
-        let mut with = warp_scan_in_turn::<S>(published.wait(members + unit * GROUP + lane));
+        let mut with = warp_scan::<S>(published.wait(members + unit * GROUP + lane));
         if lane == GROUP - 1 {
             let mut slot = sections + unit;
             if is_section {
@@ -176,58 +187,58 @@ pub(crate) fn gather<S: Scan>(
     initial: S::Register,
     nodes: Shared<u32>,
 ) {
-    // Opaque, or what follows from it would be kept in registers from tile to tile.
-    let lane = opaque(warp::lane_id());
+    let lane = warp::lane_id();
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
     let tile_slot = published.tile_slot(tile - rank + lane);
     let group_slot = published.group_slot(section * GROUP + lane);
     let is_known = lane == rank && !published.several;
-    let ends_group = rank == GROUP - 1;
 
-    // All are asked for before the first is waited for: of each group before it in the section by a lane, and of the section's start by
-    // the next one.
-    let of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
-    let group_slot = if lane == group { section } else { group_slot };
-    let is_asked = lane < group || (lane == group && section > 0);
-    let of_group = published.ask::<S::Register>(group_slot, is_asked);
+    // All three are asked for before the first is waited for.
+    let mut of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
+    let mut of_group = published.ask::<S::Register>(group_slot, lane < group);
+    let mut of_start = published.ask::<S::Register>(section, section > 0);
 
-    // ---- The tiles of the group, then the groups of the section: in a loop, so that the code stands there once
-    let nothing = Prefix { before: identity::<S>(), with: identity::<S>() };
-    let (mut tiles, mut groups) = (nothing, nothing);
-    let mut words = of_tile;
-    let mut level = opaque(0);
-    while level < 2 {
-        let of_groups = level == 1;
-        let own = if of_groups { group } else { rank };
-        let slot = if of_groups { group_slot } else { tile_slot };
-        words = if of_groups { of_group } else { of_tile };
-        while !published.is_there(words) {
-            words = published.ask::<S::Register>(slot, true);
-        }
-        // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where the tile ends it.
-        let mut of_own = if published.several { value(words) } else { total };
-        if of_groups {
-            of_own = if ends_group { groups.with } else { identity::<S>() };
-        }
-        let before = if lane < own { value(words) } else { identity::<S>() };
-        let scanned = warp_scan_in_turn::<S>(if lane == own { of_own } else { before });
-        if !of_groups && ends_group && is_known {
-            published.publish(published.group_slot(tile / GROUP), scanned);
-        }
-        tiles = groups;
-        groups =
-            Prefix { before: of_lane(scanned, own.wrapping_sub(1) % GROUP), with: of_lane(scanned, own) };
-        level = opaque(level + 1);
+    // ---- The tiles of the group
+    while !published.is_there(of_tile) {
+        of_tile = published.ask::<S::Register>(tile_slot, true);
     }
-    let start = of_lane(value(words), group);
-    let start = if section > 0 { start } else { initial };
+    let tiles = if is_known {
+        total
+    } else if lane <= rank {
+        value(of_tile)
+    } else {
+        identity::<S>()
+    };
+    let tiles = warp_scan::<S>(tiles);
+    let ends_group = rank == GROUP - 1;
+    if ends_group && is_known {
+        published.publish(published.group_slot(tile / GROUP), tiles);
+    }
 
-    let before_group = S::combine(start, groups.before);
+    // ---- The groups of the section, and its start
+    while !published.is_there(of_group) {
+        of_group = published.ask::<S::Register>(group_slot, true);
+    }
+    let of_own_group = of_lane(tiles, GROUP - 1);
+    let groups = if lane < group {
+        value(of_group)
+    } else if lane == group && ends_group {
+        of_own_group
+    } else {
+        identity::<S>()
+    };
+    let groups = warp_scan::<S>(groups);
+    while !published.is_there(of_start) {
+        of_start = published.ask::<S::Register>(section, true);
+    }
+    let start = if section > 0 { value(of_start) } else { initial };
+
+    let before_group = S::combine(start, of_lane(groups, group.wrapping_sub(1) % GROUP));
     let before_group = if group > 0 { before_group } else { start };
-    let before = S::combine(before_group, tiles.before);
+    let before = S::combine(before_group, of_lane(tiles, rank.wrapping_sub(1) % GROUP));
     let before = if rank > 0 { before } else { before_group };
-    let with_group = S::combine(start, groups.with);
-    let with_tile = S::combine(before_group, tiles.with);
+    let with_group = S::combine(start, of_lane(groups, group));
+    let with_tile = S::combine(before_group, of_lane(tiles, rank));
     if lane == 0 {
         write(nodes, 2, 0, before);
         write(nodes, 2, 1, if ends_group { with_group } else { with_tile });

@@ -3,7 +3,7 @@
 use gpu_std::memory::Shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, unroll};
 
 use super::operator::Scan;
 use gpu_collective::Accumulator;
@@ -57,26 +57,6 @@ pub(super) fn warp_scan<S: Scan>(mut value: S::Register) -> S::Register {
         let combined = S::combine(below, own);
         value = if inside { combined } else { own };
     });
-    value
-}
-
-/// The same, in a loop: less code, for the one warp that looks at other tiles' totals.
-#[device]
-#[inline(always)]
-pub(super) fn warp_scan_in_turn<S: Scan>(mut value: S::Register) -> S::Register {
-    let mut distance = opaque(1);
-    while distance < 32 {
-        let own = value;
-        let mut inside = false;
-        let below = Accumulator::from_words(&mut |word| {
-            let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), distance, 32);
-            inside = valid;
-            bits
-        });
-        let combined = S::combine(below, own);
-        value = if inside { combined } else { own };
-        distance = opaque(2 * distance);
-    }
     value
 }
 
