@@ -19,10 +19,10 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, opaque, rolled, unroll, warp};
 
 use super::operator::Scan;
-use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan, write};
+use super::tile::{EXCHANGED, identity, of_lane, read, write};
 use super::{GROUP, SECTION};
 use gpu_collective::Accumulator;
 
@@ -34,7 +34,7 @@ pub(crate) struct Published {
     pub(crate) tiles: u32,
     /// The launch's mark.
     pub(crate) mark: u32,
-    /// Whether blocks take several tiles, so that [`arrive`] is called for each.
+    /// Whether blocks take several tiles, so that [`arrive`] counts each.
     pub(crate) several: bool,
 }
 
@@ -102,7 +102,7 @@ impl Published {
 
     /// Publishes the total of a tile.
     #[inline(always)]
-    pub(crate) fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
+    fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
         self.publish(self.tile_slot(tile), total);
     }
 
@@ -134,14 +134,24 @@ fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
     A::from_words(&mut |word| words[word as usize] as u32)
 }
 
-/// Publishes the tile's total, and those of its group and its section where this was their last. For one whole warp.
+/// Publishes the tile's total and, where blocks take several, those of its group and its section where this was their last. For one whole
+/// warp, not the one that waits: both are on their way at once. `scan` is the scan over lanes by `S`.
 #[device]
 #[inline(always)]
-pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Register, initial: S::Register) {
+pub(crate) fn arrive<S: Scan>(
+    published: Published,
+    tile: u32,
+    total: S::Register,
+    initial: S::Register,
+    scan: impl Fn(S::Register) -> S::Register,
+) {
     // Opaque, or what follows from it would be kept in registers from tile to tile.
     let lane = opaque(warp::lane_id());
     if lane == 0 {
         published.publish_total(tile, total);
+    }
+    if !published.several {
+        return;
     }
     // The group, then the section, in a loop, so that the code stands there once.
     let (sections, groups) = (published.sections(), published.groups());
@@ -160,7 +170,7 @@ pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
             return;
         }
         let members = if is_section { sections } else { sections + groups };
-        let mut with = warp_scan::<S>(published.wait(members + unit * GROUP + lane));
+        let mut with = scan(published.wait(members + unit * GROUP + lane));
         if lane == GROUP - 1 {
             let mut slot = sections + unit;
             if is_section {
@@ -177,7 +187,8 @@ pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
 /// Waits for what comes before the tile and leaves it in `nodes`, two accumulators. For one whole warp; a barrier has to follow,
 /// then [`prefix`].
 ///
-/// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are.
+/// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are. `scan` is the scan over
+/// lanes by `S`. With `in_turn`, a constant, there is less code, which takes a little longer.
 #[device]
 #[inline(always)]
 pub(crate) fn gather<S: Scan>(
@@ -186,59 +197,68 @@ pub(crate) fn gather<S: Scan>(
     total: S::Register,
     initial: S::Register,
     nodes: Shared<u32>,
+    scan: impl Fn(S::Register) -> S::Register,
+    in_turn: bool,
 ) {
     let lane = warp::lane_id();
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
     let tile_slot = published.tile_slot(tile - rank + lane);
-    let group_slot = published.group_slot(section * GROUP + lane);
+    // The lane behind those of the groups before it asks for the section's start.
+    let group_slot = if lane == group { section } else { published.group_slot(section * GROUP + lane) };
     let is_known = lane == rank && !published.several;
-
-    // All three are asked for before the first is waited for.
-    let mut of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
-    let mut of_group = published.ask::<S::Register>(group_slot, lane < group);
-    let mut of_start = published.ask::<S::Register>(section, section > 0);
-
-    // ---- The tiles of the group
-    while !published.is_there(of_tile) {
-        of_tile = published.ask::<S::Register>(tile_slot, true);
-    }
-    let tiles = if is_known {
-        total
-    } else if lane <= rank {
-        value(of_tile)
-    } else {
-        identity::<S>()
-    };
-    let tiles = warp_scan::<S>(tiles);
     let ends_group = rank == GROUP - 1;
-    if ends_group && is_known {
-        published.publish(published.group_slot(tile / GROUP), tiles);
-    }
 
-    // ---- The groups of the section, and its start
-    while !published.is_there(of_group) {
-        of_group = published.ask::<S::Register>(group_slot, true);
-    }
-    let of_own_group = of_lane(tiles, GROUP - 1);
-    let groups = if lane < group {
-        value(of_group)
-    } else if lane == group && ends_group {
-        of_own_group
-    } else {
-        identity::<S>()
+    // All are asked for before the first is waited for.
+    let of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
+    let is_start = lane == group && section > 0;
+    let of_group = published.ask::<S::Register>(group_slot, lane < group || is_start);
+
+    // ---- The tiles of the group, then the groups of the section
+    let nothing = Prefix { before: identity::<S>(), with: identity::<S>() };
+    let (mut tiles, mut groups) = (nothing, nothing);
+    let mut words = of_tile;
+    let mut gather_level = |level: u32| {
+        let of_groups = level == 1;
+        let own = if of_groups { group } else { rank };
+        let slot = if of_groups { group_slot } else { tile_slot };
+        words = if of_groups { of_group } else { of_tile };
+        while !published.is_there(words) {
+            words = published.ask::<S::Register>(slot, true);
+        }
+        // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where the tile ends it.
+        let mut of_own = if published.several { value(words) } else { total };
+        if of_groups {
+            of_own = if ends_group { groups.with } else { identity::<S>() };
+        }
+        let before = if lane < own { value(words) } else { identity::<S>() };
+        let scanned = scan(if lane == own { of_own } else { before });
+        if !of_groups && ends_group && is_known {
+            published.publish(published.group_slot(tile / GROUP), scanned);
+        }
+        tiles = groups;
+        groups =
+            Prefix { before: of_lane(scanned, own.wrapping_sub(1) % GROUP), with: of_lane(scanned, own) };
     };
-    let groups = warp_scan::<S>(groups);
-    while !published.is_there(of_start) {
-        of_start = published.ask::<S::Register>(section, true);
+    if in_turn {
+        let mut level = 0;
+        while level < 2 {
+            level = rolled(level);
+            gather_level(level);
+            level += 1;
+        }
+    } else {
+        gather_level(0);
+        gather_level(1);
     }
-    let start = if section > 0 { value(of_start) } else { initial };
+    let start = of_lane(value(words), group);
+    let start = if section > 0 { start } else { initial };
 
-    let before_group = S::combine(start, of_lane(groups, group.wrapping_sub(1) % GROUP));
+    let before_group = S::combine(start, groups.before);
     let before_group = if group > 0 { before_group } else { start };
-    let before = S::combine(before_group, of_lane(tiles, rank.wrapping_sub(1) % GROUP));
+    let before = S::combine(before_group, tiles.before);
     let before = if rank > 0 { before } else { before_group };
-    let with_group = S::combine(start, of_lane(groups, group));
-    let with_tile = S::combine(before_group, of_lane(tiles, rank));
+    let with_group = S::combine(start, groups.with);
+    let with_tile = S::combine(before_group, tiles.with);
     if lane == 0 {
         write(nodes, 2, 0, before);
         write(nodes, 2, 1, if ends_group { with_group } else { with_tile });

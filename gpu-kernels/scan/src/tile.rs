@@ -3,7 +3,7 @@
 use gpu_std::memory::Shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL};
-use gpu_std::{device, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use super::operator::Scan;
 use gpu_collective::Accumulator;
@@ -46,18 +46,34 @@ pub(super) fn vector_total<S: Scan, const V: usize>(at: impl Fn(usize) -> S::Reg
 #[device]
 #[inline(always)]
 pub(super) fn warp_scan<S: Scan>(mut value: S::Register) -> S::Register {
-    unroll::<5>(|step| {
-        let own = value;
-        let mut inside = false;
-        let below = Accumulator::from_words(&mut |word| {
-            let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32);
-            inside = valid;
-            bits
-        });
-        let combined = S::combine(below, own);
-        value = if inside { combined } else { own };
-    });
+    unroll::<5>(|step| value = with_below::<S>(value, 1 << step));
     value
+}
+
+/// The same, in a loop: less code, where nobody waits for it.
+#[device]
+#[inline(always)]
+pub(super) fn warp_scan_in_turn<S: Scan>(mut value: S::Register) -> S::Register {
+    let mut distance = 1;
+    while distance < 32 {
+        distance = rolled(distance);
+        value = with_below::<S>(value, distance);
+        distance *= 2;
+    }
+    value
+}
+
+/// The value of the lane `distance` below, where there is one, combined with the lane's own.
+#[inline(always)]
+fn with_below<S: Scan>(own: S::Register, distance: u32) -> S::Register {
+    let mut inside = false;
+    let below = Accumulator::from_words(&mut |word| {
+        let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), distance, 32);
+        inside = valid;
+        bits
+    });
+    let combined = S::combine(below, own);
+    if inside { combined } else { own }
 }
 
 /// The value of lane `lane`.
