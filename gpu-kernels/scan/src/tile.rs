@@ -3,7 +3,7 @@
 use gpu_std::memory::Shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL};
-use gpu_std::{device, rolled, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operator::Scan;
 use gpu_collective::Accumulator;
@@ -129,7 +129,8 @@ pub(super) fn scan_warps<S: Scan, const W: usize>(
     own: S::Register,
     warp_totals: Shared<u32>,
 ) -> Warps<S::Register> {
-    let own_warp = thread_idx_x() / 32;
+    // Opaque, or it would be kept from tile to tile, and an address with it.
+    let own_warp = opaque(thread_idx_x()) / 32;
     if warp::lane_id() == 0 {
         write(warp_totals, W as u32, own_warp, own);
     }

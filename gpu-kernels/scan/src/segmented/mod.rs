@@ -34,7 +34,7 @@ pub const fn shared_bytes(shape: Shape) -> u32 {
     SharedLayout::new()
         .array::<u32>(shape.warps * shape.words)
         .array::<u32>(2 * shape.words)
-        .array::<u32>(2)
+        .array::<u32>(3)
         .array::<u64>(1)
         .array::<u32>(2 * shape.warps * shape.words)
         .array::<u32>(2 * shape.warps)

@@ -91,8 +91,9 @@ fn scan_tiles<
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
-    // The offsets for an element, and for the end how many blocks there are: the compiler would keep them in registers all the while.
-    let kept = memory.array::<u32>(2);
+    // The offsets for an element, for the end how many blocks there are, and the launch's mark: the compiler would keep them in registers
+    // all the while.
+    let kept = memory.array::<u32>(3);
     let block_ticket = memory.array::<u64>(1);
     let held_warps = HeldWarps {
         results: memory.array::<u32>(2 * W as u32 * register_words),
@@ -106,23 +107,24 @@ fn scan_tiles<
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
 
-    let mut several = false;
     if thread_idx_x() == 0 {
+        let ticket = if tiles > 1 { tickets.draw() } else { 0 };
+        block_ticket.write(0, ticket);
         kept.write(0, starts.density(len).to_bits());
+        kept.write(1, grid_dim_x());
+        kept.write(2, mark(ticket));
     }
-    if tiles > 1 {
-        if thread_idx_x() == 0 {
-            block_ticket.write(0, tickets.draw());
-            kept.write(1, grid_dim_x());
-        }
-        several = tiles > grid_dim_x() || tiles > SECTION;
-    }
+    let several = tiles > grid_dim_x() || tiles > SECTION;
     sync_threads();
-    let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
-    let published =
-        Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
+    let mut tile = block_ticket.read(0) as u32;
+    // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+    let published = || Published {
+        words: words.offset(HEADER_WORDS as u64),
+        tiles: opaque(tiles),
+        mark: kept.read(2),
+        several,
+    };
     let (mut held, mut room) = (NONE, 0);
-    let mut tile = ticket as u32;
     loop {
         let mut total = nothing;
         if tile < tiles {
@@ -147,18 +149,15 @@ fn scan_tiles<
             total = of_tile;
             held_warps.write::<W>(room, before, own.first);
             if thread_idx_x() / 32 == 1 && tiles > 1 {
-                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
-                let published = Published { tiles: opaque(tiles), ..published };
-                arrive::<BySegment<S>>(published, tile, total, nothing, warp_scan_in_turn::<BySegment<S>>);
+                arrive::<BySegment<S>>(published(), tile, total, nothing, warp_scan_in_turn::<BySegment<S>>);
             }
         }
         room = 1 - room;
 
         // As in `whole`, also when the next ticket is drawn.
-        let asking = if published.several { held } else { tile };
+        let asking = if several { held } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
-            let published = Published { tiles: opaque(tiles), ..published };
-            gather::<BySegment<S>>(published, asking, total, nothing, nodes, scan_totals::<S>, true);
+            gather::<BySegment<S>>(published(), asking, total, nothing, nodes, scan_totals::<S>, true);
         }
         let is_held = held != NONE;
         let mut around = Prefix { before: nothing, with: nothing };
@@ -166,7 +165,7 @@ fn scan_tiles<
             sync_threads();
             around = prefix::<BySegment<S>>(nodes);
         }
-        let draws = tile < tiles && published.several;
+        let draws = tile < tiles && several;
         let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
         if is_held {
@@ -200,7 +199,7 @@ fn scan_tiles<
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket, kept.read(1));
+        tickets.finish(tile, kept.read(2), block_ticket, kept.read(1));
     }
 }
 

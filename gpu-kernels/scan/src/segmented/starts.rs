@@ -67,6 +67,13 @@ impl Tile {
         if self.reverse { self.left - 1 } else { 0 }
     }
 
+    /// The same tile, which the compiler knows nothing of.
+    #[inline(always)]
+    fn again(self) -> Self {
+        let base = (opaque((self.base >> 32) as u32) as u64) << 32 | opaque(self.base as u32) as u64;
+        Self { base, left: opaque(self.left), ..self }
+    }
+
     /// The place of an element in the order of the scan: that of its bit.
     #[inline(always)]
     fn place(self, element: u32) -> u32 {
@@ -230,24 +237,25 @@ impl Starts {
     #[device]
     #[inline(always)]
     fn vote<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
-        let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
-        let kind = opaque(self.kind);
-        let by_flags = kind == BY_FLAGS;
-        let at_once = if by_flags { LOADS } else { LOADS / 2 } as u32;
-        // Opaque, or products with it would be those of 64 bits.
-        let bytes = opaque(1 << kind.saturating_sub(BY_KEY)) as i32;
-        let array = self.array.offset(tile.base * bytes as u64);
-        // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What lies before the tile has
-        // negative numbers.
-        let is_last = tile.base + tile.left as u64 == tile.len;
-        let (step, lowest) = if tile.reverse { (1, 0) } else { (-1, if tile.base == 0 { 0 } else { -1 }) };
-        let highest = tile.left as i32 - (tile.reverse && is_last) as i32;
-        // Flags of four words of bits, or keys of two, each before its neighbour.
-        let even = if by_flags && tile.reverse { step } else { 0 };
-        let odd = if by_flags && !tile.reverse { 0 } else { step };
         let mut of_block = 0;
         while of_block < words {
-            let word = of_block + at_once * warp;
+            // Opaque, or all that follows from them would be kept in registers while vectors are on their way.
+            let (kind, tile) = (opaque(self.kind), tile.again());
+            let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
+            let by_flags = kind == BY_FLAGS;
+            let at_once = if by_flags { LOADS } else { LOADS / 2 } as u32;
+            let bytes = 1i32 << kind.saturating_sub(BY_KEY);
+            let array = self.array.offset(tile.base * bytes as u64);
+            let word = opaque(of_block + at_once * warp);
+            // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What lies before the tile has
+            // negative numbers.
+            let is_last = tile.base + tile.left as u64 == tile.len;
+            let (step, lowest) =
+                if tile.reverse { (1, 0) } else { (-1, if tile.base == 0 { 0 } else { -1 }) };
+            let highest = tile.left as i32 - (tile.reverse && is_last) as i32;
+            // Flags of four words of bits, or keys of two, each before its neighbour.
+            let even = if by_flags && tile.reverse { step } else { 0 };
+            let odd = if by_flags && !tile.reverse { 0 } else { step };
             let places: [Global<u8>; LOADS] = core::array::from_fn(|i| {
                 let among = if by_flags { i } else { i / 2 } as u32;
                 let own = ((word + among) * 32 + lane).min(tile.left - 1) as i32;
