@@ -154,8 +154,8 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     vectors
 }
 
-/// As [`load`], but as the vectors lie in memory, so that nothing waits for those of a complete, aligned tile; those of others row after row
-/// in a loop, which is less code.
+/// As [`load`], but as the vectors lie in memory, so that nothing waits for those of a complete, aligned tile; those of others row after
+/// row in a loop, which is less code.
 #[device]
 #[inline(always)]
 pub(super) fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(

@@ -1,9 +1,9 @@
 //! The scan of one tile by one block, but for what comes before the tile.
 
 use gpu_std::memory::Shared;
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::sync_threads;
 use gpu_std::warp::{self, FULL};
-use gpu_std::{device, opaque, rolled, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use super::operator::Scan;
 use gpu_collective::Accumulator;
@@ -122,15 +122,14 @@ pub(super) fn scan_rows<S: Scan, const L: usize>(
 
 /// Scans the results of the warps' parts. One barrier.
 ///
-/// `warp_totals` has room for `W` accumulators. They are read until the next barrier.
+/// `own_warp` is the number of the thread's warp. `warp_totals` has room for `W` accumulators. They are read until the next barrier.
 #[device]
 #[inline(always)]
 pub(super) fn scan_warps<S: Scan, const W: usize>(
     own: S::Register,
+    own_warp: u32,
     warp_totals: Shared<u32>,
 ) -> Warps<S::Register> {
-    // Opaque, or it would be kept from tile to tile, and an address with it.
-    let own_warp = opaque(thread_idx_x()) / 32;
     if warp::lane_id() == 0 {
         write(warp_totals, W as u32, own_warp, own);
     }

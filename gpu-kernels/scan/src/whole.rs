@@ -138,7 +138,7 @@ fn scan_tiles<
             });
             let (ends, own) = scan_rows::<S, L>(totals);
             Waiting::<S, V, N, L, W>::at(rooms.offset(room)).write(vectors, ends);
-            let warps = scan_warps::<S, W>(own, warp_totals);
+            let warps = scan_warps::<S, W>(own, thread_idx_x() / 32, warp_totals);
             total = warps.total;
             read = Held { tile, before: warps.before };
             if thread_idx_x() / 32 == 1 && tiles > 1 {

@@ -9,9 +9,11 @@
 //! only values travel from lane to lane.
 
 mod kernels;
+mod lanes;
 mod operator;
 mod segments;
 mod starts;
+mod turns;
 
 pub use kernels::*;
 pub use operator::{BySegment, Since, element};

@@ -13,8 +13,10 @@ use super::super::packed::Packed;
 use super::super::tile::{Warps, identity, of_lane, read, scan_warps, warp_scan_in_turn, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, Flip, HEADER_WORDS, REVERSE, SECTION, Scan};
+use super::lanes::{reach, scan_lanes, scan_totals};
 use super::operator::{BySegment, Since, element};
 use super::starts::{Starts, Tile};
+use super::turns::{EACH, in_turns, next_words, with_words};
 use gpu_collective::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -145,7 +147,10 @@ fn scan_tiles<
             }
             let (ends, own) = part.scan_rows(&mut vectors, bits, initial);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
-            let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
+            // Opaque, or it would be kept from tile to tile, and an address with it.
+            let own_warp = opaque(thread_idx_x()) / 32;
+            let Warps { before, total: of_tile } =
+                scan_warps::<BySegment<S>, W>(own.carry, own_warp, warp_totals);
             total = of_tile;
             held_warps.write::<W>(room, before, own.first);
             if thread_idx_x() / 32 == 1 && tiles > 1 {
@@ -380,8 +385,8 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         (ends, own)
     }
 
-    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop, or if the tile is plain all at once, of an inclusive
-    /// scan.
+    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop, or all at once where the tile is plain and the
+    /// scan inclusive.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
     fn store<const PLAIN: bool>(
@@ -476,66 +481,4 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             }
         }
     }
-}
-
-/// Elements of a vector that are taken at once: those of longer vectors, which are narrower than 4 bytes, in a loop.
-const EACH: usize = 4;
-
-/// Calls `body` once for each [`EACH`] of `V` elements.
-#[inline(always)]
-fn in_turns<const V: usize>(mut body: impl FnMut(u32)) {
-    if V <= EACH {
-        return body(0);
-    }
-    let mut turn = 0;
-    while turn < (V / EACH) as u32 {
-        turn = rolled(turn);
-        body(turn);
-        turn += 1;
-    }
-}
-
-/// Words of a vector of `V` elements in `N` words of which `of_turn` has the first ones: behind the others, before which as many are cut off.
-#[inline(always)]
-fn with_words<const V: usize, const N: usize>(words: [u32; N], of_turn: [u32; N]) -> [u32; N] {
-    let each = if V > EACH { N * EACH / V } else { N };
-    core::array::from_fn(|word| if word + each < N { words[word + each] } else { of_turn[word + each - N] })
-}
-
-/// The same words from the next turn's on, those of this one behind them.
-#[inline(always)]
-fn next_words<const V: usize, const N: usize>(words: [u32; N]) -> [u32; N] {
-    with_words::<V, N>(words, words)
-}
-
-/// How many lanes below its own a lane's result may take in: up to the last one with a start, which `mask` has a bit for; 32 where there is
-/// none.
-#[inline(always)]
-fn reach(mask: u32, lane: u32) -> u32 {
-    let up_to = mask & (u32::MAX >> (31 - lane));
-    if up_to == 0 { 32 } else { up_to.leading_zeros() - (31 - lane) }
-}
-
-/// The inclusive scan over the lanes of the warp of totals of tiles or groups.
-#[device]
-#[inline(always)]
-fn scan_totals<S: Scan>(total: Since<S::Register>) -> Since<S::Register> {
-    let (mask, lane) = (warp_vote_ballot(FULL, total.starts()), opaque(warp::lane_id()));
-    let reach = reach(mask, lane);
-    Since::new(scan_lanes::<S>(total.value, reach), reach <= lane)
-}
-
-/// The inclusive scan over the lanes of the warp, by doubling distances, that takes in at most `reach` lanes below.
-#[device]
-#[inline(always)]
-fn scan_lanes<S: Scan>(mut value: S::Register, reach: u32) -> S::Register {
-    let lane = opaque(warp::lane_id());
-    unroll::<5>(|step| {
-        let own = value;
-        let below =
-            Accumulator::from_words(&mut |word| warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32).0);
-        let combined = S::combine(below, own);
-        value = if (1 << step) <= reach.min(lane) { combined } else { own };
-    });
-    value
 }

@@ -247,8 +247,8 @@ impl Starts {
             let bytes = 1i32 << kind.saturating_sub(BY_KEY);
             let array = self.array.offset(tile.base * bytes as u64);
             let word = opaque(of_block + at_once * warp);
-            // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What lies before the tile has
-            // negative numbers.
+            // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What lies before the
+            // tile has negative numbers.
             let is_last = tile.base + tile.left as u64 == tile.len;
             let (step, lowest) =
                 if tile.reverse { (1, 0) } else { (-1, if tile.base == 0 { 0 } else { -1 }) };
@@ -304,8 +304,8 @@ fn reciprocal(value: f32) -> f32 {
     result
 }
 
-/// From `from` to the next multiple of `length`, of which `each` is [`reciprocal`]. By estimates: a division of 64 bits is a call, which needs a
-/// stack.
+/// From `from` to the next multiple of `length`, of which `each` is the [`reciprocal`]. By estimates: a division of 64 bits is a call, which
+/// needs a stack.
 #[inline(always)]
 fn distance_to_multiple(from: u64, length: u64, each: f32) -> u64 {
     let mut rest = from;
