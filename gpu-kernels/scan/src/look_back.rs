@@ -200,7 +200,8 @@ pub(crate) fn gather<S: Scan>(
     scan: impl Fn(S::Register) -> S::Register,
     in_turn: bool,
 ) {
-    let lane = warp::lane_id();
+    // Opaque where registers are scarce, or what follows from it would be kept from tile to tile.
+    let lane = if in_turn { opaque(warp::lane_id()) } else { warp::lane_id() };
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
     let tile_slot = published.tile_slot(tile - rank + lane);
     // The lane behind those of the groups before it asks for the section's start.

@@ -20,7 +20,7 @@ use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::memory::{Extent, Places, Room, load, store_row, store_vector};
 use super::operator::{Flip, Scan};
 use super::packed::Packed;
-use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total, warp_scan, warp_scan_in_turn};
+use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total, warp_scan};
 use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, VECTOR_BYTES, waiting_words};
 use gpu_collective::Accumulator;
 
@@ -144,11 +144,7 @@ fn scan_tiles<
             if thread_idx_x() / 32 == 1 && tiles > 1 {
                 // Opaque, or the numbers of its places would be kept in registers from tile to tile.
                 let published = Published { tiles: opaque(tiles), ..published };
-                if register_words > 1 {
-                    arrive::<S>(published, tile, total, initial, warp_scan_in_turn::<S>);
-                } else {
-                    arrive::<S>(published, tile, total, initial, warp_scan::<S>);
-                }
+                arrive::<S>(published, tile, total, initial, warp_scan::<S>);
             }
         }
         room = Waiting::<S, V, N, L, W>::WORDS - room;
