@@ -19,10 +19,10 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, opaque, rolled, unroll, warp};
 
 use super::operator::Scan;
-use super::tile::{EXCHANGED, identity, of_lane, read, warp_scan_in_turn, write};
+use super::tile::{EXCHANGED, identity, of_lane, read, write};
 use super::{GROUP, SECTION};
 use gpu_collective::Accumulator;
 
@@ -34,7 +34,7 @@ pub(crate) struct Published {
     pub(crate) tiles: u32,
     /// The launch's mark.
     pub(crate) mark: u32,
-    /// Whether blocks take several tiles, so that [`arrive`] is called for each.
+    /// Whether blocks take several tiles, so that [`arrive`] counts each.
     pub(crate) several: bool,
 }
 
@@ -46,14 +46,25 @@ pub(crate) struct Prefix<R> {
 }
 
 impl Published {
+    /// How many sections there are. There are far fewer tiles than would overflow ([`MAX_TILES`](super::MAX_TILES)).
+    #[inline(always)]
+    fn sections(self) -> u32 {
+        (self.tiles + (SECTION - 1)) >> SECTION.ilog2()
+    }
+
+    #[inline(always)]
+    fn groups(self) -> u32 {
+        (self.tiles + (GROUP - 1)) >> GROUP.ilog2()
+    }
+
     #[inline(always)]
     fn group_slot(self, group: u32) -> u32 {
-        self.tiles.div_ceil(SECTION) + group
+        self.sections() + group
     }
 
     #[inline(always)]
     fn tile_slot(self, tile: u32) -> u32 {
-        self.tiles.div_ceil(SECTION) + self.tiles.div_ceil(GROUP) + tile
+        self.sections() + self.groups() + tile
     }
 
     /// Publishes the accumulator in `slot`.
@@ -71,7 +82,7 @@ impl Published {
     /// Counts one more at counter `index`, those of groups before those of sections, and returns how many were counted before.
     #[inline(always)]
     fn count<A: Accumulator>(self, index: u32) -> u32 {
-        let (sections, groups) = (self.tiles.div_ceil(SECTION), self.tiles.div_ceil(GROUP));
+        let (sections, groups) = (self.sections(), self.groups());
         let slots = (sections + groups + self.tiles) as u64 * A::WORDS as u64;
         let counter = self.words.offset(slots + index as u64).atomic(0);
         // Whatever an earlier launch left there has a smaller mark, so nothing has to be cleared.
@@ -91,7 +102,7 @@ impl Published {
 
     /// Publishes the total of a tile.
     #[inline(always)]
-    pub(crate) fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
+    fn publish_total<A: Accumulator>(self, tile: u32, total: A) {
         self.publish(self.tile_slot(tile), total);
     }
 
@@ -123,17 +134,27 @@ fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
     A::from_words(&mut |word| words[word as usize] as u32)
 }
 
-/// Publishes the tile's total, and those of its group and its section where this was their last. For one whole warp.
+/// Publishes the tile's total and, where blocks take several, those of its group and its section where this was their last. For one whole
+/// warp, not the one that waits: both are on their way at once. `scan` is the scan over lanes by `S`.
 #[device]
 #[inline(always)]
-pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Register, initial: S::Register) {
+pub(crate) fn arrive<S: Scan>(
+    published: Published,
+    tile: u32,
+    total: S::Register,
+    initial: S::Register,
+    scan: impl Fn(S::Register) -> S::Register,
+) {
     // Opaque, or what follows from it would be kept in registers from tile to tile.
     let lane = opaque(warp::lane_id());
     if lane == 0 {
         published.publish_total(tile, total);
     }
+    if !published.several {
+        return;
+    }
     // The group, then the section, in a loop, so that the code stands there once.
-    let (sections, groups) = (published.tiles.div_ceil(SECTION), published.tiles.div_ceil(GROUP));
+    let (sections, groups) = (published.sections(), published.groups());
     let (mut unit, mut unit_tiles) = (tile, opaque(1));
     while unit_tiles < SECTION {
         unit /= GROUP;
@@ -149,7 +170,7 @@ pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
             return;
         }
         let members = if is_section { sections } else { sections + groups };
-        let mut with = warp_scan_in_turn::<S>(published.wait(members + unit * GROUP + lane));
+        let mut with = scan(published.wait(members + unit * GROUP + lane));
         if lane == GROUP - 1 {
             let mut slot = sections + unit;
             if is_section {
@@ -166,7 +187,8 @@ pub(crate) fn arrive<S: Scan>(published: Published, tile: u32, total: S::Registe
 /// Waits for what comes before the tile and leaves it in `nodes`, two accumulators. For one whole warp; a barrier has to follow,
 /// then [`prefix`].
 ///
-/// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are.
+/// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are. `scan` is the scan over
+/// lanes by `S`. With `in_turn`, a constant, there is less code, which takes a little longer.
 #[device]
 #[inline(always)]
 pub(crate) fn gather<S: Scan>(
@@ -175,28 +197,28 @@ pub(crate) fn gather<S: Scan>(
     total: S::Register,
     initial: S::Register,
     nodes: Shared<u32>,
+    scan: impl Fn(S::Register) -> S::Register,
+    in_turn: bool,
 ) {
-    // Opaque, or what follows from it would be kept in registers from tile to tile.
-    let lane = opaque(warp::lane_id());
+    // Opaque where registers are scarce, or what follows from it would be kept from tile to tile.
+    let lane = if in_turn { opaque(warp::lane_id()) } else { warp::lane_id() };
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
     let tile_slot = published.tile_slot(tile - rank + lane);
-    let group_slot = published.group_slot(section * GROUP + lane);
+    // The lane behind those of the groups before it asks for the section's start.
+    let group_slot = if lane == group { section } else { published.group_slot(section * GROUP + lane) };
     let is_known = lane == rank && !published.several;
     let ends_group = rank == GROUP - 1;
 
-    // All are asked for before the first is waited for: of each group before it in the section by a lane, and of the section's start by
-    // the next one.
+    // All are asked for before the first is waited for.
     let of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
-    let group_slot = if lane == group { section } else { group_slot };
-    let is_asked = lane < group || (lane == group && section > 0);
-    let of_group = published.ask::<S::Register>(group_slot, is_asked);
+    let is_start = lane == group && section > 0;
+    let of_group = published.ask::<S::Register>(group_slot, lane < group || is_start);
 
-    // ---- The tiles of the group, then the groups of the section: in a loop, so that the code stands there once
+    // ---- The tiles of the group, then the groups of the section
     let nothing = Prefix { before: identity::<S>(), with: identity::<S>() };
     let (mut tiles, mut groups) = (nothing, nothing);
     let mut words = of_tile;
-    let mut level = opaque(0);
-    while level < 2 {
+    let mut gather_level = |level: u32| {
         let of_groups = level == 1;
         let own = if of_groups { group } else { rank };
         let slot = if of_groups { group_slot } else { tile_slot };
@@ -210,14 +232,24 @@ pub(crate) fn gather<S: Scan>(
             of_own = if ends_group { groups.with } else { identity::<S>() };
         }
         let before = if lane < own { value(words) } else { identity::<S>() };
-        let scanned = warp_scan_in_turn::<S>(if lane == own { of_own } else { before });
+        let scanned = scan(if lane == own { of_own } else { before });
         if !of_groups && ends_group && is_known {
             published.publish(published.group_slot(tile / GROUP), scanned);
         }
         tiles = groups;
         groups =
             Prefix { before: of_lane(scanned, own.wrapping_sub(1) % GROUP), with: of_lane(scanned, own) };
-        level = opaque(level + 1);
+    };
+    if in_turn {
+        let mut level = 0;
+        while level < 2 {
+            level = rolled(level);
+            gather_level(level);
+            level += 1;
+        }
+    } else {
+        gather_level(0);
+        gather_level(1);
     }
     let start = of_lane(value(words), group);
     let start = if section > 0 { start } else { initial };

@@ -154,22 +154,11 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     vectors
 }
 
-/// The same of a complete, aligned tile that is read backwards.
-#[inline(always)]
-pub(super) fn load_backwards<T: Packed, const V: usize, const N: usize, const L: usize>(
-    tile: Global<T>,
-    places: Places,
-) -> [[u32; N]; L] {
-    let words = tile.cast::<u32>();
-    let vectors: [[u32; N]; L] =
-        core::array::from_fn(|row| words.read_vec::<N>(places.vector(row as u32) / V as u32 * N as u32));
-    vectors.map(T::reverse)
-}
-
-/// As [`load`], row after row in a loop: less code.
+/// As [`load`], but as the vectors lie in memory, so that nothing waits for those of a complete, aligned tile; those of others row after
+/// row in a loop, which is less code.
 #[device]
 #[inline(always)]
-pub(super) fn load_in_turn<T: Packed, const V: usize, const N: usize, const L: usize>(
+pub(super) fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(
     tile: Global<T>,
     places: Places,
     extent: Extent,
@@ -177,15 +166,19 @@ pub(super) fn load_in_turn<T: Packed, const V: usize, const N: usize, const L: u
     exchange: Shared<u32>,
     room: Room,
 ) -> [[u32; N]; L] {
+    let vector = |row: u32| tile.cast::<u32>().read_vec::<N>(places.vector(row) / V as u32 * N as u32);
+    if extent.is_complete && extent.is_aligned {
+        return core::array::from_fn(|row| vector(row as u32));
+    }
     let mut row = 0;
     while row < L as u32 {
         row = rolled(row);
         let vector = if places.has_vectors(row, V as u32, extent) {
-            tile.cast::<u32>().read_vec::<N>(places.vector(row) / V as u32 * N as u32)
+            vector(row)
         } else {
             load_row::<T, V, N>(tile, places, row, extent, fill, exchange)
         };
-        room.write(row, if places.reverse { T::reverse(vector) } else { vector });
+        room.write(row, vector);
         row += 1;
     }
     core::array::from_fn(|row| room.read::<N>(row as u32))
@@ -208,7 +201,9 @@ fn load_row<T: Packed, const V: usize, const N: usize>(
     while at < 32 * V as u32 {
         let loaded: [T; AT_ONCE] = core::array::from_fn(|i| {
             let (at, among) = (at + 32 * i as u32, i < V);
-            if among && start + at < extent.left { tile.read(start + at) } else { T::unpack(&fill, 0) }
+            // Behind the end the last element once more: a condition would be a branch for each.
+            let element = if among { tile.read((start + at).min(extent.left - 1)) } else { T::default() };
+            if start + at < extent.left { element } else { T::unpack(&fill, 0) }
         });
         unroll::<AT_ONCE>(|i| {
             if i < V {

@@ -16,6 +16,7 @@ use gpu_std::thread::{grid_dependency_synchronize, grid_dim_x, sync_threads, thr
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
 use crate::look_back::{Prefix, Published, arrive, gather, prefix};
+use crate::tile::warp_scan;
 use crate::whole::{NONE, Tickets, mark};
 use crate::{GROUP, HEADER_WORDS, Packed, SECTION, Sum, WARPS};
 
@@ -313,12 +314,8 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
         if tile < tiles {
             let part = Tile::<K, V, L>::new(keys, tile as u64 * shape.tile() as u64, len, shape.tile());
             total = part.note::<W>(rooms.offset(room), warp_counts, |total| {
-                if thread == 0 && !several {
-                    published().publish_total(tile, total);
-                }
-                // Not the warp that waits: both are on their way at once.
-                if thread / 32 == 1 && several {
-                    arrive::<Sum<u32>>(published(), tile, total, 0);
+                if thread / 32 == 1 {
+                    arrive::<Sum<u32>>(published(), tile, total, 0, warp_scan::<Sum<u32>>);
                 }
             });
         }
@@ -327,7 +324,7 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
         // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
         let asking = if several { held } else { tile };
         if thread < 32 && asking < tiles {
-            gather::<Sum<u32>>(published(), asking, total, 0, nodes);
+            gather::<Sum<u32>>(published(), asking, total, 0, nodes, warp_scan::<Sum<u32>>, false);
         }
         let mut around = Prefix { before: 0, with: 0 };
         if held != NONE {

@@ -1,9 +1,9 @@
 //! The scan of one tile by one block, but for what comes before the tile.
 
 use gpu_std::memory::Shared;
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::sync_threads;
 use gpu_std::warp::{self, FULL};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use super::operator::Scan;
 use gpu_collective::Accumulator;
@@ -46,38 +46,34 @@ pub(super) fn vector_total<S: Scan, const V: usize>(at: impl Fn(usize) -> S::Reg
 #[device]
 #[inline(always)]
 pub(super) fn warp_scan<S: Scan>(mut value: S::Register) -> S::Register {
-    unroll::<5>(|step| {
-        let own = value;
-        let mut inside = false;
-        let below = Accumulator::from_words(&mut |word| {
-            let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32);
-            inside = valid;
-            bits
-        });
-        let combined = S::combine(below, own);
-        value = if inside { combined } else { own };
-    });
+    unroll::<5>(|step| value = with_below::<S>(value, 1 << step));
     value
 }
 
-/// The same, in a loop: less code, for the one warp that looks at other tiles' totals.
+/// The same, in a loop: less code, where nobody waits for it.
 #[device]
 #[inline(always)]
 pub(super) fn warp_scan_in_turn<S: Scan>(mut value: S::Register) -> S::Register {
-    let mut distance = opaque(1);
+    let mut distance = 1;
     while distance < 32 {
-        let own = value;
-        let mut inside = false;
-        let below = Accumulator::from_words(&mut |word| {
-            let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), distance, 32);
-            inside = valid;
-            bits
-        });
-        let combined = S::combine(below, own);
-        value = if inside { combined } else { own };
-        distance = opaque(2 * distance);
+        distance = rolled(distance);
+        value = with_below::<S>(value, distance);
+        distance *= 2;
     }
     value
+}
+
+/// The value of the lane `distance` below, where there is one, combined with the lane's own.
+#[inline(always)]
+fn with_below<S: Scan>(own: S::Register, distance: u32) -> S::Register {
+    let mut inside = false;
+    let below = Accumulator::from_words(&mut |word| {
+        let (bits, valid) = warp::warp_shuffle_up(FULL, own.word(word), distance, 32);
+        inside = valid;
+        bits
+    });
+    let combined = S::combine(below, own);
+    if inside { combined } else { own }
 }
 
 /// The value of lane `lane`.
@@ -126,14 +122,14 @@ pub(super) fn scan_rows<S: Scan, const L: usize>(
 
 /// Scans the results of the warps' parts. One barrier.
 ///
-/// `warp_totals` has room for `W` accumulators. They are read until the next barrier.
+/// `own_warp` is the number of the thread's warp. `warp_totals` has room for `W` accumulators. They are read until the next barrier.
 #[device]
 #[inline(always)]
 pub(super) fn scan_warps<S: Scan, const W: usize>(
     own: S::Register,
+    own_warp: u32,
     warp_totals: Shared<u32>,
 ) -> Warps<S::Register> {
-    let own_warp = thread_idx_x() / 32;
     if warp::lane_id() == 0 {
         write(warp_totals, W as u32, own_warp, own);
     }

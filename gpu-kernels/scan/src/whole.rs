@@ -14,13 +14,13 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{
     grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, opaque, rolled, shared, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, rolled, shared, unroll, warp};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::memory::{Extent, Places, Room, load, store_row, store_vector};
 use super::operator::{Flip, Scan};
 use super::packed::Packed;
-use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total};
+use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total, warp_scan};
 use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, VECTOR_BYTES, waiting_words};
 use gpu_collective::Accumulator;
 
@@ -138,17 +138,13 @@ fn scan_tiles<
             });
             let (ends, own) = scan_rows::<S, L>(totals);
             Waiting::<S, V, N, L, W>::at(rooms.offset(room)).write(vectors, ends);
-            let warps = scan_warps::<S, W>(own, warp_totals);
+            let warps = scan_warps::<S, W>(own, thread_idx_x() / 32, warp_totals);
             total = warps.total;
             read = Held { tile, before: warps.before };
-            if thread_idx_x() == 0 && tiles > 1 && !published.several {
-                published.publish_total(tile, total);
-            }
-            // Not the warp that waits: both are on their way at once.
-            if thread_idx_x() / 32 == 1 && published.several {
+            if thread_idx_x() / 32 == 1 && tiles > 1 {
                 // Opaque, or the numbers of its places would be kept in registers from tile to tile.
                 let published = Published { tiles: opaque(tiles), ..published };
-                arrive::<S>(published, tile, total, initial);
+                arrive::<S>(published, tile, total, initial, warp_scan::<S>);
             }
         }
         room = Waiting::<S, V, N, L, W>::WORDS - room;
@@ -157,7 +153,7 @@ fn scan_tiles<
         let asking = if published.several { held.tile } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
             let published = Published { tiles: opaque(tiles), ..published };
-            gather::<S>(published, asking, total, initial, nodes);
+            gather::<S>(published, asking, total, initial, nodes, warp_scan::<S>, register_words > 1);
         }
         let is_held = held.tile != NONE;
         let mut around = Prefix { before: initial, with: initial };
@@ -460,6 +456,7 @@ impl Tickets {
         if shared.read(0) == blocks as u64 - 1 {
             let mut word = thread as u64;
             while word < self.capacity {
+                keep_rolled();
                 self.words.offset(word).atomic(0).store(0, Ordering::Relaxed, Scope::Device);
                 word += gpu_std::thread::block_dim_x() as u64;
             }

@@ -9,9 +9,11 @@
 //! only values travel from lane to lane.
 
 mod kernels;
+mod lanes;
 mod operator;
 mod segments;
 mod starts;
+mod turns;
 
 pub use kernels::*;
 pub use operator::{BySegment, Since, element};
@@ -34,7 +36,7 @@ pub const fn shared_bytes(shape: Shape) -> u32 {
     SharedLayout::new()
         .array::<u32>(shape.warps * shape.words)
         .array::<u32>(2 * shape.words)
-        .array::<u32>(2)
+        .array::<u32>(3)
         .array::<u64>(1)
         .array::<u32>(2 * shape.warps * shape.words)
         .array::<u32>(2 * shape.warps)

@@ -8,13 +8,15 @@ use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, shared, unroll};
 
 use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::super::memory::{Extent, Places, Room, load_backwards, load_in_turn, store_row, store_vector};
+use super::super::memory::{Extent, Places, Room, ask, store_row, store_vector};
 use super::super::packed::Packed;
-use super::super::tile::{Warps, identity, of_lane, read, scan_warps, write};
+use super::super::tile::{Warps, identity, of_lane, read, scan_warps, warp_scan_in_turn, write};
 use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
 use super::super::{EXCLUSIVE, Flip, HEADER_WORDS, REVERSE, SECTION, Scan};
+use super::lanes::{reach, scan_lanes, scan_totals};
 use super::operator::{BySegment, Since, element};
 use super::starts::{Starts, Tile};
+use super::turns::{EACH, in_turns, next_words, with_words};
 use gpu_collective::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
@@ -91,8 +93,9 @@ fn scan_tiles<
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
-    // The offsets for an element, and for the end how many blocks there are: the compiler would keep them in registers all the while.
-    let kept = memory.array::<u32>(2);
+    // The offsets for an element, for the end how many blocks there are, and the launch's mark: the compiler would keep them in registers
+    // all the while.
+    let kept = memory.array::<u32>(3);
     let block_ticket = memory.array::<u64>(1);
     let held_warps = HeldWarps {
         results: memory.array::<u32>(2 * W as u32 * register_words),
@@ -106,23 +109,24 @@ fn scan_tiles<
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
 
-    let mut several = false;
     if thread_idx_x() == 0 {
+        let ticket = if tiles > 1 { tickets.draw() } else { 0 };
+        block_ticket.write(0, ticket);
         kept.write(0, starts.density(len).to_bits());
+        kept.write(1, grid_dim_x());
+        kept.write(2, mark(ticket));
     }
-    if tiles > 1 {
-        if thread_idx_x() == 0 {
-            block_ticket.write(0, tickets.draw());
-            kept.write(1, grid_dim_x());
-        }
-        several = tiles > grid_dim_x() || tiles > SECTION;
-    }
+    let several = tiles > grid_dim_x() || tiles > SECTION;
     sync_threads();
-    let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
-    let published =
-        Published { words: words.offset(HEADER_WORDS as u64), tiles, mark: mark(ticket), several };
+    let mut tile = block_ticket.read(0) as u32;
+    // Opaque, or the numbers of its places would be kept in registers from tile to tile.
+    let published = || Published {
+        words: words.offset(HEADER_WORDS as u64),
+        tiles: opaque(tiles),
+        mark: kept.read(2),
+        several,
+    };
     let (mut held, mut room) = (NONE, 0);
-    let mut tile = ticket as u32;
     loop {
         let mut total = nothing;
         if tile < tiles {
@@ -131,32 +135,34 @@ fn scan_tiles<
             let window = starts.ask::<W>(part.tile(len), f32::from_bits(kept.read(0)));
             let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
             let waiting = Waiting::<S, V, N, L, W>::at(rooms);
-            let vectors = part.load(input, exchange, waiting.room(), flip);
+            let vectors = part.ask(input, exchange, waiting.room(), flip);
             let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
             let bits = bits.offset(room * bit_words);
-            starts.mark::<W>(part.tile(len), window, bits, bit_words);
-            let (ends, own) = part.scan_rows(&vectors, bits, initial);
+            starts.mark::<W>(part.tile(len), window, f32::from_bits(kept.read(0)), bits, bit_words);
+            // Not before, or they would be waited for before the offsets are.
+            let mut vectors = vectors.map(|vector| flip.words(vector));
+            if mode & REVERSE != 0 {
+                // Opaque, or the compiler would choose between both orders for every word, always.
+                vectors = vectors.map(|vector| S::Item::reverse(vector).map(opaque));
+            }
+            let (ends, own) = part.scan_rows(&mut vectors, bits, initial);
             Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
-            let Warps { before, total: of_tile } = scan_warps::<BySegment<S>, W>(own.carry, warp_totals);
+            // Opaque, or it would be kept from tile to tile, and an address with it.
+            let own_warp = opaque(thread_idx_x()) / 32;
+            let Warps { before, total: of_tile } =
+                scan_warps::<BySegment<S>, W>(own.carry, own_warp, warp_totals);
             total = of_tile;
             held_warps.write::<W>(room, before, own.first);
-            if thread_idx_x() == 0 && tiles > 1 && !published.several {
-                published.publish_total(tile, total);
-            }
-            // Not the warp that waits: both are on their way at once.
-            if thread_idx_x() / 32 == 1 && published.several {
-                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
-                let published = Published { tiles: opaque(tiles), ..published };
-                arrive::<BySegment<S>>(published, tile, total, nothing);
+            if thread_idx_x() / 32 == 1 && tiles > 1 {
+                arrive::<BySegment<S>>(published(), tile, total, nothing, warp_scan_in_turn::<BySegment<S>>);
             }
         }
         room = 1 - room;
 
         // As in `whole`, also when the next ticket is drawn.
-        let asking = if published.several { held } else { tile };
+        let asking = if several { held } else { tile };
         if thread_idx_x() < 32 && asking < tiles {
-            let published = Published { tiles: opaque(tiles), ..published };
-            gather::<BySegment<S>>(published, asking, total, nothing, nodes);
+            gather::<BySegment<S>>(published(), asking, total, nothing, nodes, scan_totals::<S>, true);
         }
         let is_held = held != NONE;
         let mut around = Prefix { before: nothing, with: nothing };
@@ -164,7 +170,7 @@ fn scan_tiles<
             sync_threads();
             around = prefix::<BySegment<S>>(nodes);
         }
-        let draws = tile < tiles && published.several;
+        let draws = tile < tiles && several;
         let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
         if is_held {
@@ -172,17 +178,15 @@ fn scan_tiles<
             let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, mode);
             let bits = bits.offset(room * bit_words);
             let own = held_warps.read::<W, _>(room);
-            let is_plain = part.is_plain(output.address(), M);
             // What the compiler knows costs no instruction: of four rows' 490 are left 150. (H200, sums of 2^26
             // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
-            if is_plain && mode & EXCLUSIVE == 0 {
-                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, 0);
-                part.store::<true, false>(output, waiting, bits, around, own, initial, exchange, flip);
-            } else if is_plain {
-                let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, EXCLUSIVE);
-                part.store::<true, true>(output, waiting, bits, around, own, initial, exchange, flip);
+            if !Part::<S, V, N, M, L, W>::IN_TURN
+                && mode & EXCLUSIVE == 0
+                && part.is_plain(output.address(), M)
+            {
+                part.store::<true>(output, waiting, bits, around, own, initial, exchange, flip);
             } else {
-                part.store::<false, true>(output, waiting, bits, around, own, initial, exchange, flip);
+                part.store::<false>(output, waiting, bits, around, own, initial, exchange, flip);
             }
         }
         if tile >= tiles {
@@ -200,7 +204,7 @@ fn scan_tiles<
         }
     }
     if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket, kept.read(1));
+        tickets.finish(tile, kept.read(2), block_ticket, kept.read(1));
     }
 }
 
@@ -262,6 +266,8 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     Part<S, V, N, M, L, W>
 {
     const LEN: u32 = 32 * (W * L * V) as u32;
+    /// Whether rows are scanned and written in loops, which is less code: where elements or results are not of 4 bytes.
+    const IN_TURN: bool = V != EACH || <S::Register as Accumulator>::WORDS > 1;
 
     #[inline(always)]
     fn new(len: u64, tile: u32, tiles: u32, mode: u32) -> Self {
@@ -299,8 +305,9 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         extent.is_complete && extent.is_aligned && self.mode & REVERSE == 0
     }
 
+    /// The thread's vectors as they lie in memory.
     #[inline(always)]
-    fn load(
+    fn ask(
         &self,
         input: Global<S::Item>,
         exchange: Shared<u32>,
@@ -309,23 +316,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     ) -> [[u32; N]; L] {
         let extent = self.extent(input.address(), N);
         let (tile, exchange) = (input.offset(self.base), exchange.offset(self.row));
-        let vectors = if self.is_plain(input.address(), N) {
-            // Nothing waits for them here; turned around, they would be waited for before the offsets are.
-            let (words, first) = (tile.cast::<u32>(), self.unit * N as u32);
-            core::array::from_fn(|row| words.read_vec::<N>(first + (32 * row * N) as u32))
-        } else if extent.is_complete && extent.is_aligned {
-            load_backwards::<S::Item, V, N, L>(tile, self.places)
-        } else {
-            load_in_turn::<S::Item, V, N, L>(
-                tile,
-                self.places,
-                extent,
-                flip.nothing::<S, N>(),
-                exchange,
-                room,
-            )
-        };
-        core::array::from_fn(|row| flip.words(vectors[row]))
+        ask::<S::Item, V, N, L>(tile, self.places, extent, flip.nothing::<S, N>(), exchange, room)
     }
 
     /// Which elements of the thread's vector in row `row` start a segment: the first one's bit is the lowest.
@@ -340,43 +331,65 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
     #[inline(always)]
     fn scan_rows(
         &self,
-        vectors: &[[u32; N]; L],
+        vectors: &mut [[u32; N]; L],
         bits: Shared<u32>,
         initial: S::Register,
     ) -> ([S::Register; L], Own<S::Register>) {
         let lane = opaque(warp::lane_id());
-        let mut ends = [S::extend(S::IDENTITY); L];
-        let mut masks = [0; L];
-        unroll::<L>(|row| {
-            let starts = self.starts(bits, row);
-            masks[row] = warp_vote_ballot(FULL, starts != 0);
-            let mut total = element::<S>(S::Item::unpack(&vectors[row], 0), starts & 1 != 0, initial);
-            unroll::<V>(|j| {
-                if j > 0 {
-                    let item = S::Item::unpack(&vectors[row], j);
-                    let item = element::<S>(item, starts & 1 << j != 0, initial);
-                    total = BySegment::<S>::combine(total, item);
-                }
+        let mut starts: [u32; L] = core::array::from_fn(|row| self.starts(bits, row));
+        let masks: [u32; L] = core::array::from_fn(|row| warp_vote_ballot(FULL, starts[row] != 0));
+        let mut totals = [identity::<BySegment<S>>(); L];
+        in_turns::<V>(|turn| {
+            unroll::<L>(|row| {
+                unroll::<V>(|j| {
+                    if j < EACH {
+                        let item = S::Item::unpack(&vectors[row], j);
+                        let item = element::<S>(item, starts[row] & 1 << j != 0, initial);
+                        let with = BySegment::<S>::combine(totals[row], item);
+                        totals[row] = if turn == 0 && j == 0 { item } else { with };
+                    }
+                });
+                // After the last turn they are as they were.
+                (vectors[row], starts[row]) = (next_words::<V, N>(vectors[row]), starts[row] >> EACH);
             });
-            ends[row] = scan_lanes::<S>(total.value, reach(masks[row], lane));
         });
+        let mut ends: [S::Register; L] = totals.map(|total| total.value);
+        if Self::IN_TURN {
+            let (mut masks, mut row) = (masks, 0);
+            while row < L as u32 {
+                row = rolled(row);
+                let end = scan_lanes::<S>(ends[0], reach(masks[0], lane));
+                // After the last turn they are where they were.
+                ends = core::array::from_fn(|row| if row + 1 < L { ends[row + 1] } else { end });
+                masks = core::array::from_fn(|row| masks[(row + 1) % L]);
+                row += 1;
+            }
+        } else {
+            unroll::<L>(|row| ends[row] = scan_lanes::<S>(ends[row], reach(masks[row], lane)));
+        }
         let mut own = Own { carry: identity::<BySegment<S>>(), first: 32 * L as u32 };
         unroll::<L>(|row| {
             let row_total = Since::new(of_lane(ends[row], 31), masks[row] != 0);
             let end = Since::new(ends[row], reach(masks[row], lane) <= lane);
             ends[row] = BySegment::<S>::combine(own.carry, end).value;
-            if !own.carry.starts() && row_total.starts() {
-                own.first = 32 * row as u32 + masks[row].trailing_zeros();
-            }
             own.carry = BySegment::<S>::combine(own.carry, row_total);
         });
+        let (mut mask, mut rows_before) = (0, L as u32 - 1);
+        unroll::<L>(|i| {
+            let row = L - 1 - i;
+            (mask, rows_before) =
+                if masks[row] != 0 { (masks[row], row as u32) } else { (mask, rows_before) };
+        });
+        // Of an empty mask there are 32 zeros.
+        own.first = 32 * rows_before + mask.trailing_zeros();
         (ends, own)
     }
 
-    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop if it is to be less code.
+    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop, or all at once where the tile is plain and the
+    /// scan inclusive.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
-    fn store<const PLAIN: bool, const IN_TURN: bool>(
+    fn store<const PLAIN: bool>(
         &self,
         output: GlobalMut<S::Output>,
         waiting: Waiting<S, V, N, L, W>,
@@ -390,13 +403,13 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         let lane = opaque(warp::lane_id());
         let extent = self.extent(output.address(), M);
         let (tile, exchange) = (output.offset(self.base), exchange.offset(self.row));
-        let exclusive = self.mode & EXCLUSIVE != 0;
+        let exclusive = !PLAIN && self.mode & EXCLUSIVE != 0;
         let before_warp = held.before;
         let mut before_row = BySegment::<S>::combine(around.before, before_warp).value;
         let is_last = self.row == (W as u32 - 1) * ROW_WORDS && lane == 31;
         let mut store_row = |row: usize| {
-            let starts = self.starts(bits, row);
-            let (elements, end) = waiting.read(row);
+            let mut starts = self.starts(bits, row);
+            let (mut elements, end) = waiting.read(row);
             let end = Since::new(end, 32 * row as u32 + lane >= held.first);
             let end = BySegment::<S>::combine(before_warp, end);
             let mut end = BySegment::<S>::combine(around.before, end).value;
@@ -409,40 +422,55 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let before = Since::new(if lane == 0 { before_row } else { below }, false);
             before_row = below;
 
-            let mut results = [initial; V];
-            let mut vector = identity::<BySegment<S>>();
-            unroll::<V>(|j| {
-                results[j] = if j + 1 < V {
-                    let is_start = starts & 1 << j != 0;
-                    let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
-                    vector = if j > 0 { BySegment::<S>::combine(vector, item) } else { item };
-                    // As `combine` has it, by all bits at once.
-                    let vector = Since::new(vector.value, starts & ((2 << j) - 1) != 0);
-                    BySegment::<S>::combine(before, vector).value
-                } else {
-                    end
-                };
-            });
             let mut packed = [0; M];
-            if exclusive {
+            let (mut vector, mut previous) = (identity::<BySegment<S>>(), before.value);
+            in_turns::<V>(|turn| {
+                let mut results = [end; EACH];
+                let started = vector.starts();
+                let is_last = (turn as usize + 1) * EACH >= V;
                 unroll::<V>(|j| {
-                    let previous = if j > 0 { results[j - 1] } else { before.value };
-                    S::output(if starts & 1 << j != 0 { initial } else { previous }).pack(&mut packed, j);
+                    if j < EACH && !(is_last && j + 1 == V.min(EACH)) {
+                        let is_start = starts & 1 << j != 0;
+                        let item = element::<S>(S::Item::unpack(&elements, j), is_start, initial);
+                        let with = BySegment::<S>::combine(vector, item);
+                        vector = if turn == 0 && j == 0 { item } else { with };
+                        // As `combine` has it, by all bits at once.
+                        let since = Since::new(vector.value, started || starts & ((2 << j) - 1) != 0);
+                        results[j] = BySegment::<S>::combine(before, since).value;
+                    }
                 });
-            } else {
-                unroll::<V>(|j| S::output(results[j]).pack(&mut packed, j));
-            }
+                let mut of_turn = [0; M];
+                if exclusive {
+                    unroll::<V>(|j| {
+                        if j < EACH {
+                            let result = if starts & 1 << j != 0 { initial } else { previous };
+                            S::output(result).pack(&mut of_turn, j);
+                            previous = results[j];
+                        }
+                    });
+                } else {
+                    unroll::<V>(|j| {
+                        if j < EACH {
+                            S::output(results[j]).pack(&mut of_turn, j);
+                        }
+                    });
+                }
+                packed = with_words::<V, M>(packed, of_turn);
+                (elements, starts) = (next_words::<V, N>(elements), starts >> EACH);
+            });
             let packed = flip.words(packed);
             if PLAIN {
                 let vector = self.unit + 32 * row as u32;
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
-            } else if self.places.has_vectors(row as u32, V as u32, extent) {
+                return;
+            }
+            if self.places.has_vectors(row as u32, V as u32, extent) {
                 store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
             } else {
                 store_row::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
             }
         };
-        if !IN_TURN {
+        if PLAIN {
             unroll::<L>(store_row);
         } else {
             let mut row = 0;
@@ -453,27 +481,4 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             }
         }
     }
-}
-
-/// How many lanes below its own a lane's result may take in: up to the last one with a start, which `mask` has a bit for; 32 where there is
-/// none.
-#[inline(always)]
-fn reach(mask: u32, lane: u32) -> u32 {
-    let up_to = mask & (u32::MAX >> (31 - lane));
-    if up_to == 0 { 32 } else { up_to.leading_zeros() - (31 - lane) }
-}
-
-/// The inclusive scan over the lanes of the warp, by doubling distances, that takes in at most `reach` lanes below.
-#[device]
-#[inline(always)]
-fn scan_lanes<S: Scan>(mut value: S::Register, reach: u32) -> S::Register {
-    let lane = opaque(warp::lane_id());
-    unroll::<5>(|step| {
-        let own = value;
-        let below =
-            Accumulator::from_words(&mut |word| warp::warp_shuffle_up(FULL, own.word(word), 1 << step, 32).0);
-        let combined = S::combine(below, own);
-        value = if (1 << step) <= reach.min(lane) { combined } else { own };
-    });
-    value
 }

@@ -8,10 +8,10 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::mul_add;
-use gpu_std::memory::{Element, Global, Shared};
+use gpu_std::memory::{Global, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
-use gpu_std::{device, opaque, rolled, unroll};
+use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
 /// Segments start at elements with a flag that is not zero.
 pub const BY_FLAGS: u32 = 0;
@@ -67,17 +67,11 @@ impl Tile {
         if self.reverse { self.left - 1 } else { 0 }
     }
 
-    /// An element, or the last one if there are fewer, and its neighbour: before it or, backwards, behind it; itself where it has none.
+    /// The same tile, which the compiler knows nothing of.
     #[inline(always)]
-    fn neighbours(self, element: u32) -> (u32, u32) {
-        let own = element.min(self.left - 1);
-        let neighbour = if self.reverse {
-            let is_after = self.base + self.left as u64 != self.len;
-            if is_after { own + 1 } else { (own + 1).min(self.left - 1) }
-        } else {
-            own.max((self.base == 0) as u32).wrapping_sub(1)
-        };
-        (own, neighbour)
+    fn again(self) -> Self {
+        let base = (opaque((self.base >> 32) as u32) as u64) << 32 | opaque(self.base as u32) as u64;
+        Self { base, left: opaque(self.left), ..self }
     }
 
     /// The place of an element in the order of the scan: that of its bit.
@@ -90,10 +84,8 @@ impl Tile {
 /// Offsets that a thread asks for at once: with 256 threads those of a tile of 4096 elements in segments of 4.
 const AT_ONCE: usize = 4;
 
-/// Words of bits that a warp asks flags for at once: a flag each for a lane.
-const FLAGS_AT_ONCE: usize = 4;
-/// Words of bits that it asks keys for, two each for a lane.
-const KEYS_AT_ONCE: usize = 2;
+/// Flags or keys that a thread asks for at once.
+const LOADS: usize = 4;
 
 /// As many offsets for each thread, a stride of the block apart.
 #[derive(Clone, Copy, Default)]
@@ -107,10 +99,12 @@ pub(super) struct Window {
 }
 
 impl Starts {
-    /// How many offsets there are for an element of an array of `len`.
+    /// How many offsets there are for an element of an array of `len`, or segments of one length.
     #[inline(always)]
     pub(super) fn density(self, len: u64) -> f32 {
-        self.count as f32 * reciprocal(len as f32)
+        let of_length = self.kind == OF_LENGTH;
+        let each = reciprocal(if of_length { self.count } else { len } as f32);
+        if of_length { each } else { self.count as f32 * each }
     }
 
     /// Asks for the offsets where those of the tile are if all segments are alike. What is returned is on its way: nothing waits for it.
@@ -145,7 +139,14 @@ impl Starts {
     /// Barriers.
     #[device]
     #[inline(always)]
-    pub(super) fn mark<const W: usize>(self, tile: Tile, window: Window, bits: Shared<u32>, words: u32) {
+    pub(super) fn mark<const W: usize>(
+        self,
+        tile: Tile,
+        window: Window,
+        density: f32,
+        bits: Shared<u32>,
+        words: u32,
+    ) {
         // Opaque, or addresses and numbers of the thread would be kept while vectors are on their way.
         let thread = opaque(thread_idx_x());
         if self.kind == BY_OFFSETS || self.kind == OF_LENGTH {
@@ -158,17 +159,17 @@ impl Starts {
                 self.mark_offsets::<W>(tile, window, bits);
             } else {
                 sync_threads();
-                if thread == 0 && tile.has_first() {
-                    set(bits, tile.place(tile.first()));
-                }
                 // Opaque, or what is worked out from it would be kept from tile to tile.
                 let length =
                     (opaque((self.count >> 32) as u32) as u64) << 32 | opaque(self.count as u32) as u64;
-                let mut at = distance_to_multiple(tile.from(), length) + thread as u64 * length;
+                let mut at = distance_to_multiple(tile.from(), length, density) + thread as u64 * length;
                 while at < tile.left as u64 {
                     set(bits, tile.place(at as u32));
                     at += 32 * W as u64 * length;
                 }
+            }
+            if thread == 0 && tile.has_first() {
+                set(bits, tile.place(tile.first()));
             }
         } else {
             self.vote::<W>(tile, bits, words);
@@ -205,9 +206,6 @@ impl Starts {
             }
             (next, is_known) = (low, false);
         }
-        if thread == 0 && tile.has_first() {
-            set(bits, tile.place(tile.first()));
-        }
         if is_beyond {
             return;
         }
@@ -235,37 +233,50 @@ impl Starts {
     }
 
     /// Sets the bits of all elements that start a segment by their flags or keys. A warp asks for those of several words of bits at
-    /// once: all ways of asking are in one loop, so that what is done with the answers stands there once.
+    /// once: four loads each, of whatever width, so that all else stands there once.
     #[device]
     #[inline(always)]
     fn vote<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
-        let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
-        let at_once = if self.kind == BY_FLAGS { FLAGS_AT_ONCE } else { KEYS_AT_ONCE } as u32;
-        let mut word = at_once * warp;
-        while word < words {
-            let kind = opaque(self.kind);
-            let heads = if kind == BY_FLAGS {
-                let flags = self.array.offset(tile.base);
-                // Without a condition around them, all are asked for at once.
-                let flags: [u8; FLAGS_AT_ONCE] = core::array::from_fn(|i| {
-                    let (own, neighbour) = tile.neighbours((word + i as u32) * 32 + lane);
-                    flags.read(if tile.reverse { neighbour } else { own })
-                });
-                flags.map(|flag| flag != 0)
-            } else if kind == BY_KEY {
-                self.differ::<u8>(tile, word * 32 + lane)
-            } else if kind == BY_KEY + 1 {
-                self.differ::<u16>(tile, word * 32 + lane)
-            } else if kind == BY_KEY + 2 {
-                self.differ::<u32>(tile, word * 32 + lane)
+        let mut of_block = 0;
+        while of_block < words {
+            // Opaque, or all that follows from them would be kept in registers while vectors are on their way.
+            let (kind, tile) = (opaque(self.kind), tile.again());
+            let (warp, lane) = (opaque(thread_idx_x()) / 32, opaque(warp::lane_id()));
+            let by_flags = kind == BY_FLAGS;
+            let at_once = if by_flags { LOADS } else { LOADS / 2 } as u32;
+            let bytes = 1i32 << kind.saturating_sub(BY_KEY);
+            let array = self.array.offset(tile.base * bytes as u64);
+            let word = opaque(of_block + at_once * warp);
+            // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What lies before the
+            // tile has negative numbers.
+            let is_last = tile.base + tile.left as u64 == tile.len;
+            let (step, lowest) =
+                if tile.reverse { (1, 0) } else { (-1, if tile.base == 0 { 0 } else { -1 }) };
+            let highest = tile.left as i32 - (tile.reverse && is_last) as i32;
+            // Flags of four words of bits, or keys of two, each before its neighbour.
+            let even = if by_flags && tile.reverse { step } else { 0 };
+            let odd = if by_flags && !tile.reverse { 0 } else { step };
+            let places: [Global<u8>; LOADS] = core::array::from_fn(|i| {
+                let among = if by_flags { i } else { i / 2 } as u32;
+                let own = ((word + among) * 32 + lane).min(tile.left - 1) as i32;
+                let place = (own + if i % 2 == 0 { even } else { odd }).max(lowest).min(highest);
+                array.offset((place as i64 * bytes as i64) as u64)
+            });
+            let values: [u64; LOADS] = if bytes == 1 {
+                places.map(|place| place.read(0) as u64)
+            } else if bytes == 2 {
+                places.map(|place| place.cast::<u16>().read(0) as u64)
+            } else if bytes == 4 {
+                places.map(|place| place.cast::<u32>().read(0) as u64)
             } else {
-                self.differ::<u64>(tile, word * 32 + lane)
+                places.map(|place| place.cast::<u64>().read(0))
             };
             // A lane for each of the words.
             let mut votes = 0;
-            unroll::<FLAGS_AT_ONCE>(|i| {
-                let of_word = warp_vote_ballot(FULL, heads[i]);
-                votes = if lane == i as u32 { of_word } else { votes };
+            unroll::<LOADS>(|i| {
+                let other = if by_flags { 0 } else { values[i ^ 1] };
+                let of_word = warp_vote_ballot(FULL, values[i] != other);
+                votes = if lane << !by_flags as u32 == i as u32 { of_word } else { votes };
             });
             let own = word + lane;
             if lane < at_once && own < words {
@@ -278,20 +289,8 @@ impl Starts {
                 let of_word = if tile.reverse { of_word.reverse_bits() } else { of_word };
                 bits.write(tile.place(at) / 32, of_word);
             }
-            word += W as u32 * at_once;
+            of_block += W as u32 * at_once;
         }
-    }
-
-    /// Whether elements `at`, `at + 32`, … of the tile have other keys than their neighbours.
-    #[inline(always)]
-    fn differ<K: Element>(self, tile: Tile, at: u32) -> [bool; FLAGS_AT_ONCE] {
-        // What lies before the tile has negative numbers.
-        let keys = self.array.cast::<K>().offset(tile.base);
-        let pairs: [(K, K); KEYS_AT_ONCE] = core::array::from_fn(|i| {
-            let (own, neighbour) = tile.neighbours(at + 32 * i as u32);
-            (keys.read(own), keys.offset((neighbour as i32) as i64 as u64).read(0))
-        });
-        core::array::from_fn(|i| i < KEYS_AT_ONCE && pairs[i % KEYS_AT_ONCE].0 != pairs[i % KEYS_AT_ONCE].1)
     }
 }
 
@@ -305,20 +304,17 @@ fn reciprocal(value: f32) -> f32 {
     result
 }
 
-/// From `from` to the next multiple of `length`. By shifts and subtractions: a division of 64 bits is a call, which needs a stack.
+/// From `from` to the next multiple of `length`, of which `each` is the [`reciprocal`]. By estimates: a division of 64 bits is a call, which
+/// needs a stack.
 #[inline(always)]
-fn distance_to_multiple(from: u64, length: u64) -> u64 {
+fn distance_to_multiple(from: u64, length: u64, each: f32) -> u64 {
     let mut rest = from;
-    let mut shift = length.leading_zeros().saturating_sub(from.leading_zeros());
-    loop {
-        shift = rolled(shift);
-        if rest >= length << shift {
-            rest -= length << shift;
-        }
-        if shift == 0 {
-            break;
-        }
-        shift -= 1;
+    // Two times, seldom more: where the estimate has more than 32 bits.
+    while rest >= length {
+        keep_rolled();
+        // Wrong by less than its 2^21st part before its 2^20th is taken off: never too much, or only where it is less than 1.
+        let times = (rest as f32 * each * (1.0 - 1.0 / 1048576.0)) as u32;
+        rest -= times.max(1) as u64 * length;
     }
     if rest == 0 { 0 } else { length - rest }
 }

@@ -26,6 +26,7 @@ use gpu_std::{device, opaque, shared, unroll};
 
 use super::look_back::{Prefix, Published, arrive, gather, prefix};
 use super::operator::Sum;
+use super::tile::warp_scan;
 use super::{GROUP, SECTION};
 
 /// Warps of a block.
@@ -138,12 +139,8 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
         if tile < tiles {
             let part = Part { tile, tile_len, len, partition: kept.partition };
             total = part.read::<T, S, L, W>(items, selector, rooms.offset(room), warp_counts);
-            if thread == 0 && !several {
-                published().publish_total(tile, total as u64);
-            }
-            // Not the warp that waits: both are on their way at once.
-            if thread / 32 == 1 && several {
-                arrive::<Counts>(published(), tile, total as u64, 0);
+            if thread / 32 == 1 {
+                arrive::<Counts>(published(), tile, total as u64, 0, warp_scan::<Counts>);
             }
         }
         room = tile_len - room;
@@ -151,7 +148,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
         // Of several tiles, what is kept before the one held; of a single one, before it at once.
         let asking = if several { held } else { tile };
         if thread < 32 && asking < tiles {
-            gather::<Counts>(published(), asking, total as u64, 0, nodes);
+            gather::<Counts>(published(), asking, total as u64, 0, nodes, warp_scan::<Counts>, false);
         }
         let mut around = Prefix { before: 0, with: 0 };
         if held != NONE {
