@@ -16,9 +16,9 @@ pub struct Bits<T>(PhantomData<fn() -> T>);
 
 impl<T> Bits<T> {
     /// [`Choice::which`] for `or`: those bits that stay if both have them.
-    pub(super) const ANY: u64 = ALL;
+    pub const ANY: u64 = ALL;
     /// [`Choice::which`] for `xor`.
-    pub(super) const ODD: u64 = 0;
+    pub const ODD: u64 = 0;
 }
 
 impl<T: Maskable + Integer> Computed for Bits<T> {
@@ -60,9 +60,9 @@ pub struct Extreme<T>(PhantomData<fn() -> T>);
 
 impl<T> Extreme<T> {
     /// [`Choice::which`] for what writes elements.
-    pub(super) const ELEMENT: u64 = 0;
+    pub const ELEMENT: u64 = 0;
     /// [`Choice::which`] for what writes bytes, 0 or 1.
-    pub(super) const TRUTH: u64 = 1;
+    pub const TRUTH: u64 = 1;
 }
 
 impl<T: Maskable> Computed for Extreme<T> {
@@ -109,9 +109,9 @@ pub struct Extremes<T>(PhantomData<fn() -> T>);
 
 impl<T> Extremes<T> {
     /// [`Choice::which`] for what writes both.
-    pub(super) const BOTH: u64 = 0;
+    pub const BOTH: u64 = 0;
     /// [`Choice::which`] for the maximum norm.
-    pub(super) const NORM: u64 = 1;
+    pub const NORM: u64 = 1;
 }
 
 impl<T: Maskable + Integer> Computed for Extremes<T> {

@@ -18,11 +18,11 @@ pub struct Sums<T, const COUNTS: bool>(PhantomData<fn() -> T>);
 
 impl<T, const COUNTS: bool> Sums<T, COUNTS> {
     /// [`Choice::which`] for a sum in the element's type.
-    pub(super) const NARROW: u64 = 0xffff_ffff_0000_0000;
+    pub const NARROW: u64 = 0xffff_ffff_0000_0000;
     /// [`Choice::which`] for a sum in 64 bits.
-    pub(super) const WIDE: u64 = 0xffff_ffff_0000_0001;
+    pub const WIDE: u64 = 0xffff_ffff_0000_0001;
     /// [`Choice::which`] for a count.
-    pub(super) const COUNT: u64 = 0x0000_0001_0000_0001;
+    pub const COUNT: u64 = 0x0000_0001_0000_0001;
 }
 
 impl<T: Maskable + Integer<Wide = u64> + Ord, const COUNTS: bool> Computed for Sums<T, COUNTS> {
@@ -180,9 +180,9 @@ pub struct HalfSums<T>(PhantomData<fn() -> T>);
 
 impl<T> HalfSums<T> {
     /// [`Choice::which`] for what writes elements.
-    pub(super) const ROUNDED: u64 = 0;
+    pub const ROUNDED: u64 = 0;
     /// [`Choice::which`] for what writes `f32`.
-    pub(super) const EXTENDED: u64 = 1;
+    pub const EXTENDED: u64 = 1;
 }
 
 impl<T: Maskable + Number<Register = f32>> Computed for HalfSums<T> {
