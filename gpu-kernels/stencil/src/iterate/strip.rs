@@ -176,8 +176,8 @@ fn start<T: Float, const V: usize, const SOURCE: bool>(
     sums
 }
 
-/// Sends row `y` of the strip through the steps: the result is row `y - STEPS`, so many steps later. At an edge `below` is which row of
-/// a grid that is periodic stands for row `y + 1`.
+/// Sends row `y` of the strip through the steps: the result is row `y - STEPS`, so many steps later. At an edge `below`
+/// is which row of a grid that is periodic stands for row `y + 1`.
 #[device]
 #[inline(always)]
 fn advance<
@@ -268,7 +268,8 @@ fn strip<
 ) {
     let (lane_id, steps) = (thread_idx_x() % 32, STEPS as i32);
     // 32 bits: so many strips are more cells than any memory holds.
-    // By a shuffle, the assembler knows that all lanes go the same way: else each shuffle has another version for lanes that do not.
+    // By a shuffle, the assembler knows that all lanes go the same way: else each shuffle has another version for
+    // lanes that do not.
     let warp = shuffle_idx(FULL, thread_idx_x() / 32, 0);
     let number = block_idx_x() * (THREADS / 32) + warp;
     let down = number / strips.across.max(1);
