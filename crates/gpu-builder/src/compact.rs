@@ -1,32 +1,96 @@
-//! Writes PTX with fewer bytes. It is kept as text, so that git, a reviewer and `inspect` can read it, and a tenth of what the compiler
-//! writes is indentation, another tenth names: a parameter's holds that of its kernel, a register's its width.
+//! Writes PTX with fewer bytes. It is kept as text, so that git, a reviewer and `inspect` can read it, and of what the compiler writes a
+//! seventh is indentation, and a third are names: a parameter's holds that of its kernel, a register's its width, a percent sign and up to
+//! four digits.
 //!
 //! One instruction stays one line, and what the assembler makes of the text is the same.
 
+use std::collections::HashMap;
+
 use crate::ptx::Item;
 
-/// What the compiler calls blocks (without the number of their function), registers of 64 and of 16 bits; and here.
-const NAMES: [(&str, &str); 3] = [("$L__BB_", "$"), ("%rd", "%d"), ("%rs", "%h")];
+/// What the compiler calls registers, and here: predicates, of 16, 32 and 64 bits.
+const REGISTERS: [(&str, &str); 4] = [("%p", "p"), ("%rs", "h"), ("%r", "r"), ("%rd", "d")];
 
-/// The text of an item without indentation, with short names of parameters (`p0`), registers (`%d1`, `%h1`) and labels (`$1`).
+/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`) and registers (`r1`), those of registers that
+/// are used most being the shortest.
 pub(crate) fn compact(item: &Item) -> String {
-    let mut text = spaces(&item.text).replace(&format!("{}_param_", item.name), "p");
-    for (long, short) in NAMES {
-        text = renamed(&text, long, short);
+    let text = spaces(&item.text)
+        .replace(&format!("{}_param_", item.name), "a")
+        .replace("$L__BB_", "$")
+        .replace(".ptr .align 1 ", "");
+    let names = registers(&text);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((at, word, what)) = next_register(rest) {
+        out.push_str(&rest[..at]);
+        match what {
+            Found::One => out.push_str(&names[word]),
+            Found::All { name, .. } => {
+                let count = names.keys().filter(|register| prefix(register) == prefix(word)).count();
+                // At least one: the assembler refuses a list of none.
+                out.push_str(&format!("{name}<{}>", count.max(1)));
+            }
+        }
+        rest = &rest[at + word.len()..];
     }
-    text
+    out.push_str(rest);
+    out
 }
 
-/// `long` as `short`, where a number or the list of registers follows.
-fn renamed(text: &str, long: &str, short: &str) -> String {
-    let mut parts = text.split(long);
-    let mut out = parts.next().unwrap_or("").to_string();
-    for part in parts {
-        let is_numbered = part.starts_with(|c: char| c.is_ascii_digit() || c == '<');
-        out.push_str(if is_numbered { short } else { long });
-        out.push_str(part);
+/// What [`next_register`] finds: a register, or the declaration of all of a kind (`%rd<12>`).
+#[derive(Clone, Copy)]
+enum Found {
+    One,
+    All { name: &'static str },
+}
+
+/// Where the text's next register stands, and its name there.
+fn next_register(text: &str) -> Option<(usize, &str, Found)> {
+    text.match_indices('%').find_map(|(at, _)| {
+        let rest = &text[at..];
+        let letters = 1 + rest[1..].bytes().take_while(u8::is_ascii_lowercase).count();
+        let (_, name) = REGISTERS.into_iter().find(|(long, _)| *long == &rest[..letters])?;
+        if rest[letters..].starts_with('<') {
+            let end = rest.find('>')? + 1;
+            return Some((at, &rest[..end], Found::All { name }));
+        }
+        let digits = rest[letters..].bytes().take_while(u8::is_ascii_digit).count();
+        (digits > 0).then(|| (at, &rest[..letters + digits], Found::One))
+    })
+}
+
+/// The letters of a register's name.
+fn prefix(register: &str) -> &str {
+    register.trim_end_matches(|c: char| c.is_ascii_digit() || c == '<' || c == '>')
+}
+
+/// A short name for each register of a text: of each kind the lowest numbers for those that stand there most often.
+fn registers(text: &str) -> HashMap<String, String> {
+    let mut order: Vec<(&str, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut rest = text;
+    while let Some((at, word, what)) = next_register(rest) {
+        if let Found::One = what {
+            let place = *places.entry(word).or_insert_with(|| {
+                order.push((word, 0));
+                order.len() - 1
+            });
+            order[place].1 += 1;
+        }
+        rest = &rest[at + word.len()..];
     }
-    out
+    // Stable: as often used, they stay in the order of the text.
+    order.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
+    let mut next: HashMap<&str, usize> = HashMap::new();
+    let mut names = HashMap::new();
+    for (register, _) in order {
+        let kind = prefix(register);
+        let short = REGISTERS.into_iter().find(|(long, _)| *long == kind).map_or(kind, |(_, short)| short);
+        let number = next.entry(kind).or_default();
+        names.insert(register.to_string(), format!("{short}{number}"));
+        *number += 1;
+    }
+    names
 }
 
 /// Lines without spaces around them, one space between words, none behind commas. Strings stay as they are.
@@ -60,20 +124,23 @@ mod tests {
 
     #[test]
     fn spaces_and_names_become_short_and_nothing_else_changes() {
-        let text = ".visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u32 k_param_1\n)\n{\n\t.reg .b16 \t%rs<3>;\n\t.reg .b64 \t%rd<12>;\n\
+        let text = ".visible .entry k(\n\t.param .u64 .ptr .align 1 k_param_0,\n\t.param .u32 k_param_1\n)\n{\n\t.reg .pred \t%p<2>;\n\
+                    \t.reg .b16 \t%rs<3>;\n\t.reg .b32 \t%r<4>;\n\t.reg .b64 \t%rd<12>;\n\t.reg .b64 \t%SPL;\n\
                     $L__BB_10:\n\t.pragma \"no  unroll\";\n\tld.param.b64 \t%rd11, [k_param_0];\n\tst.v2.b32 [%rd11+4], {%r1, %r2};\n\
-                    \tmov.u32 \t%r3, %tid.x;\n\tcvt.u16.u32 \t%rs2, %r3;\n\t@%p1 bra \t$L__BB_10;\n\tmov.b64 %rdx, 0;\n}";
+                    \tmov.u32 \t%r3, %tid.x;\n\tcvt.u16.u32 \t%rs2, %r3;\n\tadd.s32 %r3,%r3,%r2;\n\t@%p1 bra \t$L__BB_10;\n\tmov.b64 %SPL, %rdx;\n}";
         assert_eq!(
             compacted(text),
-            ".visible .entry k(\n.param .u64 p0,\n.param .u32 p1\n)\n{\n.reg .b16 %h<3>;\n.reg .b64 %d<12>;\n\
-             $10:\n.pragma \"no  unroll\";\nld.param.b64 %d11,[p0];\nst.v2.b32 [%d11+4],{%r1,%r2};\n\
-             mov.u32 %r3,%tid.x;\ncvt.u16.u32 %h2,%r3;\n@%p1 bra $10;\nmov.b64 %rdx,0;\n}"
+            ".visible .entry k(\n.param .u64 a0,\n.param .u32 a1\n)\n{\n.reg .pred p<1>;\n\
+             .reg .b16 h<1>;\n.reg .b32 r<3>;\n.reg .b64 d<1>;\n.reg .b64 %SPL;\n\
+             $10:\n.pragma \"no  unroll\";\nld.param.b64 d0,[a0];\nst.v2.b32 [d0+4],{r2,r1};\n\
+             mov.u32 r0,%tid.x;\ncvt.u16.u32 h0,r0;\nadd.s32 r0,r0,r1;\n@p0 bra $10;\nmov.b64 %SPL,%rdx;\n}"
         );
     }
 
     #[test]
     fn a_compact_text_stays_as_it_is() {
-        let text = ".visible .entry k(\n.param .u64 p0\n)\n{\n.reg .b64 %d<3>;\n$1:\nld.param.b64 %d1,[p0];\nbra.uni $1;\n}";
+        let text =
+            ".visible .entry k(\n.param .u64 a0\n)\n{\n.reg .b64 d<1>;\n$1:\nld.param.b64 d0,[a0];\nbra.uni $1;\n}";
         assert_eq!(compacted(text), text);
     }
 }

@@ -87,8 +87,13 @@ pub fn cut_floats(item: &Item) -> Vec<String> {
     found
 }
 
+/// The registers among operands: as the compiler calls them (`%rd1`), or as they are kept (`d1`).
 fn registers(operands: &str) -> impl Iterator<Item = &str> {
-    operands.split([',', ' ', '{', '}', '\t']).filter(|operand| operand.starts_with('%'))
+    let is_kept = |name: &str| {
+        let number = name.strip_prefix(['p', 'h', 'r', 'd']);
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    operands.split([',', ' ', '{', '}', '\t']).filter(move |name| name.starts_with('%') || is_kept(name))
 }
 
 fn is_generic(instruction: &str) -> bool {
@@ -105,6 +110,13 @@ fn is_generic(instruction: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn registers_are_known_by_both_names() {
+        let names = |operands| registers(operands).collect::<Vec<_>>();
+        assert_eq!(names("%rd1, {%r2, %p3}, 0f3F800000, [%rd4+8]"), ["%rd1", "%r2", "%p3"]);
+        assert_eq!(names("d1,{r2,p3},0f3F800000,$1,-1,depth"), ["d1", "r2", "p3"]);
+    }
 
     #[test]
     fn an_access_without_a_state_space_is_generic() {

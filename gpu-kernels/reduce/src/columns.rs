@@ -8,7 +8,7 @@
 //! there is one.
 //!
 //! # Who takes what
-//! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time; where rows do not start at multiples of
+//! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time or [`FEW_IN_FLIGHT`]; where rows do not start at multiples of
 //! 16 bytes it takes one line. A block has 256 threads' lines, or more slabs of fewer lines. Slabs' results go to
 //! scratch memory, and the block that completes a group of them combines it, and goes on with the group of groups that it may
 //! have completed by that. Nobody waits. Groups are small, as what the last block combines alone comes on top.
@@ -59,6 +59,8 @@ const fn shifted_up(value: u64, log2: u32) -> u64 {
 pub const GROUP: u32 = 16;
 /// Rows that a thread asks for before it uses the first (H200, 16384² `f32`: 250 µs with eight, 298 with four).
 const IN_FLIGHT: usize = 8;
+/// The same of short elements, which are a load's 8 or 16, and of single lines: each row is more code there.
+const FEW_IN_FLIGHT: usize = 4;
 
 /// What there is to reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,12 +191,16 @@ pub fn columns<R: Computed, const V: usize>(
         let first = (outer as u64 * lines.rows + begin) * lines.inner as u64 + inner as u64;
         let mut locals = [R::start(0); V];
         let source = source.offset(first);
-        if lines.is_vector != 0 {
+        if lines.is_vector != 0 && V <= 4 {
             take_rows::<R, V, IN_FLIGHT>(&mut locals, source, lines.inner, rows, |source| source.streamed());
+        } else if lines.is_vector != 0 {
+            take_rows::<R, V, FEW_IN_FLIGHT>(&mut locals, source, lines.inner, rows, |source| {
+                source.streamed()
+            });
         } else {
             // Matrices of odd widths, where a line's neighbours find its sectors in the cache.
             let mut one = [locals[0]];
-            take_rows::<R, 1, { IN_FLIGHT / 2 }>(&mut one, source, lines.inner, rows, |source| {
+            take_rows::<R, 1, FEW_IN_FLIGHT>(&mut one, source, lines.inner, rows, |source| {
                 source.one_by_one(1)
             });
             locals[0] = one[0];

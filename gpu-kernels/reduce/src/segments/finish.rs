@@ -3,7 +3,7 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::Shared;
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
-use gpu_std::{device, keep_rolled, opaque, unroll};
+use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
 use super::lanes::halve;
 use super::parts::{ALIGNED, DONE, INNER, LONG_WORDS, NUMBER, PARTIAL, PARTS, Parts, SEVERAL, TILES_EACH};
@@ -21,7 +21,7 @@ impl<R: Computed> Parts<R> {
         let count = self.number.read(0) % PARTIAL;
         let thread = opaque(thread_idx_x());
         let (mut warp_first, group) = (thread / 32 * (32 / WARPS), thread % 32 / WARPS);
-        while warp_first < count {
+        while warp::uniform(warp_first < count) {
             keep_rolled();
             let number = warp_first + group;
             let result = self.of_warps(self.room(number.min(count - 1)));
@@ -53,14 +53,14 @@ impl<R: Computed> Parts<R> {
             is_complete = before + done == long.read(PARTS) as u64;
             long.write(DONE, is_complete as u32);
         }
-        if sync_threads_count(is_complete) == 0 {
+        if warp::uniform(sync_threads_count(is_complete) == 0) {
             return;
         }
         let mut owner = 0;
-        while owner < longs {
+        while warp::uniform(owner < longs) {
             keep_rolled();
             let long = self.long.offset(owner * LONG_WORDS);
-            if long.read(DONE) != 0 {
+            if warp::uniform(long.read(DONE) != 0) {
                 self.finish(long);
             }
             owner += 1;
@@ -76,16 +76,18 @@ impl<R: Computed> Parts<R> {
         let each = long.read(TILES_EACH) as u64 * tile::<R::Item>() as u64;
         let mut total = R::IDENTITY;
         let mut number = thread;
-        while number < parts {
+        while warp::uniform(number - thread % 32 < parts) {
             keep_rolled();
-            let place = self.scratch.offset(self.place(begin + number as u64 * each, number == 0));
-            let partial = Accumulator::from_words(&mut |word| {
-                let word = place.atomic(word);
-                let value = word.load(Ordering::Relaxed, Scope::Device) as u32;
-                word.store(0, Ordering::Relaxed, Scope::Device);
-                value
-            });
-            total = R::combine(self.source, total, partial);
+            if number < parts {
+                let place = self.scratch.offset(self.place(begin + number as u64 * each, number == 0));
+                let partial = Accumulator::from_words(&mut |word| {
+                    let word = place.atomic(word);
+                    let value = word.load(Ordering::Relaxed, Scope::Device) as u32;
+                    word.store(0, Ordering::Relaxed, Scope::Device);
+                    value
+                });
+                total = R::combine(self.source, total, partial);
+            }
             number += THREADS;
         }
         if thread == 0 {
@@ -95,7 +97,7 @@ impl<R: Computed> Parts<R> {
         // Whoever read the results that stood there is done with them.
         self.leave(self.room(0), halve::<R>(self.source, total, opaque(16), 1));
         sync_threads();
-        if thread < 32 {
+        if warp::uniform(thread < 32) {
             let total = self.of_warps(self.room(0));
             if thread == 0 {
                 R::write(self.source, self.output, long.read(NUMBER) as u64, Some(total));

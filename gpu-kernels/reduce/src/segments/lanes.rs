@@ -69,7 +69,7 @@ impl<R: Computed> Near<R> {
             let segment = self.kept.read(FIRST) as u32 + self.segment(all, number);
             R::write(self.source, self.output, segment as u64, Some(result));
         };
-        while *batch << together < members {
+        while warp::uniform(*batch << together < members) {
             let number = (*batch << together) + (warp::lane_id() >> width);
             let number_of = |row: u32| number + ((row >> loads) << WARP_CLASS);
             let first = self.bounds(all, number);

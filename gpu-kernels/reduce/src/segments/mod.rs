@@ -34,7 +34,7 @@ use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, sync_threads_count, thread_idx_x,
     trigger_launch_completion,
 };
-use gpu_std::{device, opaque, shared};
+use gpu_std::{device, opaque, shared, warp};
 
 use super::computed::{Computed, SourceOf};
 use super::item::{Item, Source};
@@ -263,7 +263,7 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
         let mut count = 0;
         let origin = origin::<R>(low, first as u64, V);
         let mut next = kept.read(NEXT);
-        let has_some = next < high;
+        let has_some = warp::uniform(next < high);
         if has_some {
             let known = kept.read(COUNT);
             count =

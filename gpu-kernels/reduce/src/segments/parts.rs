@@ -180,7 +180,7 @@ impl<R: Computed> Parts<R> {
     pub(super) fn list<const V: usize>(&self) {
         let index = opaque(thread_idx_x());
         let lane = warp::lane_id();
-        if index - lane > self.members() {
+        if warp::uniform(index - lane > self.members()) {
             return;
         }
         let division = Division { tiles_each: 1, parts: 0 };

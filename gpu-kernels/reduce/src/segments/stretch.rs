@@ -140,7 +140,7 @@ impl Stretch {
             segment += THREADS;
         }
         let is_mixed = sync_threads_count(is_other) > 0;
-        if !is_mixed || sync_threads_count(is_long) == 0 {
+        if warp::uniform(!is_mixed) || warp::uniform(sync_threads_count(is_long) == 0) {
             if thread == 0 {
                 self.counts.write(if is_mixed { MERGED } else { common }, count);
             }
@@ -148,7 +148,7 @@ impl Stretch {
             return;
         }
         let mut base = 0;
-        while base < count {
+        while warp::uniform(base < count) {
             keep_rolled();
             self.rank::<R>(base, count, first, source, output);
             base += RANKS as u32 * THREADS;
