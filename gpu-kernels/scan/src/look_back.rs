@@ -90,14 +90,15 @@ impl Published {
         counter.fetch_add(1, Ordering::Relaxed, Scope::Device) as u32
     }
 
-    /// Waits for what is published in `slot`.
+    /// Waits for what is published in `slot`, which may be another one in every lane. For one whole warp.
     #[inline(always)]
     pub(crate) fn wait<A: Accumulator>(self, slot: u32) -> A {
-        let mut words = self.ask::<A>(slot, true);
-        while !self.is_there(words) {
-            words = self.ask::<A>(slot, true);
+        loop {
+            let words = self.ask::<A>(slot, true);
+            if warp::warp_vote_all(warp::FULL, self.is_there(words)) {
+                return value(words);
+            }
         }
-        value(words)
     }
 
     /// Publishes the total of a tile.
@@ -171,13 +172,14 @@ pub(crate) fn arrive<S: Scan>(
         }
         let members = if is_section { sections } else { sections + groups };
         let mut with = scan(published.wait(members + unit * GROUP + lane));
+        let mut slot = sections + unit;
+        if is_section {
+            // All lanes ask for it, so that they stay together.
+            let start = if unit > 0 { published.wait(unit) } else { initial };
+            with = S::combine(start, with);
+            slot = unit + 1;
+        }
         if lane == GROUP - 1 {
-            let mut slot = sections + unit;
-            if is_section {
-                let start = if unit > 0 { published.wait(unit) } else { initial };
-                with = S::combine(start, with);
-                slot = unit + 1;
-            }
             published.publish(slot, with);
         }
         unit_tiles = opaque(unit_tiles);
@@ -223,8 +225,11 @@ pub(crate) fn gather<S: Scan>(
         let own = if of_groups { group } else { rank };
         let slot = if of_groups { group_slot } else { tile_slot };
         words = if of_groups { of_group } else { of_tile };
-        while !published.is_there(words) {
-            words = published.ask::<S::Register>(slot, true);
+        // Lanes leave together. What is there stays: there is nothing in the slots of lanes that want none.
+        while !warp::warp_vote_all(warp::FULL, published.is_there(words)) {
+            if !published.is_there(words) {
+                words = published.ask::<S::Register>(slot, true);
+            }
         }
         // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where the tile ends it.
         let mut of_own = if published.several { value(words) } else { total };

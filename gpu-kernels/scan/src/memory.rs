@@ -48,6 +48,12 @@ impl Places {
         extent.is_aligned && extent.has_row(self.start(row, vector), vector)
     }
 
+    /// Whether row `row` is moved element by element.
+    #[inline(always)]
+    pub(super) fn has_elements(self, row: u32, vector: u32, extent: Extent) -> bool {
+        !self.has_vectors(row, vector, extent) && self.start(row, vector) < extent.left
+    }
+
     /// The first element of row `row`.
     #[inline(always)]
     fn start(self, row: u32, vector: u32) -> u32 {
@@ -135,7 +141,7 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
             });
         }
         let first = row;
-        while row < rows {
+        while warp::uniform(row < rows) {
             let vector = load_row::<T, V, N>(tile, places, row, extent, fill, exchange);
             room.write(row, vector);
             // Opaque, or the loop would be unrolled all the same.
@@ -173,7 +179,7 @@ pub(super) fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(
     let mut row = 0;
     while row < L as u32 {
         row = rolled(row);
-        let vector = if places.has_vectors(row, V as u32, extent) {
+        let vector = if warp::uniform(places.has_vectors(row, V as u32, extent)) {
             vector(row)
         } else {
             load_row::<T, V, N>(tile, places, row, extent, fill, exchange)
@@ -231,7 +237,8 @@ pub(super) fn store_vector<T: Packed, const V: usize, const M: usize>(
     tile.cast::<u32>().write_streaming_vec(index, vector);
 }
 
-/// Writes the warp's vectors in row `row` element by element, as far as the tile has them. `lane` is the thread's number in its warp.
+/// Writes the warp's vectors in row `row`, which [has elements](Places::has_elements), as far as the tile has them. `lane` is the
+/// thread's number in its warp.
 #[device]
 #[inline(always)]
 pub(super) fn store_row<T: Packed, const V: usize, const M: usize>(
@@ -244,18 +251,16 @@ pub(super) fn store_row<T: Packed, const V: usize, const M: usize>(
     lane: u32,
 ) {
     let start = places.start(row, V as u32);
-    if start < extent.left {
-        let vector = if places.reverse { T::reverse(vector) } else { vector };
-        let elements = exchange.cast::<T>();
-        exchange.write_vec(places.before * M as u32, vector);
-        sync_warp(warp::FULL);
-        let mut at = lane;
-        while at < 32 * V as u32 {
-            if start + at < extent.left {
-                tile.write_streaming(start + at, elements.read(at));
-            }
-            at += 32;
+    let vector = if places.reverse { T::reverse(vector) } else { vector };
+    let elements = exchange.cast::<T>();
+    exchange.write_vec(places.before * M as u32, vector);
+    sync_warp(warp::FULL);
+    let mut at = lane;
+    while at < 32 * V as u32 {
+        if start + at < extent.left {
+            tile.write_streaming(start + at, elements.read(at));
         }
-        sync_warp(warp::FULL);
+        at += 32;
     }
+    sync_warp(warp::FULL);
 }

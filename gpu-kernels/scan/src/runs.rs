@@ -314,7 +314,7 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
         if tile < tiles {
             let part = Tile::<K, V, L>::new(keys, tile as u64 * shape.tile() as u64, len, shape.tile());
             total = part.note::<W>(rooms.offset(room), warp_counts, |total| {
-                if thread / 32 == 1 {
+                if warp::uniform(thread / 32 == 1) {
                     arrive::<Sum<u32>>(published(), tile, total, 0, warp_scan::<Sum<u32>>);
                 }
             });
@@ -323,7 +323,7 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
 
         // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
         let asking = if several { held } else { tile };
-        if thread < 32 && asking < tiles {
+        if warp::uniform(thread < 32 && asking < tiles) {
             gather::<Sum<u32>>(published(), asking, total, 0, nodes, warp_scan::<Sum<u32>>, false);
         }
         let mut around = Prefix { before: 0, with: 0 };

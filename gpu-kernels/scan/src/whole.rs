@@ -141,7 +141,7 @@ fn scan_tiles<
             let warps = scan_warps::<S, W>(own, thread_idx_x() / 32, warp_totals);
             total = warps.total;
             read = Held { tile, before: warps.before };
-            if thread_idx_x() / 32 == 1 && tiles > 1 {
+            if warp::uniform(thread_idx_x() / 32 == 1 && tiles > 1) {
                 // Opaque, or the numbers of its places would be kept in registers from tile to tile.
                 let published = Published { tiles: opaque(tiles), ..published };
                 arrive::<S>(published, tile, total, initial, warp_scan::<S>);
@@ -151,7 +151,7 @@ fn scan_tiles<
 
         // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
         let asking = if published.several { held.tile } else { tile };
-        if thread_idx_x() < 32 && asking < tiles {
+        if warp::uniform(thread_idx_x() < 32 && asking < tiles) {
             let published = Published { tiles: opaque(tiles), ..published };
             gather::<S>(published, asking, total, initial, nodes, warp_scan::<S>, register_words > 1);
         }
@@ -396,7 +396,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 row = rolled(row);
                 let (packed, last) = results(row as usize, before_row);
                 before_row = last;
-                if !self.places.has_vectors(row, V as u32, extent) {
+                if warp::uniform(self.places.has_elements(row, V as u32, extent)) {
                     store_row::<S::Output, V, M>(tile, self.places, row, packed, extent, exchange, lane);
                 }
                 row += 1;

@@ -90,7 +90,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
 
     // ---- Where digits start: a warp for each pass, in the last block
     let mut pass = thread / 32;
-    while is_last.read(0) == 1 && pass < passes {
+    while warp::uniform(is_last.read(0) == 1 && pass < passes) {
         let starts = starts.offset((2 * pass * digits) as u64);
         let each = digits / 32;
         let first = warp::lane_id() * each;

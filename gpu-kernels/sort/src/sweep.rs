@@ -130,7 +130,7 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     let counts = Counts::new(counts, thread, digits, pass.first_tile, pass.phase);
     let mut count = 0;
     let mut inclusive = 0;
-    if thread < digits {
+    if warp::uniform(thread < digits) {
         unroll::<W>(|warp| count += warps.read(warp as u32 * digits + thread));
         counts.publish_own(number, count);
         inclusive = lanes_up_to(count);

@@ -109,14 +109,16 @@ fn scan_tiles<
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
 
+    // Opaque, or it would be read on both sides of the next branch, and the assembler would not know that it is the same in all threads.
+    let blocks = opaque(grid_dim_x());
     if thread_idx_x() == 0 {
         let ticket = if tiles > 1 { tickets.draw() } else { 0 };
         block_ticket.write(0, ticket);
         kept.write(0, starts.density(len).to_bits());
-        kept.write(1, grid_dim_x());
+        kept.write(1, blocks);
         kept.write(2, mark(ticket));
     }
-    let several = tiles > grid_dim_x() || tiles > SECTION;
+    let several = tiles > blocks || tiles > SECTION;
     sync_threads();
     let mut tile = block_ticket.read(0) as u32;
     // Opaque, or the numbers of its places would be kept in registers from tile to tile.
@@ -153,7 +155,7 @@ fn scan_tiles<
                 scan_warps::<BySegment<S>, W>(own.carry, own_warp, warp_totals);
             total = of_tile;
             held_warps.write::<W>(room, before, own.first);
-            if thread_idx_x() / 32 == 1 && tiles > 1 {
+            if warp::uniform(thread_idx_x() / 32 == 1 && tiles > 1) {
                 arrive::<BySegment<S>>(published(), tile, total, nothing, warp_scan_in_turn::<BySegment<S>>);
             }
         }
@@ -161,7 +163,7 @@ fn scan_tiles<
 
         // As in `whole`, also when the next ticket is drawn.
         let asking = if several { held } else { tile };
-        if thread_idx_x() < 32 && asking < tiles {
+        if warp::uniform(thread_idx_x() < 32 && asking < tiles) {
             gather::<BySegment<S>>(published(), asking, total, nothing, nodes, scan_totals::<S>, true);
         }
         let is_held = held != NONE;
@@ -464,10 +466,10 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 tile.cast::<u32>().write_streaming_vec(vector * M as u32, packed);
                 return;
             }
-            if self.places.has_vectors(row as u32, V as u32, extent) {
-                store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
-            } else {
+            if warp::uniform(self.places.has_elements(row as u32, V as u32, extent)) {
                 store_row::<S::Output, V, M>(tile, self.places, row as u32, packed, extent, exchange, lane);
+            } else if self.places.has_vectors(row as u32, V as u32, extent) {
+                store_vector::<S::Output, V, M>(tile, self.places, row as u32, packed);
             }
         };
         if PLAIN {

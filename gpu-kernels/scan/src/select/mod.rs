@@ -139,7 +139,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
         if tile < tiles {
             let part = Part { tile, tile_len, len, partition: kept.partition };
             total = part.read::<T, S, L, W>(items, selector, rooms.offset(room), warp_counts);
-            if thread / 32 == 1 {
+            if warp::uniform(thread / 32 == 1) {
                 arrive::<Counts>(published(), tile, total as u64, 0, warp_scan::<Counts>);
             }
         }
@@ -147,7 +147,7 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
 
         // Of several tiles, what is kept before the one held; of a single one, before it at once.
         let asking = if several { held } else { tile };
-        if thread < 32 && asking < tiles {
+        if warp::uniform(thread < 32 && asking < tiles) {
             gather::<Counts>(published(), asking, total as u64, 0, nodes, warp_scan::<Counts>, false);
         }
         let mut around = Prefix { before: 0, with: 0 };
