@@ -8,6 +8,9 @@ use std::collections::HashMap;
 
 use crate::ptx::Item;
 
+/// What the compiler calls the dynamic shared memory. No other text ever sees the name.
+const DYNAMIC: &str = "gpu_launch_sized_workgroup_mem";
+
 /// What the compiler calls registers, and here: predicates, of 16, 32 and 64 bits.
 const REGISTERS: [(&str, &str); 4] = [("%p", "p"), ("%rs", "h"), ("%r", "r"), ("%rd", "d")];
 
@@ -17,6 +20,7 @@ pub(crate) fn compact(item: &Item) -> String {
     let text = spaces(&item.text)
         .replace(&format!("{}_param_", item.name), "a")
         .replace("$L__BB_", "$")
+        .replace(DYNAMIC, "shared")
         .replace(".ptr .align 1 ", "");
     let names = registers(&text);
     let mut out = String::with_capacity(text.len());
@@ -135,6 +139,12 @@ mod tests {
              $10:\n.pragma \"no  unroll\";\nld.param.b64 d0,[a0];\nst.v2.b32 [d0+4],{r2,r1};\n\
              mov.u32 r0,%tid.x;\ncvt.u16.u32 h0,r0;\nadd.s32 r0,r0,r1;\n@p0 bra $10;\nmov.b64 %SPL,%rdx;\n}"
         );
+    }
+
+    #[test]
+    fn dynamic_shared_memory_has_a_short_name() {
+        let text = ".extern .shared .align 16 .b8 gpu_launch_sized_workgroup_mem[];\n";
+        assert_eq!(compacted(text), ".extern .shared .align 16 .b8 shared[];");
     }
 
     #[test]
