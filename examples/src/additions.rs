@@ -178,6 +178,7 @@ impl Copies {
 ///
 /// # Errors
 /// Those of the device, a wrong sum, a test that is not there.
+#[inline]
 pub fn run(options: &Common, title: &str, tests: &[Configuration], by: u32) -> Result<(), Box<dyn Error>> {
     let device = gpu_or_simulator(options.device.as_deref())?;
     if let Some(number) = options.test.iter().find(|&&number| tests.iter().all(|test| test.test != number)) {
@@ -214,6 +215,7 @@ pub fn run(options: &Common, title: &str, tests: &[Configuration], by: u32) -> R
     Ok(())
 }
 
+#[inline]
 fn table(lines: &[Line]) -> Table {
     let mut table = Table::new([
         "test",
@@ -246,6 +248,7 @@ fn table(lines: &[Line]) -> Table {
 }
 
 /// Times over elements, of the first six tests.
+#[inline]
 fn plot(file: &Path, caption: &str, lines: &[Line]) -> Result<(), Box<dyn Error>> {
     type Value = fn(&Line) -> f64;
     let values: [(&str, Value); 4] = [
@@ -274,6 +277,7 @@ struct Operands<H> {
     host: [H; 3],
 }
 
+#[inline]
 fn measure(device: &Device, configuration: Configuration) -> Result<Line, Box<dyn Error>> {
     let elements = configuration.elements();
     let value = |index: usize, factor: u32| (index as u32).wrapping_mul(factor) as f32;
@@ -355,12 +359,14 @@ fn measure(device: &Device, configuration: Configuration) -> Result<Line, Box<dy
     })
 }
 
+#[inline]
 fn copy_in(operands: &mut Operands<Vec<f32>>) -> Result<(), gpu_core::Error> {
     operands.device[0].copy_from(&operands.host[0])?;
     operands.device[1].copy_from(&operands.host[1])
 }
 
 /// Adds as often as the test says; seconds of all repetitions.
+#[inline]
 fn compute(
     stream: &Stream,
     configuration: &Configuration,
@@ -380,6 +386,7 @@ fn compute(
     Ok(clock.elapsed().as_secs_f64())
 }
 
+#[inline]
 fn check(configuration: &Configuration, actual: &[f32], expected: &[f32]) -> Result<(), Box<dyn Error>> {
     let wrong =
         actual.iter().zip(expected).position(|(actual, expected)| actual.to_bits() != expected.to_bits());

@@ -13,6 +13,7 @@ pub const FONT: &str = "plot";
 ///
 /// # Errors
 /// Where it is no font.
+#[inline]
 pub fn font() -> Result<(), Box<dyn Error>> {
     plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
         .map_err(|_| "the font is not one".into())
@@ -22,6 +23,7 @@ pub fn font() -> Result<(), Box<dyn Error>> {
 ///
 /// # Errors
 /// Where the folder cannot be made.
+#[inline]
 pub fn paper(
     file: &Path,
     pixels: (u32, u32),
@@ -42,6 +44,7 @@ pub type Curve<'a> = (&'a str, Vec<(f64, f64)>);
 ///
 /// # Errors
 /// Where it cannot be drawn.
+#[inline]
 pub fn curves(
     area: &DrawingArea<BitMapBackend<'_>, Shift>,
     caption: String,

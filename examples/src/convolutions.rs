@@ -63,6 +63,7 @@ pub struct Recorded {
 ///
 /// # Errors
 /// Where the record is not what it should be.
+#[inline]
 pub fn recorded() -> Result<Vec<Recorded>, serde_json::Error> {
     serde_json::from_str(include_str!("../records/convolution_memories.json"))
 }
@@ -112,6 +113,7 @@ impl TestElement for f64 {
 }
 
 /// Signal and filter: thirds, so that rounding shows.
+#[inline]
 fn operands<T: TestElement>(configuration: &Configuration) -> (Vec<T>, Vec<T>) {
     let values = |len: usize, factor: u32| {
         let value = |index: usize| T::of(((index as u32).wrapping_mul(factor) >> 22) as i32 - 512) / T::of(3);
@@ -121,6 +123,7 @@ fn operands<T: TestElement>(configuration: &Configuration) -> (Vec<T>, Vec<T>) {
     (values(signal, 2_654_435_761), values(configuration.filter, 2_246_822_519))
 }
 
+#[inline]
 fn check<T: TestElement>(what: &str, actual: &[T], expected: &[T]) -> Result<(), Box<dyn Error>> {
     match (0..expected.len()).find(|&at| actual[at] != expected[at]) {
         Some(at) => Err(format!("{what}: output {at} is {:?}, not {:?}", actual[at], expected[at]).into()),
@@ -132,6 +135,7 @@ fn check<T: TestElement>(what: &str, actual: &[T], expected: &[T]) -> Result<(),
 ///
 /// # Errors
 /// Those of the device, and a wrong result.
+#[inline]
 pub fn measure(
     device: &Device,
     configuration: Configuration,
@@ -225,6 +229,7 @@ pub struct Counted {
 ///
 /// # Errors
 /// A fault of the simulator, or a wrong result.
+#[inline]
 pub fn count(
     configuration: Configuration,
     memory: Option<Memory>,

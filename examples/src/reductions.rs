@@ -78,6 +78,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device; a reference that differs from the exact sum.
+    #[inline]
     pub fn new(device: &Device, len: usize) -> Result<Self, Box<dyn Error>> {
         let values: Vec<f64> = (0..len).map(element).collect();
         let exact: i64 = values.iter().map(|&value| value as i64).sum();
@@ -102,6 +103,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device.
+    #[inline]
     pub fn copy(&mut self) -> Result<(), gpu_core::Error> {
         self.input.copy_from(&self.values)
     }
@@ -110,6 +112,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of [`sum_into`] and [`sum_with`].
+    #[inline]
     pub fn enqueue(&mut self, summation: Summation) -> Result<(), gpu_reduce::Error> {
         match summation {
             Summation::Textbook(variant) => {
@@ -123,6 +126,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device.
+    #[inline]
     pub fn result(&mut self) -> Result<f64, gpu_core::Error> {
         self.stream.synchronize()?;
         let mut result = [0.0];
@@ -134,6 +138,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device; a wrong result.
+    #[inline]
     pub fn check(&mut self, summation: Summation) -> Result<(), Box<dyn Error>> {
         self.stream.memset(&mut self.output, 0xff)?;
         self.enqueue(summation)?;
@@ -150,6 +155,7 @@ impl Work {
 ///
 /// # Errors
 /// A fault of the simulator, or a wrong result.
+#[inline]
 pub fn count(summation: Summation, len: usize) -> Result<Metrics, Box<dyn Error>> {
     let device = Device::simulator_with(Config {
         record: Record::Full,

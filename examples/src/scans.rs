@@ -76,6 +76,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device; a reference that differs from the exact sums.
+    #[inline]
     pub fn new(device: &Device, len: usize) -> Result<Self, Box<dyn Error>> {
         let values: Vec<f32> = (0..len).map(element).collect();
         let mut expected = vec![0.0; len];
@@ -103,6 +104,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of [`inclusive_sum_into`] and [`sum_with`].
+    #[inline]
     fn enqueue(&mut self, one: Summation) -> Result<(), gpu_scan::Error> {
         match one {
             Summation::Textbook(variant) => {
@@ -118,6 +120,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device; a wrong result.
+    #[inline]
     pub fn check(&mut self, one: Summation) -> Result<(), Box<dyn Error>> {
         self.stream.memset(&mut self.output, 0xff)?;
         self.enqueue(one)?;
@@ -137,6 +140,7 @@ impl Work {
     ///
     /// # Errors
     /// Those of the device.
+    #[inline]
     pub fn time(&mut self, one: Summation, runs: usize) -> Result<Times, Box<dyn Error>> {
         let on_gpu = self.stream.device().kind() == Kind::Cuda;
         let mut run = || -> Result<f64, Box<dyn Error>> {

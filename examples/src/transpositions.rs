@@ -47,6 +47,7 @@ impl Transposition {
     ///
     /// # Errors
     /// Those of [`transpose_into`].
+    #[inline]
     pub fn enqueue<'a, 'b>(
         self,
         stream: &Stream,
@@ -77,6 +78,7 @@ pub struct Counted {
 ///
 /// # Errors
 /// A fault of the simulator, or a wrong result.
+#[inline]
 pub fn count(
     transposition: Transposition,
     size: usize,
@@ -154,6 +156,7 @@ pub struct Line {
 
 impl Counted {
     /// Its line of JSON.
+    #[inline]
     pub fn line(&self, size: usize, architecture: &Architecture) -> Line {
         let metrics = &self.metrics;
         let caches = metrics.caches.expect("`count` asks for them");

@@ -149,8 +149,7 @@ mod tests {
 
     #[test]
     fn a_compact_text_stays_as_it_is() {
-        let text =
-            ".visible .entry k(\n.param .u64 a0\n)\n{\n.reg .b64 d<1>;\n$1:\nld.param.b64 d0,[a0];\nbra.uni $1;\n}";
+        let text = ".visible .entry k(\n.param .u64 a0\n)\n{\n.reg .b64 d<1>;\n$1:\nld.param.b64 d0,[a0];\nbra.uni $1;\n}";
         assert_eq!(compacted(text), text);
     }
 }

@@ -9,9 +9,9 @@
 //! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
 //! - Indentation goes, and the names of parameters, registers and labels become short (`compact.rs`).
 
+use crate::compact::compact;
 use crate::kernel_crate::ImageSpec;
 use crate::ptx::{Bounds, Item, Kind, Ptx};
-use crate::compact::compact;
 use crate::{Error, Result, names};
 
 /// The prefix of the markers' names.

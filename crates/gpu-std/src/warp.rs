@@ -219,7 +219,10 @@ pub fn uniform(condition: bool) -> bool {
     #[cfg(not(target_arch = "nvptx64"))]
     {
         let lanes = backend::ballot(FULL, condition);
-        assert!(lanes == 0 || lanes == FULL, "lanes of a warp differ in what is uniform: it holds in {lanes:#010x}");
+        assert!(
+            lanes == 0 || lanes == FULL,
+            "lanes of a warp differ in what is uniform: it holds in {lanes:#010x}"
+        );
     }
     #[cfg(target_arch = "nvptx64")]
     let condition = backend::any(FULL, condition);
