@@ -60,7 +60,7 @@ fn every_primitive_has_all_its_places() {
                 missing.push(path);
             }
         }
-        for path in [format!("tests/tests/{name}.rs"), format!("benches/src/suite/{name}.rs")] {
+        for path in [format!("tests/tests/{name}/main.rs"), format!("benches/src/suite/{name}.rs")] {
             if !root().join(&path).exists() {
                 missing.push(path);
             }

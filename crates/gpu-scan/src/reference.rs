@@ -160,7 +160,3 @@ fn step<S: Scan, const D: usize>(from: &[S::Register; LANES]) -> [S::Register; L
     }
     lanes
 }
-
-#[cfg(test)]
-#[path = "reference_tests.rs"]
-mod tests;

@@ -1,5 +1,9 @@
-use super::*;
-use gpu_scan_kernels::{Max, Sum};
+//! The CPU's scans of lengths that no simulator is asked for. Here and not beside them, where they would be optimized with their crate: that takes
+//! 20 seconds, and running them as they are one.
+
+use gpu_scan::Options;
+use gpu_scan::kernels::{GROUP, Max, Scan, Shape, Sum};
+use gpu_scan::reference::{scan, scan_in_place};
 
 #[test]
 fn whole_numbers_are_scanned_exactly() {
@@ -35,22 +39,24 @@ fn reverse_and_in_place() {
     }
 }
 
-/// Results that go past the caches, from whatever address on, and a length that ends within a row of vectors.
+/// Results of more than 32 MB, which go past the caches, from whatever address on, and a length that ends within a row of vectors.
 #[test]
 fn more_than_caches_hold() {
-    let len = chunks::STREAMED / size_of::<u32>() + 4099;
+    let len = (32 << 20) / size_of::<u32>() + 4099;
     let values: Vec<u32> = (0..len as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
     let mut sums = vec![7; len + 2];
     for first in [0, 1] {
-        for options in [Options::inclusive(), Options::exclusive(), Options::inclusive().reversed()] {
+        for (exclusive, reverse) in [(false, false), (true, false), (false, true)] {
+            let options = if exclusive { Options::exclusive() } else { Options::inclusive() };
+            let options = if reverse { options.reversed() } else { options };
             scan::<Sum<u32>>(&values, &options, &mut sums[first..first + len]).unwrap();
             let mut sum = 0u32;
             let mut check = |i: usize| {
                 let before = sum;
                 sum = sum.wrapping_add(values[i]);
-                assert_eq!(sums[first + i], if options.exclusive { before } else { sum }, "result {i}");
+                assert_eq!(sums[first + i], if exclusive { before } else { sum }, "result {i}");
             };
-            if options.reverse {
+            if reverse {
                 (0..len).rev().for_each(&mut check)
             } else {
                 (0..len).for_each(&mut check)

@@ -127,7 +127,7 @@ fn row(variant: Variant) -> String {
 
 #[test]
 fn the_documented_counts_are_those_of_the_simulator() {
-    let documented = include_str!("../../crates/gpu-scan/src/variants/mod.rs");
+    let documented = include_str!("../../../crates/gpu-scan/src/variants/mod.rs");
     let computed: Vec<String> = Variant::ALL.into_iter().map(row).collect();
     let table: Vec<&str> = documented.lines().filter(|line| line.starts_with("//! | [`Variant::")).collect();
     assert_eq!(table, computed, "the table is\n{}", computed.join("\n"));

@@ -1,11 +1,7 @@
 //! Scans of segments under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order.
 
-#[expect(dead_code, unused_macros, unused_imports, reason = "scans of whole arrays need more of it")]
-mod support {
-    pub mod scan;
-    pub mod segments;
-}
-
+use crate::support::scan::{MODES, Sample, assert_same};
+use crate::support::segments::{serial, starts_of};
 use gpu_core::Device;
 use gpu_scan::kernels::{Shape, Sum};
 use gpu_scan_kernels::segmented::{Starts, segments, shared_bytes};
@@ -13,8 +9,6 @@ use gpu_sim::{Config, Record};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
-use support::scan::{MODES, Sample, assert_same};
-use support::segments::{serial, starts_of};
 
 /// Tiles of 256, by two warps.
 #[kernel(launch_bounds(64))]

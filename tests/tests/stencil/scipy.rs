@@ -8,12 +8,9 @@ use gpu_stencil::{
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
-mod support {
-    pub mod image;
-}
-use support::image::Element;
+use crate::support::image::Element;
 
-const GOLDEN: &str = include_str!("data/stencil_scipy.txt");
+const GOLDEN: &str = include_str!("../data/stencil_scipy.txt");
 
 fn bytes(hexadecimal: &str) -> Vec<u8> {
     let digits = |at: usize| u8::from_str_radix(&hexadecimal[at..at + 2], 16).expect("hexadecimal digits");

@@ -1,14 +1,10 @@
 //! Scans of segments by flags, offsets, keys and of one length: one body over all backends, against a serial loop and against the CPU's
 //! bits.
 
-#[expect(dead_code, reason = "scans of whole arrays need more of it")]
-mod support {
-    pub mod scan;
-    pub mod segments;
-}
-
 use core::fmt::Debug;
 
+use crate::support::scan::{MODES, Sample, assert_same, every_wide_type};
+use crate::support::segments::{serial, serial_wide, starts_of};
 use gpu_core::{Buffer, Device};
 use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor, segmented::shape};
 use gpu_scan::{
@@ -18,8 +14,6 @@ use gpu_scan::{
 use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::scan::{MODES, Sample, assert_same, every_wide_type};
-use support::segments::{serial, serial_wide, starts_of};
 
 fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options<O> {
     let options = if exclusive { Options::exclusive() } else { Options::inclusive() };
@@ -216,8 +210,11 @@ fn sums_in_a_wider_type() {
                 let starts = starts_of(number as u64, len, [1, 3, 40, 700, 1 << 40][number % 5]);
                 let step = |before, value: T| add(before, Widen::widen(value));
                 let expected = serial_wide(&values[from..], &starts, mode, initial, step);
-                let ways =
-                    if len < 100 { vec![(number + turn) % 6, (number + turn + 3) % 6] } else { vec![number % 6] };
+                let ways = if len < 100 {
+                    vec![(number + turn) % 6, (number + turn + 3) % 6]
+                } else {
+                    vec![number % 6]
+                };
                 let options = options(mode, Some(initial));
                 apart::<T::WideSum>(device, &values, from, (&starts, &ways), options, &expected);
             }

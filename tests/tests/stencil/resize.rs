@@ -317,7 +317,7 @@ fn floats_err_by_no_more_than_the_bound() {
 /// at most, ours by 11.
 #[test]
 fn scipy_gives_the_same() {
-    let text = include_str!("data/scipy_resize.txt");
+    let text = include_str!("../data/scipy_resize.txt");
     let images: Vec<(&str, [usize; 2], Vec<f64>)> = text
         .lines()
         .filter(|line| !line.starts_with('#'))

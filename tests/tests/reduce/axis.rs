@@ -1,14 +1,9 @@
 //! Reductions along an axis: one body over all backends, against a serial oracle and against the CPU's bits.
 
-#[macro_use]
-mod support {
-    #[macro_use]
-    pub mod oracles;
-    pub mod reduce;
-}
-
 use core::cmp::Ordering;
 
+use crate::support::oracles::{BitsOracle, EuclideanOracle, Oracle, largest};
+use crate::support::reduce::{Sample, bits_of};
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
@@ -21,8 +16,6 @@ use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::oracles::{BitsOracle, EuclideanOracle, Oracle, largest};
-use support::reduce::{Sample, bits_of};
 
 /// What one line gives, computed one element after the other.
 type ByOracle<E, O> = fn(&[E]) -> Vec<O>;

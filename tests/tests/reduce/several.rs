@@ -1,9 +1,6 @@
 //! Reductions that share a kernel, in all its forms: each has the bits of the CPU's own.
 
-mod support {
-    pub mod reduce;
-}
-
+use crate::support::reduce::{Sample, bits_of};
 use gpu_core::Device;
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
@@ -11,7 +8,6 @@ use gpu_reduce::{
 };
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::for_each;
-use support::reduce::{Sample, bits_of};
 
 /// Of segments, among them empty ones where they have a result, and of columns, that start at multiples of 16 bytes and elsewhere.
 fn check<R, T>(device: &Device, seed: u64)

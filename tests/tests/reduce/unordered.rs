@@ -1,11 +1,8 @@
 //! Sums in any order: exact where every order is, else within the bound of any order; of integers the ordered ones.
 
-mod support {
-    pub mod reduce;
-}
-
 use core::fmt::Debug;
 
+use crate::support::reduce::Sample;
 use gpu_core::Device;
 use gpu_reduce::kernels::{Item, Sum};
 use gpu_reduce::{Element, Error, Plan, Scratch, sum, sum_unordered, sum_unordered_into};
@@ -13,7 +10,6 @@ use gpu_reduce_kernels::{MAX_BLOCKS, Number, tile};
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::floats;
-use support::reduce::Sample;
 
 const T: usize = tile::<f32>() as usize;
 

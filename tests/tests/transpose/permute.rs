@@ -291,7 +291,7 @@ fn what_is_empty_is_fine() {
 /// NumPy's own results: `numpy_permutations.py` writes them.
 #[test]
 fn permutations_are_those_of_numpy() {
-    let golden = include_str!("data/numpy_permutations.txt");
+    let golden = include_str!("../data/numpy_permutations.txt");
     let numbers =
         |text: &str| text.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<usize>>();
     let cases: Vec<[Vec<usize>; 3]> = golden

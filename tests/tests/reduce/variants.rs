@@ -157,7 +157,7 @@ fn row(variant: Variant) -> String {
 
 #[test]
 fn the_documented_metrics_are_those_that_the_simulator_counts() {
-    let documented = include_str!("../../crates/gpu-reduce/src/variants/mod.rs");
+    let documented = include_str!("../../../crates/gpu-reduce/src/variants/mod.rs");
     let computed: Vec<String> = Variant::ALL.into_iter().map(row).collect();
     let table: Vec<&str> = documented.lines().filter(|line| line.starts_with("//! | [`Variant::")).collect();
     assert_eq!(table, computed, "the table is\n{}", computed.join("\n"));

@@ -1,16 +1,12 @@
 //! Every scan of every type of elements: one body over all backends, against a serial oracle and against the CPU's bits.
 
-mod support {
-    pub mod scan;
-}
-
+use crate::support::scan::{MODES, Sample, assert_same, every_wide_type, serial};
 use gpu_core::Device;
 use gpu_scan::kernels::*;
 use gpu_scan::{Instance, Options, Scratch, bf16, f16, reference, scan, scan_in_place, scan_into};
 use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::scan::{MODES, Sample, assert_same, every_wide_type, serial};
 
 fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options<O> {
     let options = if exclusive { Options::exclusive() } else { Options::inclusive() };

@@ -1,17 +1,13 @@
 //! Every reduction of every type of elements: one body over all backends, against a serial oracle and against the CPU's
 //! bits.
 
-mod support {
-    pub mod reduce;
-}
-
+use crate::support::reduce::{Sample, bits_of};
 use gpu_core::Device;
 use gpu_reduce::kernels::*;
 use gpu_reduce::{Columns, Error, Instance, Operand, Scratch, reduce, reduce_into, reference};
 use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::reduce::{Sample, bits_of};
 
 /// The reduction of `values` from `from` on, on a device and on the CPU, has the bits that `oracle` computes.
 fn one<R, T, const N: usize>(

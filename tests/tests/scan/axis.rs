@@ -1,12 +1,8 @@
 //! Scans along rows and columns: one body over all backends, against a serial loop, against the CPU's bits, and under schedules.
 
-#[expect(dead_code, reason = "scans of whole arrays need more of it")]
-mod support {
-    pub mod scan;
-}
-
 use core::fmt::Debug;
 
+use crate::support::scan::{MODES, Sample, assert_same, every_wide_type};
 use gpu_core::Device;
 use gpu_scan::kernels::columns::Shape;
 use gpu_scan::kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor};
@@ -16,7 +12,6 @@ use gpu_scan::{
 };
 use gpu_sim::{Config, Record};
 use gpu_tests::backends::for_each;
-use support::scan::{MODES, Sample, assert_same, every_wide_type};
 
 fn options<O>((exclusive, reverse): (bool, bool), initial: O) -> Options<O> {
     let options = if exclusive { Options::exclusive() } else { Options::inclusive() };

@@ -122,7 +122,7 @@ fn any_lengths_and_values() {
 /// Integers small enough that every order is exact: SciPy's results to the bit (and NumPy's: see the generator).
 #[test]
 fn the_results_are_scipys() {
-    let golden = include_str!("data/stencil_signal.txt");
+    let golden = include_str!("../data/stencil_signal.txt");
     let mut lines = golden.lines().filter(|line| !line.starts_with('#'));
     let mut all = Vec::new();
     while let Some(head) = lines.next() {

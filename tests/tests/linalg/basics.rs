@@ -443,7 +443,7 @@ fn of_hex(text: &str) -> f64 {
 #[test]
 fn products_are_those_of_numpy() {
     assert_eq!([of_hex("0x1.8p+1"), of_hex("-0x1.0p-2")], [3.0, -0.25]);
-    let golden = include_str!("data/numpy_products.txt");
+    let golden = include_str!("../data/numpy_products.txt");
     let lines: Vec<&str> = golden.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(lines.len(), 7);
     for_each("products_are_those_of_numpy", |device| {

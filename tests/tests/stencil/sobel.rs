@@ -6,10 +6,7 @@ use gpu_tests::backends::{cases, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-mod support {
-    pub mod image;
-}
-use support::image::{BORDERS, Element, Subject, border};
+use crate::support::image::{BORDERS, Element, Subject, border};
 
 /// What the oracle computes with.
 trait Side: Element<Sum = Self> {

@@ -1,11 +1,8 @@
 //! Reductions by key: each run of equal keys has its key and the bits of its reduction alone, on every backend.
 
-mod support {
-    pub mod reduce;
-}
-
 use core::fmt::Debug;
 
+use crate::support::reduce::{Sample, bits_of};
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
@@ -15,7 +12,6 @@ use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::reduce::{Sample, bits_of};
 
 const T: usize = tile::<f32>() as usize;
 

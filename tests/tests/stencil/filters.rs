@@ -12,10 +12,7 @@ use gpu_tests::data::floats;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-mod support {
-    pub mod image;
-}
-use support::image::{BORDERS, Element, Subject, border, oracle};
+use crate::support::image::{BORDERS, Element, Subject, border, oracle};
 
 /// Weights of mixed sign and magnitude, so that another order of operations shows.
 fn weights<S: Weight>(seed: u64, len: usize) -> Vec<S> {

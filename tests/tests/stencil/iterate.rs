@@ -234,7 +234,7 @@ fn any_problem() {
 /// Multiples of 1/8 and few steps: every order is exact, and so the results are NumPy's to the bit.
 #[test]
 fn the_results_are_numpys() {
-    let golden = include_str!("data/stencil_iterate.txt");
+    let golden = include_str!("../data/stencil_iterate.txt");
     let lines: Vec<&str> = golden.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(lines.len(), 5 * 24);
     let numbers = |line: &str| -> Vec<f64> {

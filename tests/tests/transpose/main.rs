@@ -1,0 +1,6 @@
+//! Transpositions and permutations of axes.
+
+mod matrices;
+mod permute;
+mod variants;
+mod wide;
