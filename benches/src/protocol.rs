@@ -84,6 +84,9 @@ impl Effort {
         min_launches: 2,
         max_launches: 2,
     };
+    /// The same in the simulator, whose times say nothing.
+    pub const SIMULATED: Self =
+        Self { singles: 1, batches: 1, min_launches: 1, max_launches: 1, ..Self::HOST };
 
     /// The same for works that copy their input to the device in each launch: they take long and vary little.
     #[must_use]

@@ -78,6 +78,7 @@ impl Session {
                 (Clock::Events, effort, rotated)
             }
             // Two inputs are enough where no cache is to be measured around.
+            Kind::Simulator => (Clock::Wall, Effort::SIMULATED, 0),
             _ => (Clock::Wall, Effort::HOST, 0),
         };
         Ok(Self { device, stream, clock, effort, rotated_bytes, numbers: BTreeMap::new() })

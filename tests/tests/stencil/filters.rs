@@ -110,7 +110,8 @@ fn every_fast_kernel_of<T: Element>(device: &Device, strip: usize) {
             check::<T>(device, (wide, result(wide, shape.taps, mode, 0).unwrap()), 0, shape, mode, 3);
             // Copied by elements, or by words.
             let odd = ImageLayout::new(37, 12, channels).unwrap();
-            for mode in 0..BORDERS.len() {
+            // Other borders with other channels: `every_border` has all of them.
+            for mode in (0..BORDERS.len()).filter(|mode| (mode + number + channels) % 3 != 0) {
                 let (pitch, offset) = if (mode + number) % 2 == 0 {
                     (odd.pitch() + 5, 1)
                 } else {
