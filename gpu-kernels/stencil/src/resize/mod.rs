@@ -75,6 +75,27 @@ pub struct Place {
     pub remainder: u32,
 }
 
+/// How far apart the places of two neighbouring outputs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Whole pixels.
+    pixels: i32,
+    /// And so much more, out of `2 · output`.
+    remainder: u32,
+    /// What is missing to one more.
+    room: u32,
+}
+
+impl Place {
+    /// The place of the next output: without the division that [`Axis::place`] takes.
+    #[inline(always)]
+    pub fn next(self, step: Step) -> Self {
+        let carries = self.remainder >= step.room;
+        let remainder = if carries { self.remainder - step.room } else { self.remainder + step.remainder };
+        Self { index: self.index + step.pixels + carries as i32, remainder }
+    }
+}
+
 impl Axis {
     /// The axis that makes `output` pixels of `input`, neither zero.
     pub fn new(input: u32, output: u32) -> Self {
@@ -113,6 +134,14 @@ impl Axis {
         // One more than it should be, so that nothing is negative.
         let (above, remainder) = self.divide(self.centre(output) + self.output as u64);
         Place { index: above as i32 - 1, remainder }
+    }
+
+    /// From the place of an output to that of the next, for [`Place::next`].
+    #[inline(always)]
+    pub fn step(self) -> Step {
+        let pixels = self.input.checked_div(self.output).unwrap_or(0);
+        let remainder = 2 * (self.input - pixels * self.output);
+        Step { pixels: pixels as i32, remainder, room: 2 * self.output - remainder }
     }
 
     /// The pixel that output `output`'s centre is in: the right or lower one where it is between two.
@@ -205,6 +234,13 @@ mod tests {
                 .chain((0..1000).map(|k| (k * 2_654_435_761u64 % outputs as u64) as u32));
             for output in some.chain(outputs.saturating_sub(1000)..outputs) {
                 let Place { index, remainder } = axis.place(output);
+                if output + 1 < outputs {
+                    assert_eq!(
+                        axis.place(output).next(axis.step()),
+                        axis.place(output + 1),
+                        "{input} to {outputs}"
+                    );
+                }
                 // (o + 1/2) · w / n - 1/2, times 2n.
                 let exact = (2 * output as i128 + 1) * input as i128 - outputs as i128;
                 let by = 2 * outputs as i128;
