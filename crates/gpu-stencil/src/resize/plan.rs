@@ -122,7 +122,7 @@ mod tests {
         let narrow = plan(image(9, 9), image(5, 1000), [0; 2]);
         let Shape { width, across, down, .. } = narrow.shape;
         assert_eq!((width, across, down), (4, 1, 1000u32.div_ceil(64 * ROWS)));
-        let wide = plan(image(9, 9), image(1000, ROWS + 1), [0; 2]);
+        let wide = plan(image(9, 9), image(1000, ROWS as usize + 1), [0; 2]);
         let Shape { width, across, down, .. } = wide.shape;
         assert_eq!((width, across, down), (256, 3, 2));
         assert_eq!(wide.launch.grid, [6, 1, 1]);
