@@ -27,7 +27,7 @@ printf '%-44s %9s %9s\n' "" "is" "limit"
 
 # ---- PTX -----------------------------------------------------------------------------------------------------------
 megabytes() { cat "$@" | wc -c | awk '{ printf "%.2f", $1 / 1e6 }'; }
-row "PTX, all families" "$(find gpu-kernels/*/ptx -name '*.ptx' -print0 | xargs -0 cat | wc -c | awk '{ printf "%.2f", $1 / 1e6 }')" 20 MB 33 # not there yet: it may only shrink
+row "PTX, all families" "$(find gpu-kernels/*/ptx -name '*.ptx' -print0 | xargs -0 cat | wc -c | awk '{ printf "%.2f", $1 / 1e6 }')" 20 MB 20
 largest=$(find gpu-kernels/*/ptx -name '*.ptx' -printf '%s %f\n' | sort -n | tail -1)
 row "largest PTX: ${largest#* }" "$(awk -v bytes="${largest%% *}" 'BEGIN { printf "%.0f", bytes / 1e3 }')" 200 kB 220
 for folder in gpu-kernels/*/; do

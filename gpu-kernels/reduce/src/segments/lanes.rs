@@ -65,30 +65,30 @@ impl<R: Computed> Near<R> {
         let together = WARP_CLASS - width + ALONE - loads;
         let all = Members { before, members };
         let in_group = warp::lane_id() & ((1 << width) - 1);
-        let write = |number: u32, result: R::Accumulator| {
-            let segment = self.kept.read(FIRST) as u32 + self.segment(all, number);
+        let write = |segment: u32, result: R::Accumulator| {
             R::write(self.source, self.output, segment as u64, Some(result));
         };
         while warp::uniform(*batch << together < members) {
             let number = (*batch << together) + (warp::lane_id() >> width);
             let number_of = |row: u32| number + ((row >> loads) << WARP_CLASS);
-            let first = self.bounds(all, number);
-            if !is_rolled::<R>()
-                && ALONE < class
-                && class <= WARP_CLASS
-                && let Some(total) = self.full::<V, A>(width, in_group, first)
-            {
-                if in_group == 0 {
-                    write(number, total);
+            let (segment, first) = self.member(all, number);
+            if !is_rolled::<R>() && ALONE < class && class <= WARP_CLASS {
+                // Asked of shared memory before the loads are asked for: behind other warps' loads it waits. (H200, 2^26 `f32` in segments of 32:
+                // warps waited for shared memory and shuffles as long as for memory.)
+                let segment = self.kept.read(FIRST) as u32 + segment;
+                if let Some(total) = self.full::<V, A>(width, in_group, first) {
+                    if in_group == 0 {
+                        write(segment, total);
+                    }
+                    *batch += WARPS;
+                    continue;
                 }
-                *batch += WARPS;
-                continue;
             }
             let mut bounds = [first; ROWS];
             if class < ALONE {
                 unroll::<ROWS>(|row| {
                     if row > 0 {
-                        bounds[row] = self.bounds(all, number_of(row as u32));
+                        bounds[row] = self.member(all, number_of(row as u32)).1;
                     }
                 });
             }
@@ -99,7 +99,7 @@ impl<R: Computed> Near<R> {
             while row < rows {
                 keep_rolled();
                 if in_group == 0 && number_of(row) < members {
-                    write(number_of(row), results[0]);
+                    write(self.kept.read(FIRST) as u32 + self.segment(all, number_of(row)), results[0]);
                 }
                 results = [results[1], results[2], results[3], results[3]];
                 row += 1 << loads;
@@ -210,7 +210,7 @@ impl<R: Computed> Near<R> {
     }
 
     /// The result of a segment that `2^width` lanes take, where all loads of the warp are whole: nothing has to be asked for each of them
-    /// then, nor for each element (H200, 2^26 `f32` in segments of 32: 90 µs, and 100 without). All lanes of a warp together.
+    /// then, nor for each element. All lanes of a warp together.
     #[device]
     #[inline(always)]
     fn full<const V: usize, const A: usize>(
@@ -248,12 +248,12 @@ impl<R: Computed> Near<R> {
         self.sorted.map_or(place, |sorted| sorted.read(place) as u32)
     }
 
-    /// Where one of the members begins and ends; where there is none of this number, somewhere and at the same place.
+    /// One of the members, and where it begins and ends; where there is none of this number, some segment, and one place.
     #[inline(always)]
-    fn bounds(&self, all: Members, number: u32) -> (u32, u32) {
+    fn member(&self, all: Members, number: u32) -> (u32, (u32, u32)) {
         let segment = self.segment(all, number.min(all.members - 1));
-        let begin = self.begins.read(segment);
-        (begin, if number < all.members { self.begins.read(segment + 1) } else { begin })
+        let (begin, end) = (self.begins.read(segment), self.begins.read(segment + 1));
+        (segment, (begin, if number < all.members { end } else { begin }))
     }
 }
 
