@@ -60,7 +60,7 @@ fn shapes(slab: usize) -> Vec<[usize; 3]> {
 
 /// All shapes in turn 0, else every third, with their numbers: for operators whose kernels differ from others' in one instruction.
 fn in_turn(shapes: Vec<[usize; 3]>, turn: usize) -> impl Iterator<Item = (usize, [usize; 3])> {
-    shapes.into_iter().enumerate().filter(move |(number, _)| turn == 0 || (number + turn) % 3 == 0)
+    shapes.into_iter().enumerate().filter(move |(number, _)| turn == 0 || (number + turn).is_multiple_of(3))
 }
 
 /// The shapes of a turn, a buffer of its own for the results. `serially` is the oracle: of values of a shape, in a mode.

@@ -107,7 +107,7 @@ macro_rules! all_of {
                 (empty, nothing): (W, W),
             ) {
                 let sizes = sizes::<S>().into_iter().enumerate();
-                for (number, (len, from)) in sizes.filter(|(number, _)| turn == 0 || (number + turn) % 3 == 0) {
+                for (number, (len, from)) in sizes.filter(|(number, _)| turn == 0 || (number + turn).is_multiple_of(3)) {
                     // All modes of the first sizes; of the longer ones, that take the simulator a while, one each.
                     let modes = if len < 1000 { 0..4 } else { number % 4..number % 4 + 1 };
                     for (exclusive, reverse) in MODES[modes].iter().copied() {
