@@ -84,13 +84,12 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
         if thread == 0 {
             publish(partials, block_idx_x(), result);
         }
-        if warp::uniform(block_ticket.read(0) != blocks - 1) {
+        if block_ticket.read(0) != blocks - 1 {
             return;
         }
         value = R::IDENTITY;
-        // All lanes of a warp together, as far as its first has a block.
         let mut block = thread;
-        while warp::uniform(block - thread % 32 < blocks) {
+        while block < blocks {
             keep_rolled();
             value = take_published::<R>(source, value, partials, block, blocks);
             block += at_once::<R>() * THREADS;
@@ -272,7 +271,7 @@ pub(super) fn of_first_warp<R: Computed>(
     mut result: R::Accumulator,
     warp_results: Shared<u32>,
 ) -> R::Accumulator {
-    if warp::uniform(thread_idx_x() / 32 == 0) {
+    if thread_idx_x() / 32 == 0 {
         let lane = warp::lane_id();
         result = if lane < WARPS {
             Accumulator::from_words(&mut |word| warp_results.read(word * WARPS + lane))
@@ -329,7 +328,7 @@ const fn at_once<R: Computed>() -> u32 {
 }
 
 /// Waits for what the blocks `first`, `first + THREADS`, … publish, [`at_once`] of them as far as there are so many, takes
-/// them in turn and clears their words. All lanes of a warp together, whether they have such blocks or not.
+/// them in turn and clears their words.
 #[device]
 #[inline(always)]
 fn take_published<R: Computed>(
@@ -356,7 +355,7 @@ fn take_published<R: Computed>(
         });
         let mut all = THERE;
         unroll::<AT_ONCE>(|i| unroll::<{ MAX_WORDS as usize }>(|word| all &= words[i][word]));
-        if warp::warp_vote_all(warp::FULL, all != 0) {
+        if all != 0 {
             break;
         }
     }
