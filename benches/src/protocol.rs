@@ -24,8 +24,8 @@ pub trait Work {
     /// Bytes that one launch reads and writes at least.
     fn bytes(&self) -> u64;
 
-    /// Brings all outputs into a state that no launch leaves: fills them with [`POISON`](crate::data::Element::POISON), or, where the
-    /// work is done in place, uploads what it is done on.
+    /// Brings all outputs into a state that no launch leaves: fills them with [`POISON`](crate::data::Element::POISON),
+    /// or, where the work is done in place, uploads what it is done on.
     ///
     /// # Errors
     /// Those of the device.
@@ -37,8 +37,8 @@ pub trait Work {
     /// Those of the device.
     fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error>;
 
-    /// Checks the outputs; `launched` says of each input whether it was launched since they were poisoned. The stream is
-    /// idle.
+    /// Checks the outputs; `launched` says of each input whether it was launched since they were poisoned. The stream
+    /// is idle.
     ///
     /// # Errors
     /// [`Error::Wrong`], [`Error::Strayed`] and those of the device.

@@ -1,4 +1,5 @@
-//! Sums of vectors and of matrices with the grid and the block set by hand, their copies, and the CPU's loop beside them.
+//! Sums of vectors and of matrices with the grid and the block set by hand, their copies, and the CPU's loop beside
+//! them.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -41,8 +42,8 @@ const fn square(test: u32, side: usize, grid: [u32; 2], block: [u32; 2]) -> Conf
     Configuration { test, rows: side, columns: side, repeats: 1, grid, block }
 }
 
-/// Sums of vectors: more elements (1 to 6), more repetitions of few (7 to 9) and of many (10 to 12), larger blocks (13 to 21). Course
-/// on GPU computing, Universidad Nacional del Comahue, table 2.
+/// Sums of vectors: more elements (1 to 6), more repetitions of few (7 to 9) and of many (10 to 12), larger blocks (13
+/// to 21). Course on GPU computing, Universidad Nacional del Comahue, table 2.
 pub const VECTORS: [Configuration; 21] = [
     vector(1, 100, 1, 1, 256),
     vector(2, 1_000, 1, 4, 256),
@@ -67,8 +68,8 @@ pub const VECTORS: [Configuration; 21] = [
     vector(21, 10_000_000, 200, 9766, 1024),
 ];
 
-/// Sums of matrices: more elements (1 to 6), a grid of rows far too wide beside one of squares (7, 8), blocks that are no whole warps
-/// and grids much too large (9 to 12). Table 3 of the same.
+/// Sums of matrices: more elements (1 to 6), a grid of rows far too wide beside one of squares (7, 8), blocks that are
+/// no whole warps and grids much too large (9 to 12). Table 3 of the same.
 pub const MATRICES: [Configuration; 12] = [
     square(1, 100, [4, 4], [32, 32]),
     square(2, 500, [16, 16], [32, 32]),
@@ -173,8 +174,8 @@ impl Copies {
     }
 }
 
-/// Measures `tests`, or those of them that are asked for, and prints a table or lines. Where nothing is said of the size, the
-/// simulator gets them [`smaller`](Configuration::smaller) `by` so much.
+/// Measures `tests`, or those of them that are asked for, and prints a table or lines. Where nothing is said of the
+/// size, the simulator gets them [`smaller`](Configuration::smaller) `by` so much.
 ///
 /// # Errors
 /// Those of the device, a wrong sum, a test that is not there.

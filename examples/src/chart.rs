@@ -82,7 +82,8 @@ pub fn curves(
     for (index, (name, points)) in curves.iter().enumerate() {
         let colour = Palette99::pick(index).to_rgba();
         let points: Vec<(f64, f64)> = points.iter().map(|&(len, time)| (len, time.max(1e-6))).collect();
-        // Where they end the lines lie too close for names: those stand beside, from the top, in the order of the table.
+        // Where they end the lines lie too close for names: those stand beside, from the top, in the order of the
+        // table.
         chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;
         chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
         let (left, top) = (area.dim_in_pixel().0 as i32 - 190, 50 + 22 * index as i32);

@@ -1,4 +1,5 @@
-//! Correlations with the filter in global, constant and shared memory, timed with their copies and counted by the simulator.
+//! Correlations with the filter in global, constant and shared memory, timed with their copies and counted by the
+//! simulator.
 
 use std::error::Error;
 use std::time::Instant;
@@ -25,8 +26,8 @@ pub struct Configuration {
     pub filter: usize,
 }
 
-/// The 26 tests of C. Gimenez, *Computación de Alto Rendimiento en GPU* (2019), table 5: longer filters (1 to 7), longer signals (8 to 13),
-/// and the same again in double precision.
+/// The 26 tests of C. Gimenez, *Computación de Alto Rendimiento en GPU* (2019), table 5: longer filters (1 to 7),
+/// longer signals (8 to 13), and the same again in double precision.
 pub fn configurations() -> Vec<Configuration> {
     let filters = [32, 64, 100, 128, 160, 200, 256].map(|filter| (1_280_000, filter));
     let signals =
@@ -225,7 +226,8 @@ pub struct Counted {
     pub l2_write_hit_rate: f64,
 }
 
-/// Runs a test in the simulator, on the model of `architecture`, with the filter in `memory`; with none, gpu-stencil's own.
+/// Runs a test in the simulator, on the model of `architecture`, with the filter in `memory`; with none, gpu-stencil's
+/// own.
 ///
 /// # Errors
 /// A fault of the simulator, or a wrong result.

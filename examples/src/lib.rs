@@ -1,7 +1,7 @@
 //! What the examples share.
 //!
-//! Functions that launch kernels, read files or draw are `#[inline]`: each is compiled with the examples that call it, so that
-//! building one example does not wait for what the others need.
+//! Functions that launch kernels, read files or draw are `#[inline]`: each is compiled with the examples that call it,
+//! so that building one example does not wait for what the others need.
 
 pub mod additions;
 pub mod chart;

@@ -64,8 +64,8 @@ pub struct Work {
     expected: Vec<f32>,
 }
 
-/// Element `index`: -1, 0 or 1, as a hash decides. Sums of any 2^28 consecutive ones stay far below 2^24, so they are exact in any
-/// order, and all scans give the same bits.
+/// Element `index`: -1, 0 or 1, as a hash decides. Sums of any 2^28 consecutive ones stay far below 2^24, so they are
+/// exact in any order, and all scans give the same bits.
 fn element(index: usize) -> f32 {
     let hash = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((hash >> 40) % 3) as f32 - 1.0

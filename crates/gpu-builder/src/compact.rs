@@ -1,6 +1,6 @@
-//! Writes PTX with fewer bytes. It is kept as text, so that git, a reviewer and `inspect` can read it, and of what the compiler writes a
-//! seventh is indentation, and a third are names: a parameter's holds that of its kernel, a register's its width, a percent sign and up to
-//! four digits.
+//! Writes PTX with fewer bytes. It is kept as text, so that git, a reviewer and `inspect` can read it, and of what the
+//! compiler writes a seventh is indentation, and a third are names: a parameter's holds that of its kernel, a
+//! register's its width, a percent sign and up to four digits.
 //!
 //! One instruction stays one line, and what the assembler makes of the text is the same.
 
@@ -14,8 +14,8 @@ const DYNAMIC: &str = "gpu_launch_sized_workgroup_mem";
 /// What the compiler calls registers, and here: predicates, of 16, 32 and 64 bits.
 const REGISTERS: [(&str, &str); 4] = [("%p", "p"), ("%rs", "h"), ("%r", "r"), ("%rd", "d")];
 
-/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`) and registers (`r1`), those of registers that
-/// are used most being the shortest.
+/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`) and registers (`r1`),
+/// those of registers that are used most being the shortest.
 pub(crate) fn compact(item: &Item) -> String {
     let text = spaces(&item.text)
         .replace(&format!("{}_param_", item.name), "a")

@@ -84,7 +84,8 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
     Ok(ptx.entries().map(one).collect())
 }
 
-/// What the compiler numbers by function: labels of blocks and of jump tables, and stack frames. They are local to the function.
+/// What the compiler numbers by function: labels of blocks and of jump tables, and stack frames. They are local to the
+/// function.
 const NUMBERED: [&str; 3] = ["$L__BB", "$L_brx_", "__local_depot"];
 
 /// The text without the numbers of functions in such names.

@@ -4,9 +4,9 @@
 //! apart: it is slower, cannot bypass L1, and shows that the compiler lost track of a pointer. Kernels are meant to
 //! have none.
 //!
-//! A store of 32 bits of a 64-bit register stores its lower half. But where a floating-point instruction wrote the register,
-//! ptxas (13.0) can take the store for a conversion of its value to an integer (sm_90: `F2I.U32.F64.TRUNC`). rustc's NVPTX
-//! backend writes such stores for `value.to_bits() as u32`.
+//! A store of 32 bits of a 64-bit register stores its lower half. But where a floating-point instruction wrote the
+//! register, ptxas (13.0) can take the store for a conversion of its value to an integer (sm_90: `F2I.U32.F64.TRUNC`).
+//! rustc's NVPTX backend writes such stores for `value.to_bits() as u32`.
 
 use std::collections::HashMap;
 

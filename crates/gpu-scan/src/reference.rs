@@ -1,9 +1,9 @@
 //! The CPU's scans: the oracle of the kernels, and what a machine without a GPU computes with.
 //!
-//! They combine in the kernels' order (see [`gpu_scan_kernels`]), so the results agree bit for bit. The cores take chunks of
-//! tiles that fit their caches in turn: first the tiles' totals, in one read from memory; then, what comes before the chunk being
-//! known, the results, from the cache. So memory is read once and written once, as on the GPU. Within a tile the 32
-//! vectors of a row are what vector instructions work on.
+//! They combine in the kernels' order (see [`gpu_scan_kernels`]), so the results agree bit for bit. The cores take
+//! chunks of tiles that fit their caches in turn: first the tiles' totals, in one read from memory; then, what comes
+//! before the chunk being known, the results, from the cache. So memory is read once and written once, as on the GPU.
+//! Within a tile the 32 vectors of a row are what vector instructions work on.
 
 mod chunks;
 mod part;
@@ -151,7 +151,8 @@ pub(crate) fn over_lanes<S: Scan>(lanes: [S::Register; LANES]) -> [S::Register; 
     step::<S, 16>(&step::<S, 8>(&step::<S, 4>(&lanes)))
 }
 
-/// Lane `i` becomes lane `i - D` combined with lane `i`. From one array to another: in place no vector instruction could do it.
+/// Lane `i` becomes lane `i - D` combined with lane `i`. From one array to another: in place no vector instruction
+/// could do it.
 #[inline(always)]
 fn step<S: Scan, const D: usize>(from: &[S::Register; LANES]) -> [S::Register; LANES] {
     let mut lanes = *from;

@@ -164,8 +164,8 @@ fn shapes_around_tiles_f64() {
     around_tiles::<f64>("shapes_around_tiles_f64", GEMM_TENSOR_SMALL_F64, &[1, 17, 16 * 3]);
 }
 
-/// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders: one tile
-/// with all of it inside, with and without alignment, and several at the edges.
+/// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
+/// one tile with all of it inside, with and without alignment, and several at the edges.
 macro_rules! chosen_kernels {
     ($($test:ident: $T:ty, $kernel:ident, $name:ident, $tile:ident;)*) => { $(
         #[test]
@@ -319,10 +319,10 @@ fn gaps_are_neither_read_nor_written() {
     });
 }
 
-/// The error of a chain of k fused multiply-adds from zero is at most gamma_k · |A| · |B|, gamma_k = k u / (1 - k u), each
-/// element for itself, whatever the order (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1 and
-/// equation 3.5; a fused multiply-add rounds once where a product and a sum round twice). The exact value is taken from f64,
-/// where the products of f32 are exact and whose own error is 2^-29 of the bound.
+/// The error of a chain of k fused multiply-adds from zero is at most gamma_k · |A| · |B|, gamma_k = k u / (1 - k u),
+/// each element for itself, whatever the order (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+/// section 3.1 and equation 3.5; a fused multiply-add rounds once where a product and a sum round twice). The exact
+/// value is taken from f64, where the products of f32 are exact and whose own error is 2^-29 of the bound.
 #[test]
 fn the_error_is_within_the_componentwise_bound() {
     for_each("the_error_is_within_the_componentwise_bound", |device| {
@@ -437,9 +437,9 @@ fn of_hex(text: &str) -> f64 {
     sign * mantissa * 2f64.powi(exponent.parse::<i32>().unwrap() - 4 * fraction.len() as i32)
 }
 
-/// NumPy's own results: `numpy_products.py` writes them. Both sides are within gamma_k · |A| · |B| of the exact product, so
-/// within twice that of each other; the bound itself is computed with a relative error that the third gamma_k covers many
-/// times over.
+/// NumPy's own results: `numpy_products.py` writes them. Both sides are within gamma_k · |A| · |B| of the exact
+/// product, so within twice that of each other; the bound itself is computed with a relative error that the third
+/// gamma_k covers many times over.
 #[test]
 fn products_are_those_of_numpy() {
     assert_eq!([of_hex("0x1.8p+1"), of_hex("-0x1.0p-2")], [3.0, -0.25]);
@@ -473,8 +473,8 @@ fn products_are_those_of_numpy() {
     });
 }
 
-/// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither the
-/// fragments that are read nor the copies, which transpose factors that are contiguous along k.
+/// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
+/// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
 #[test]
 fn inner_loops_have_no_bank_conflicts() {
     let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };

@@ -203,9 +203,9 @@ fn what_is_not_finite_propagates_and_zero_factors_clear_it() {
     });
 }
 
-/// A sum of n products in any order has an error of at most gamma_n · |A| · |x|, gamma_n = n u / (1 - n u) (Higham, Accuracy
-/// and Stability of Numerical Algorithms, 2nd ed., equation 3.5). The exact value is taken from f64, whose own error is 2^-29
-/// of the bound.
+/// A sum of n products in any order has an error of at most gamma_n · |A| · |x|, gamma_n = n u / (1 - n u) (Higham,
+/// Accuracy and Stability of Numerical Algorithms, 2nd ed., equation 3.5). The exact value is taken from f64, whose own
+/// error is 2^-29 of the bound.
 #[test]
 fn the_error_is_within_the_componentwise_bound() {
     for_each("the_error_is_within_the_componentwise_bound", |device| {

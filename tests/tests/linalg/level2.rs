@@ -1,5 +1,5 @@
-//! Outer products, and products of a vector and a symmetric or triangular matrix: one body over all backends, against serial
-//! oracles.
+//! Outer products, and products of a vector and a symmetric or triangular matrix: one body over all backends, against
+//! serial oracles.
 
 use gpu_linalg::{
     Diagonal, Error, Layout, Matrix, MatrixMut, Order, RealElement, Triangle, ger, symv, symv_scratch_len,
@@ -30,7 +30,8 @@ fn values<T: From<f32>>(seed: u64, len: usize) -> Vec<T> {
     floats(seed, len).into_iter().map(Into::into).collect()
 }
 
-/// The documented order: a chain for every [`TILE`] columns, of those that `element` has, and the chains one after the other.
+/// The documented order: a chain for every [`TILE`] columns, of those that `element` has, and the chains one after the
+/// other.
 fn row_sum<T: RealElement>(x: &[T], element: impl Fn(usize) -> Option<T>) -> T {
     let chain = |sum: T, column: usize| element(column).map_or(sum, |a| a.mul_add(x[column], sum));
     let columns: Vec<usize> = (0..x.len()).collect();
@@ -196,7 +197,8 @@ fn any_size_order_stride_and_factor() {
     });
 }
 
-/// What counts as zero meets no infinity of `x`; a zero `beta` clears what was in `y`, a zero `alpha` what is in A and x.
+/// What counts as zero meets no infinity of `x`; a zero `beta` clears what was in `y`, a zero `alpha` what is in A and
+/// x.
 #[test]
 fn what_is_not_finite_propagates_and_what_is_not_there_does_not() {
     for_each("what_is_not_finite_propagates_and_what_is_not_there_does_not", |device| {
@@ -230,9 +232,9 @@ fn what_is_not_finite_propagates_and_what_is_not_there_does_not() {
     });
 }
 
-/// A sum of n products in any order has an error of at most gamma_n · |A| · |x|, gamma_n = n u / (1 - n u) (Higham, Accuracy
-/// and Stability of Numerical Algorithms, 2nd ed., equation 3.5). The exact value is taken from f64, whose own error is 2^-29
-/// of the bound.
+/// A sum of n products in any order has an error of at most gamma_n · |A| · |x|, gamma_n = n u / (1 - n u) (Higham,
+/// Accuracy and Stability of Numerical Algorithms, 2nd ed., equation 3.5). The exact value is taken from f64, whose own
+/// error is 2^-29 of the bound.
 #[test]
 fn the_error_is_within_the_componentwise_bound() {
     for_each("the_error_is_within_the_componentwise_bound", |device| {

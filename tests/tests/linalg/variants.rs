@@ -56,8 +56,8 @@ fn products_with_a_vector_for_any_launch() {
                     let context = format!("{variant:?} {m} × {n}, {threads} threads on {}", device.name());
                     assert_same_bits(&y.to_vec().unwrap(), &expected, &context);
                 }
-                // Products rounded by themselves and added in any order: at most gamma_{n+1} · |A| · |x| away from the exact
-                // value, as the chain is (Higham, Accuracy and Stability, 2nd ed., equation 3.5).
+                // Products rounded by themselves and added in any order: at most gamma_{n+1} · |A| · |x| away from the
+                // exact value, as the chain is (Higham, Accuracy and Stability, 2nd ed., equation 3.5).
                 let blocks = (n as u32).div_ceil(threads);
                 let mut y = device.upload(&vec![f32::NAN; m]).unwrap();
                 let config = LaunchConfig::linear(blocks, threads);

@@ -20,8 +20,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 /// What one line gives, computed one element after the other.
 type ByOracle<E, O> = fn(&[E]) -> Vec<O>;
 
-/// Along every axis: the bits of the reference, and of the oracle where it says what those are; from an aligned start and from
-/// another.
+/// Along every axis: the bits of the reference, and of the oracle where it says what those are; from an aligned start
+/// and from another.
 fn check<R, E>(device: &Device, shape: &[usize], seed: u64, by_oracle: Option<ByOracle<E, R::Output>>)
 where
     E: Sample + for<'a> Operand<Views<'a> = View<'a, E>>,

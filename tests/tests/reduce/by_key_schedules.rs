@@ -1,5 +1,5 @@
-//! The pass that finds runs under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order,
-//! relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
+//! The pass that finds runs under the simulator's schedules: several blocks in flight, started, interleaved and
+//! finished in any order, relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_scan_kernels::SECTION;

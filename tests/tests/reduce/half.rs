@@ -198,9 +198,9 @@ fn any_bits_of_bf16() {
 
 #[test]
 fn the_error_of_a_sum_is_that_of_f32_and_one_rounding() {
-    // A block's 8192 elements go to 1024 accumulators: 8 additions, 2 of a thread's accumulators, 5 + 3 over lanes and warps,
-    // and 9 for the two blocks. That is less than 64, each with a relative error of 2^-24 (of positive numbers); and then
-    // one rounding to 11 bits.
+    // A block's 8192 elements go to 1024 accumulators: 8 additions, 2 of a thread's accumulators, 5 + 3 over lanes and
+    // warps, and 9 for the two blocks. That is less than 64, each with a relative error of 2^-24 (of positive numbers);
+    // and then one rounding to 11 bits.
     let values: Vec<f16> = (0..10_000).map(|index| f16::from_f32(random(3, index) as f32 / 4e9)).collect();
     let exact: f64 = values.iter().map(|half| f64::from(half.to_f32())).sum();
     for_each("the_error_of_a_sum_is_that_of_f32_and_one_rounding", |device| {

@@ -126,8 +126,8 @@ all_of!(all_of_u16, u16, check);
 all_of!(all_of_u32, u32, check);
 all_of!(all_of_u64, u64, check);
 
-/// Reductions that round, or that ties and special values can confuse: the bits of the CPU, whatever the length, the start
-/// and the values.
+/// Reductions that round, or that ties and special values can confuse: the bits of the CPU, whatever the length, the
+/// start and the values.
 #[test]
 fn same_bits_as_the_reference() {
     println!("same_bits_as_the_reference: seed 5e, {} cases a backend", cases());

@@ -177,7 +177,8 @@ fn any_segments_have_the_bits_of_the_reference() {
     });
 }
 
-/// Where all segments of a stretch have one to four loads, lanes take them in their order; where one is empty or longer, by length.
+/// Where all segments of a stretch have one to four loads, lanes take them in their order; where one is empty or
+/// longer, by length.
 #[test]
 fn short_segments_of_different_lengths() {
     fn of<R, E>(device: &Device, values: impl Fn(u64, usize) -> Vec<E>)
@@ -278,7 +279,8 @@ fn segments_by_name() {
     });
 }
 
-/// Launches on a stream share scratch memory one after the other, whole arrays among them, and leave it as they found it.
+/// Launches on a stream share scratch memory one after the other, whole arrays among them, and leave it as they found
+/// it.
 #[test]
 fn launches_share_their_scratch() {
     for_each("launches_share_their_scratch", |device| {

@@ -9,7 +9,8 @@ use gpu_reduce::{
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::for_each;
 
-/// Of segments, among them empty ones where they have a result, and of columns, that start at multiples of 16 bytes and elsewhere.
+/// Of segments, among them empty ones where they have a result, and of columns, that start at multiples of 16 bytes and
+/// elsewhere.
 fn check<R, T>(device: &Device, seed: u64)
 where
     T: Sample + for<'a> Operand<Views<'a> = gpu_core::View<'a, T>>,

@@ -1,5 +1,5 @@
-//! The textbook sums: one body over all variants and backends, against a serial oracle; and what their documentation says
-//! that the simulator counts of them.
+//! The textbook sums: one body over all variants and backends, against a serial oracle; and what their documentation
+//! says that the simulator counts of them.
 
 use gpu_core::Device;
 use gpu_reduce::Error;
@@ -21,7 +21,8 @@ fn run<T: Value>(device: &Device, variant: Variant, values: &[T]) -> T {
     output.to_vec().unwrap()[0]
 }
 
-/// Whole numbers of magnitude up to 256, from a fixed seed: sums of up to 2^16 of them are exact in `f32`, in any order.
+/// Whole numbers of magnitude up to 256, from a fixed seed: sums of up to 2^16 of them are exact in `f32`, in any
+/// order.
 fn whole_numbers(seed: u64, len: usize) -> Vec<f32> {
     floats(seed, len).into_iter().map(|value| (value * 2.0).trunc()).collect()
 }
@@ -68,9 +69,9 @@ fn long_arrays_take_three_launches_and_several_turns() {
 
 #[test]
 fn rounding_stays_within_its_bound_and_is_the_same_every_time() {
-    // Any order of n - 1 additions errs by at most (n - 1) u / (1 - (n - 1) u) times the sum of magnitudes, u being 2^-24
-    // (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). The oracle adds in f64: it errs 2^-29 times as much,
-    // for which twice the u below has room.
+    // Any order of n - 1 additions errs by at most (n - 1) u / (1 - (n - 1) u) times the sum of magnitudes, u being
+    // 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). The oracle adds in f64: it errs 2^-29 times
+    // as much, for which twice the u below has room.
     const LEN: usize = 5000;
     let values = floats(7, LEN);
     let exact: f64 = values.iter().map(|&value| f64::from(value)).sum();

@@ -1,4 +1,5 @@
-//! Scans along rows and columns: one body over all backends, against a serial loop, against the CPU's bits, and under schedules.
+//! Scans along rows and columns: one body over all backends, against a serial loop, against the CPU's bits, and under
+//! schedules.
 
 use core::fmt::Debug;
 
@@ -58,12 +59,14 @@ fn shapes(slab: usize) -> Vec<[usize; 3]> {
     ]
 }
 
-/// All shapes in turn 0, else every third, with their numbers: for operators whose kernels differ from others' in one instruction.
+/// All shapes in turn 0, else every third, with their numbers: for operators whose kernels differ from others' in one
+/// instruction.
 fn in_turn(shapes: Vec<[usize; 3]>, turn: usize) -> impl Iterator<Item = (usize, [usize; 3])> {
     shapes.into_iter().enumerate().filter(move |(number, _)| turn == 0 || (number + turn).is_multiple_of(3))
 }
 
-/// The shapes of a turn, a buffer of its own for the results. `serially` is the oracle: of values of a shape, in a mode.
+/// The shapes of a turn, a buffer of its own for the results. `serially` is the oracle: of values of a shape, in a
+/// mode.
 fn all_apart<S>(
     device: &Device,
     turn: usize,

@@ -1,5 +1,5 @@
-//! The CPU's scans of lengths that no simulator is asked for. Here and not beside them, where they would be optimized with their crate: that takes
-//! 20 seconds, and running them as they are one.
+//! The CPU's scans of lengths that no simulator is asked for. Here and not beside them, where they would be optimized
+//! with their crate: that takes 20 seconds, and running them as they are one.
 
 use gpu_scan::Options;
 use gpu_scan::kernels::{GROUP, Max, Scan, Shape, Sum};
@@ -39,7 +39,8 @@ fn reverse_and_in_place() {
     }
 }
 
-/// Results of more than 32 MB, which go past the caches, from whatever address on, and a length that ends within a row of vectors.
+/// Results of more than 32 MB, which go past the caches, from whatever address on, and a length that ends within a row
+/// of vectors.
 #[test]
 fn more_than_caches_hold() {
     let len = (32 << 20) / size_of::<u32>() + 4099;
@@ -66,8 +67,8 @@ fn more_than_caches_hold() {
     }
 }
 
-/// The bound of the order: every element passes through at most `depth` additions on its way into a result, so the error
-/// is at most depth·u/(1 - depth·u) times the sum of magnitudes (Higham, Accuracy and Stability, section 4.2).
+/// The bound of the order: every element passes through at most `depth` additions on its way into a result, so the
+/// error is at most depth·u/(1 - depth·u) times the sum of magnitudes (Higham, Accuracy and Stability, section 4.2).
 #[test]
 fn the_error_is_within_the_bound_of_the_order() {
     let len = 3_000_017;

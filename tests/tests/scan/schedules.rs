@@ -1,5 +1,6 @@
-//! The one-pass scan under the simulator's schedules: several blocks in flight, started, interleaved and finished in any
-//! order, relaxed loads that may be stale. A block of two warps and small tiles makes many tiles, groups and sections affordable.
+//! The one-pass scan under the simulator's schedules: several blocks in flight, started, interleaved and finished in
+//! any order, relaxed loads that may be stale. A block of two warps and small tiles makes many tiles, groups and
+//! sections affordable.
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_scan::{Options, reference};
@@ -104,7 +105,8 @@ fn a_thousand_schedules_of_a_few_tiles() {
     }
 }
 
-/// More than two sections, so that starts of sections travel too; and shorter launches between, with the same scratch memory.
+/// More than two sections, so that starts of sections travel too; and shorter launches between, with the same scratch
+/// memory.
 #[test]
 fn schedules_of_several_sections() {
     let values = gpu_tests::data::floats(19, 2 * SECTION as usize * 256 + 1000);

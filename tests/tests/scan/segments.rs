@@ -1,5 +1,5 @@
-//! Scans of segments by flags, offsets, keys and of one length: one body over all backends, against a serial loop and against the CPU's
-//! bits.
+//! Scans of segments by flags, offsets, keys and of one length: one body over all backends, against a serial loop and
+//! against the CPU's bits.
 
 use core::fmt::Debug;
 
@@ -327,7 +327,8 @@ fn one_segment_is_the_whole_array() {
     });
 }
 
-/// Offsets far from where they would be if all segments were alike: short segments, and many empty ones, on one side of the array.
+/// Offsets far from where they would be if all segments were alike: short segments, and many empty ones, on one side of
+/// the array.
 #[test]
 fn segments_that_are_nowhere_near_alike() {
     const SHORT: u32 = 70_000;

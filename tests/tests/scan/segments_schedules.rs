@@ -1,4 +1,5 @@
-//! Scans of segments under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order.
+//! Scans of segments under the simulator's schedules: several blocks in flight, started, interleaved and finished in
+//! any order.
 
 use crate::support::scan::{MODES, Sample, assert_same};
 use crate::support::segments::{serial, starts_of};

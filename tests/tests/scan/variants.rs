@@ -1,5 +1,5 @@
-//! The textbook scans: one body over all variants and backends, against a serial oracle; and what their documentation says
-//! that the simulator counts of them.
+//! The textbook scans: one body over all variants and backends, against a serial oracle; and what their documentation
+//! says that the simulator counts of them.
 
 use gpu_core::Device;
 use gpu_scan::Error;

@@ -1,4 +1,5 @@
-//! Every scan of every type of elements: one body over all backends, against a serial oracle and against the CPU's bits.
+//! Every scan of every type of elements: one body over all backends, against a serial oracle and against the CPU's
+//! bits.
 
 use crate::support::scan::{MODES, Sample, assert_same, every_wide_type, serial};
 use gpu_core::Device;
@@ -17,8 +18,8 @@ fn options<O>((exclusive, reverse): (bool, bool), initial: Option<O>) -> Options
     }
 }
 
-/// The scan of `values` from `from` on, on a device and on the CPU, has the bits of `expected`; so it has in place and, where
-/// it starts at `to` of the output, into an output that is aligned otherwise.
+/// The scan of `values` from `from` on, on a device and on the CPU, has the bits of `expected`; so it has in place and,
+/// where it starts at `to` of the output, into an output that is aligned otherwise.
 fn one<S>(
     device: &Device,
     values: &[S::Item],
@@ -100,7 +101,8 @@ macro_rules! all_of {
             type W = <T as Sample>::Oracle;
             fn operator<S: Instance<Item = T, Output = T>>(
                 device: &Device,
-                // All sizes in turn 0, else every third: for operators whose kernels differ from others' in one instruction.
+                // All sizes in turn 0, else every third: for operators whose kernels differ from others' in one
+                // instruction.
                 turn: usize,
                 step: impl Fn(W, W) -> W,
                 // What an exclusive scan starts with, and what an inclusive one does.

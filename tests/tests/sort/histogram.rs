@@ -77,7 +77,8 @@ fn even<T: Sample>(device: &Device, len: usize, from: usize, bins: usize, lower:
     assert_eq!(wide.to_vec().unwrap(), all, "64 bits, {}", context());
 }
 
-/// Lengths around vectors, starts that are not aligned, numbers of bins with 32 copies, fewer, one, and in global memory.
+/// Lengths around vectors, starts that are not aligned, numbers of bins with 32 copies, fewer, one, and in global
+/// memory.
 fn evens<T: Sample>(device: &Device, lower: T::Bound, upper: T::Bound) {
     for (len, from) in [(0, 0), (1, 0), (15, 1), (16, 0), (33, 3), (1000, 1)] {
         even::<T>(device, len, from, 10, lower, upper);

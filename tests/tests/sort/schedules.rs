@@ -1,5 +1,5 @@
-//! The one-sweep sort under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order,
-//! relaxed loads that may be stale. Blocks of two warps and digits of five bits make many tiles affordable.
+//! The one-sweep sort under the simulator's schedules: several blocks in flight, started, interleaved and finished in
+//! any order, relaxed loads that may be stale. Blocks of two warps and digits of five bits make many tiles affordable.
 
 use gpu_core::Device;
 use gpu_sim::{Config, Record};
@@ -138,7 +138,8 @@ fn a_thousand_schedules_of_a_pass() {
     }
 }
 
-/// Several digits, so that counts are left by a pass for the next one; and several launches a pass, as for more than 2^30 keys.
+/// Several digits, so that counts are left by a pass for the next one; and several launches a pass, as for more than
+/// 2^30 keys.
 #[test]
 fn many_schedules_of_several_passes_and_launches() {
     println!("many_schedules_of_several_passes_and_launches: seeds 1000 to 1099");

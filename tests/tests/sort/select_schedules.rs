@@ -1,5 +1,5 @@
-//! The one-pass selection under the simulator's schedules: several blocks in flight, started, interleaved and finished in any order,
-//! relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
+//! The one-pass selection under the simulator's schedules: several blocks in flight, started, interleaved and finished
+//! in any order, relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
 
 use gpu_core::Device;
 use gpu_scan_kernels::select::{Flags, Kept, Shape, select};

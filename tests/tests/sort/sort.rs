@@ -1,5 +1,5 @@
-//! The sort of every type of keys, with every width of values: one body over all backends, against a stable serial sort that compares
-//! in the type's own terms.
+//! The sort of every type of keys, with every width of values: one body over all backends, against a stable serial sort
+//! that compares in the type's own terms.
 
 use gpu_tests::data::random;
 use std::cmp::Ordering;

@@ -94,7 +94,8 @@ fn check_every_type(
     check::<f64>(device, layouts, gaps.1, shape, mode, seed);
 }
 
-/// Every fast kernel of a type, with aligned rows and with others, strips and blocks that end within the image, every border.
+/// Every fast kernel of a type, with aligned rows and with others, strips and blocks that end within the image, every
+/// border.
 fn every_fast_kernel_of<T: Element>(device: &Device, strip: usize) {
     for (number, taps) in [3, 5, 7, 9, 11].into_iter().enumerate() {
         for (channels, separable) in [(1, true), (3, true), (4, true), (1, false), (3, false), (4, false)] {
@@ -321,7 +322,8 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     assert!(matches!(error, Error::Sigma { actual: -1.0 }), "{error}");
 }
 
-/// More bands of rows than threads, and rows of several chunks, on the CPU; several blocks one below the other elsewhere.
+/// More bands of rows than threads, and rows of several chunks, on the CPU; several blocks one below the other
+/// elsewhere.
 #[test]
 fn bands_and_blocks_meet() {
     for_each("bands_and_blocks_meet", |device| {

@@ -1,4 +1,5 @@
-//! Iterated stencils: one body over all backends, against a serial oracle, NumPy's results, exact solutions and what is conserved.
+//! Iterated stencils: one body over all backends, against a serial oracle, NumPy's results, exact solutions and what is
+//! conserved.
 
 use gpu_core::Device;
 use gpu_stencil::Error;
@@ -134,8 +135,9 @@ fn check<T: GridElement + Bits>(device: &Device, case: Case<'_>, of: fn(f32) -> 
     assert_same_bits(&actual, &expected, &format!("{case:?} on {}", device.name()));
 }
 
-/// Planes on which strips end everywhere: a strip of eight steps writes 112 columns, of four 120 (56 of `f64`), and 64 rows or more. In
-/// the last ones a strip has neighbours on all sides, and takes the way without edges, rows being aligned or not.
+/// Planes on which strips end everywhere: a strip of eight steps writes 112 columns, of four 120 (56 of `f64`), and 64
+/// rows or more. In the last ones a strip has neighbours on all sides, and takes the way without edges, rows being
+/// aligned or not.
 #[test]
 fn strips_around_every_boundary() {
     for_each("strips_around_every_boundary", |device| {
@@ -162,8 +164,8 @@ fn strips_around_every_boundary() {
     });
 }
 
-/// Volumes whose rows are whole vectors, and fill more than a warp's 512 bytes, and such that do not; more planes than a block marches
-/// through.
+/// Volumes whose rows are whole vectors, and fill more than a warp's 512 bytes, and such that do not; more planes than
+/// a block marches through.
 #[test]
 fn volumes_around_every_boundary() {
     for_each("volumes_around_every_boundary", |device| {
@@ -275,8 +277,9 @@ fn the_results_are_numpys() {
 /// A wave on a torus is an eigenvector of a step of the heat equation: it decays by
 /// `lambda = 1 - 4 alpha (sin²(pi k / rows) + sin²(pi l / columns))` each step.
 ///
-/// With `alpha` up to 1/4 the weights are not negative and their sum is 1, but for the rounding of the middle one, so a step makes no error
-/// larger, and adds one of at most `gamma_5` times the largest value for its chain, and one unit for that weight: after n steps less than
+/// With `alpha` up to 1/4 the weights are not negative and their sum is 1, but for the rounding of the middle one, so a
+/// step makes no error larger, and adds one of at most `gamma_5` times the largest value for its chain, and one unit
+/// for that weight: after n steps less than
 /// `8 n u`, for the start and the comparison's own powers and cosines 16 u more, as all values are at most 1.
 #[test]
 fn waves_decay_as_they_should() {
@@ -318,8 +321,8 @@ fn heat_is_neither_made_nor_lost() {
     });
 }
 
-/// A cold plane but for some cells, far enough from each other and from the edge: what becomes of each is what becomes of one in a small
-/// plane. Quarters are exact, so the sum stays.
+/// A cold plane but for some cells, far enough from each other and from the edge: what becomes of each is what becomes
+/// of one in a small plane. Quarters are exact, so the sum stays.
 fn spots_far_apart(device: &Device, rows: usize, columns: usize, spots: &[[usize; 2]], steps: usize) {
     let (grid, heat) = (Grid::plane(rows, columns).unwrap(), Stencil::heat(2, 0.25f32).unwrap());
     let mut state = device.zeroed::<f32>(grid.len()).unwrap();
@@ -393,7 +396,8 @@ fn residuals_are_those_of_the_next_step() {
     });
 }
 
-/// On a plane whose edges are fixed at the values of a harmonic polynomial, Jacobi's method ends there: the second differences of
+/// On a plane whose edges are fixed at the values of a harmonic polynomial, Jacobi's method ends there: the second
+/// differences of
 /// `x² - y²` are exact, so a step changes nothing.
 #[test]
 fn harmonic_polynomials_stay() {

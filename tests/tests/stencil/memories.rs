@@ -1,4 +1,5 @@
-//! What the simulator counts of the textbook's correlations: where the filter is shows in the loads, and where the sum is in the stores.
+//! What the simulator counts of the textbook's correlations: where the filter is shows in the loads, and where the sum
+//! is in the stores.
 
 use gpu_core::Device;
 use gpu_sim::metrics::{Architecture, Metrics};
@@ -27,7 +28,8 @@ fn count(memory: Memory, sum: Sum) -> Metrics {
     Metrics::of_all(&device.as_simulator().unwrap().take_reports())
 }
 
-/// A warp's 32 elements of the signal are 4 sectors where they start at a multiple of 8 elements, and else 5; a tap for all lanes is one.
+/// A warp's 32 elements of the signal are 4 sectors where they start at a multiple of 8 elements, and else 5; a tap for
+/// all lanes is one.
 #[test]
 fn transactions_are_what_the_accesses_say() {
     let taps = TAPS as u64;
@@ -52,8 +54,9 @@ fn transactions_are_what_the_accesses_say() {
     }
 }
 
-/// As the textbook found: the filter in global memory makes the most transactions of the L1, and all memories store alike. That its L2
-/// has more too is not so any more: taps and signal are in the L1 after their first use, whichever memory has the filter.
+/// As the textbook found: the filter in global memory makes the most transactions of the L1, and all memories store
+/// alike. That its L2 has more too is not so any more: taps and signal are in the L1 after their first use, whichever
+/// memory has the filter.
 #[test]
 fn the_caches_see_the_filter_in_global_memory() {
     let [global, constant, shared] = Memory::ALL.map(|memory| count(memory, Sum::Register));

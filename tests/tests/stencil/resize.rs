@@ -212,8 +212,8 @@ fn any_image_to_any_size() {
     });
 }
 
-/// A thread of the general kernels has 4 columns and 8 rows, 256 of them share a row at most; one of the kernel for halves stores 8
-/// bytes of 4 rows.
+/// A thread of the general kernels has 4 columns and 8 rows, 256 of them share a row at most; one of the kernel for
+/// halves stores 8 bytes of 4 rows.
 #[test]
 fn sizes_around_every_boundary() {
     for_each("sizes_around_every_boundary", |device| {
@@ -280,7 +280,8 @@ fn what_is_not_finite_stays_where_it_is_and_the_same_everywhere() {
     });
 }
 
-/// The bound of the documentation, with the terms of higher order: 11 u m, against the exact value in double the precision.
+/// The bound of the documentation, with the terms of higher order: 11 u m, against the exact value in double the
+/// precision.
 #[test]
 fn floats_err_by_no_more_than_the_bound() {
     for_each("floats_err_by_no_more_than_the_bound", |device| {
@@ -312,9 +313,9 @@ fn floats_err_by_no_more_than_the_bound() {
     });
 }
 
-/// SciPy computes places with three roundings, each by 2^-53 of at most 16 pixels; along an axis the result changes by at most 2m a
-/// pixel, so two axes make 2 · 3 · 16 · 2 = 192 units of 2^-53 m of it. Its four products of three factors, and their sum, err by 8
-/// at most, ours by 11.
+/// SciPy computes places with three roundings, each by 2^-53 of at most 16 pixels; along an axis the result changes by
+/// at most 2m a pixel, so two axes make 2 · 3 · 16 · 2 = 192 units of 2^-53 m of it. Its four products of three
+/// factors, and their sum, err by 8 at most, ours by 11.
 #[test]
 fn scipy_gives_the_same() {
     let text = include_str!("../data/scipy_resize.txt");

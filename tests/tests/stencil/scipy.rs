@@ -1,4 +1,5 @@
-//! SciPy's results (`data/stencil_scipy.py`): bit for bit by the `scipy` module, within the error bound by the filters themselves.
+//! SciPy's results (`data/stencil_scipy.py`): bit for bit by the `scipy` module, within the error bound by the filters
+//! themselves.
 
 use gpu_core::Device;
 use gpu_stencil::scipy::{self, Axis};
@@ -93,7 +94,8 @@ fn check_bits<T: Element + scipy::Exact>(device: &Device, case: &Case<'_>, outsi
         "gaussian_filter" => {
             let weights = values::<f64>(case.parameters[1]);
             let ours = SeparableFilter::<f64>::gaussian(case.number(0), 4.0).unwrap();
-            // Both are two roundings and an exp, which may err by an ulp, from the exact weights: 3 ulps of difference at most.
+            // Both are two roundings and an exp, which may err by an ulp, from the exact weights: 3 ulps of difference
+            // at most.
             assert_eq!(ours.row().len(), weights.len(), "{}", case.line);
             for (ours, theirs) in ours.row().iter().zip(&weights) {
                 assert!(
@@ -140,10 +142,11 @@ fn the_scipy_module_has_scipys_bits() {
     });
 }
 
-/// The filters against SciPy's, where that computes in `f64` as well: each is a sum of `n` products, one rounding a link at most two,
-/// so either is within γ(2n) · Σ|w||x| of the exact result, where γ(k) = k·u / (1 - k·u) (Higham, *Accuracy and Stability*, 2002, §3.1),
-/// and they are within twice that of each other. Two passes count as one of as many links; normalised weights sum up to 1 within the
-/// same bound, which is what SciPy's passes, each with its own constant outside, differ by.
+/// The filters against SciPy's, where that computes in `f64` as well: each is a sum of `n` products, one rounding a
+/// link at most two, so either is within γ(2n) · Σ|w||x| of the exact result, where γ(k) = k·u / (1 - k·u) (Higham,
+/// *Accuracy and Stability*, 2002, §3.1), and they are within twice that of each other. Two passes count as one of as
+/// many links; normalised weights sum up to 1 within the same bound, which is what SciPy's passes, each with its own
+/// constant outside, differ by.
 #[test]
 fn filters_are_within_the_bound_of_scipys() {
     for_each("filters_are_within_the_bound_of_scipys", |device| {
@@ -208,8 +211,8 @@ fn filters_are_within_the_bound_of_scipys() {
     });
 }
 
-/// `f32` against sums in `f64`, whose own error is as nothing: γ(n) · Σ|w||x|, n links for a full filter and those of row and column
-/// for a separable one. A fused link is one rounding; the first is one too.
+/// `f32` against sums in `f64`, whose own error is as nothing: γ(n) · Σ|w||x|, n links for a full filter and those of
+/// row and column for a separable one. A fused link is one rounding; the first is one too.
 #[test]
 fn floats_are_within_the_bound_of_the_exact_result() {
     for_each("floats_are_within_the_bound_of_the_exact_result", |device| {

@@ -1,4 +1,5 @@
-//! Convolution and correlation of one dimension: one body over all backends, against a serial oracle, SciPy's results and a bound.
+//! Convolution and correlation of one dimension: one body over all backends, against a serial oracle, SciPy's results
+//! and a bound.
 
 use gpu_core::{Device, Kind};
 use gpu_stencil::Error;
@@ -57,7 +58,8 @@ fn check<T: SignalElement + Bits>(device: &Device, signal: &[T], filter: &[T]) {
     }
 }
 
-/// Lengths around those of vectors, rings, pieces of the filter (512) and tiles (768 or 640 outputs a block of 64 threads).
+/// Lengths around those of vectors, rings, pieces of the filter (512) and tiles (768 or 640 outputs a block of 64
+/// threads).
 #[test]
 fn lengths_around_every_boundary() {
     for_each("lengths_around_every_boundary", |device| {
@@ -157,8 +159,8 @@ fn the_results_are_scipys() {
     });
 }
 
-/// A chain of m fused multiply-adds is at most gamma_m · sum |f||x| from the exact value (Higham, equation 3.5), for which the sum in
-/// double, of exact products, stands: its own error is 2^-29 of that bound.
+/// A chain of m fused multiply-adds is at most gamma_m · sum |f||x| from the exact value (Higham, equation 3.5), for
+/// which the sum in double, of exact products, stands: its own error is 2^-29 of that bound.
 #[test]
 fn errors_are_within_the_bound() {
     for_each("errors_are_within_the_bound", |device| {
@@ -243,7 +245,8 @@ fn the_textbooks_have_the_same_bits() {
     });
 }
 
-/// A signal of zeros but for some ones: the filter, reversed, around each of them, and its sum as often as there are ones.
+/// A signal of zeros but for some ones: the filter, reversed, around each of them, and its sum as often as there are
+/// ones.
 fn ones_in_zeros(device: &Device, len: usize, places: &[usize]) {
     let mut signal = device.zeroed::<f32>(len).unwrap();
     for &place in places {

@@ -160,7 +160,8 @@ fn any_subset_of_the_outputs() {
 #[test]
 fn wide_images_and_small_ones() {
     for_each("wide_images_and_small_ones", |device| {
-        // Three strips and blocks of the fast kernels, in whole vectors and in words; two channels, which only the general ones take.
+        // Three strips and blocks of the fast kernels, in whole vectors and in words; two channels, which only the
+        // general ones take.
         let wide = [(540, 19, 1), (176, 19, 3), (180, 9, 3), (136, 19, 4), (150, 4, 2)];
         // As small as the fast kernels take images, and smaller.
         let small = [(1, 1, 1), (2, 5, 1), (3, 3, 1), (3, 3, 3), (5, 4, 3), (3, 3, 4), (2, 4, 4)];

@@ -1,4 +1,5 @@
-//! Textures: one body over all backends, against a serial oracle in double precision and the bound of eight-bit weights, which
+//! Textures: one body over all backends, against a serial oracle in double precision and the bound of eight-bit
+//! weights, which
 //! `gpu_stencil::texture` derives.
 
 use gpu_core::texture::{AddressMode, Descriptor, FilterMode, Invalid, ReadMode, Texel, Texture};
@@ -144,7 +145,8 @@ fn check<T: Subject>(
         let (low, high) =
             all.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
         let magnitude = low.abs().max(high.abs());
-        // Coordinates of f32, and a rounding or two of each lerp; a normalised integer is rounded once, or between texels to 65,535ths.
+        // Coordinates of f32, and a rounding or two of each lerp; a normalised integer is rounded once, or between
+        // texels to 65,535ths.
         let coordinate = extents.iter().map(|&n| n as f64 * 2f64.powi(-23)).sum::<f64>();
         let roundings = match (weight > 0.0, normalized) {
             (true, _) => 8.0,

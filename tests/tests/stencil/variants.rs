@@ -133,9 +133,9 @@ fn divergence_of_sobel_is_what_its_guards_say() {
     let reports = device.as_simulator().unwrap().take_reports();
     let [x, y, of_magnitude] = &reports[reports.len() - 3..] else { panic!("{} launches", reports.len()) };
 
-    // A warp has 16 pixels of two rows: 47 × 250 of the 47 × 256 have pixels. The guard divides those that have both inner ones and
-    // others: at the left and at the right edge all, but the last ones, whose two rows (498 and 499) have no inner pixels; else the
-    // first ones, of row 0 and 1.
+    // A warp has 16 pixels of two rows: 47 × 250 of the 47 × 256 have pixels. The guard divides those that have both
+    // inner ones and others: at the left and at the right edge all, but the last ones, whose two rows (498 and 499)
+    // have no inner pixels; else the first ones, of row 0 and 1.
     let diverging = 2 * 249 + 45;
     for report in [x, y, of_magnitude] {
         assert_eq!(Metrics::new(report).divergent_branch, diverging, "{:?}", report.kernel);

@@ -1,4 +1,5 @@
-//! Permutations, batches and in-place transpositions of elements of every size: one body over all backends, against serial oracles.
+//! Permutations, batches and in-place transpositions of elements of every size: one body over all backends, against
+//! serial oracles.
 
 use gpu_core::{Device, Element};
 use gpu_sim::Operation;
@@ -168,8 +169,8 @@ fn batches_offsets_and_leading_dimensions() {
     });
 }
 
-/// Three tiles of bytes each way, of which one touches no border and the others each side of it, from and to any address; matrices that are
-/// smaller than a sector; windows that end with a tile's last row.
+/// Three tiles of bytes each way, of which one touches no border and the others each side of it, from and to any
+/// address; matrices that are smaller than a sector; windows that end with a tile's last row.
 #[test]
 fn bytes_that_lie_anywhere() {
     for_each("bytes_that_lie_anywhere", |device| {
@@ -186,10 +187,10 @@ fn bytes_that_lie_anywhere() {
     });
 }
 
-/// No word takes more than one pass through the 32 banks of shared memory, no vector of 16 bytes more than a warp's four: neither where
-/// rows arrive, nor where they are turned, nor where columns are read. (Columns lie alike, so that lanes which have nothing of a column
-/// have nothing of any: the simulator counts a lane's first access with the first of the others. Only the borders' zeros and single bytes
-/// are stored in other sizes.)
+/// No word takes more than one pass through the 32 banks of shared memory, no vector of 16 bytes more than a warp's
+/// four: neither where rows arrive, nor where they are turned, nor where columns are read. (Columns lie alike, so that
+/// lanes which have nothing of a column have nothing of any: the simulator counts a lane's first access with the first
+/// of the others. Only the borders' zeros and single bytes are stored in other sizes.)
 #[test]
 fn tiles_of_bytes_have_no_bank_conflicts() {
     let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };

@@ -62,7 +62,8 @@ fn squares_of_any_multiple_of_vectors() {
     });
 }
 
-/// Blocks that start, interleave and end in any order: no two touch the same bytes, and none reads shared memory before it is written.
+/// Blocks that start, interleave and end in any order: no two touch the same bytes, and none reads shared memory before
+/// it is written.
 #[test]
 fn no_schedule_shows_a_race() {
     for seed in 0..6 {
@@ -74,7 +75,8 @@ fn no_schedule_shows_a_race() {
     }
 }
 
-/// Whole rows of tiles are whole sectors, and no access to shared memory takes more passes through its banks than its bytes need.
+/// Whole rows of tiles are whole sectors, and no access to shared memory takes more passes through its banks than its
+/// bytes need.
 #[test]
 fn accesses_have_no_bank_conflicts_and_no_unused_bytes() {
     let device = Device::simulator_with(Config { record: Record::Full, ..Config::default() });

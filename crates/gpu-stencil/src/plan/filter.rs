@@ -8,9 +8,9 @@ use super::blocks;
 use crate::error::Error;
 use crate::image::ImageLayout;
 
-/// Rows of a block of a fast kernel, at least. Few rows were the best of an H200 wherever memory is what counts, presumably as blocks
-/// that march far drift apart, and what they read and write at a time is less and less in one place. (5 × 5 of `f32`, 16384²: 562 µs with 8
-/// rows, 609 with 32, 657 with 128, 787 with 448.)
+/// Rows of a block of a fast kernel, at least. Few rows were the best of an H200 wherever memory is what counts,
+/// presumably as blocks that march far drift apart, and what they read and write at a time is less and less in one
+/// place. (5 × 5 of `f32`, 16384²: 562 µs with 8 rows, 609 with 32, 657 with 128, 787 with 448.)
 const MIN_ROWS: u32 = 8;
 /// And at most.
 const MAX_ROWS: u32 = 128;
@@ -67,8 +67,8 @@ pub(crate) fn aligned(to: usize, bytes: usize, layout: ImageLayout, address: u64
 }
 
 impl Plan {
-    /// The plan for a filter of elements `T`, summed as `S`, of images of one shape; `instances` are the taps and channels of the fast
-    /// kernels, `addresses` those of input and output.
+    /// The plan for a filter of elements `T`, summed as `S`, of images of one shape; `instances` are the taps and
+    /// channels of the fast kernels, `addresses` those of input and output.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].
@@ -81,7 +81,8 @@ impl Plan {
         addresses: [u64; 2],
     ) -> Result<Self, Error> {
         let (taps_x, taps_y) = window.taps;
-        // But for each block as many rows are computed twice as the filter has taps, less one: the more a row costs, the more rows.
+        // But for each block as many rows are computed twice as the filter has taps, less one: the more a row costs,
+        // the more rows.
         let is_float = size_of::<T>() == size_of::<S>();
         let rows = match separable {
             true if is_float => taps_y * taps_y / 2,
@@ -104,7 +105,8 @@ impl Plan {
         plan.with_blocks(output)
     }
 
-    /// The plan for gradients of images of one shape; `instances` as for [`Plan::filter`], `output` the extents of the outputs.
+    /// The plan for gradients of images of one shape; `instances` as for [`Plan::filter`], `output` the extents of the
+    /// outputs.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].
@@ -125,8 +127,8 @@ impl Plan {
         plan.with_blocks(output)
     }
 
-    /// All but the number of blocks; of the general kernel also without its launch, its rows and blocks side by side. A block of the fast
-    /// one has about `rows` rows.
+    /// All but the number of blocks; of the general kernel also without its launch, its rows and blocks side by side. A
+    /// block of the fast one has about `rows` rows.
     fn of<T>(
         instances: &[(u32, u32)],
         window: Window,

@@ -31,8 +31,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for elements of `bytes` bytes; layouts and addresses are those of the input and the output, of as many channels and
-    /// images, at least one.
+    /// The plan for elements of `bytes` bytes; layouts and addresses are those of the input and the output, of as many
+    /// channels and images, at least one.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].

@@ -153,7 +153,8 @@ pub fn gaussian_filter<T: Exact>(
     subject.correlate1d(columns.view(), &weights, Axis::X, 0)
 }
 
-/// `scipy.ndimage.uniform_filter(input, (height, width), mode=border)`. As SciPy does, an axis along which the extent is 1 is left out.
+/// `scipy.ndimage.uniform_filter(input, (height, width), mode=border)`. As SciPy does, an axis along which the extent
+/// is 1 is left out.
 ///
 /// # Errors
 /// As [`correlate1d`].
@@ -205,8 +206,8 @@ pub fn laplace<T: Exact>(input: Image<'_, T>, border: Border<T>) -> Result<Buffe
     Ok(sum)
 }
 
-/// `scipy.ndimage.correlate(input, weights, mode=border, origin=(y, x))`, with the filter's own origin. Weights of no more than an
-/// epsilon are left out, as SciPy does.
+/// `scipy.ndimage.correlate(input, weights, mode=border, origin=(y, x))`, with the filter's own origin. Weights of no
+/// more than an epsilon are left out, as SciPy does.
 ///
 /// # Errors
 /// As [`correlate1d`].

@@ -20,8 +20,8 @@ mod sealed {
         /// Enqueues a pass of `correlate1d`.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the images, the output shared with nothing, and the launch must have a
-        /// thread for each element.
+        /// Until the kernel has ended the accessors must hold the images, the output shared with nothing, and the
+        /// launch must have a thread for each element.
         unsafe fn correlate1d(
             stream: &Stream,
             config: LaunchConfig,
@@ -160,8 +160,8 @@ pub(super) fn correlate1d<T: Exact>(
     table[..weights.len()].copy_from_slice(weights);
     let (input, output) = (input.as_global(), output.as_global_mut());
     let weights = Constant::new(table);
-    // SAFETY: both views hold the images (checked by the caller), and the output is exclusive; everything is freed only after the work
-    // enqueued before.
+    // SAFETY: both views hold the images (checked by the caller), and the output is exclusive; everything is freed only
+    // after the work enqueued before.
     unsafe { T::correlate1d(stream, config(lines.elements)?, input, output, lines, outside, weights)? };
     Ok(())
 }

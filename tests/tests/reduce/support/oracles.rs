@@ -7,8 +7,8 @@ use gpu_std::half::{bf16, f16};
 
 use crate::support::reduce::Sample;
 
-/// The oracles of sums and products. They are exact in the type they accumulate in if the elements are [`Sample::whole_numbers`], and
-/// the result is narrowed once.
+/// The oracles of sums and products. They are exact in the type they accumulate in if the elements are
+/// [`Sample::whole_numbers`], and the result is narrowed once.
 pub trait Oracle: Sample {
     fn total(values: &[Self]) -> Self;
     fn product(values: &[Self]) -> Self;
@@ -148,8 +148,8 @@ macro_rules! every_type {
     };
 }
 
-/// Calls `$check!(reduction, oracle)` for every reduction of one array of `$E`, which is `integer` or `float`. The elements must be
-/// [`Sample::whole_numbers`].
+/// Calls `$check!(reduction, oracle)` for every reduction of one array of `$E`, which is `integer` or `float`. The
+/// elements must be [`Sample::whole_numbers`].
 #[macro_export]
 macro_rules! every_reduction {
     ($E:ident, $check:ident) => {
