@@ -27,12 +27,13 @@ printf '%-44s %9s %9s\n' "" "is" "limit"
 
 # ---- PTX -----------------------------------------------------------------------------------------------------------
 megabytes() { cat "$@" | wc -c | awk '{ printf "%.2f", $1 / 1e6 }'; }
-row "PTX, all families" "$(find gpu-kernels/*/ptx -name '*.ptx' -print0 | xargs -0 cat | wc -c | awk '{ printf "%.2f", $1 / 1e6 }')" 20 MB 20
+ptx_megabytes() { find "$@" -name '*.ptx' -print0 | xargs -0 cat | wc -c | awk '{ printf "%.2f", $1 / 1e6 }'; }
+row "PTX, all families" "$(ptx_megabytes gpu-kernels/*/ptx)" 20 MB 20
 largest=$(find gpu-kernels/*/ptx -name '*.ptx' -printf '%s %f\n' | sort -n | tail -1)
 row "largest PTX: ${largest#* }" "$(awk -v bytes="${largest%% *}" 'BEGIN { printf "%.0f", bytes / 1e3 }')" 200 kB 220
 for folder in gpu-kernels/*/; do
     family=$(basename "$folder")
-    printf '  %-42s %9s %9s MB, %s files\n' "$family" "$(find "$folder/ptx" -name '*.ptx' -print0 | xargs -0 cat | wc -c | awk '{ printf "%.2f", $1 / 1e6 }')" "" \
+    printf '  %-42s %9s %9s MB, %s files\n' "$family" "$(ptx_megabytes "$folder/ptx")" "" \
         "$(find "$folder/ptx" -name '*.ptx' | wc -l)"
 done
 
