@@ -10,7 +10,8 @@ use gpu_benches::{Error, first_use, provenance};
 use gpu_core::Device;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Times the first use of every kernel on a GPU: the driver compiles its PTX, with the cache of compiled kernels off.
+/// Times the first use of every kernel on a GPU, the median of three passes over all of them: the driver compiles its PTX,
+/// with the cache of compiled kernels off.
 ///
 /// Exit codes: 0 the limits are kept, 1 they are not or a kernel did not load, 2 wrong arguments, 3 there is no GPU.
 #[derive(Parser)]
@@ -64,7 +65,7 @@ fn run(args: &Args) -> Result<bool, Error> {
     let device = Device::cuda(args.ordinal).map_err(Error::NoGpu)?;
     let provenance = provenance::of(&device, args.commit.as_deref())?;
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} kernels, {eta} left");
-    let bar = ProgressBar::new(found.len() as u64)
+    let bar = ProgressBar::new((first_use::PASSES * found.len()) as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let uses = first_use::measure(&device, &found, &provenance, || bar.inc(1))?;
     bar.finish_and_clear();

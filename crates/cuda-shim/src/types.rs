@@ -79,6 +79,7 @@ enumerations! {
     CUjit_option {
         CU_JIT_ERROR_LOG_BUFFER = 5,
         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+        CU_JIT_OPTIMIZATION_LEVEL = 7,
     }
 
     /// Which calls of other threads are an error while a stream is captured.

@@ -3,11 +3,13 @@
 //! - Each kernel gets a text of its own, with what it reaches: a driver that compiles it compiles nothing else.
 //! - Comments go: they name the compiler and number its call sequences.
 //! - `.file`, `.loc` and debug sections go: they name paths.
-//! - The markers `__launch_bounds_<entry>` that `#[kernel(launch_bounds(…))]` leaves, two u32 each, become `.maxntid`
-//!   and `.minnctapersm` of their entry, and go. rustc has no attribute for these directives.
+//! - The markers `__launch_bounds_<entry>` that `#[kernel]` leaves, three u32 each, become `.maxntid` and `.minnctapersm`
+//!   of their entry and the comment `// -O1` before it all, and go. rustc has no attribute for these directives.
 //! - Labels lose the number of their function, so that a kernel's text does not depend on its neighbours.
 //! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
 //! - Indentation goes, and the names of parameters, registers and labels become short (`compact.rs`).
+
+use std::collections::BTreeMap;
 
 use crate::compact::compact;
 use crate::kernel_crate::ImageSpec;
@@ -50,13 +52,15 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
     }
 
     let markers: Vec<Item> = ptx.items.iter().filter(|item| item.name.starts_with(MARKER)).cloned().collect();
+    let mut levels: BTreeMap<String, u32> = BTreeMap::new();
     for marker in &markers {
-        let bounds = marker_bounds(marker).map_err(|why| fault(marker.line, why))?;
+        let (bounds, level) = marker_words(marker).map_err(|why| fault(marker.line, why))?;
         let name = &marker.name[MARKER.len()..];
         let entry = ptx.items.iter_mut().find(|item| item.kind == Kind::Entry && item.name == name);
         let entry = entry
             .ok_or_else(|| fault(marker.line, format!("launch bounds of `{name}`, which is no entry")))?;
         insert_bounds(entry, bounds).map_err(|why| fault(entry.line, why))?;
+        levels.insert(name.to_string(), level);
     }
 
     let index = ptx.index();
@@ -69,7 +73,10 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
         kept.sort_unstable();
         let mut items: Vec<Item> = kept.into_iter().map(|index| ptx.items[index].clone()).collect();
         names::shorten(&mut items);
-        let mut text = format!("// {crate_name}, {}. Written by gpu-builder; do not edit.\n", entry.name);
+        let mut text = String::from("// Written by gpu-builder; do not edit.\n");
+        if let Some(level) = levels.get(&entry.name).copied().filter(|level| *level > 0) {
+            text.push_str(&format!("// -O{level}\n"));
+        }
         let mut last = Kind::Prototype;
         for item in &items {
             if item.kind != last || !matches!(item.kind, Kind::Directive | Kind::Variable) {
@@ -103,9 +110,11 @@ fn plain_labels(text: &str) -> String {
     plain
 }
 
-/// What a marker says. The compiler writes it as words or as bytes, and leaves zeros at the end out.
-fn marker_bounds(marker: &Item) -> Result<Bounds, String> {
-    let odd = || format!("launch bounds are two u32, and this is `{}`", marker.text);
+/// The launch bounds and the optimisation level that a marker holds. The compiler writes it as words or as bytes, and leaves zeros at the
+/// end out.
+fn marker_words(marker: &Item) -> Result<(Bounds, u32), String> {
+    const WORDS: usize = 3;
+    let odd = || format!("launch bounds and optimisation level are three u32, and this is `{}`", marker.text);
     let values = match marker.text.split_once('{') {
         Some((_, list)) => {
             let list = list.split_once('}').ok_or_else(odd)?.0;
@@ -116,20 +125,25 @@ fn marker_bounds(marker: &Item) -> Result<Bounds, String> {
         None => Vec::new(),
     };
     let head = marker.text.split('=').next().unwrap_or("");
-    let words = if head.contains(".b8 ") && head.contains("[8]") && values.len() <= 8 {
-        let mut bytes = [0u8; 8];
-        for (byte, value) in bytes.iter_mut().zip(values) {
-            *byte = u8::try_from(value).map_err(|_| odd())?;
+    let mut words = [0_u32; WORDS];
+    if head.contains(".b8 ") && head.contains("[12]") && values.len() <= 4 * WORDS {
+        for (at, value) in values.into_iter().enumerate() {
+            let byte = u8::try_from(value).map_err(|_| odd())?;
+            words[at / 4] |= u32::from(byte) << (at % 4 * 8);
         }
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        [word(0), word(4)]
-    } else if (head.contains(".u32 ") || head.contains(".b32 ")) && head.contains("[2]") && values.len() <= 2
+    } else if (head.contains(".u32 ") || head.contains(".b32 "))
+        && head.contains("[3]")
+        && values.len() <= WORDS
     {
-        [values.first().copied().unwrap_or(0), values.get(1).copied().unwrap_or(0)]
+        words[..values.len()].copy_from_slice(&values);
     } else {
         return Err(odd());
-    };
-    Ok(Bounds { max_threads: words[0], min_blocks: words[1] })
+    }
+    let [max_threads, min_blocks, level] = words;
+    if level > 3 {
+        return Err(format!("the optimisation level is at most 3, and this is {level}"));
+    }
+    Ok((Bounds { max_threads, min_blocks }, level))
 }
 
 /// Writes `.maxntid` and `.minnctapersm` between an entry's parameters and its body.
@@ -177,11 +191,11 @@ mod tests {
         both
     }
 
-    fn with_marker(marker: &str) -> Result<Bounds> {
+    fn with_marker(marker: &str) -> Result<Finished> {
         let text = format!(
             ".version 7.4\n.target sm_75\n.address_size 64\n{marker}\n.visible .entry k()\n{{\nret;\n}}"
         );
-        finish("c", &SPEC, &text).map(|done| done[0].bounds)
+        finish("c", &SPEC, &text).map(|mut done| done.remove(0))
     }
 
     #[test]
@@ -210,11 +224,7 @@ mod tests {
             assert!(scale.text.contains(kept), "`{kept}` is gone");
             assert!(!empty.text.contains(kept), "`{kept}` belongs to the other kernel");
         }
-        assert!(
-            scale
-                .text
-                .starts_with("// kernels, scale. Written by gpu-builder; do not edit.\n\n.version 7.4\n")
-        );
+        assert!(scale.text.starts_with("// Written by gpu-builder; do not edit.\n\n.version 7.4\n"));
         assert!(scale.text.ends_with("}\n"));
     }
 
@@ -233,25 +243,35 @@ mod tests {
 
     #[test]
     fn markers_are_read_as_bytes_and_as_words() {
-        let bounds = |marker: &str| with_marker(marker).expect(marker);
+        let bounds = |marker: &str| with_marker(marker).expect(marker).bounds;
         let both = Bounds { max_threads: 1024, min_blocks: 2 };
-        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[8] = {0, 4, 0, 0, 2};"), both);
-        assert_eq!(bounds(".visible .global .align 4 .u32 __launch_bounds_k[2] = {1024, 2};"), both);
+        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[12] = {0, 4, 0, 0, 2};"), both);
+        assert_eq!(bounds(".visible .global .align 4 .u32 __launch_bounds_k[3] = {1024, 2};"), both);
         let threads = Bounds { max_threads: 64, min_blocks: 0 };
-        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[8] = {64};"), threads);
-        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[8];"), Bounds::default());
+        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[12] = {64};"), threads);
+        assert_eq!(bounds(".visible .global .align 4 .b8 __launch_bounds_k[12];"), Bounds::default());
+    }
+
+    #[test]
+    fn the_optimisation_level_is_a_comment_at_the_head() {
+        let level = |marker: &str| Ptx::opt_level(&with_marker(marker).expect(marker).text);
+        assert_eq!(level(".visible .global .align 4 .u32 __launch_bounds_k[3] = {64, 2, 1};"), Some(1));
+        let bytes = ".visible .global .align 4 .b8 __launch_bounds_k[12] = {64, 0, 0, 0, 0, 0, 0, 0, 3};";
+        assert_eq!(level(bytes), Some(3));
+        assert_eq!(level(".visible .global .align 4 .u32 __launch_bounds_k[3] = {64, 2};"), None);
     }
 
     #[test]
     fn markers_that_make_no_sense_are_refused() {
         let why = |marker: &str| with_marker(marker).expect_err(marker).to_string();
-        let word = |a, b| format!(".global .align 4 .u32 __launch_bounds_k[2] = {{{a}, {b}}};");
-        assert!(why(&word(1025, 0)).contains("1025 threads"));
-        assert!(why(&word(128, 33)).contains("33 blocks"));
-        assert!(why(&word(0, 4)).contains("bounds no threads"));
-        assert!(why(".global .align 8 .u64 __launch_bounds_k[2] = {1, 2};").contains("two u32"));
+        let word = |a, b, c| format!(".global .align 4 .u32 __launch_bounds_k[3] = {{{a}, {b}, {c}}};");
+        assert!(why(&word(1025, 0, 0)).contains("1025 threads"));
+        assert!(why(&word(128, 33, 0)).contains("33 blocks"));
+        assert!(why(&word(0, 4, 0)).contains("bounds no threads"));
+        assert!(why(&word(128, 4, 4)).contains("at most 3, and this is 4"));
+        assert!(why(".global .align 8 .u64 __launch_bounds_k[3] = {1, 2};").contains("three u32"));
         assert!(
-            why(".global .align 4 .u32 __launch_bounds_other[2] = {1, 2};")
+            why(".global .align 4 .u32 __launch_bounds_other[3] = {1, 2};")
                 .contains("`other`, which is no entry")
         );
     }

@@ -101,6 +101,12 @@ impl Ptx {
         self.directive(".target")
     }
 
+    /// The assembler's optimisation level, from the comment `// -O1` at the head of a text; `None` where it says nothing.
+    pub fn opt_level(text: &str) -> Option<u32> {
+        let mut comments = text.lines().take_while(|line| line.starts_with("//"));
+        comments.find_map(|line| line.strip_prefix("// -O")?.parse().ok())
+    }
+
     fn directive(&self, name: &str) -> Option<&str> {
         let item = self.items.iter().find(|item| item.kind == Kind::Directive && item.name == name)?;
         Some(item.text[name.len()..].trim())

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::process::output;
+use crate::ptx::Ptx;
 use crate::ptxas::{self, Usage};
 use crate::{Error, Result};
 
@@ -85,8 +86,12 @@ impl Ptxas {
     /// # Errors
     /// [`Error::Command`] where ptxas does not start.
     pub fn assemble(&self, ptx: &Path, target: &str, cubin: &Path) -> Result<Assembled> {
+        let text = std::fs::read_to_string(ptx).map_err(Error::io(ptx))?;
         let mut command = Command::new(&self.path);
         command.args(["--verbose", "--gpu-name", target, "--output-file"]).arg(cubin).arg(ptx);
+        if let Some(level) = Ptx::opt_level(&text) {
+            command.arg(format!("--opt-level={level}"));
+        }
         let ended = command.output().map_err(|error| Error::Command {
             command: crate::process::display(&command),
             status: "not started".into(),

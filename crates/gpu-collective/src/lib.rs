@@ -1,6 +1,7 @@
 //! What kernels are composed of: numbers as threads hold and exchange them, and elements sixteen bytes at a time.
 //!
-//! - [`number`]: the numbers that kernels compute with, what a thread holds of them in registers, and what threads hand to each other.
+//! - [`number`]: the numbers that kernels compute with, what a thread holds of them in registers, and what threads
+//!   hand to each other.
 //! - [`item`]: an element of an array, or a pair of elements at the same index of two, and where it comes from.
 //! - [`quad`]: sixteen bytes from any element on.
 #![no_std]

@@ -1,7 +1,7 @@
 //! The numbers that are reduced, and what a thread holds of them in registers.
 //!
-//! Integers of 1 and 2 bytes are computed with in 32 bits and cut to size at the end: modulo 2^8 or 2^16 that is the same,
-//! and the GPU has no narrower arithmetic.
+//! Integers of 1 and 2 bytes are computed with in 32 bits and cut to size at the end: modulo 2^8 or 2^16 that is the
+//! same, and the GPU has no narrower arithmetic.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
@@ -47,8 +47,9 @@ macro_rules! two_words {
             #[inline(always)]
             fn word(self, index: u32) -> u32 {
                 let bits: u64 = $to(self);
-                // Opaque, so that the half is in a register of its own: rustc's NVPTX backend would store it as 32 bits of the
-                // register of 64 that an `add.f64` wrote, which ptxas (13.0) can take for a conversion to `u32`.
+                // Opaque, so that the half is in a register of its own: rustc's NVPTX backend would store it as 32
+                // bits of the register of 64 that an `add.f64` wrote, which ptxas (13.0) can take for a conversion to
+                // `u32`.
                 opaque((bits >> (32 * index)) as u32)
             }
             #[inline(always)]

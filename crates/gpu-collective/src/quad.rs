@@ -1,8 +1,9 @@
 //! Sixteen bytes from any element on.
 //!
-//! A segment starts anywhere, but loads of 16 bytes start at multiples of 16. So a thread reads the words that hold its elements, one after
-//! the other, and shifts them into place where elements are shorter: 9 instructions, where one load for each element would take a
-//! thread sixteen of `u8`. All but the first of these loads find their sectors on the way to the L1: they are the plain cached ones.
+//! A segment starts anywhere, but loads of 16 bytes start at multiples of 16. So a thread reads the words that hold
+//! its elements, one after the other, and shifts them into place where elements are shorter: 9 instructions, where
+//! one load for each element would take a thread sixteen of `u8`. All but the first of these loads find their sectors
+//! on the way to the L1: they are the plain cached ones.
 
 use gpu_std::bits::funnel_shift_right;
 use gpu_std::half::{bf16, f16};

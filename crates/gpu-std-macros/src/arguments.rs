@@ -1,9 +1,9 @@
 //! What stands in the parentheses of `#[kernel(…)]`.
 
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, Result, Token, parenthesized};
+use syn::{Error, Expr, Ident, LitInt, Result, Token, parenthesized};
 
-/// `images = sm_75_90, prefix = name, launch_bounds(threads, blocks), programmatic`, in any order.
+/// `images = sm_75_90, prefix = name, launch_bounds(threads, blocks), opt_level = 1, programmatic`, in any order.
 #[derive(Default)]
 pub struct Arguments {
     /// The architectures that it is compiled for; none for a kernel that only the simulator runs.
@@ -12,6 +12,8 @@ pub struct Arguments {
     pub prefix: Option<Ident>,
     pub threads: Option<Expr>,
     pub blocks: Option<Expr>,
+    /// The assembler's optimisation level, 1 to 3; 0 where not given.
+    pub opt_level: u32,
     pub programmatic: bool,
 }
 
@@ -81,6 +83,16 @@ impl Parse for Arguments {
                 let mut list = list.into_iter();
                 arguments.threads = list.next();
                 arguments.blocks = list.next();
+            } else if key == "opt_level" {
+                if arguments.opt_level != 0 {
+                    return Err(Error::new(key.span(), "`opt_level` is given twice"));
+                }
+                input.parse::<Token![=]>()?;
+                let level: LitInt = input.parse()?;
+                arguments.opt_level = level.base10_parse()?;
+                if !(1..=3).contains(&arguments.opt_level) {
+                    return Err(Error::new(level.span(), format!("`opt_level` is 1, 2 or 3, found {level}")));
+                }
             } else if key == "programmatic" {
                 if arguments.programmatic {
                     return Err(Error::new(key.span(), "`programmatic` is given twice"));
@@ -88,7 +100,8 @@ impl Parse for Arguments {
                 arguments.programmatic = true;
             } else {
                 let message = format!(
-                    "unknown argument `{key}`; expected `images = …`, `prefix = …`, `launch_bounds(…)` or `programmatic`"
+                    "unknown argument `{key}`; expected `images = …`, `prefix = …`, `launch_bounds(…)`, `opt_level = …` or \
+                     `programmatic`"
                 );
                 return Err(Error::new(key.span(), message));
             }

@@ -105,7 +105,7 @@ fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) ->
     let targets = arguments.images.iter().map(|architecture| architecture.target());
     let attributes = without_docs(&function.attrs);
     let body = &function.block;
-    let bounds = bounds(arguments);
+    let (bounds, opt_level) = (bounds(arguments), arguments.opt_level);
     let marker = format_ident!("__launch_bounds_{}", name);
     let entries: Vec<_> = (0..parameters.len()).map(|index| format_ident!("entry_{}", index)).collect();
     let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
@@ -118,7 +118,10 @@ fn device(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) ->
         const _: () = {
             #[unsafe(no_mangle)]
             #[allow(non_upper_case_globals)]
-            pub static #marker: [u32; 2] = #bounds;
+            pub static #marker: [u32; 3] = {
+                let [threads, blocks] = #bounds;
+                [threads, blocks, #opt_level]
+            };
 
             #[inline(always)]
             fn __kernel_body(#(#declared),*) #body

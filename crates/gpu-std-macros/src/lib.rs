@@ -13,13 +13,17 @@ use proc_macro::TokenStream;
 /// `#[kernel(images = sm_75_90, launch_bounds(256, 4))]`: every part is optional, each bound a constant
 /// `u32` expression, the second one optional.
 ///
-/// - `images` names the architectures that gpu-builder compiles it for, in one word: `sm_75_90` for the compute capabilities
-///   7.5 and 9.0, each with all later ones; `sm_90a` for exactly 9.0. On the GPU's target the entry is there under
-///   `cfg(image = "sm_75")` and `cfg(image = "sm_90")`; for the host its PTX is taken from `ptx/<entry>.sm_75.ptx` of the
-///   kernel crate, or of the folder that the environment variable `GPU_PTX_DIR` names to the compiler. Without `images` the
-///   kernel runs in the simulator only.
-/// - `prefix = segments` names the entry `segments_f` where the function is `f`: entries of one crate need different names.
+/// - `images` names the architectures that gpu-builder compiles it for, in one word: `sm_75_90` for the compute
+///   capabilities 7.5 and 9.0, each with all later ones; `sm_90a` for exactly 9.0. On the GPU's target the entry is
+///   there under `cfg(image = "sm_75")` and `cfg(image = "sm_90")`; for the host its PTX is taken from
+///   `ptx/<entry>.sm_75.ptx` of the kernel crate, or of the folder that the environment variable `GPU_PTX_DIR` names
+///   to the compiler. Without `images` the kernel runs in the simulator only.
+/// - `prefix = segments` names the entry `segments_f` where the function is `f`: entries of one crate need different
+///   names.
 /// - `launch_bounds(threads, blocks)`: the most threads of a block, and how many blocks should fit on a multiprocessor.
+/// - `opt_level = 1`: what the driver's assembler is to spend on it, from 1 to 3; where it is not given, the driver's
+///   own level, its highest. A kernel that is as fast with 1 is there a tenth to a fifth sooner when it is used for
+///   the first time: measure both.
 /// - `programmatic`: see `gpu_std::launch::KernelMeta`.
 ///
 /// On the host a kernel `f` gives the function `f` (one thread of it) and a type `f` with the constant `META` and

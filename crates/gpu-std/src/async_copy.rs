@@ -7,16 +7,16 @@
 //! sync_threads();                  // … and every other thread's part of it too
 //! ```
 //!
-//! The GPU has the instruction from sm_80 on; in images for older ones a copy is a load and a store, which has ended when
-//! the thread goes on.
+//! The GPU has the instruction from sm_80 on; in images for older ones a copy is a load and a store, which has ended
+//! when the thread goes on.
 
 use crate::backend::async_copy as backend;
 use crate::memory::{Element, Global, Shared, vector_bytes};
 
 /// Starts to copy `N` elements, 4, 8 or 16 bytes in all, from `source[source_index..]` to `target[target_index..]`.
 ///
-/// Both addresses must be multiples of the bytes copied. 16 bytes bypass the L1. Reading the target before [`wait`], or by
-/// another thread before a barrier after its wait, is a race.
+/// Both addresses must be multiples of the bytes copied. 16 bytes bypass the L1. Reading the target before [`wait`],
+/// or by another thread before a barrier after its wait, is a race.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn copy<T: Element, const N: usize>(
@@ -31,8 +31,9 @@ pub fn copy<T: Element, const N: usize>(
 
 /// [`copy`] of the first `elements` of the `N`; the others become zero and are not read from global memory.
 ///
-/// compute-sanitizer's memcheck does not know that: where `elements` is neither 0 nor `N`, it wants all `N` to be inside an
-/// allocation, and reports the end of one as an invalid read. What shall be clean there copies element by element.
+/// compute-sanitizer's memcheck does not know that: where `elements` is neither 0 nor `N`, it wants all `N` to be
+/// inside an allocation, and reports the end of one as an invalid read. What shall be clean there copies element by
+/// element.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn copy_or_zero<T: Element, const N: usize>(

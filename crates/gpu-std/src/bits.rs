@@ -10,8 +10,8 @@ mod backend {
     }
 }
 
-/// Four of the eight bytes of `low` (0 to 3) and `high` (4 to 7): hexadecimal digit `i` of `selector`, from the right, says
-/// which becomes byte `i`. CUDA's `__byte_perm`; of a digit the lower three bits count.
+/// Four of the eight bytes of `low` (0 to 3) and `high` (4 to 7): hexadecimal digit `i` of `selector`, from the
+/// right, says which becomes byte `i`. CUDA's `__byte_perm`; of a digit the lower three bits count.
 ///
 /// ```
 /// assert_eq!(gpu_std::bits::byte_permute(0x3322_1100, 0x7766_5544, 0x7041), 0x7700_4411);
@@ -21,8 +21,8 @@ pub fn byte_permute(low: u32, high: u32, selector: u32) -> u32 {
     backend::byte_permute(low, high, selector & 0x7777)
 }
 
-/// The 32 bits of `high` and `low`, side by side, that begin at bit `bits` of `low`. CUDA's `__funnelshift_r`; of `bits` the
-/// lower five bits count.
+/// The 32 bits of `high` and `low`, side by side, that begin at bit `bits` of `low`. CUDA's `__funnelshift_r`; of
+/// `bits` the lower five bits count.
 ///
 /// ```
 /// assert_eq!(gpu_std::bits::funnel_shift_right(0x3322_1100, 0x7766_5544, 8), 0x4433_2211);

@@ -27,8 +27,8 @@ pub trait Float:
     fn abs(self) -> Self;
     /// The square root, correctly rounded.
     fn sqrt(self) -> Self;
-    /// The whole part, as `as u32`: 0 below and for NaN, `u32::MAX` above. Of `f32` one instruction, where LLVM would bound what the
-    /// instruction bounds itself.
+    /// The whole part, as `as u32`: 0 below and for NaN, `u32::MAX` above. Of `f32` one instruction, where LLVM would
+    /// bound what the instruction bounds itself.
     fn to_u32(self) -> u32;
 }
 

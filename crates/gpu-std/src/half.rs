@@ -1,9 +1,10 @@
 //! Floating-point numbers of 16 bits: stored as such, computed with as `f32`.
 //!
-//! Slices of other crates' types with the same bits, such as `half::f16`, become slices of these by `bytemuck::cast_slice`.
+//! Slices of other crates' types with the same bits, such as `half::f16`, become slices of these by
+//! `bytemuck::cast_slice`.
 //!
-//! Both conversions are correctly rounded, to even, and give the same bits on the host, in the simulator and on the GPU; of
-//! NaNs only that they are.
+//! Both conversions are correctly rounded, to even, and give the same bits on the host, in the simulator and on the
+//! GPU; of NaNs only that they are.
 //!
 //! ```
 //! use gpu_std::half::{bf16, f16};

@@ -18,12 +18,19 @@ pub struct Image {
 }
 
 impl Image {
-    /// The PTX version that the text states, times ten (`.version 7.4` is 74): with it the oldest driver that takes it. `None` where the
-    /// text does not say.
+    /// The PTX version that the text states, times ten (`.version 7.4` is 74): with it the oldest driver that takes
+    /// it. `None` where the text does not say.
     pub fn isa(&self) -> Option<u32> {
         let after = self.ptx.split_once(".version")?.1;
         let (major, minor) = after.split_whitespace().next()?.split_once('.')?;
         Some(major.parse::<u32>().ok()? * 10 + minor.parse::<u32>().ok()?)
+    }
+
+    /// The optimisation level that the driver's assembler is to use, from the comment `// -O1` at the head of the
+    /// text. `None` where it says nothing: then the driver's own, its highest.
+    pub fn opt_level(&self) -> Option<u32> {
+        let mut comments = self.ptx.lines().take_while(|line| line.starts_with("//"));
+        comments.find_map(|line| line.strip_prefix("// -O")?.parse().ok())
     }
 }
 
@@ -32,8 +39,8 @@ impl Image {
 pub struct KernelMeta {
     /// The name of the entry in the PTX.
     pub name: &'static str,
-    /// Its PTX, for one or more architectures; the best one for a device is the largest `arch` that runs there. None for a kernel that
-    /// only the simulator runs.
+    /// Its PTX, for one or more architectures; the best one for a device is the largest `arch` that runs there. None
+    /// for a kernel that only the simulator runs.
     pub images: &'static [Image],
     /// The sizes of its parameters in bytes.
     pub parameters: &'static [usize],

@@ -137,8 +137,9 @@ impl<T: Element> Global<T> {
         self.0.load_read_only::<1>(index)[0]
     }
 
-    /// Element `index` through the read-only path where that is below `limit`, elsewhere `otherwise`. One predicated load: a branch around
-    /// [`Self::read_only`] would do the same with more code. Nothing may write it while the kernel runs.
+    /// Element `index` through the read-only path where that is below `limit`, elsewhere `otherwise`. One predicated
+    /// load: a branch around [`Self::read_only`] would do the same with more code. Nothing may write it while the
+    /// kernel runs.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn read_only_below(self, index: u32, limit: u32, otherwise: T) -> T {
@@ -170,9 +171,9 @@ impl<T: Element> Global<T> {
         self.0.load_streaming(index)
     }
 
-    /// Asks for the 128 bytes around element `index`, to be in the L2 when they are read (`prefetch.global.L2`). Nobody waits for them, and
-    /// nothing is read: whoever writes there later is seen by whoever reads later still, as without it. The element must be inside
-    /// the allocation.
+    /// Asks for the 128 bytes around element `index`, to be in the L2 when they are read (`prefetch.global.L2`).
+    /// Nobody waits for them, and nothing is read: whoever writes there later is seen by whoever reads later still,
+    /// as without it. The element must be inside the allocation.
     ///
     /// ```
     /// use gpu_std::prelude::*;

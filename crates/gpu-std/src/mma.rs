@@ -9,11 +9,12 @@
 //! | B, `K` × 8, `K / 4` elements | row `t + 4 * i`, column `g` |
 //! | C, 16 × 8, 4 elements | row `g + 8 * (i / 2)`, column `2 * t + i % 2` |
 //!
-//! In the simulator an element of the result is a chain of fused multiply-adds over ascending `k`, starting with C. PTX does
-//! not say in which order the hardware adds; whether it gives the same bits is for a test on the device to show.
+//! In the simulator an element of the result is a chain of fused multiply-adds over ascending `k`, starting with C.
+//! PTX does not say in which order the hardware adds; whether it gives the same bits is for a test on the device to
+//! show.
 //!
-//! Each is one instruction in images for sm_90 and later; for sm_80, which has smaller ones, it is several (`m8n8k4`, over
-//! ascending `k`). For older ones it does not compile.
+//! Each is one instruction in images for sm_90 and later; for sm_80, which has smaller ones, it is several (`m8n8k4`,
+//! over ascending `k`). For older ones it does not compile.
 
 use crate::backend::mma as backend;
 

@@ -2,9 +2,10 @@
 
 /// The same word, of which the compiler no longer knows where it came from. It costs no instruction.
 ///
-/// What is computed from it a second time is computed a second time: where a cheap value, such as a byte of a loaded word,
-/// is needed early and late in a kernel, the compiler would otherwise hold it in a register of its own all the while. As the
-/// bound of a loop it keeps the loop from being unrolled: for paths that are rarely taken, and loops around a large body.
+/// What is computed from it a second time is computed a second time: where a cheap value, such as a byte of a loaded
+/// word, is needed early and late in a kernel, the compiler would otherwise hold it in a register of its own all the
+/// while. As the bound of a loop it keeps the loop from being unrolled: for paths that are rarely taken, and loops
+/// around a large body.
 ///
 /// ```
 /// assert_eq!(gpu_std::opaque(7), 7);
@@ -16,12 +17,13 @@ pub fn opaque(word: u32) -> u32 {
     word
 }
 
-/// The same word, for the counter of a loop, as the first thing in its body: then neither the compiler nor the driver's
-/// assembler writes the body several times. Both do it to loops whose number of iterations is computed before them, and an
-/// [`opaque`] bound keeps only the compiler from it, where the number of iterations is constant. It costs no instruction.
+/// The same word, for the counter of a loop, as the first thing in its body: then neither the compiler nor the
+/// driver's assembler writes the body several times. Both do it to loops whose number of iterations is computed
+/// before them, and an [`opaque`] bound keeps only the compiler from it, where the number of iterations is constant.
+/// It costs no instruction.
 ///
-/// For what is rarely executed, or executed often and long enough as it is: unrolled, it is most of what the driver has to
-/// compile before a kernel's first launch, and its registers may be those that the loops that matter lack.
+/// For what is rarely executed, or executed often and long enough as it is: unrolled, it is most of what the driver
+/// has to compile before a kernel's first launch, and its registers may be those that the loops that matter lack.
 ///
 /// ```
 /// let (mut item, mut sum) = (0, 0);
@@ -39,8 +41,9 @@ pub fn rolled(word: u32) -> u32 {
     word
 }
 
-/// Keeps the driver's assembler from unrolling a loop, where it stands first in the loop's body: ptxas unrolls short ones by four, with
-/// what is left before and behind, which is many times their size. The compiler is told by [`opaque`] bounds; [`rolled`] tells both.
+/// Keeps the driver's assembler from unrolling a loop, where it stands first in the loop's body: ptxas unrolls short
+/// ones by four, with what is left before and behind, which is many times their size. The compiler is told by
+/// [`opaque`] bounds; [`rolled`] tells both.
 ///
 /// ```
 /// let (mut left, mut turns) = (gpu_std::opaque(3), 0);

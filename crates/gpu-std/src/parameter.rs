@@ -4,9 +4,9 @@ pub use gpu_std_macros::Parameter;
 
 /// A type that can be a kernel's parameter: numbers, accessors, tables and `#[repr(C)]` structs of numbers.
 ///
-/// Derive it for structs: the derive checks that every field is a number, an array of numbers, or such a struct. Pointers
-/// and accessors stay out of structs: each must be a parameter of its own, so that the compiler knows which memory it
-/// points to.
+/// Derive it for structs: the derive checks that every field is a number, an array of numbers, or such a struct.
+/// Pointers and accessors stay out of structs: each must be a parameter of its own, so that the compiler knows which
+/// memory it points to.
 ///
 /// ```
 /// use gpu_std::prelude::*;
@@ -20,8 +20,8 @@ pub use gpu_std_macros::Parameter;
 /// ```
 ///
 /// # Safety
-/// `Entry` has the size, alignment and bytes of what the host passes, which is `Self` there; the alignment is at most 16;
-/// and the bytes mean the same on the host and on the GPU.
+/// `Entry` has the size, alignment and bytes of what the host passes, which is `Self` there; the alignment is at most
+/// 16; and the bytes mean the same on the host and on the GPU.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel parameter",
     label = "not a kernel parameter",

@@ -1,7 +1,8 @@
 //! Textures: arrays that are read at places between their elements, by the GPU's texture units.
 //!
-//! A texture is an array of one to three dimensions, of texels with 1, 2 or 4 channels, and what is to happen when it is read (a
-//! [`Descriptor`]): outside the array, between texels, to integers. gpu-core's `Texture` makes one; a kernel takes it as a parameter:
+//! A texture is an array of one to three dimensions, of texels with 1, 2 or 4 channels, and what is to happen when it
+//! is read (a [`Descriptor`]): outside the array, between texels, to integers. gpu-core's `Texture` makes one; a
+//! kernel takes it as a parameter:
 //!
 //! ```
 //! use gpu_std::prelude::*;
@@ -20,15 +21,17 @@
 //!
 //! # What a read gives
 //!
-//! As CUDA documents it (C++ Programming Guide, "Texture Fetching"). Along an axis of `N` texels, texel `i` has its centre at `i + 1/2`;
-//! a normalised coordinate is multiplied by `N`. With point filtering a read gives texel `floor(x)`. With linear filtering it gives
-//! `(1 - a) · T[i] + a · T[i + 1]`, where `x - 1/2` has the whole part `i` and the fraction `a`, **kept in 8 bits**: that is the
-//! hardware's precision, and what tells a texture from a computation with floats. Bilinear and trilinear reads do so along each axis.
-//! An index outside is mapped by the [`AddressMode`].
+//! As CUDA documents it (C++ Programming Guide, "Texture Fetching"). Along an axis of `N` texels, texel `i` has its
+//! centre at `i + 1/2`; a normalised coordinate is multiplied by `N`. With point filtering a read gives texel
+//! `floor(x)`. With linear filtering it gives `(1 - a) · T[i] + a · T[i + 1]`, where `x - 1/2` has the whole part `i`
+//! and the fraction `a`, **kept in 8 bits**: that is the hardware's precision, and what tells a texture from a
+//! computation with floats. Bilinear and trilinear reads do so along each axis. An index outside is mapped by the
+//! [`AddressMode`].
 //!
-//! The guide says neither how the fraction is rounded nor how the products are: the simulator and the CPU round the fraction to the
-//! nearest multiple of 2^-8, as an H200 was seen to, and use fused multiply-adds, where that also rounds the products of two or three axes'
-//! weights to such multiples. At texel centres the fraction is zero and all give the texel itself.
+//! The guide says neither how the fraction is rounded nor how the products are: the simulator and the CPU round the
+//! fraction to the nearest multiple of 2^-8, as an H200 was seen to, and use fused multiply-adds, where that also
+//! rounds the products of two or three axes' weights to such multiples. At texel centres the fraction is zero and all
+//! give the texel itself.
 
 use crate::backend::texture as backend;
 use crate::parameter::Parameter;
@@ -130,8 +133,9 @@ impl Texture {
     /// The texture with this handle: a CUDA texture object's, or that of one of the simulator's `Samplers`.
     ///
     /// # Safety
-    /// Until the kernels that it is passed to have ended, the handle must be that of a live texture of the device they run on. Its
-    /// reads must be of the texture's number of dimensions and of the type that its [`ReadMode`] gives.
+    /// Until the kernels that it is passed to have ended, the handle must be that of a live texture of the device
+    /// they run on. Its reads must be of the texture's number of dimensions and of the type that its [`ReadMode`]
+    /// gives.
     #[inline(always)]
     pub const unsafe fn from_raw(handle: u64) -> Self {
         Self(handle)
@@ -155,7 +159,8 @@ impl Texture {
         T::read_2d(self.0, x, y)
     }
 
-    /// A texture of three dimensions at column `x`, row `y` and slice `z` (`tex.3d.v4`); channels as for [`Texture::read_1d`].
+    /// A texture of three dimensions at column `x`, row `y` and slice `z` (`tex.3d.v4`); channels as for
+    /// [`Texture::read_1d`].
     #[inline(always)]
     pub fn read_3d<T: Texel>(self, x: f32, y: f32, z: f32) -> [T; 4] {
         T::read_3d(self.0, x, y, z)

@@ -100,10 +100,10 @@ pub const fn warp_size() -> u32 {
 
 /// Waits until the kernels before this one on its stream have ended and what they wrote can be seen.
 ///
-/// Without this call a kernel does not start before that anyway. With it, and with `#[kernel(programmatic)]`, its blocks
-/// may be scheduled while the kernel before is still at work, which takes most of the launch's latency off a sequence
-/// of short kernels (programmatic dependent launch; `griddepcontrol.wait`, capability 9.0). A programmatic kernel calls
-/// it before its first access to memory. Elsewhere, and in the simulator, it does nothing.
+/// Without this call a kernel does not start before that anyway. With it, and with `#[kernel(programmatic)]`, its
+/// blocks may be scheduled while the kernel before is still at work, which takes most of the launch's latency off a
+/// sequence of short kernels (programmatic dependent launch; `griddepcontrol.wait`, capability 9.0). A programmatic
+/// kernel calls it before its first access to memory. Elsewhere, and in the simulator, it does nothing.
 #[inline(always)]
 pub fn grid_dependency_synchronize() {
     backend::grid_dependency_synchronize();

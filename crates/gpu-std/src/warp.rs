@@ -1,8 +1,8 @@
 //! Operations among the 32 lanes of a warp.
 //!
-//! `mask` names the lanes that take part, bit *i* for lane *i*: each of them must call with the same mask, and wait there
-//! for the others. A lane outside its own mask, or one in the mask that never comes, is undefined behaviour on the GPU
-//! and a reported fault in the simulator.
+//! `mask` names the lanes that take part, bit *i* for lane *i*: each of them must call with the same mask, and wait
+//! there for the others. A lane outside its own mask, or one in the mask that never comes, is undefined behaviour on
+//! the GPU and a reported fault in the simulator.
 //!
 //! Functions named `warp_…` and their arguments are those of `cuda_std`; [`shuffle_up`] and its siblings are short
 //! forms for segments of 32 lanes, without the flag.
@@ -200,9 +200,10 @@ pub fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 
 /// `condition`, which is the same in all lanes of the warp: all of them go the same way, and the assembler knows.
 ///
-/// Where it does not, in a loop until a word in shared memory says that it is over, or where only warp 0 goes, it writes a second version of
-/// every shuffle and vote, for warps whose lanes are apart: 30 % of a scan's instructions, and a fifth of the time that a driver takes to
-/// compile it. A vote costs one instruction. All lanes of the warp together; the simulator panics where they differ.
+/// Where it does not, in a loop until a word in shared memory says that it is over, or where only warp 0 goes, it
+/// writes a second version of every shuffle and vote, for warps whose lanes are apart: 30 % of a scan's instructions,
+/// and a fifth of the time that a driver takes to compile it. A vote costs one instruction. All lanes of the warp
+/// together; the simulator panics where they differ.
 ///
 /// ```
 /// # use gpu_std::{kernel, memory::GlobalMut, thread::thread_idx_x, warp};

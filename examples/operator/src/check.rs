@@ -7,7 +7,8 @@ use operator_kernels::{BASE, Moments};
 use crate::compute::{OfTemperatures, Results};
 use crate::series::{HOURS, Series};
 
-/// Filled values, heating degrees and stations have to be exact, means and variances within the error bound of the algorithm.
+/// Filled values, heating degrees and stations have to be exact, means and variances within the error bound of the
+/// algorithm.
 pub fn check(series: &Series, results: &Results) -> Result<(), String> {
     let (measured, filled) = (&series.measured, &results.filled);
     are_filled("temperature", 1, measured, filled, |_| false)?;
@@ -81,9 +82,9 @@ fn are_degrees(what: &str, filled: &[f32], actual: f64) -> Result<(), String> {
     if actual == expected { Ok(()) } else { Err(format!("{what}: {actual} heating degrees, not {expected}")) }
 }
 
-/// An element passes through `depth` updates, of at most ten roundings each. By Chan, Golub and LeVeque (1983, table 1) the
-/// relative error of the variance is that many times u·κ, κ being the root of Σx² / Σ(x - mean)²; the mean, a convex
-/// combination in every update, is as far off at most, relative to the largest magnitude.
+/// An element passes through `depth` updates, of at most ten roundings each. By Chan, Golub and LeVeque (1983, table
+/// 1) the relative error of the variance is that many times u·κ, κ being the root of Σx² / Σ(x - mean)²; the mean, a
+/// convex combination in every update, is as far off at most, relative to the largest magnitude.
 fn are_moments(what: &str, filled: &[f32], depth: u64, actual: &OfTemperatures) -> Result<(), String> {
     // Sums of quarters and of their squares, in sixteenths, are exact in integers.
     let quarters = || filled.iter().map(|&value| (value * 4.0) as i128);

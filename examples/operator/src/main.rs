@@ -1,5 +1,6 @@
-//! Hourly temperatures with gaps: the gaps are filled, then mean, variance and heating degrees taken, of all, of each week, of
-//! each station's stretches, of days and of hours of the day, with operators that are this project's own (`kernels/`).
+//! Hourly temperatures with gaps: the gaps are filled, then mean, variance and heating degrees taken, of all, of each
+//! week, of each station's stretches, of days and of hours of the day, with operators that are this project's own
+//! (`kernels/`).
 //!
 //! Everything is checked against a serial computation (`check.rs`).
 
@@ -19,8 +20,8 @@ use check::check;
 use compute::{OfTemperatures, compute};
 use series::Series;
 
-/// Fill the gaps of a series of hourly temperatures, and take its mean, variance and heating degrees, of all of it and of parts, with
-/// operators of one's own.
+/// Fill the gaps of a series of hourly temperatures, and take its mean, variance and heating degrees, of all of it
+/// and of parts, with operators of one's own.
 #[derive(Parser)]
 struct Arguments {
     /// How many temperatures

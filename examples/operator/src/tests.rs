@@ -32,7 +32,8 @@ fn bits(results: &Results) -> Vec<u64> {
     values.chain(stations.iter().map(|&station| u64::from(station))).collect()
 }
 
-/// The lengths are those of several tiles, with and without a rest, of no whole day, of one, and of several groups of slabs of days.
+/// The lengths are those of several tiles, with and without a rest, of no whole day, of one, and of several groups of
+/// slabs of days.
 #[test]
 fn every_device_gives_the_same_bits() {
     for len in [1, 2, 5, 24, 25, 167, 4096, 6145, 100_003] {

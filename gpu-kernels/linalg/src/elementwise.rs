@@ -1,9 +1,9 @@
 //! Element-wise operations on vectors and matrices: sums, differences, products, multiples, copies.
 //!
-//! To the kernels a matrix is a set of *lines*, contiguous in memory; a vector, and a matrix without gaps, is one. All but the
-//! copy are one fused multiply-add: `x + y = fma(1, x, y)`, `x - y = fma(-1, y, x)`, `alpha · x = fma(alpha, x, -0)` and
-//! `x · y = fma(y, x, -0)`, each exactly what the operation by itself would round to, signs of zeros included. So one kernel
-//! serves all, and as memory sets its pace, the selections cost nothing.
+//! To the kernels a matrix is a set of *lines*, contiguous in memory; a vector, and a matrix without gaps, is one.
+//! All but the copy are one fused multiply-add: `x + y = fma(1, x, y)`, `x - y = fma(-1, y, x)`, `alpha · x =
+//! fma(alpha, x, -0)` and `x · y = fma(y, x, -0)`, each exactly what the operation by itself would round to, signs of
+//! zeros included. So one kernel serves all, and as memory sets its pace, the selections cost nothing.
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};

@@ -1,7 +1,7 @@
 //! The outer product of two vectors, added to a matrix.
 //!
-//! To the kernel the matrix is a set of [`Lines`], contiguous in memory. One vector has a factor for each line, the other one for
-//! each place along it. A result is `fma(alpha · factor of the line, factor of the place, old)`.
+//! To the kernel the matrix is a set of [`Lines`], contiguous in memory. One vector has a factor for each line, the
+//! other one for each place along it. A result is `fma(alpha · factor of the line, factor of the place, old)`.
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};

@@ -37,9 +37,9 @@ scalars! {
     bf16, f32: bf16::to_f32, bf16::from_f32;
 }
 
-/// `alpha · sum + beta · old`: `fma(alpha, sum + 0, beta · old)`, and `alpha · (sum + 0)` where `beta` is zero; `old` is asked
-/// for only where it is not. The zero makes +0 of a sum that is -0, which it may or may not be where zeros beyond the end of
-/// a chain are added.
+/// `alpha · sum + beta · old`: `fma(alpha, sum + 0, beta · old)`, and `alpha · (sum + 0)` where `beta` is zero; `old`
+/// is asked for only where it is not. The zero makes +0 of a sum that is -0, which it may or may not be where zeros
+/// beyond the end of a chain are added.
 #[inline(always)]
 pub(super) fn combine<T: Float>(alpha: T, sum: T, beta: T, old: impl FnOnce() -> T) -> T {
     let sum = sum + T::ZERO;

@@ -1,13 +1,14 @@
 //! Products of a vector and a matrix of which one triangle is stored: symmetric or triangular.
 //!
-//! To the kernel A is a set of *lines*, contiguous in memory, cut into square tiles. Only the tiles of the stored triangle are
-//! read, each once. A tile serves two products: of its lines with the elements of `x` along them, and, of a symmetric matrix,
-//! of what stands across them with the elements of `x` at the lines. Of the tiles on the diagonal only one triangle is read.
+//! To the kernel A is a set of *lines*, contiguous in memory, cut into square tiles. Only the tiles of the stored
+//! triangle are read, each once. A tile serves two products: of its lines with the elements of `x` along them, and,
+//! of a symmetric matrix, of what stands across them with the elements of `x` at the lines. Of the tiles on the
+//! diagonal only one triangle is read.
 //!
 //! # Order of operations
-//! The sum of a result is cut into pieces of [`TILE`] consecutive elements. A piece is one chain of fused multiply-adds in
-//! ascending order, from zero, over the elements that count; the pieces are added in ascending order by
-//! [`gemv`](super::gemv)'s last kernel. So row- and column-major, upper and lower make no difference.
+//! The sum of a result is cut into pieces of [`TILE`] consecutive elements. A piece is one chain of fused
+//! multiply-adds in ascending order, from zero, over the elements that count; the pieces are added in ascending order
+//! by [`gemv`](super::gemv)'s last kernel. So row- and column-major, upper and lower make no difference.
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -139,7 +140,8 @@ fn triangle<T: Float>(a: Global<T>, x: Global<T>, partials: GlobalMut<T>, shape:
     }
 }
 
-/// The sum numbered `index` of a tile on the diagonal, over the stored elements and, of a symmetric matrix, their mirror images.
+/// The sum numbered `index` of a tile on the diagonal, over the stored elements and, of a symmetric matrix, their
+/// mirror images.
 #[device]
 #[inline(always)]
 fn on_diagonal<T: Float>(

@@ -16,7 +16,7 @@ macro_rules! kernels {
         $((two) $($of_two:tt)*)?) => {
         $(
             /// Reduces columns of `input`. How to launch it is said at [`columns`].
-            #[kernel(images = $images, prefix = columns, launch_bounds(256, columns_blocks::<$reduction>()), programmatic)]
+            #[kernel(images = $images, prefix = columns, launch_bounds(256, columns_blocks::<$reduction>()), opt_level = 1, programmatic)]
             pub fn $name(
                 input: Global<$t>,
                 rows: u64,
@@ -30,8 +30,9 @@ macro_rules! kernels {
             }
         )*
         $(
-            /// Reduces columns of `input`, as `keep`, `turn` and `which` say ([`Choice`]). How to launch it is said at [`columns`].
-            #[kernel(images = $images, prefix = columns, launch_bounds(256, columns_blocks::<$computed>()), programmatic)]
+            /// Reduces columns of `input`, as `keep`, `turn` and `which` say ([`Choice`]). How to launch it is said
+            /// at [`columns`].
+            #[kernel(images = $images, prefix = columns, launch_bounds(256, columns_blocks::<$computed>()), opt_level = 1, programmatic)]
             pub fn $several(
                 input: Global<$t>,
                 keep: u64,

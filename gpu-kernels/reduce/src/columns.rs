@@ -3,15 +3,16 @@
 //! The array is `outer × rows × inner`; element `(o, r, i)` belongs to line `o · inner + i`.
 //!
 //! # Order
-//! A function of the number of rows alone. They are cut into slabs of [`slab`], and a slab's elements are taken one after the
-//! other. Of the slabs' results [`GROUP`] at a time are combined one after the other, of what comes out again as many, until
-//! there is one.
+//! A function of the number of rows alone. They are cut into slabs of [`slab`], and a slab's elements are taken one
+//! after the other. Of the slabs' results [`GROUP`] at a time are combined one after the other, of what comes out
+//! again as many, until there is one.
 //!
 //! # Who takes what
-//! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time or [`FEW_IN_FLIGHT`]; where rows do not start at multiples of
-//! 16 bytes it takes one line. A block has 256 threads' lines, or more slabs of fewer lines. Slabs' results go to
-//! scratch memory, and the block that completes a group of them combines it, and goes on with the group of groups that it may
-//! have completed by that. Nobody waits. Groups are small, as what the last block combines alone comes on top.
+//! A thread takes 16 bytes of adjacent lines down a slab, [`IN_FLIGHT`] rows at a time or [`FEW_IN_FLIGHT`]; where
+//! rows do not start at multiples of 16 bytes it takes one line. A block has 256 threads' lines, or more slabs of
+//! fewer lines. Slabs' results go to scratch memory, and the block that completes a group of them combines it, and
+//! goes on with the group of groups that it may have completed by that. Nobody waits. Groups are small, as what the
+//! last block combines alone comes on top.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::GlobalMut;
@@ -27,14 +28,15 @@ use super::quad::Quads;
 use super::whole::publishes;
 use super::{MAX_WORDS, THREADS, per_load};
 
-/// Rows of a slab, of so many rows: a power of two, from 32 to 512, and some 32 slabs where that allows it. Long slabs keep a block on
-/// its way (H200, 16384² `f32`: 512 rows 251 µs, 128 rows 339), short ones keep all multiprocessors at work.
+/// Rows of a slab, of so many rows: a power of two, from 32 to 512, and some 32 slabs where that allows it. Long
+/// slabs keep a block on its way (H200, 16384² `f32`: 512 rows 251 µs, 128 rows 339), short ones keep all
+/// multiprocessors at work.
 pub const fn slab(rows: u64) -> u32 {
     1 << slab_log2(rows)
 }
 
-/// Its binary logarithm. All that follows from it is a power of two as well, or counted by shifts: divisions would take a block longer than
-/// its first loads.
+/// Its binary logarithm. All that follows from it is a power of two as well, or counted by shifts: divisions would
+/// take a block longer than its first loads.
 const fn slab_log2(rows: u64) -> u32 {
     let aimed = rows / 32;
     ceil_log2(if aimed > 512 { 512 } else { clamped(aimed as u32, 32, 512) })
@@ -132,8 +134,8 @@ impl Lines {
         self.tiles::<I>() as u64 * self.slabs().div_ceil(self.slabs_of_block::<I>()) as u64
     }
 
-    /// Words of scratch memory for results of so many words ([`publishes`]): for each level the partial results, and a count for each group
-    /// of them and tile.
+    /// Words of scratch memory for results of so many words ([`publishes`]): for each level the partial results, and
+    /// a count for each group of them and tile.
     pub const fn scratch_words<I: Item>(self, words_each: u32) -> u64 {
         let (mut words, mut slabs) = (0, self.slabs());
         while slabs > 1 {
@@ -159,9 +161,9 @@ pub const fn columns_blocks<R: Computed>() -> u32 {
 
 /// Reduces each line of `source` into [`Computed::OUTPUTS`] elements of `output`.
 ///
-/// `V` is [`per_load`]. Launch [`Lines::blocks`] blocks of [`THREADS`] threads with [`COLUMNS_SHARED_BYTES`]; the kernel's launch bounds
-/// are those threads and [`columns_blocks`], or fewer blocks where that spares it a stack. `scratch` has [`Lines::scratch_words`], zero
-/// before and after.
+/// `V` is [`per_load`]. Launch [`Lines::blocks`] blocks of [`THREADS`] threads with [`COLUMNS_SHARED_BYTES`]; the
+/// kernel's launch bounds are those threads and [`columns_blocks`], or fewer blocks where that spares it a stack.
+/// `scratch` has [`Lines::scratch_words`], zero before and after.
 #[device]
 #[inline(always)]
 pub fn columns<R: Computed, const V: usize>(
@@ -387,7 +389,8 @@ impl Place {
         left: u32,
         line: u32,
     ) -> R::Accumulator {
-        // All are asked for before the first is used; where there are no more, the last one again, so that no load has a question before it.
+        // All are asked for before the first is used; where there are no more, the last one again, so that no load
+        // has a question before it.
         let mut words = [[0; MAX_WORDS as usize]; AT_ONCE];
         let mut place = self.word::<R::Accumulator>(slab, 0, line);
         unroll::<AT_ONCE>(|i| {

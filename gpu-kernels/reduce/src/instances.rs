@@ -1,8 +1,8 @@
 //! Which reductions the PTX modules hold.
 //!
-//! Reductions whose bits are the same share a kernel: products that wrap are those of signed and of unsigned integers. More
-//! do where the kernel is told which of them it is ([`several`](super::several)): a maximum is a minimum, an `or` is an
-//! `and`, and whether 16 bits are zero is asked of four types.
+//! Reductions whose bits are the same share a kernel: products that wrap are those of signed and of unsigned
+//! integers. More do where the kernel is told which of them it is ([`several`](super::several)): a maximum is a
+//! minimum, an `or` is an `and`, and whether 16 bits are zero is asked of four types.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
@@ -12,12 +12,12 @@ use super::computed::Computed;
 use super::several::*;
 use super::*;
 
-/// Lists the kernels: calls the macro `$with` once for each group of them, with the images that those of whole arrays, of
-/// segments and of columns have (`none` where there are no such kernels), the type of their elements, the elements of a
-/// load, the accumulators of a thread, the blocks that shall fit on a multiprocessor, and then `kernel: Reduction;` for each
-/// kernel, after commas the reductions whose bits are the same; `(several) kernel: what it computes => …;` for those that
-/// serve several reductions, with all of them; those marked `(two)` take two arrays, and have no kernels for segments and
-/// columns.
+/// Lists the kernels: calls the macro `$with` once for each group of them, with the images that those of whole
+/// arrays, of segments and of columns have (`none` where there are no such kernels), the type of their elements, the
+/// elements of a load, the accumulators of a thread, the blocks that shall fit on a multiprocessor, and then `kernel:
+/// Reduction;` for each kernel, after commas the reductions whose bits are the same; `(several) kernel: what it
+/// computes => …;` for those that serve several reductions, with all of them; those marked `(two)` take two arrays,
+/// and have no kernels for segments and columns.
 #[macro_export]
 macro_rules! reduce_instances {
     ($with:ident) => {
@@ -151,9 +151,9 @@ macro_rules! reduce_instances {
     };
 }
 
-// One kernel for each line. Three blocks where they fit: asked for none or four, ptxas (13.0) keeps two loads of a sum of
-// f32 in flight instead of four. Three blocks leave 40 registers a thread, which is too few for 16 or 8 elements of a
-// load, for two arrays and for the Euclidean norm (ptxas 13.0: 8 to 72 bytes spilled); two leave 64.
+// One kernel for each line. Three blocks where they fit: asked for none or four, ptxas (13.0) keeps two loads of a
+// sum of f32 in flight instead of four. Three blocks leave 40 registers a thread, which is too few for 16 or 8
+// elements of a load, for two arrays and for the Euclidean norm (ptxas 13.0: 8 to 72 bytes spilled); two leave 64.
 macro_rules! kernels {
     (none $($other_kernels:tt)*) => {};
     ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
@@ -175,8 +175,8 @@ macro_rules! kernels {
             }
         )*
         $(
-            /// Reduces `len` elements of `input` as `keep`, `turn` and `which` say ([`Choice`]) into `output`. How to launch it is said at
-            /// [`whole`].
+            /// Reduces `len` elements of `input` as `keep`, `turn` and `which` say ([`Choice`]) into `output`. How to
+            /// launch it is said at [`whole`].
             #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
             pub fn $several(
                 input: Global<$t>,

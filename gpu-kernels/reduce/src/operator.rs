@@ -7,16 +7,17 @@ use super::number::Accumulator;
 
 /// A reduction: how elements become one result.
 ///
-/// A thread takes elements one after the other into a `Local`; threads, warps and blocks then combine `Accumulator`s. The
-/// two are the same for a sum; where they differ the local form is the cheaper one (an offset of 32 bits instead of an index
-/// of 64, a count of 32 bits).
+/// A thread takes elements one after the other into a `Local`; threads, warps and blocks then combine `Accumulator`s.
+/// The two are the same for a sum; where they differ the local form is the cheaper one (an offset of 32 bits instead
+/// of an index of 64, a count of 32 bits).
 ///
 /// # Laws
 /// 1. *Identity:* `combine(IDENTITY, a)` and `combine(a, IDENTITY)` are `a`, bit for bit (any NaN being any NaN).
-/// 2. *Associativity:* `combine(combine(a, b), c)` is `combine(a, combine(b, c))`, up to rounding. Elements are combined
-///    in an order of their own (see the [module](super)), so it has to be commutative as well; that order is always the
-///    same, so rounding is too.
-/// 3. *Taking is combining:* `widen(take(l, x, i), b)` is what combining `widen(l, b)` with the result of `x` alone gives.
+/// 2. *Associativity:* `combine(combine(a, b), c)` is `combine(a, combine(b, c))`, up to rounding. Elements are
+///    combined in an order of their own (see the [module](super)), so it has to be commutative as well; that order is
+///    always the same, so rounding is too.
+/// 3. *Taking is combining:* `widen(take(l, x, i), b)` is what combining `widen(l, b)` with the result of `x` alone
+///    gives.
 /// 4. *Nothing taken:* `widen(start(i), b)` combined with any result that is not of elements beyond `b + i` leaves it.
 ///
 /// Functions here run on the GPU, in the simulator and on the CPU; they are pure.

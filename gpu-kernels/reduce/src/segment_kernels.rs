@@ -33,8 +33,8 @@ macro_rules! kernels {
             }
         )*
         $(
-            /// Reduces each segment of `input`, which has `len` elements, as `keep`, `turn` and `which` say ([`Choice`]). How to launch it is said at
-            /// [`segments`].
+            /// Reduces each segment of `input`, which has `len` elements, as `keep`, `turn` and `which` say
+            /// ([`Choice`]). How to launch it is said at [`segments`].
             #[kernel(images = $images, prefix = segments, launch_bounds(256, segments_blocks::<$computed>()), programmatic)]
             pub fn $several(
                 input: Global<$t>,

@@ -1,9 +1,9 @@
 //! The sum of a whole array of floats in whatever order the blocks end: each adds its result to the output.
 //!
-//! Tiles, threads' accumulators and the block's trees are those of [`whole`](super::whole()); what is left out is the fixed order of
-//! the blocks' results. There is no ticket, nothing waits, and no scratch memory is needed: one atomic addition a block, of up to
-//! 2048, which the second-level cache does. The output is zero before the launch. 16-bit floats have no such kernel, their result
-//! being rounded once at the end; of integers the order does not show.
+//! Tiles, threads' accumulators and the block's trees are those of [`whole`](super::whole()); what is left out is the
+//! fixed order of the blocks' results. There is no ticket, nothing waits, and no scratch memory is needed: one atomic
+//! addition a block, of up to 2048, which the second-level cache does. The output is zero before the launch. 16-bit
+//! floats have no such kernel, their result being rounded once at the end; of integers the order does not show.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Element, Global, GlobalMut};

@@ -1,9 +1,9 @@
 //! The textbook's sums: what each lesson about divergence, banks and idle threads changes, and nothing else.
 //!
-//! They are the seven stages of M. Harris, *Optimizing Parallel Reduction in CUDA* (NVIDIA, 2007), as C. González told them
-//! for `double` (Universidad Politécnica de Valencia, 2012), and the algorithm that came of them. A block of [`BLOCK`] threads
-//! fills a tile of shared memory, adds it up in a tree, and writes one value; the host launches the kernel on what it
-//! wrote, until one value is left.
+//! They are the seven stages of M. Harris, *Optimizing Parallel Reduction in CUDA* (NVIDIA, 2007), as C. González
+//! told them for `double` (Universidad Politécnica de Valencia, 2012), and the algorithm that came of them. A block
+//! of [`BLOCK`] threads fills a tile of shared memory, adds it up in a tree, and writes one value; the host launches
+//! the kernel on what it wrote, until one value is left.
 //!
 //! | kernels | a block takes | the tree | the lesson |
 //! |---|---|---|---|
@@ -17,9 +17,9 @@
 //! | `sum_several_*` | pairs, a grid apart | all of it unrolled | more sums a thread, fewer trees |
 //! | `sum_final_global_*`, `sum_final_shared_*` | everything: there is one block | consecutive places | running sums in global memory, or in shared |
 //!
-//! The originals have no bounds: lengths are multiples of the block. These take any; what lies beyond the end counts as 0.
-//! Where the originals let the last warp go on without synchronisation, on `volatile` memory, these synchronise the
-//! warp, between a step's loads and its stores too: lanes no longer move in lockstep.
+//! The originals have no bounds: lengths are multiples of the block. These take any; what lies beyond the end counts
+//! as 0. Where the originals let the last warp go on without synchronisation, on `volatile` memory, these synchronise
+//! the warp, between a step's loads and its stores too: lanes no longer move in lockstep.
 //!
 //! The fast sum is [`super::whole()`].
 
@@ -204,8 +204,8 @@ fn step<T: Value>(tile: Shared<T>, distance: u32) {
 
 // ---- The algorithm that came of them, in one block -----------------------------------------------------------------
 
-/// In global memory, where `sums` has an element for each thread. Accesses are volatile, so that every one of them happens,
-/// as the literature counts them: two loads and a store for each element.
+/// In global memory, where `sums` has an element for each thread. Accesses are volatile, so that every one of them
+/// happens, as the literature counts them: two loads and a store for each element.
 #[device]
 #[inline(always)]
 fn final_global<T: Value>(input: Global<T>, len: u64, sums: GlobalMut<T>, output: GlobalMut<T>) {
@@ -271,7 +271,8 @@ macro_rules! stages {
             }
         )*
 
-        /// The final algorithm on global memory: each thread's running sum is an element of `sums`, which has [`BLOCK`].
+        /// The final algorithm on global memory: each thread's running sum is an element of `sums`, which has
+        /// [`BLOCK`].
         ///
         /// Launch one block of [`BLOCK`] threads, without shared memory.
         #[kernel(images = $images, launch_bounds(512))]

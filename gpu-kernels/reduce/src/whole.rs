@@ -1,12 +1,12 @@
 //! The reduction of a whole array, in one launch.
 //!
 //! # One launch
-//! A second launch costs 3 to 4 µs, as much as reading 16 MB. So the block that *starts* last also finishes: it took the
-//! last ticket, hence every other block is running already and its partial result will come. A partial travels in words of
-//! 64 bits, each of them half value and half "it is there", so that no fence is needed and nothing waits for one, however
-//! many words an accumulator has; the ticket is drawn while the first loads are under way. Compared with the usual "last
-//! block done" ticket this takes a fence and an atomic off the end of the critical path (H200, sum of 2^20 f32: 4.5 against
-//! 5.2 µs).
+//! A second launch costs 3 to 4 µs, as much as reading 16 MB. So the block that *starts* last also finishes: it took
+//! the last ticket, hence every other block is running already and its partial result will come. A partial travels in
+//! words of 64 bits, each of them half value and half "it is there", so that no fence is needed and nothing waits for
+//! one, however many words an accumulator has; the ticket is drawn while the first loads are under way. Compared with
+//! the usual "last block done" ticket this takes a fence and an atomic off the end of the critical path (H200, sum of
+//! 2^20 f32: 4.5 against 5.2 µs).
 //!
 //! The words and the ticket are zero before the launch, and zero again after it.
 
@@ -31,10 +31,10 @@ pub const fn publishes<R: Computed>() -> u32 {
 
 /// Reduces `len` items of `source` into `output[0]` (and `output[1]`, … where the reduction has more).
 ///
-/// `V` is [`per_load`](super::per_load), `A` is [`accumulators`](super::accumulators), `L` the loads of one array that a
-/// thread has in flight. Launch [`blocks`](super::blocks)`(len)` blocks of [`THREADS`] threads with
-/// [`shared_bytes`](super::shared_bytes). `partials` holds [`publishes`] words for each block and `ticket` one; all are
-/// zero before and after.
+/// `V` is [`per_load`](super::per_load), `A` is [`accumulators`](super::accumulators), `L` the loads of one array
+/// that a thread has in flight. Launch [`blocks`](super::blocks)`(len)` blocks of [`THREADS`] threads with
+/// [`shared_bytes`](super::shared_bytes). `partials` holds [`publishes`] words for each block and `ticket` one; all
+/// are zero before and after.
 #[device]
 #[inline(always)]
 pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
@@ -69,7 +69,8 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
     if thread == 0 {
         block_ticket.write(0, drawn);
     }
-    // First the block's own result, then that of all blocks in the one that started last. Opaque, or the compiler would write both out.
+    // First the block's own result, then that of all blocks in the one that started last. Opaque, or the compiler
+    // would write both out.
     let mut results = warp_results;
     let mut is_total = blocks == 1;
     loop {
@@ -164,8 +165,9 @@ pub(super) fn take_tile<R: Computed, const V: usize, const A: usize, const L: us
     });
 }
 
-/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first, and taken one after the
-/// other by the same instructions; then come the items that no whole load has, which are asked for one by one.
+/// Takes the first `left` items of a tile. Whole loads, where there can be any, are again all asked for first, and
+/// taken one after the other by the same instructions; then come the items that no whole load has, which are asked
+/// for one by one.
 #[device]
 #[inline(always)]
 fn take_end<R: Computed, const V: usize, const A: usize, const L: usize>(
@@ -321,14 +323,14 @@ fn publish<A: Accumulator>(partials: GlobalMut<u64>, block: u32, result: A) {
 /// The most partial results that a thread asks for at once.
 const AT_ONCE: usize = 4;
 
-/// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200), but four of three words or
-/// more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
+/// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200), but four of three
+/// words or more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
 const fn at_once<R: Computed>() -> u32 {
     if publishes::<R>() <= 2 { AT_ONCE as u32 } else { 1 }
 }
 
-/// Waits for what the blocks `first`, `first + THREADS`, … publish, [`at_once`] of them as far as there are so many, takes
-/// them in turn and clears their words.
+/// Waits for what the blocks `first`, `first + THREADS`, … publish, [`at_once`] of them as far as there are so many,
+/// takes them in turn and clears their words.
 #[device]
 #[inline(always)]
 fn take_published<R: Computed>(

@@ -1,7 +1,8 @@
 //! Which scans the PTX modules hold.
 //!
-//! Sums and products that wrap, and bits, are the same for signed and unsigned integers, so there is one kernel for both. Minima and
-//! maxima of either, and what all and what any have, are the same but for bits that are flipped on their way in and out ([`Flip`]).
+//! Sums and products that wrap, and bits, are the same for signed and unsigned integers, so there is one kernel for
+//! both. Minima and maxima of either, and what all and what any have, are the same but for bits that are flipped on
+//! their way in and out ([`Flip`]).
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
@@ -9,9 +10,10 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::*;
 
-/// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor and
-/// then, for each kernel, its name, the operator, the elements of a vector, the words of its input and output, the vectors of a thread, the operators whose
-/// bits are the same, and behind a `|` those whose bits are when they are flipped.
+/// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a
+/// multiprocessor and then, for each kernel, its name, the operator, the elements of a vector, the words of its input
+/// and output, the vectors of a thread, the operators whose bits are the same, and behind a `|` those whose bits are
+/// when they are flipped.
 #[macro_export]
 macro_rules! scan_instances {
     ($with:ident) => {
@@ -106,7 +108,7 @@ macro_rules! scan_instances {
 macro_rules! kernel {
     ($images:ident, $blocks:literal, $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal) => {
         /// Scans `len` elements of `input` into `output`. How to launch it is said at [`whole`].
-        #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
+        #[kernel(images = $images, launch_bounds(256, $blocks), opt_level = 1, programmatic)]
         pub fn $name(
             input: Global<<$scan as Scan>::Item>,
             output: GlobalMut<<$scan as Scan>::Output>,
@@ -120,8 +122,9 @@ macro_rules! kernel {
         }
     };
     ($images:ident, $blocks:literal, $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal | $($flipped:ty),+) => {
-        /// Scans `len` elements of `input` into `output`, the bits of `flip` flipped. How to launch it is said at [`whole_flipped`].
-        #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
+        /// Scans `len` elements of `input` into `output`, the bits of `flip` flipped. How to launch it is said at
+        /// [`whole_flipped`].
+        #[kernel(images = $images, launch_bounds(256, $blocks), opt_level = 1, programmatic)]
         pub fn $name(
             input: Global<<$scan as Scan>::Item>,
             output: GlobalMut<<$scan as Scan>::Output>,

@@ -10,24 +10,26 @@
 //! vectors, one a lane, and a vector has 16 bytes of the wider of input and output.
 //!
 //! 1. *Vector:* `q_j = (x_0 ⊕ x_1) ⊕ … ⊕ x_j`, from left to right.
-//! 2. *Row:* `k_i`, the inclusive scan of the vectors' totals over 32 lanes by doubling distances (Hillis and Steele, 1986):
-//!    in turn for the distances 1, 2, 4, 8, 16 lane `i` becomes lane `i - distance ⊕` lane `i`.
+//! 2. *Row:* `k_i`, the inclusive scan of the vectors' totals over 32 lanes by doubling distances (Hillis and Steele,
+//!    1986): in turn for the distances 1, 2, 4, 8, 16 lane `i` becomes lane `i - distance ⊕` lane `i`.
 //! 3. *Warp:* rows from left to right, `c_{l+1} = c_l ⊕ k_31`. 4. *Block:* warps from left to right, `w`.
-//! 5. *Tiles:* 32 consecutive tiles form a group, whose totals are scanned as lanes are, `t`; 32 consecutive groups form a
-//!    section, whose totals are scanned the same way, `g`. With `s`, the result of everything before the section, what comes
-//!    before a tile is `p = (s ⊕ g) ⊕ t`. The first section starts with the initial value, the next with `s ⊕ g` of all of
-//!    the one before.
+//! 5. *Tiles:* 32 consecutive tiles form a group, whose totals are scanned as lanes are, `t`; 32 consecutive groups
+//!    form a section, whose totals are scanned the same way, `g`. With `s`, the result of everything before the
+//!    section, what comes before a tile is `p = (s ⊕ g) ⊕ t`. The first section starts with the initial value, the
+//!    next with `s ⊕ g` of all of the one before.
 //!
-//! The result at the last element of a vector is `p ⊕ (w ⊕ (c ⊕ k))`, and for the last one of a tile the next tile's `p`;
-//! at the others it is the result at the end of the vector before, `⊕ q_j`. An exclusive scan gives the same values, one
-//! place later: it starts with the initial value. A reverse scan does the same from the other end, the tiles being cut
-//! from the array's start all the same: the incomplete one comes first.
+//! The result at the last element of a vector is `p ⊕ (w ⊕ (c ⊕ k))`, and for the last one of a tile the next tile's
+//! `p`; at the others it is the result at the end of the vector before, `⊕ q_j`. An exclusive scan gives the same
+//! values, one place later: it starts with the initial value. A reverse scan does the same from the other end, the
+//! tiles being cut from the array's start all the same: the incomplete one comes first.
 //!
-//! Nothing in it depends on the device, so a CPU that follows the same order gets the same bits (`gpu_scan::reference`).
+//! Nothing in it depends on the device, so a CPU that follows the same order gets the same bits
+//! (`gpu_scan::reference`).
 //!
-//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the driver runs; and it
-//! compiles them for the host like any other function, where the simulator runs them. `cargo run -p gpu-builder -- check` keeps the
-//! committed PTX in step with the sources. Tile sizes exist here and nowhere else: host crates plan their launches from these constants.
+//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the
+//! driver runs; and it compiles them for the host like any other function, where the simulator runs them. `cargo run
+//! -p gpu-builder -- check` keeps the committed PTX in step with the sources. Tile sizes exist here and nowhere else:
+//! host crates plan their launches from these constants.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
@@ -63,8 +65,8 @@ pub const VECTOR_BYTES: u32 = 16;
 pub const GROUP: u32 = 32;
 /// Tiles of a section: as many groups as lanes.
 pub const SECTION: u32 = GROUP * GROUP;
-/// Blocks of a launch: five for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them scan the
-/// same array, and those that find no place wait and then find nothing to do.
+/// Blocks of a launch: five for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them
+/// scan the same array, and those that find no place wait and then find nothing to do.
 pub const MAX_BLOCKS: u32 = 660;
 /// The most tiles: they and the blocks are counted in 32 bits.
 pub const MAX_TILES: u64 = 1 << 31;
@@ -94,10 +96,10 @@ pub struct Shape {
 impl Shape {
     /// That of the kernels in PTX.
     ///
-    /// What counts is how many bytes of all tiles are under way: a block reads a tile while the one before waits in shared memory, so a
-    /// tile must be small enough for five blocks of a multiprocessor, four where elements have 8 bytes and need more registers. (H200,
-    /// 2^28 `f32`: five rows in five blocks 3,850 GB/s but more registers than there are in scans that look ahead; four rows
-    /// 3,680, three 3,450; six rows in four blocks 2,450.)
+    /// What counts is how many bytes of all tiles are under way: a block reads a tile while the one before waits in
+    /// shared memory, so a tile must be small enough for five blocks of a multiprocessor, four where elements have 8
+    /// bytes and need more registers. (H200, 2^28 `f32`: five rows in five blocks 3,850 GB/s but more registers than
+    /// there are in scans that look ahead; four rows 3,680, three 3,450; six rows in four blocks 2,450.)
     pub const fn of<S: Scan>() -> Self {
         let (input, output) = (S::Item::BYTES, S::Output::BYTES);
         let wider = if input > output { input } else { output };
@@ -147,8 +149,8 @@ impl Shape {
     }
 }
 
-/// Words of shared memory in which a tile waits: its vectors of `input_words` words, and where an accumulator of `words` words
-/// is larger than an element, those at the vectors' ends.
+/// Words of shared memory in which a tile waits: its vectors of `input_words` words, and where an accumulator of
+/// `words` words is larger than an element, those at the vectors' ends.
 const fn waiting_words(threads: u32, rows: u32, vector: u32, input_words: u32, words: u32) -> u32 {
     let ends = if input_words == vector * words { 0 } else { words };
     threads * rows * (input_words + ends)

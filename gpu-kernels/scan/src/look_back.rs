@@ -1,21 +1,22 @@
 //! What comes before a tile.
 //!
-//! Every tile publishes its total as soon as it knows it, so no tile waits for a chain of others. 32 consecutive tiles form a
-//! group, 32 groups a section. What comes before a tile is then in three places, which one warp asks for at once: the totals of
-//! the tiles before it in its group, those of the groups before it in their section, and the result of everything before the
-//! section. Only the latter is a chain, from section to section: a link for every 20 MiB of `f32`, where it takes 1 µs.
+//! Every tile publishes its total as soon as it knows it, so no tile waits for a chain of others. 32 consecutive
+//! tiles form a group, 32 groups a section. What comes before a tile is then in three places, which one warp asks for
+//! at once: the totals of the tiles before it in its group, those of the groups before it in their section, and the
+//! result of everything before the section. Only the latter is a chain, from section to section: a link for every 20
+//! MiB of `f32`, where it takes 1 µs.
 //!
-//! A group's total is published by whichever of its tiles published last, long before anyone asks for it: a counter tells
-//! ([`arrive`]). The same holds for a section's. Where every block has but one tile, all wait at once and
-//! each way through memory counts, so nothing is counted: the group's last tile waits for the others anyway and publishes the
-//! total ([`gather`]). Looking at the totals of all tiles before its own instead, a warp of a block at those of each group, makes
-//! too many ask for the same lines (H200, 2^20 `f32`: 6.6 against 6.0 µs).
+//! A group's total is published by whichever of its tiles published last, long before anyone asks for it: a counter
+//! tells ([`arrive`]). The same holds for a section's. Where every block has but one tile, all wait at once and each
+//! way through memory counts, so nothing is counted: the group's last tile waits for the others anyway and publishes
+//! the total ([`gather`]). Looking at the totals of all tiles before its own instead, a warp of a block at those of
+//! each group, makes too many ask for the same lines (H200, 2^20 `f32`: 6.6 against 6.0 µs).
 //!
-//! One warp waits, and asks for two lines of memory. Where all warps of a block waited, each for the totals of one of 8 groups, so
-//! that groups had nothing to publish, scans were slower (H200, 2^28 `f32`: 1,735 against 1,844 GB/s).
+//! One warp waits, and asks for two lines of memory. Where all warps of a block waited, each for the totals of one of
+//! 8 groups, so that groups had nothing to publish, scans were slower (H200, 2^28 `f32`: 1,735 against 1,844 GB/s).
 //!
-//! A total travels in words of 64 bits, each of them half value and half the mark of its launch, so no fence is needed, and
-//! nothing has to be cleared.
+//! A total travels in words of 64 bits, each of them half value and half the mark of its launch, so no fence is
+//! needed, and nothing has to be cleared.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
@@ -79,7 +80,8 @@ impl Published {
         });
     }
 
-    /// Counts one more at counter `index`, those of groups before those of sections, and returns how many were counted before.
+    /// Counts one more at counter `index`, those of groups before those of sections, and returns how many were
+    /// counted before.
     #[inline(always)]
     fn count<A: Accumulator>(self, index: u32) -> u32 {
         let (sections, groups) = (self.sections(), self.groups());
@@ -135,8 +137,9 @@ fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
     A::from_words(&mut |word| words[word as usize] as u32)
 }
 
-/// Publishes the tile's total and, where blocks take several, those of its group and its section where this was their last. For one whole
-/// warp, not the one that waits: both are on their way at once. `scan` is the scan over lanes by `S`.
+/// Publishes the tile's total and, where blocks take several, those of its group and its section where this was their
+/// last. For one whole warp, not the one that waits: both are on their way at once. `scan` is the scan over lanes by
+/// `S`.
 #[device]
 #[inline(always)]
 pub(crate) fn arrive<S: Scan>(
@@ -186,11 +189,11 @@ pub(crate) fn arrive<S: Scan>(
     }
 }
 
-/// Waits for what comes before the tile and leaves it in `nodes`, two accumulators. For one whole warp; a barrier has to follow,
-/// then [`prefix`].
+/// Waits for what comes before the tile and leaves it in `nodes`, two accumulators. For one whole warp; a barrier has
+/// to follow, then [`prefix`].
 ///
-/// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are. `scan` is the scan over
-/// lanes by `S`. With `in_turn`, a constant, there is less code, which takes a little longer.
+/// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are.
+/// `scan` is the scan over lanes by `S`. With `in_turn`, a constant, there is less code, which takes a little longer.
 #[device]
 #[inline(always)]
 pub(crate) fn gather<S: Scan>(
@@ -231,7 +234,8 @@ pub(crate) fn gather<S: Scan>(
                 words = published.ask::<S::Register>(slot, true);
             }
         }
-        // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where the tile ends it.
+        // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where
+        // the tile ends it.
         let mut of_own = if published.several { value(words) } else { total };
         if of_groups {
             of_own = if ends_group { groups.with } else { identity::<S>() };

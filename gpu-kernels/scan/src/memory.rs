@@ -1,7 +1,8 @@
 //! A tile's way between global memory and registers.
 //!
-//! Where the array is aligned, a thread moves whole vectors, but for the row in which the array ends. That row, and all rows of
-//! other arrays, a warp moves element by element, neighbouring lanes neighbouring elements, and exchanges them through shared memory.
+//! Where the array is aligned, a thread moves whole vectors, but for the row in which the array ends. That row, and
+//! all rows of other arrays, a warp moves element by element, neighbouring lanes neighbouring elements, and exchanges
+//! them through shared memory.
 
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::warp::{self, sync_warp};
@@ -97,11 +98,11 @@ impl Room {
         self.first.write_vec(self.step * row, vector);
     }
 
-    /// The vector in row `row`. Word by word: of a whole vector and of one in global memory, whichever it is to be, the compiler would
-    /// make one load through a generic address.
+    /// The vector in row `row`. Opaque: of this load and one of global memory, whichever it is to be, the compiler
+    /// would make one load through a generic address.
     #[inline(always)]
     fn read<const N: usize>(self, row: u32) -> [u32; N] {
-        core::array::from_fn(|word| self.first.read(self.step * row + word as u32))
+        self.first.read_vec(self.step * row).map(opaque)
     }
 }
 
@@ -160,8 +161,8 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     vectors
 }
 
-/// As [`load`], but as the vectors lie in memory, so that nothing waits for those of a complete, aligned tile; those of others row after
-/// row in a loop, which is less code.
+/// As [`load`], but as the vectors lie in memory, so that nothing waits for those of a complete, aligned tile; those
+/// of others row after row in a loop, which is less code.
 #[device]
 #[inline(always)]
 pub(super) fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(
@@ -237,8 +238,8 @@ pub(super) fn store_vector<T: Packed, const V: usize, const M: usize>(
     tile.cast::<u32>().write_streaming_vec(index, vector);
 }
 
-/// Writes the warp's vectors in row `row`, which [has elements](Places::has_elements), as far as the tile has them. `lane` is the
-/// thread's number in its warp.
+/// Writes the warp's vectors in row `row`, which [has elements](Places::has_elements), as far as the tile has them.
+/// `lane` is the thread's number in its warp.
 #[device]
 #[inline(always)]
 pub(super) fn store_row<T: Packed, const V: usize, const M: usize>(

@@ -11,9 +11,10 @@ use gpu_collective::{Accumulator, Integer, Number, Register};
 /// An associative operator, with what it takes and what it gives.
 ///
 /// # Laws
-/// 1. *Identity:* combining with `extend(IDENTITY)`, on either side, changes nothing, bit for bit (any NaN being any NaN).
-/// 2. *Associativity:* `combine(combine(a, b), c)` is `combine(a, combine(b, c))`, up to rounding. Elements are combined in
-///    the order of the array, so it need not be commutative, and always with the same brackets (see the
+/// 1. *Identity:* combining with `extend(IDENTITY)`, on either side, changes nothing, bit for bit (any NaN being any
+///    NaN).
+/// 2. *Associativity:* `combine(combine(a, b), c)` is `combine(a, combine(b, c))`, up to rounding. Elements are
+///    combined in the order of the array, so it need not be commutative, and always with the same brackets (see the
 ///    [module](super)), so rounding is always the same too.
 ///
 /// Functions here run on the GPU, in the simulator and on the CPU; they are pure.
@@ -41,9 +42,10 @@ pub trait Scan: 'static {
     fn resume(output: Self::Output) -> Self::Register;
 }
 
-/// Bits that are flipped in the elements before they are scanned, and in the results before they are written: so one kernel scans by several
-/// operators. A minimum of flipped numbers is a maximum, where it is the sign of floats that is flipped, or all bits of whole numbers;
-/// flipping the highest bit makes signed numbers of unsigned ones; and what none of the flipped words lacks, all words lack.
+/// Bits that are flipped in the elements before they are scanned, and in the results before they are written: so one
+/// kernel scans by several operators. A minimum of flipped numbers is a maximum, where it is the sign of floats that
+/// is flipped, or all bits of whole numbers; flipping the highest bit makes signed numbers of unsigned ones; and what
+/// none of the flipped words lacks, all words lack.
 pub trait Flip: Copy {
     /// The words of elements, the first of which starts the first word, with those bits flipped.
     #[must_use]
@@ -90,7 +92,8 @@ impl Flip for u64 {
     }
 }
 
-/// What is to be flipped for a kernel of `K` to scan by `S`, an operator on elements as wide: what tells their identities apart.
+/// What is to be flipped for a kernel of `K` to scan by `S`, an operator on elements as wide: what tells their
+/// identities apart.
 pub fn flip<S: Scan, K: Scan>() -> u64 {
     let [low, high] = <() as Flip>::nothing::<S, 2>(());
     let [low_of_kernel, high_of_kernel] = <() as Flip>::nothing::<K, 2>(());

@@ -1,13 +1,14 @@
 //! The runs of equal keys: where they begin, and the key of each.
 //!
-//! One launch, one pass. Blocks take tiles in turn, by a ticket; of a tile a block notes where runs begin, side by side in shared memory,
-//! publishes how many they are, and learns how many begin before it as a scan's tile learns its prefix (`scan/look_back.rs`). Meanwhile
-//! it reads its next tile. Then the starts go to memory, neighbours to neighbours, and the keys that stand there, which are still in the L1
-//! or L2 (H200, 2^26 keys of 32 bits: in runs of 8 114 µs, of 256 101, of one key 291, when every key is written again).
+//! One launch, one pass. Blocks take tiles in turn, by a ticket; of a tile a block notes where runs begin, side by
+//! side in shared memory, publishes how many they are, and learns how many begin before it as a scan's tile learns
+//! its prefix (`scan/look_back.rs`). Meanwhile it reads its next tile. Then the starts go to memory, neighbours to
+//! neighbours, and the keys that stand there, which are still in the L1 or L2 (H200, 2^26 keys of 32 bits: in runs of
+//! 8 114 µs, of 256 101, of one key 291, when every key is written again).
 //!
-//! Keys are compared by their bits, so there are four kernels: by width. A warp takes consecutive rows of 32 loads of 16 bytes, so that a
-//! key's predecessor is in the lane below, and a run's number follows from counts over lanes: those of two rows are scanned as halves
-//! of one word.
+//! Keys are compared by their bits, so there are four kernels: by width. A warp takes consecutive rows of 32 loads of
+//! 16 bytes, so that a key's predecessor is in the lane below, and a run's number follows from counts over lanes:
+//! those of two rows are scanned as halves of one word.
 
 use gpu_collective::{Item, Quads, Words, per_load};
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -20,7 +21,8 @@ use crate::tile::warp_scan;
 use crate::whole::{NONE, Tickets, mark};
 use crate::{GROUP, HEADER_WORDS, Packed, SECTION, Sum, WARPS};
 
-/// Where the offsets of the runs begin, in words, after the number of runs: what segments of a reduction ask for whose number is in device memory.
+/// Where the offsets of the runs begin, in words, after the number of runs: what segments of a reduction ask for
+/// whose number is in device memory.
 pub const RUNS_HEADER: u32 = 4;
 
 /// The bits of a key: `u8`, `u16`, `u32` or `u64`.
@@ -30,8 +32,8 @@ impl Bits for u16 {}
 impl Bits for u32 {}
 impl Bits for u64 {}
 
-/// Blocks of a launch: four for each of 132 multiprocessors. Fewer of them find the same runs, as tiles are taken until none is left;
-/// more would find no place before these have ended, and the next launch would wait for them.
+/// Blocks of a launch: four for each of 132 multiprocessors. Fewer of them find the same runs, as tiles are taken
+/// until none is left; more would find no place before these have ended, and the next launch would wait for them.
 const MAX_BLOCKS: u32 = 528;
 
 /// How keys are cut: pure numbers that kernels and hosts share.
@@ -73,8 +75,8 @@ impl RunsShape {
         if tiles < MAX_BLOCKS as u64 { tiles as u32 } else { MAX_BLOCKS }
     }
 
-    /// Words of 64 bits of scratch memory for so many keys: the header, those of each section, group and tile, and the counters of groups
-    /// and sections.
+    /// Words of 64 bits of scratch memory for so many keys: the header, those of each section, group and tile, and
+    /// the counters of groups and sections.
     pub const fn scratch_words(self, len: u64) -> u64 {
         let tiles = self.tiles(len);
         let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
@@ -250,8 +252,8 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
 /// Pairs of rows of a thread's loads at most.
 const MAX_PAIRS: usize = 2;
 
-/// Runs that a thread writes at once: their keys are all asked for before the first is written (H200, five blocks, 2^26 runs of one key:
-/// 282 µs with four, 350 with one; of 8: 112 and 115).
+/// Runs that a thread writes at once: their keys are all asked for before the first is written (H200, five blocks,
+/// 2^26 runs of one key: 282 µs with four, 350 with one; of 8: 112 and 115).
 const AT_ONCE: usize = 4;
 
 /// That of row `row` of pairs of rows.
@@ -260,12 +262,13 @@ fn of_row(pairs: &[u32; MAX_PAIRS], row: usize) -> u32 {
     pairs[row / 2] >> (16 * (row % 2)) & 0xffff
 }
 
-/// Writes, for each run, where it begins and its key, each at the run's number: `offsets[RUNS_HEADER + run]`, `unique[run]`; behind
-/// the last offset stands `len`, and the number of runs in `offsets[0]` and `runs[0]`.
+/// Writes, for each run, where it begins and its key, each at the run's number: `offsets[RUNS_HEADER + run]`,
+/// `unique[run]`; behind the last offset stands `len`, and the number of runs in `offsets[0]` and `runs[0]`.
 ///
-/// `V` keys a load, `L` loads a thread, an even number, `W` warps: what [`RunsShape`] says. `words` has the shape's scratch words,
-/// `capacity` in all, which were zero before the first launch that was given them, and which launches have to use one after the other.
-/// Launch at most as many blocks as there are tiles. `len` is not zero and less than 2^32.
+/// `V` keys a load, `L` loads a thread, an even number, `W` warps: what [`RunsShape`] says. `words` has the shape's
+/// scratch words, `capacity` in all, which were zero before the first launch that was given them, and which launches
+/// have to use one after the other. Launch at most as many blocks as there are tiles. `len` is not zero and less than
+/// 2^32.
 #[device]
 #[inline(always)]
 pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
@@ -291,10 +294,11 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     let tiles = shape.tiles(len) as u32;
     let tickets = Tickets { words, tiles, capacity };
 
-    // The next launch is not let in early: its blocks would come to multiprocessors where a block of this one still runs, and as
-    // long as one does, shared memory stays carved out of the L1 as this one asked for it. Of the segments' blocks, 41 KiB each,
-    // two would find room instead of four, and those keep their places for the whole launch. It comes when the last block here has
-    // ended (H200, 2^26 keys in runs of 8, find with five blocks: both launches 210 µs, with a trigger here 249).
+    // The next launch is not let in early: its blocks would come to multiprocessors where a block of this one still
+    // runs, and as long as one does, shared memory stays carved out of the L1 as this one asked for it. Of the
+    // segments' blocks, 41 KiB each, two would find room instead of four, and those keep their places for the whole
+    // launch. It comes when the last block here has ended (H200, 2^26 keys in runs of 8, find with five blocks: both
+    // launches 210 µs, with a trigger here 249).
     grid_dependency_synchronize();
 
     if thread == 0 {
@@ -314,7 +318,8 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
         if tile < tiles {
             let part = Tile::<K, V, L>::new(keys, tile as u64 * shape.tile() as u64, len, shape.tile());
             total = part.note::<W>(rooms.offset(room), warp_counts, |total| {
-                if warp::uniform(thread / 32 == 1) {
+                // Not `uniform`: with it the keys of bytes spill for 12.0.
+                if thread / 32 == 1 {
                     arrive::<Sum<u32>>(published(), tile, total, 0, warp_scan::<Sum<u32>>);
                 }
             });
@@ -344,7 +349,8 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
             let mut number = thread;
             while number < total {
                 let number_of = |i: usize| number + i as u32 * shape.threads();
-                // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a branch.
+                // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a
+                // branch.
                 let mut places = [0; AT_ONCE];
                 unroll::<AT_ONCE>(|i| {
                     places[i] = if number_of(i) < total { notes.read(number_of(i)) as u32 } else { 0 };
@@ -393,8 +399,8 @@ fn inclusive(mut value: u32) -> u32 {
     value
 }
 
-// Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs, with four 101;
-// of 8: 112 and 114), the compiler for 12.0 spills.
+// Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs,
+// with four 101; of 8: 112 and 114), the compiler for 12.0 spills.
 macro_rules! kernels {
     ($($images:ident $find:ident: $k:ty, $v:literal, $l:literal;)*) => { $(
         /// Finds runs of `keys`. How to launch it is said at [`find_runs`].

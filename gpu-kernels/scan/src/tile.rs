@@ -101,8 +101,8 @@ pub(super) fn write<A: Accumulator>(array: Shared<u32>, len: u32, index: u32, va
     });
 }
 
-/// Scans the totals of the warp's vectors, `totals[l]` being that of the thread's vector in row `l`: the results at the ends of
-/// the thread's vectors, from the start of the warp's part on, and that of the whole part.
+/// Scans the totals of the warp's vectors, `totals[l]` being that of the thread's vector in row `l`: the results at
+/// the ends of the thread's vectors, from the start of the warp's part on, and that of the whole part.
 #[device]
 #[inline(always)]
 pub(super) fn scan_rows<S: Scan, const L: usize>(
@@ -122,7 +122,8 @@ pub(super) fn scan_rows<S: Scan, const L: usize>(
 
 /// Scans the results of the warps' parts. One barrier.
 ///
-/// `own_warp` is the number of the thread's warp. `warp_totals` has room for `W` accumulators. They are read until the next barrier.
+/// `own_warp` is the number of the thread's warp. `warp_totals` has room for `W` accumulators. They are read until
+/// the next barrier.
 #[device]
 #[inline(always)]
 pub(super) fn scan_warps<S: Scan, const W: usize>(

@@ -12,9 +12,10 @@
 //! | `scan_sum_all_f32` | one launch: each block adds up the totals of all tiles before its own |
 //! | `scan_look_back_f32` | one launch: each block looks back over totals until it finds a prefix |
 //!
-//! G. E. Blelloch, *Prefix sums and their applications*, 1990; W. D. Hillis and G. L. Steele, *Data parallel algorithms*, 1986;
-//! M. Harris, S. Sengupta, J. D. Owens, *Parallel prefix sum (scan) with CUDA*, GPU Gems 3, 2007; D. Merrill and M. Garland,
-//! *Single-pass parallel prefix scan with decoupled look-back*, 2016. The fast scan is [`super::whole()`].
+//! G. E. Blelloch, *Prefix sums and their applications*, 1990; W. D. Hillis and G. L. Steele, *Data parallel
+//! algorithms*, 1986; M. Harris, S. Sengupta, J. D. Owens, *Parallel prefix sum (scan) with CUDA*, GPU Gems 3, 2007;
+//! D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back*, 2016. The fast scan is
+//! [`super::whole()`].
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -261,8 +262,8 @@ fn publish(words: GlobalMut<u64>, tile: u32, what: u64, value: f32) {
     words.atomic(tile).store(what | value.to_bits() as u64, Ordering::Relaxed, Scope::Device);
 }
 
-/// Scans the tile that the block's ticket names, with what `before` finds. `before` is called by all threads with the tile, its
-/// total and a shared word, and gives the sum before it to thread 0.
+/// Scans the tile that the block's ticket names, with what `before` finds. `before` is called by all threads with the
+/// tile, its total and a shared word, and gives the sum before it to thread 0.
 #[device]
 #[inline(always)]
 fn one_pass(
@@ -294,8 +295,8 @@ fn one_pass(
     give(output, len, base, results.map(|result| sum + result));
 }
 
-/// Scans in one launch, each block adding up the totals of all tiles before its own. A block a tile; `words` has one for each
-/// and is zero before, `ticket` is zero before and after.
+/// Scans in one launch, each block adding up the totals of all tiles before its own. A block a tile; `words` has one
+/// for each and is zero before, `ticket` is zero before and after.
 #[kernel(images = sm_75, launch_bounds(512))]
 pub fn scan_sum_all_f32(
     input: Global<f32>,
@@ -327,8 +328,8 @@ pub fn scan_sum_all_f32(
     });
 }
 
-/// Scans in one launch by decoupled look-back: a warp looks at the 32 tiles before its own, adds up totals from the last prefix
-/// among them, and goes on with the 32 before where there is none. As `scan_sum_all_f32` otherwise.
+/// Scans in one launch by decoupled look-back: a warp looks at the 32 tiles before its own, adds up totals from the
+/// last prefix among them, and goes on with the 32 before where there is none. As `scan_sum_all_f32` otherwise.
 #[kernel(images = sm_75, launch_bounds(512))]
 pub fn scan_look_back_f32(
     input: Global<f32>,

@@ -1,11 +1,11 @@
 //! The scan of a whole array, in one launch and one pass: every element is read once and written once.
 //!
-//! Blocks take tiles in turn, by a ticket: all tiles before a block's own have been taken by blocks that run, so whatever it
-//! waits for will come, in whichever order the blocks start and however many of them find a place.
+//! Blocks take tiles in turn, by a ticket: all tiles before a block's own have been taken by blocks that run, so
+//! whatever it waits for will come, in whichever order the blocks start and however many of them find a place.
 //!
 //! The ticket's upper half counts launches. With it a block draws the mark by which it tells this launch's words from
-//! those of others; nothing has to be cleared between launches, and a captured launch can be replayed. Only after 2^32 - 1
-//! launches, when a mark would come back, the last block to end clears all words.
+//! those of others; nothing has to be cleared between launches, and a captured launch can be replayed. Only after
+//! 2^32 - 1 launches, when a mark would come back, the last block to end clears all words.
 
 use core::marker::PhantomData;
 
@@ -28,8 +28,9 @@ use gpu_collective::Accumulator;
 ///
 /// A vector has `V` elements, `N` words of the input and `M` of the output; a thread has `L` of them in a tile, and a
 /// block `W` warps: what [`Shape`](super::Shape) says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has
-/// [`HEADER_WORDS`] and the shape's scratch words, `capacity` in all, which were zero before the first launch that was given
-/// them, and which launches have to use one after the other. Launch at most as many blocks as there are tiles.
+/// [`HEADER_WORDS`] and the shape's scratch words, `capacity` in all, which were zero before the first launch that
+/// was given them, and which launches have to use one after the other. Launch at most as many blocks as there are
+/// tiles.
 #[device]
 #[inline(always)]
 pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>(
@@ -44,8 +45,9 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     scan_tiles::<S, (), V, N, M, L, W>(input, output, len, initial, mode, words, capacity, ());
 }
 
-/// As [`whole`], with the bits of `flip` flipped in all elements and results, but for `initial`, which is flipped already
-/// ([`flipped`](super::flipped)): for all operators of which [`flip`](super::flip()) says how they become `S`.
+/// As [`whole`], with the bits of `flip` flipped in all elements and results, but for `initial`, which is flipped
+/// already ([`flipped`](super::flipped)): for all operators of which [`flip`](super::flip()) says how they become
+/// `S`.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
@@ -162,9 +164,9 @@ fn scan_tiles<
             around = prefix::<S>(nodes);
         }
 
-        // Drawn behind all waiting, so that tiles start in their order: a block that held a ticket while it still waits would
-        // make all later tiles wait for it (H200, 2^28 `f32`: 1,844 against 2,692 GB/s). The ticket's way is hidden behind the
-        // stores.
+        // Drawn behind all waiting, so that tiles start in their order: a block that held a ticket while it still
+        // waits would make all later tiles wait for it (H200, 2^28 `f32`: 1,844 against 2,692 GB/s). The ticket's way
+        // is hidden behind the stores.
         let draws = tile < tiles && published.several;
         let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
 
@@ -209,8 +211,8 @@ struct Held<R> {
     before: R,
 }
 
-/// Where the vectors of a tile wait, and the results at their ends from the start of the warp's part on. A thread reads only what
-/// it wrote, so no barrier is needed.
+/// Where the vectors of a tile wait, and the results at their ends from the start of the warp's part on. A thread
+/// reads only what it wrote, so no barrier is needed.
 pub(super) struct Waiting<S, const V: usize, const N: usize, const L: usize, const W: usize> {
     vectors: Shared<u32>,
     ends: Shared<u32>,
@@ -331,8 +333,8 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         core::array::from_fn(|row| flip.words(vectors[row]))
     }
 
-    /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the result of the
-    /// warps before the thread's own.
+    /// Writes the results of the thread's vectors in `waiting`. Around the tile is `around`, and `of_warps` is the
+    /// result of the warps before the thread's own.
     #[inline(always)]
     fn store(
         &self,
@@ -387,8 +389,8 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
                 }
             });
         }
-        // The rows that are moved element by element: all, or that in which the array ends. In a loop, so that their code stands there
-        // once.
+        // The rows that are moved element by element: all, or that in which the array ends. In a loop, so that their
+        // code stands there once.
         if !extent.is_aligned || !self.left.is_multiple_of(32 * V as u32) {
             let mut before_row = first_before;
             let mut row = 0;
@@ -424,7 +426,8 @@ pub(crate) const fn mark(ticket: u64) -> u32 {
 /// The next ticket of the counter. For thread 0.
 #[inline(always)]
 pub(crate) fn draw(counter: GlobalMut<u64>) -> u64 {
-    // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20 instructions.
+    // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20
+    // instructions.
     let one = 1 + opaque(warp::lane_id()) as u64;
     counter.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
 }
@@ -436,7 +439,8 @@ impl Tickets {
         draw(self.words)
     }
 
-    /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks there are.
+    /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks
+    /// there are.
     #[inline(always)]
     pub(crate) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>, blocks: u32) {
         let thread = thread_idx_x();

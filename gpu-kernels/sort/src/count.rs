@@ -1,4 +1,5 @@
-//! How many keys have each digit, for all digits in one pass over the keys, and from that where the keys of each digit start.
+//! How many keys have each digit, for all digits in one pass over the keys, and from that where the keys of each
+//! digit start.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
@@ -9,8 +10,8 @@ use super::order::{Key, Order};
 use super::rank::lanes_up_to;
 use super::{COUNT_AT_ONCE, COUNTED};
 
-/// Writes to `starts` where the first key of each digit goes: `2^B` words for the lowest digit, as many of which nothing is said, and
-/// so on for each digit of the `bits` bits of the keys' words from `first_bit` on.
+/// Writes to `starts` where the first key of each digit goes: `2^B` words for the lowest digit, as many of which
+/// nothing is said, and so on for each digit of the `bits` bits of the keys' words from `first_bit` on.
 ///
 /// `starts` and `header` were zero. Any number of blocks, of `W` warps.
 #[device]

@@ -1,6 +1,7 @@
 //! A stable radix sort by least significant digits, in one sweep over the keys for each digit.
 //!
-//! After A. Adinolfi and D. Merrill, *Onesweep: A faster least significant digit radix sort for GPUs*, arXiv:2206.01784 (2022):
+//! After A. Adinolfi and D. Merrill, *Onesweep: A faster least significant digit radix sort for GPUs*,
+//! arXiv:2206.01784 (2022):
 //!
 //! | file | |
 //! | --- | --- |
@@ -11,13 +12,15 @@
 //! | `payload.rs` | what moves with the keys |
 //! | `gather.rs` | values of other widths: an index is sorted in their place |
 //!
-//! Keys are unsigned words of 1, 2, 4 or 8 bytes. What they stand for, and whether the order ascends, is in [`Order`], two
-//! masks that make words whose order as unsigned numbers is the one wanted. Only digits pass through it: keys travel as they
-//! are. So there is a kernel for each width of keys and values, not for each type and direction.
+//! Keys are unsigned words of 1, 2, 4 or 8 bytes. What they stand for, and whether the order ascends, is in
+//! [`Order`], two masks that make words whose order as unsigned numbers is the one wanted. Only digits pass through
+//! it: keys travel as they are. So there is a kernel for each width of keys and values, not for each type and
+//! direction.
 //!
-//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the driver runs; and it
-//! compiles them for the host like any other function, where the simulator runs them. `cargo run -p gpu-builder -- check` keeps the
-//! committed PTX in step with the sources. Tile sizes exist here and nowhere else: host crates plan their launches from these constants.
+//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the
+//! driver runs; and it compiles them for the host like any other function, where the simulator runs them. `cargo run
+//! -p gpu-builder -- check` keeps the committed PTX in step with the sources. Tile sizes exist here and nowhere else:
+//! host crates plan their launches from these constants.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
@@ -79,8 +82,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in PTX: as many keys a thread as registers allow, without spilling (ptxas 13.0) for three blocks on a
-    /// multiprocessor or, of pairs of equal widths, two. A tile fills some 30 KiB of shared memory.
+    /// That of the kernels in PTX: as many keys a thread as registers allow, without spilling (ptxas 13.0) for three
+    /// blocks on a multiprocessor or, of pairs of equal widths, two. A tile fills some 30 KiB of shared memory.
     pub const fn new(key_bytes: u32, value_bytes: u32) -> Self {
         let rows = match (key_bytes, value_bytes) {
             (8, 0) => WIDE_ROWS,
@@ -144,7 +147,8 @@ pub const fn count_shared_bytes(passes: u32, digit_bits: u32) -> u32 {
     SharedLayout::new().array::<u32>(passes << digit_bits).array::<u32>(1).bytes()
 }
 
-/// Words of 64 bits that say where digits of `digit_bits` bits start, in all passes: a pass reads one row and writes another.
+/// Words of 64 bits that say where digits of `digit_bits` bits start, in all passes: a pass reads one row and writes
+/// another.
 pub const fn start_words(passes: u32, digit_bits: u32) -> u32 {
     (2 * passes) << digit_bits
 }

@@ -1,13 +1,13 @@
 //! How many keys of a digit come before a tile.
 //!
-//! D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016), once for each digit: a tile
-//! publishes its count as soon as it knows it, then walks back over the tiles before it, adding up counts until it meets one
-//! that has published the count of all up to its end, and then publishes that itself. Whole numbers add up to the same
-//! whichever way they came, so unlike the scan of floats nothing here has to fix an order.
+//! D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016), once for each
+//! digit: a tile publishes its count as soon as it knows it, then walks back over the tiles before it, adding up
+//! counts until it meets one that has published the count of all up to its end, and then publishes that itself. Whole
+//! numbers add up to the same whichever way they came, so unlike the scan of floats nothing here has to fix an order.
 //!
-//! A word has its state in the two highest bits, and its count below, so there is nothing else to wait for: no fence. Nothing
-//! is cleared from sweep to sweep: when one has ended all its words are in the same state, [`Phase::upto`], and that is what the
-//! next one, of the other phase, takes for absent.
+//! A word has its state in the two highest bits, and its count below, so there is nothing else to wait for: no fence.
+//! Nothing is cleared from sweep to sweep: when one has ended all its words are in the same state, [`Phase::upto`],
+//! and that is what the next one, of the other phase, takes for absent.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::device;

@@ -44,8 +44,9 @@ keys! { u8 as i8; u16 as i16; u32 as i32; u64 as i64; }
 
 /// Which order keys are sorted in: two masks.
 ///
-/// A key becomes a word whose order as an unsigned number is the one wanted, by flipping the bits of a mask: of `set` where its
-/// highest bit is set, of `clear` where it is not. That is one-to-one, so only equal keys become equal words.
+/// A key becomes a word whose order as an unsigned number is the one wanted, by flipping the bits of a mask: of `set`
+/// where its highest bit is set, of `clear` where it is not. That is one-to-one, so only equal keys become equal
+/// words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Order {

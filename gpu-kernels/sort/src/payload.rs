@@ -12,9 +12,10 @@ pub trait Payload: Copy {
     /// Whether there is anything.
     const MOVES: bool;
 
-    /// Moves it. `places.get(l)` is the place of the thread's key of row `l` among those of the tile, sorted by this digit; `to(l)`
-    /// that, in the output, of the key at place `threads * l + thread` of a complete tile, and `to_of_last(l)` of another, where `l` may be known
-    /// at run time only. `exchange` has room for the tile. Uses barriers.
+    /// Moves it. `places.get(l)` is the place of the thread's key of row `l` among those of the tile, sorted by this
+    /// digit; `to(l)` that, in the output, of the key at place `threads * l + thread` of a complete tile, and
+    /// `to_of_last(l)` of another, where `l` may be known at run time only. `exchange` has room for the tile. Uses
+    /// barriers.
     fn carry<const L: usize>(
         self,
         tile: &Tile,

@@ -14,7 +14,8 @@ use gpu_std::{device, opaque, unroll};
 pub(super) fn peers<const B: usize>(digit: u32) -> u32 {
     let mut peers = FULL;
     unroll::<B>(|bit| {
-        // Opaque, or the vote and the choice would test the bit in two ways: two instructions more for each bit of each key.
+        // Opaque, or the vote and the choice would test the bit in two ways: two instructions more for each bit of
+        // each key.
         let set = opaque(digit & 1 << bit) != 0;
         let with = warp_vote_ballot(FULL, set);
         peers &= if set { with } else { !with };

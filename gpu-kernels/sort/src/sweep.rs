@@ -1,11 +1,11 @@
 //! One pass: keys to their places by one digit.
 //!
-//! A block takes a tile, by a ticket, so that all tiles before its own have been taken by blocks that run. Its warps take
-//! consecutive parts of the tile, in rows of 32 keys:
+//! A block takes a tile, by a ticket, so that all tiles before its own have been taken by blocks that run. Its warps
+//! take consecutive parts of the tile, in rows of 32 keys:
 //!
 //! 1. Each warp counts its digits. So the tile's counts are published early, and others need not wait for what follows.
-//! 2. A thread for each digit turns the warps' counts into the place of each warp's first key of that digit in the tile sorted by
-//!    digit.
+//! 2. A thread for each digit turns the warps' counts into the place of each warp's first key of that digit in the
+//!    tile sorted by digit.
 //! 3. Warps place their keys, row by row, in shared memory: the tile is sorted by this digit.
 //! 4. The threads of the digits look back for how many keys of theirs come before the tile.
 //! 5. Keys go to memory in the order of their places, neighbours to neighbours wherever they have the same digit.
@@ -70,11 +70,12 @@ impl Tile {
     }
 }
 
-/// Moves keys, and what belongs to them, to their places by one digit, of at most `B` bits. `L` keys a thread, `W` warps.
+/// Moves keys, and what belongs to them, to their places by one digit, of at most `B` bits. `L` keys a thread, `W`
+/// warps.
 ///
-/// `starts` says where the first key of each digit goes, and `next_starts` will say so for the tiles after those of this launch: memory
-/// of its own. `counts` has `2^B` words for each tile, zero before the first pass or left by the pass
-/// before. Launch [`Pass::tiles`] blocks.
+/// `starts` says where the first key of each digit goes, and `next_starts` will say so for the tiles after those of
+/// this launch: memory of its own. `counts` has `2^B` words for each tile, zero before the first pass or left by the
+/// pass before. Launch [`Pass::tiles`] blocks.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
@@ -177,8 +178,8 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     }
     sync_threads();
     let target = |digit: u32, row: usize| targets.read(digit).wrapping_add(tile.sorted(row) as u64);
-    // The last tile on a way of its own, in a loop: without conditions all keys of the others are asked for before the first is needed.
-    // What the warps counted with is free, and keeps the loop's digits.
+    // The last tile on a way of its own, in a loop: without conditions all keys of the others are asked for before
+    // the first is needed. What the warps counted with is free, and keeps the loop's digits.
     let digits = warps.cast::<u8>();
     let mut of_sorted = [0; L];
     let of_sorted = if tile.left == tile.len {

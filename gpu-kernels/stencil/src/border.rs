@@ -19,8 +19,8 @@ pub const WRAP: u32 = 3;
 /// A value of the caller's.
 pub const CONSTANT: u32 = 4;
 
-/// Which of `length` elements, at least one, stands for place `index`; negative where it is the caller's value. Any `mode` above
-/// [`WRAP`] is [`CONSTANT`].
+/// Which of `length` elements, at least one, stands for place `index`; negative where it is the caller's value. Any
+/// `mode` above [`WRAP`] is [`CONSTANT`].
 ///
 /// Not a `#[device]` function: the CPU references call it too. Its branches are not counted in the simulator's metrics.
 #[inline(always)]

@@ -1,8 +1,8 @@
 //! Any arrangement, one element a thread at a time: thin matrices, and permutations that keep the fastest axis.
 //!
-//! Threads count through the axes in an order that the host chooses: that of the output, so that writes are whole rows;
-//! or that of the input where its rows are the short ones. Permutations that keep the fastest axis take rows in elements of
-//! 16 bytes where alignment allows.
+//! Threads count through the axes in an order that the host chooses: that of the output, so that writes are whole
+//! rows; or that of the input where its rows are the short ones. Permutations that keep the fastest axis take rows in
+//! elements of 16 bytes where alignment allows.
 
 use super::grid::{Grid, MAX_AXES};
 use super::tile::THREADS;
@@ -42,15 +42,16 @@ pub struct Walk {
 
 /// The multiplier and the shift with which `n / d == n * multiplier >> shift` for all `n` below [`MAX_ELEMENTS`].
 ///
-/// With `s = ⌈log₂ d⌉` and `m = ⌈2^(31 + s) / d⌉` the error of `n * m / 2^(31 + s)` is less than `n / 2^31 / d`, hence less than
-/// the distance of `n / d` to the next whole number (Granlund and Montgomery, PLDI 1994, theorem 4.2).
+/// With `s = ⌈log₂ d⌉` and `m = ⌈2^(31 + s) / d⌉` the error of `n * m / 2^(31 + s)` is less than `n / 2^31 / d`,
+/// hence less than the distance of `n / d` to the next whole number (Granlund and Montgomery, PLDI 1994, theorem
+/// 4.2).
 pub const fn divisor(d: u32) -> (u32, u32) {
     let log = if d <= 1 { 0 } else { 32 - (d - 1).leading_zeros() };
     ((1u64 << (31 + log)).div_ceil(if d == 0 { 1 } else { d as u64 }) as u32, 31 + log)
 }
 
-/// Moves [`ITEMS`] elements. The blocks of `grid` are, along axis 0, those of one piece; along axis 1, the pieces of the walk's
-/// last axis, which has `last` indices in all; then all other axes.
+/// Moves [`ITEMS`] elements. The blocks of `grid` are, along axis 0, those of one piece; along axis 1, the pieces of
+/// the walk's last axis, which has `last` indices in all; then all other axes.
 #[device]
 #[inline(always)]
 fn move_elements<U: Element>(input: Global<U>, output: GlobalMut<U>, grid: &Grid, walk: &Walk, last: u64) {

@@ -8,9 +8,9 @@ pub const MAX_AXES: usize = 8;
 
 /// The tiles of a launch as an array of up to [`MAX_AXES`] axes: the block's number counts through it, axis 0 fastest.
 ///
-/// Axis 0 goes along the output's rows, so that blocks that run at the same time write next to each other (H200, 16384²
-/// `f32`: 4,129 GB/s against 4,013 along the input's rows). One or two of the others go along the input's rows, the rest
-/// are batches or the remaining axes of a permutation.
+/// Axis 0 goes along the output's rows, so that blocks that run at the same time write next to each other (H200,
+/// 16384² `f32`: 4,129 GB/s against 4,013 along the input's rows). One or two of the others go along the input's
+/// rows, the rest are batches or the remaining axes of a permutation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Grid {

@@ -10,12 +10,13 @@
 //! | `square_wide.rs` | large squares of bytes in place |
 //! | `rectangle.rs` | rectangles in place |
 //!
-//! A matrix is what the tiled kernels see of any array: the axis along the input's rows and that along the output's. The other axes,
-//! and batches, are in the [`Grid`].
+//! A matrix is what the tiled kernels see of any array: the axis along the input's rows and that along the output's.
+//! The other axes, and batches, are in the [`Grid`].
 //!
-//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the driver runs; and it
-//! compiles them for the host like any other function, where the simulator runs them. `cargo run -p gpu-builder -- check` keeps the
-//! committed PTX in step with the sources. Tile sizes exist here and nowhere else: host crates plan their launches from these constants.
+//! The kernels are written once, in Rust, against [`gpu_std`]. rustc compiles them to the PTX under `ptx/`, which the
+//! driver runs; and it compiles them for the host like any other function, where the simulator runs them. `cargo run
+//! -p gpu-builder -- check` keeps the committed PTX in step with the sources. Tile sizes exist here and nowhere else:
+//! host crates plan their launches from these constants.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 

@@ -1,13 +1,13 @@
-//! Transposition of rectangles in place, by the decomposition of Catanzaro, Keller and Garland ("A Decomposition for In-place
-//! Matrix Transposition", PPoPP 2014): three passes, each of which permutes within rows or within columns.
+//! Transposition of rectangles in place, by the decomposition of Catanzaro, Keller and Garland ("A Decomposition for
+//! In-place Matrix Transposition", PPoPP 2014): three passes, each of which permutes within rows or within columns.
 //!
 //! For `rows` × `columns`, `c` their greatest common divisor, `a = rows / c` and `b = columns / c`:
 //! 1. where `c > 1`, rotate column `j` up by ⌊j / b⌋;
 //! 2. in row `i`, move element `j` to `((i + ⌊j / b⌋) mod rows + j · rows) mod columns`;
 //! 3. in column `j`, take row `i` from `(j + i · columns − ⌊i / a⌋) mod rows`.
 //!
-//! The memory then holds the transposed matrix. A block takes a row, or a band of columns as wide as a cache line, to its
-//! own part of the scratch memory and back: the scratch memory is as large as one row or band for each block.
+//! The memory then holds the transposed matrix. A block takes a row, or a band of columns as wide as a cache line, to
+//! its own part of the scratch memory and back: the scratch memory is as large as one row or band for each block.
 
 use super::tile::THREADS;
 use gpu_std::memory::{Element, GlobalMut};
@@ -116,8 +116,8 @@ macro_rules! rectangles {
             shuffle_rows(data, scratch, rows, columns, b);
         }
 
-        /// Step 1 (`rotate` other than 0) or 3. Launch any number of blocks of [`THREADS`] threads; `scratch` has `rows`
-        /// times [`band`] elements for each.
+        /// Step 1 (`rotate` other than 0) or 3. Launch any number of blocks of [`THREADS`] threads; `scratch` has
+        /// `rows` times [`band`] elements for each.
         #[kernel(images = $images, launch_bounds(256), programmatic)]
         pub fn $columns(
             data: GlobalMut<$U>,

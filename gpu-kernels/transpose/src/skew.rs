@@ -1,23 +1,24 @@
-//! Transposition of tiles whose rows start anywhere: odd leading dimensions, odd sizes, views from any element on. Elements of
-//! 2 to 8 bytes; for single bytes, see `skew_bytes.rs`.
+//! Transposition of tiles whose rows start anywhere: odd leading dimensions, odd sizes, views from any element on.
+//! Elements of 2 to 8 bytes; for single bytes, see `skew_bytes.rs`.
 //!
-//! Accesses that are not aligned to the memory's sectors of 32 bytes touch one more than they move, and a write of a part
-//! of a sector is worse than that. So both sides go by 16 aligned bytes, and the tile is skewed to fit:
+//! Accesses that are not aligned to the memory's sectors of 32 bytes touch one more than they move, and a write of a
+//! part of a sector is worse than that. So both sides go by 16 aligned bytes, and the tile is skewed to fit:
 //!
-//! * In: of each row the aligned vectors that cover the tile's columns are loaded whole. The row's misalignment, 0 to 16 / `E`
-//!   − 1 elements, says where in them column 0 of the tile is; the tile has that much fewer columns than the vectors.
-//!   They lie in shared memory as they came, so this costs one 16-byte store.
-//! * Out: for each row of the output (a column of the tile) the window of rows that is written begins up to [`Skew::slack`] rows
-//!   early, where the output's address is a multiple of so many elements. As the tile's height is such a multiple too, the windows of
-//!   neighbouring tiles meet without a gap. So many more rows are loaded.
+//! * In: of each row the aligned vectors that cover the tile's columns are loaded whole. The row's misalignment, 0 to
+//!   16 / `E` − 1 elements, says where in them column 0 of the tile is; the tile has that much fewer columns than the
+//!   vectors. They lie in shared memory as they came, so this costs one 16-byte store.
+//! * Out: for each row of the output (a column of the tile) the window of rows that is written begins up to
+//!   [`Skew::slack`] rows early, where the output's address is a multiple of so many elements. As the tile's height
+//!   is such a multiple too, the windows of neighbouring tiles meet without a gap. So many more rows are loaded.
 //!
 //! A thread gathers the elements of one output vector from consecutive rows of a column. Vectors that cross the
 //! matrix's border are moved by elements: there is no access outside the matrix, not even to gaps between its rows.
 //!
 //! # Caches
-//! Neighbouring tiles touch the same lines at their borders, so loads and stores are plain: the caches keep lines until both have. (H200,
-//! 16381 × 16363, times of the copy for elements of 2, 4 and 8 bytes: 0.891, 0.916, 0.916; streaming loads and stores 0.869, 0.911, 0.915;
-//! streaming loads and plain stores 0.755, 0.788, 0.793, which read a fifth more from memory.)
+//! Neighbouring tiles touch the same lines at their borders, so loads and stores are plain: the caches keep lines
+//! until both have. (H200, 16381 × 16363, times of the copy for elements of 2, 4 and 8 bytes: 0.891, 0.916, 0.916;
+//! streaming loads and stores 0.869, 0.911, 0.915; streaming loads and plain stores 0.755, 0.788, 0.793, which read a
+//! fifth more from memory.)
 //!
 //! # Bank conflicts
 //! Vector `g` of row `r` lies in group `g ^ (r / V)`, `V` elements a vector. Eight lanes gather from rows `V` apart,
@@ -47,8 +48,8 @@ pub struct Skew {
 }
 
 impl Skew {
-    /// Tiles of elements of `bytes` bytes: windows of `rows` rows that begin at multiples of `slack`, `vectors` vectors of
-    /// each row.
+    /// Tiles of elements of `bytes` bytes: windows of `rows` rows that begin at multiples of `slack`, `vectors`
+    /// vectors of each row.
     pub const fn new(bytes: u32, rows: u32, slack: u32, vectors: u32) -> Self {
         let vector = 16 / bytes;
         assert!(
@@ -141,8 +142,8 @@ impl Part {
         self.source.offset(row.wrapping_mul(self.input_ld))
     }
 
-    /// The misalignment of row `row`, counted from `slack` rows before the tile's own: how many elements lie between its aligned
-    /// vectors' start and the tile's column 0.
+    /// The misalignment of row `row`, counted from `slack` rows before the tile's own: how many elements lie between
+    /// its aligned vectors' start and the tile's column 0.
     #[inline(always)]
     pub(super) fn shift<U>(&self, row: u32, slack: u32) -> u32 {
         let address = (self.source.address() as u32)
@@ -252,8 +253,9 @@ macro_rules! skewed {
 
         #[doc = concat!("Transposes matrices of `", stringify!($U), "` that lie anywhere.")]
         ///
-        /// `input` has `rows` rows of `columns` elements, `input_ld` apart; `output` has `columns` rows, `output_ld` apart.
-        /// Launch a block of [`THREADS`] threads for each tile of `grid`, ⌈(rows + slack − 1) / tile⌉ of them along axis 0.
+        /// `input` has `rows` rows of `columns` elements, `input_ld` apart; `output` has `columns` rows, `output_ld`
+        /// apart. Launch a block of [`THREADS`] threads for each tile of `grid`, ⌈(rows + slack − 1) / tile⌉ of them
+        /// along axis 0.
         #[kernel(images = $images, launch_bounds(256), programmatic)]
         pub fn $name(
             input: Global<u8>,

@@ -1,30 +1,34 @@
 //! Transposition of single bytes whose rows start anywhere.
 //!
-//! As in `skew.rs`, both sides go by 16 aligned bytes, and windows of the output begin with a sector. Gathering byte by byte would cost some
-//! ten instructions a byte, more than memory leaves time for. So a tile is turned in shared memory, in place:
+//! As in `skew.rs`, both sides go by 16 aligned bytes, and windows of the output begin with a sector. Gathering byte
+//! by byte would cost some ten instructions a byte, more than memory leaves time for. So a tile is turned in shared
+//! memory, in place:
 //!
 //! 1. Rows come to shared memory as they lie (`cp.async`), all at once, a *band* of 16 rows after the other.
-//! 2. Bands are turned as they arrive: a thread takes four rows of four columns, each row two words that it shifts together by the row's
-//!    misalignment, and transposes them in registers. When all threads have read a few bands, they put the words back: four words of 16
-//!    rows for each column.
+//! 2. Bands are turned as they arrive: a thread takes four rows of four columns, each row two words that it shifts
+//!    together by the row's misalignment, and transposes them in registers. When all threads have read a few bands,
+//!    they put the words back: four words of 16 rows for each column.
 //! 3. A vector of the output is five words of a column, shifted together by the window's place.
 //!
-//! Rows 16 apart are misaligned alike, as are columns 16 apart but for sectors. So a thread works out its places before it begins, and they
-//! hold for all.
+//! Rows 16 apart are misaligned alike, as are columns 16 apart but for sectors. So a thread works out its places
+//! before it begins, and they hold for all.
 //!
 //! # Requests
-//! What limits these tiles is not memory but the L2 cache, which answers a request for each piece of a line (H200, 16381 × 16363, Nsight
-//! Compute). Hence windows of several sectors: those of 64 bytes, of a block that went down a strip of the matrix with a ring of rows, were
-//! 5.5 million requests to write and 0.782 of the copy's speed; windows of 224 bytes are 3.1 million and 0.867. Blocks that march along
-//! rows, whole lines at a time, would ask for the fewest, but with two of them a multiprocessor never got beyond 0.67.
+//! What limits these tiles is not memory but the L2 cache, which answers a request for each piece of a line (H200,
+//! 16381 × 16363, Nsight Compute). Hence windows of several sectors: those of 64 bytes, of a block that went down a
+//! strip of the matrix with a ring of rows, were 5.5 million requests to write and 0.782 of the copy's speed; windows
+//! of 224 bytes are 3.1 million and 0.867. Blocks that march along rows, whole lines at a time, would ask for the
+//! fewest, but with two of them a multiprocessor never got beyond 0.67.
 //!
-//! Neighbouring windows meet within a line. With plain stores a line waits in the cache for its other part; streaming stores, which give
-//! lines up first, have 0.847 of the copy's speed where plain ones have 0.867, and such as are not to stay in the cache 0.844.
+//! Neighbouring windows meet within a line. With plain stores a line waits in the cache for its other part; streaming
+//! stores, which give lines up first, have 0.847 of the copy's speed where plain ones have 0.867, and such as are not
+//! to stay in the cache 0.844.
 //!
 //! # Bank conflicts
-//! None in tiles that touch no border. Turning, a warp reads consecutive words of a row. Of the words of a band and of four columns, 16 in
-//! all, each lies in place [`Band`] ^ what it would be without: so 32 lanes that store the same word of columns four apart meet different
-//! banks, and so do 16 lanes that read the same word of a column of 16 bands, and 16 more of a column that is four on.
+//! None in tiles that touch no border. Turning, a warp reads consecutive words of a row. Of the words of a band and
+//! of four columns, 16 in all, each lies in place [`Band`] ^ what it would be without: so 32 lanes that store the
+//! same word of columns four apart meet different banks, and so do 16 lanes that read the same word of a column of 16
+//! bands, and 16 more of a column that is four on.
 
 use super::grid::Grid;
 use super::registers::bytes;
@@ -37,8 +41,9 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion};
 use gpu_std::{device, kernel, opaque, rolled, unroll};
 
-/// Rows of the output's windows. 224 are the most that 64 KB hold, which is what Turing has (H200, 16381 × 16363, times of the copy, with
-/// streaming stores: 192 rows, four blocks a multiprocessor, 0.839; 224 rows, three blocks, 0.845; 256 rows, three blocks, 0.842).
+/// Rows of the output's windows. 224 are the most that 64 KB hold, which is what Turing has (H200, 16381 × 16363,
+/// times of the copy, with streaming stores: 192 rows, four blocks a multiprocessor, 0.839; 224 rows, three blocks,
+/// 0.845; 256 rows, three blocks, 0.842).
 const ROWS: u32 = 224;
 /// A sector: parts of sectors are never written.
 const SLACK: u32 = 32;
@@ -139,7 +144,8 @@ impl Fill {
                     copy::<u32, 4>(to.cast(), 0, first(band).offset(self.before as u64).cast(), 0);
                 }
             });
-            // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a byte each.
+            // Of the vectors that cross the matrix's border, the first and the last of its rows, 16 threads have a
+            // byte each.
             let mut side = 0;
             while side < 2 {
                 side = rolled(side);
@@ -274,7 +280,8 @@ impl Put {
         Self { column, line, before: lane % 16 * 16, behind, words, ends: behind.next_multiple_of(16) }
     }
 
-    /// The row of the loaded ones with which the thread's vector of the column whose line is `line` begins, and where that goes.
+    /// The row of the loaded ones with which the thread's vector of the column whose line is `line` begins, and where
+    /// that goes.
     #[inline(always)]
     fn at(&self, line: GlobalMut<u8>) -> (u32, GlobalMut<u8>) {
         let row = SLACK + self.before - line.address() as u32 % SLACK;
@@ -336,7 +343,8 @@ impl Put {
                 if (begin, end) == (0, 16) {
                     to.cast::<u32>().write_vec(0, vector);
                 } else {
-                    // A word at a time; words that are done come again at the end, or the compiler would unroll the loop.
+                    // A word at a time; words that are done come again at the end, or the compiler would unroll the
+                    // loop.
                     let (mut words, mut at) = (vector, 0);
                     while at < end {
                         at = rolled(at);
@@ -360,7 +368,8 @@ impl Put {
 /// Transposes matrices of bytes that lie anywhere.
 ///
 /// `input` has `rows` rows of `columns` elements, `input_ld` apart; `output` has `columns` rows, `output_ld` apart.
-/// Launch a block of [`THREADS`] threads for each tile of `grid`, ⌈(rows + slack − 1) / rows of a tile⌉ of them along axis 0.
+/// Launch a block of [`THREADS`] threads for each tile of `grid`, ⌈(rows + slack − 1) / rows of a tile⌉ of them along
+/// axis 0.
 #[kernel(images = sm_75_90, launch_bounds(256, 3), programmatic)]
 pub fn transpose_skew_b8(
     input: Global<u8>,

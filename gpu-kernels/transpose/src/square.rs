@@ -27,12 +27,12 @@ impl Square {
     }
 }
 
-/// Tiles of the side of a group: blocks that follow each other take the tiles of a group and of the one across the diagonal, so that both
-/// sides of the exchange move so many tiles' rows next to each other at about the same time.
+/// Tiles of the side of a group: blocks that follow each other take the tiles of a group and of the one across the
+/// diagonal, so that both sides of the exchange move so many tiles' rows next to each other at about the same time.
 const GROUP: u32 = 4;
 
-/// The tiles of the side of a group of a matrix of `tiles` × `tiles` tiles: of few there are no groups, whose blocks along the diagonal are
-/// half for nothing.
+/// The tiles of the side of a group of a matrix of `tiles` × `tiles` tiles: of few there are no groups, whose blocks
+/// along the diagonal are half for nothing.
 const fn group(tiles: u64) -> u32 {
     if tiles < 16 { 1 } else { GROUP }
 }
@@ -56,7 +56,8 @@ pub fn pair(block: u32, tiles: u32) -> Option<(u32, u32)> {
 
 /// The place (row, column) on or above the diagonal of `side` × `side` places with so many places before it.
 ///
-/// Row `y` of the triangle has `side - y` places and row `side - 1 - y` has `y + 1`: side by side they fill a row of a rectangle.
+/// Row `y` of the triangle has `side - y` places and row `side - 1 - y` has `y + 1`: side by side they fill a row of
+/// a rectangle.
 #[inline(always)]
 pub(super) fn of_triangle(number: u32, side: u32) -> Option<(u32, u32)> {
     let width = (side + 1).max(1); // so that the division has no path for zero
@@ -187,8 +188,8 @@ fn store_tile<const E: u32, const T: u32, const UNITS: usize>(
     }
 }
 
-/// Both tiles, element by element; `ld` in elements. The first goes to shared memory, where each element of the second then
-/// takes the place of the one that it is exchanged with.
+/// Both tiles, element by element; `ld` in elements. The first goes to shared memory, where each element of the
+/// second then takes the place of the one that it is exchanged with.
 #[device]
 #[inline(always)]
 fn by_elements<U: Element, const T: u32>(data: GlobalMut<U>, ld: u64, pair: Pair, shared: Shared<U>) {
@@ -209,8 +210,8 @@ fn by_elements<U: Element, const T: u32>(data: GlobalMut<U>, ld: u64, pair: Pair
     }
 }
 
-/// Calls `take` for the elements of tile `tile` that this thread takes, along its rows: with where the row starts, row and
-/// column.
+/// Calls `take` for the elements of tile `tile` that this thread takes, along its rows: with where the row starts,
+/// row and column.
 #[device]
 #[inline(always)]
 fn each<U: Element, const T: u32>(
@@ -239,8 +240,8 @@ macro_rules! squares {
 
         #[doc = concat!("Transposes square matrices of elements as wide as a `", stringify!($U), "` in place.")]
         ///
-        /// `side` rows of `side` elements, `ld` apart; the next matrix is `stride` after. Launch [`blocks`]`(tiles)` blocks of
-        /// [`THREADS`] threads for each matrix, `tiles` being ⌈side / tile⌉.
+        /// `side` rows of `side` elements, `ld` apart; the next matrix is `stride` after. Launch [`blocks`]`(tiles)`
+        /// blocks of [`THREADS`] threads for each matrix, `tiles` being ⌈side / tile⌉.
         #[kernel(images = $images, launch_bounds(256, $blocks), programmatic)]
         pub fn $name(data: GlobalMut<$U>, side: u64, ld: u64, stride: u64, tiles: u32) {
             const E: u32 = size_of::<$U>() as u32;
@@ -266,9 +267,10 @@ macro_rules! squares {
     )* };
 }
 
-// Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.940, of 128 bytes 0.865), but two tiles of as many
-// bytes of 1 byte are more than the registers of 256 threads hold (0.695, of 128 bytes 0.867): those are of another kernel, for large
-// matrices (`square_wide.rs`, 0.915). Blocks of a multiprocessor: as many as keep all loads in flight.
+// Rows of 256 bytes were the fastest (H200, times of the copy at 16384²: 2 bytes 0.940, of 128 bytes 0.865), but two
+// tiles of as many bytes of 1 byte are more than the registers of 256 threads hold (0.695, of 128 bytes 0.867): those
+// are of another kernel, for large matrices (`square_wide.rs`, 0.915). Blocks of a multiprocessor: as many as keep
+// all loads in flight.
 squares! {
     transpose_square_b8, sm_75_90, SQUARE_B8: u8, 128, 4 blocks;
     transpose_square_b16, sm_75_90, SQUARE_B16: u16, 128, 3 blocks;

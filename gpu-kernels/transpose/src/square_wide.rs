@@ -1,15 +1,17 @@
 //! Transposition of large square matrices of bytes in place: as [`super::square`], in tiles of 256 × 256.
 //!
-//! With tiles of 128 × 128 a warp moves pieces of 128 bytes of the matrix's rows, and that alone keeps the memory from its speed (H200,
-//! of the copy's at 16384²: 0.862, and a kernel that swaps such tiles and does not turn them is no faster, 0.857; with pieces of 256
-//! bytes that one reaches 0.940). Pieces of 256 bytes are half of a warp's, so that the stores of a thread's columns to shared memory
-//! meet all banks in another way than in [`super::tile`] (see [`word`]).
+//! With tiles of 128 × 128 a warp moves pieces of 128 bytes of the matrix's rows, and that alone keeps the memory
+//! from its speed (H200, of the copy's at 16384²: 0.862, and a kernel that swaps such tiles and does not turn them is
+//! no faster, 0.857; with pieces of 256 bytes that one reaches 0.940). Pieces of 256 bytes are half of a warp's, so
+//! that the stores of a thread's columns to shared memory meet all banks in another way than in [`super::tile`] (see
+//! [`word`]).
 //!
 //! # Order
-//! Two such tiles fill the registers of a multiprocessor. Its one block therefore takes pair after pair, and the next pair's tiles are on
-//! the way to registers while this one's are stored: the first as soon as the first one of this pair is in shared memory, the second as
-//! soon as the second one is, which follows it in the same place. (H200, of the copy's speed at 16384² and 8192²: 0.915 and 0.911; a block
-//! for every pair 0.911 and 0.854; shared memory for both tiles, 128 KB, 0.916 and 0.918.)
+//! Two such tiles fill the registers of a multiprocessor. Its one block therefore takes pair after pair, and the next
+//! pair's tiles are on the way to registers while this one's are stored: the first as soon as the first one of this
+//! pair is in shared memory, the second as soon as the second one is, which follows it in the same place. (H200, of
+//! the copy's speed at 16384² and 8192²: 0.915 and 0.911; a block for every pair 0.911 and 0.854; shared memory for
+//! both tiles, 128 KB, 0.916 and 0.918.)
 
 use super::registers::turn;
 use super::square::of_triangle;
@@ -60,7 +62,8 @@ struct Work {
     tiles: u32,
 }
 
-/// A pair: where its matrix starts, and the first row and column of its first tile, which are the first column and row of the second.
+/// A pair: where its matrix starts, and the first row and column of its first tile, which are the first column and
+/// row of the second.
 #[derive(Clone, Copy)]
 struct Pair {
     matrix: GlobalMut<u32>,
@@ -115,8 +118,8 @@ fn load(work: &Work, matrix: GlobalMut<u32>, row: u32, column: u32) -> Patches {
 
 /// Where the rows 4 `down` to 4 `down` + 3 of a column of vector `across` lie in its 64 words of shared memory.
 ///
-/// The columns that a warp stores at once are of 16 vectors of rows, and so are 16 × 2 words; eight times four banks are met by
-/// `across % 8`, and the two vectors that have the same take other pairs of the four words.
+/// The columns that a warp stores at once are of 16 vectors of rows, and so are 16 × 2 words; eight times four banks
+/// are met by `across % 8`, and the two vectors that have the same take other pairs of the four words.
 #[inline(always)]
 fn word(across: u32, down: u32) -> u32 {
     4 * ((down / 4) ^ (across % 8)) + ((down % 4) ^ (across / 8 * 2))
@@ -153,11 +156,13 @@ fn store(work: &Work, matrix: GlobalMut<u32>, row: u32, column: u32, shared: Sha
     });
 }
 
-/// Transposes square matrices of bytes in place, whose rows start on 16-byte boundaries and whose sides are multiples of 16.
+/// Transposes square matrices of bytes in place, whose rows start on 16-byte boundaries and whose sides are multiples
+/// of 16.
 ///
 /// `side` rows of `side` bytes, `ld` vectors of 16 bytes apart; the next matrix is `stride` vectors after. `items` is
-/// [`square_wide_pairs`]`(tiles)` for each matrix, `tiles` being ⌈side / [`SQUARE_WIDE_SIDE`]⌉. Launch at most as many blocks of
-/// [`SQUARE_WIDE_THREADS`] threads with [`SQUARE_WIDE_SHARED_BYTES`]: each takes every so many-th item.
+/// [`square_wide_pairs`]`(tiles)` for each matrix, `tiles` being ⌈side / [`SQUARE_WIDE_SIDE`]⌉. Launch at most as
+/// many blocks of [`SQUARE_WIDE_THREADS`] threads with [`SQUARE_WIDE_SHARED_BYTES`]: each takes every so many-th
+/// item.
 #[kernel(images = sm_75_90, launch_bounds(512, 1), programmatic)]
 pub fn transpose_square_wide_b8(
     data: GlobalMut<u32>,

@@ -44,8 +44,8 @@ impl Tile {
     }
 }
 
-/// Moves the tile: `source` and `target` are where it starts, the leading dimensions are in words, `height` × `width` is
-/// what of it lies in the matrix.
+/// Moves the tile: `source` and `target` are where it starts, the leading dimensions are in words, `height` × `width`
+/// is what of it lies in the matrix.
 #[device]
 #[inline(always)]
 fn move_tile<const E: u32, const R: u32, const C: u32, const UNITS: usize>(
@@ -87,8 +87,8 @@ fn move_tile<const E: u32, const R: u32, const C: u32, const UNITS: usize>(
     }
 }
 
-/// The patch numbered `unit`: which vector of the rows, which four rows. Eight lanes go along the rows where a column of
-/// four elements is less than 16 bytes, so that a warp's stores to shared memory meet all banks.
+/// The patch numbered `unit`: which vector of the rows, which four rows. Eight lanes go along the rows where a column
+/// of four elements is less than 16 bytes, so that a warp's stores to shared memory meet all banks.
 #[inline(always)]
 fn patch<const E: u32, const R: u32, const C: u32>(unit: u32) -> (u32, u32) {
     let lanes = if E < 4 { 8 } else { C * E / 16 };
@@ -132,8 +132,9 @@ macro_rules! tiled {
 
         #[doc = concat!("Transposes matrices of elements of ", $E, " bytes, whose rows and strides are multiples of 16 bytes.")]
         ///
-        /// `input` has `rows` rows of `columns` elements, `input_ld` words apart; `output` has `columns` rows, `output_ld`
-        /// words apart. Strides in `grid` are in words. Launch a block of [`THREADS`] threads for each of its tiles.
+        /// `input` has `rows` rows of `columns` elements, `input_ld` words apart; `output` has `columns` rows,
+        /// `output_ld` words apart. Strides in `grid` are in words. Launch a block of [`THREADS`] threads for each of
+        /// its tiles.
         #[kernel(images = $images, launch_bounds(256), programmatic)]
         pub fn $name(
             input: Global<u32>,
@@ -162,8 +163,8 @@ macro_rules! tiled {
     )* };
 }
 
-// Chosen on the H200 at 16384², times of the copy: 2 bytes 64 × 128 0.961, 128 × 64 0.937, 128 × 128 0.94; 4 bytes 64 × 64
-// 0.978, the best of {32, 64, 128, 256}²; for 1, 8 and 16 bytes larger and wider tiles are within 1 % of these.
+// Chosen on the H200 at 16384², times of the copy: 2 bytes 64 × 128 0.961, 128 × 64 0.937, 128 × 128 0.94; 4 bytes 64
+// × 64 0.978, the best of {32, 64, 128, 256}²; for 1, 8 and 16 bytes larger and wider tiles are within 1 % of these.
 tiled! {
     transpose_b8, sm_75_90, TILE_B8: 1 bytes, 128 x 128;
     transpose_b16, sm_75_90, TILE_B16: 2 bytes, 64 x 128;

@@ -1,7 +1,7 @@
 //! The textbook's transpositions, one thread an element: what each lesson about memory changes, and nothing else.
 //!
-//! A block is as large as its tile, and thread (x, y) of the block reads element (x, y) of the tile. What differs is how an
-//! element gets from the row it is read from to the column it belongs to:
+//! A block is as large as its tile, and thread (x, y) of the block reads element (x, y) of the tile. What differs is
+//! how an element gets from the row it is read from to the column it belongs to:
 //!
 //! | kernels | between load and store | the lesson |
 //! |---|---|---|
@@ -158,8 +158,8 @@ through_shared!(
     transpose_padded_32, 1024, 32, 33, false
 );
 
-/// A patch of `ROWS` rows and [`PATCH_SHORT`] columns, from row `first` of the thread's patch on, through registers: all
-/// loads, then all stores. At the matrix's borders one element after the other.
+/// A patch of `ROWS` rows and [`PATCH_SHORT`] columns, from row `first` of the thread's patch on, through registers:
+/// all loads, then all stores. At the matrix's borders one element after the other.
 #[device]
 #[inline(always)]
 fn through_registers<const ROWS: usize>(
@@ -201,8 +201,8 @@ fn through_registers<const ROWS: usize>(
 /// Transposes patches of [`PATCH_LONG`] × [`PATCH_SHORT`] elements, one a thread, in registers. Its 32 values and two
 /// blocks of 1024 threads on a multiprocessor, 32 registers a thread, do not go together: some values spill.
 ///
-/// Launch blocks of any shape, enough of them in x for the columns, at [`PATCH_SHORT`] a thread, and in y for the rows, at
-/// [`PATCH_LONG`] a thread; no shared memory.
+/// Launch blocks of any shape, enough of them in x for the columns, at [`PATCH_SHORT`] a thread, and in y for the
+/// rows, at [`PATCH_LONG`] a thread; no shared memory.
 #[kernel(images = sm_75, launch_bounds(1024, 2))]
 pub fn transpose_patch(
     input: Global<u32>,
@@ -215,8 +215,8 @@ pub fn transpose_patch(
     through_registers::<{ PATCH_LONG as usize }>(input, output, rows, columns, input_ld, output_ld, 0);
 }
 
-/// Half of what [`transpose_patch()`] does: of each patch the half from row `first` on, 0 or half of [`PATCH_LONG`]. Its 16
-/// values fit; two launches do the whole.
+/// Half of what [`transpose_patch()`] does: of each patch the half from row `first` on, 0 or half of [`PATCH_LONG`].
+/// Its 16 values fit; two launches do the whole.
 ///
 /// Launch as [`transpose_patch()`].
 #[kernel(images = sm_75, launch_bounds(1024, 2))]

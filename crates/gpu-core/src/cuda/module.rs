@@ -77,17 +77,25 @@ fn load(context: &Context, kernel: &KernelMeta, image: &Image) -> Result<CUmodul
         return Err(Error::Cuda(failure));
     };
     let mut log = vec![0_u8; 8192];
-    let mut options =
-        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // Numbers are passed in the place of the pointer.
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len())];
+    let number = |value: usize| ptr::without_provenance_mut::<c_void>(value);
+    let opt_level = image.opt_level();
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CUjit_option::CU_JIT_OPTIMIZATION_LEVEL,
+    ];
+    let mut values =
+        [log.as_mut_ptr().cast::<c_void>(), number(log.len()), number(opt_level.unwrap_or(0) as usize)];
+    // The last one only where the image asks for a level.
+    let count = if opt_level.is_some() { options.len() } else { options.len() - 1 };
     let mut raw = ptr::null_mut();
-    // SAFETY: the text ends with a nul, there are as many options as values, and the log has the size it says.
+    // SAFETY: the text ends with a nul, there are `count` options and values, and the log has the size it says.
     let outcome = unsafe {
         sys::cuModuleLoadDataEx(
             &mut raw,
             text.as_ptr().cast(),
-            options.len() as c_uint,
+            count as c_uint,
             options.as_mut_ptr(),
             values.as_mut_ptr(),
         )

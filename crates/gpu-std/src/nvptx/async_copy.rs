@@ -1,6 +1,8 @@
-//! `cp.async`: each thread copies for itself, so assembly is right. The memory clobber keeps shared reads behind the wait.
+//! `cp.async`: each thread copies for itself, so assembly is right. The memory clobber keeps shared reads behind the
+//! wait.
 //!
-//! Before sm_80 there is no such instruction: there a copy is a load and a store, and has ended when the thread goes on.
+//! Before sm_80 there is no such instruction: there a copy is a load and a store, and has ended when the thread goes
+//! on.
 
 #[cfg(not(target_feature = "sm_80"))]
 pub use synchronous::{commit, copy, copy_or_zero, wait};

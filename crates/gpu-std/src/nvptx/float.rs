@@ -17,8 +17,8 @@ macro_rules! float {
             pub fn to_u32(a: $t) -> u32 {
                 $to_u32(a)
             }
-            // `min.f32` orders -0 below +0 but drops a NaN; LLVM's `minimum` would put that right with branches where the
-            // instruction has no `.NaN`, so it is put right here, with a select.
+            // `min.f32` orders -0 below +0 but drops a NaN; LLVM's `minimum` would put that right with branches where
+            // the instruction has no `.NaN`, so it is put right here, with a select.
             #[inline(always)]
             pub fn min(a: $t, b: $t) -> $t {
                 if a.is_nan() | b.is_nan() { <$t>::NAN } else { <$t>::min(a, b) }

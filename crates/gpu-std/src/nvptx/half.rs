@@ -1,5 +1,5 @@
-//! Conversions of 16-bit floats: an instruction each (`cvt.f32.f16`, `cvt.rn.f16.f32`), but for narrowing to bf16, which has
-//! one only from 8.0 on.
+//! Conversions of 16-bit floats: an instruction each (`cvt.f32.f16`, `cvt.rn.f16.f32`), but for narrowing to bf16,
+//! which has one only from 8.0 on.
 
 pub mod f16 {
     #[inline(always)]

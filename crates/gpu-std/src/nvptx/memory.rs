@@ -118,7 +118,8 @@ macro_rules! read_only_load {
     }};
 }
 
-// One element with one predicated instruction, no branch. As above, and nothing is read where the predicate does not hold.
+// One element with one predicated instruction, no branch. As above, and nothing is read where the predicate does not
+// hold.
 macro_rules! predicated_load {
     ($instruction:literal, $class:ident, $pointer:expr, $index:expr, $limit:expr, $value:ident) => {
         asm!(concat!("{{ .reg .pred p; setp.lt.u32 p, {}, {}; @p ", $instruction, " {}, [{}]; }}"), in(reg32) $index,
@@ -294,8 +295,8 @@ fn shared_at<T>(offset: u32, index: u32) -> *mut T {
 
 /// The 32-bit address, in the shared window, of byte `offset` of the dynamic shared memory.
 ///
-/// By the name that rustc gives that memory: converted from the generic address, ptxas would build the whole generic one at each use
-/// first. The operand that only the comment names keeps the declaration.
+/// By the name that rustc gives that memory: converted from the generic address, ptxas would build the whole generic
+/// one at each use first. The operand that only the comment names keeps the declaration.
 #[inline(always)]
 pub fn shared_window(offset: u32) -> u32 {
     let address: u32;

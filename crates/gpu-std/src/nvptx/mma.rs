@@ -1,8 +1,8 @@
 //! Matrix operations of a warp.
 //!
-//! LLVM has intrinsics for them, but does not know them to be convergent: it sinks them into the branch that uses their
-//! result. So they are assembly with an effect, which it leaves where it is, behind an intrinsic that keeps the block from being
-//! duplicated, and of which ptxas leaves nothing.
+//! LLVM has intrinsics for them, but does not know them to be convergent: it sinks them into the branch that uses
+//! their result. So they are assembly with an effect, which it leaves where it is, behind an intrinsic that keeps the
+//! block from being duplicated, and of which ptxas leaves nothing.
 
 use super::warp::activemask;
 use core::arch::asm;

@@ -1,7 +1,7 @@
 //! Reads of textures: `tex` with a handle in a register (unified mode).
 //!
-//! The level of detail is not computed from neighbouring lanes here, so lanes need not read together, and duplicating or moving a
-//! read does no harm: `pure`, as nothing writes a texture while a kernel runs.
+//! The level of detail is not computed from neighbouring lanes here, so lanes need not read together, and duplicating
+//! or moving a read does no harm: `pure`, as nothing writes a texture while a kernel runs.
 
 macro_rules! reads {
     ($name:ident, $type:literal, $register:ident) => {

@@ -18,8 +18,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// The texture with these texels, one extent for each axis, x first and running fastest. They are as they are read, divided
-    /// already where that is to be.
+    /// The texture with these texels, one extent for each axis, x first and running fastest. They are as they are
+    /// read, divided already where that is to be.
     ///
     /// # Panics
     /// Where they are not as many as the extents say, or none, or the axes not 1 to 3.

@@ -42,7 +42,8 @@ mod launch {
     gpu_scan::columns_instance!(unsafe LastKnown => last_known_of_columns, 16);
 }
 
-// Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take that many.
+// Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take
+// that many.
 /// Count, mean and variance of `len` elements of `input` to `output`.
 #[kernel(images = sm_75, launch_bounds(256, 2), programmatic)]
 pub fn moments(
@@ -145,8 +146,8 @@ pub fn heating_degrees_of_segments(
     reduce::segments::<Mapped<HeatingDegrees, Sum<f64>>, 4, 4>(input, len, starts, share, scratch, output);
 }
 
-// Kernels of scans of segments and columns are not `programmatic`: their bodies do not wait for the work before them. Four blocks a
-// multiprocessor would leave 64 registers a thread, for which sm_120 would spill two.
+// Kernels of scans of segments and columns are not `programmatic`: their bodies do not wait for the work before them.
+// Four blocks a multiprocessor would leave 64 registers a thread, for which sm_120 would spill two.
 /// The last known value of the segment at every place of `len` elements of `input`, to `output`.
 #[kernel(images = sm_75, launch_bounds(256, 3))]
 pub fn last_known_of_segments(

@@ -1,8 +1,8 @@
 //! A reduction of one's own: mean and variance in one pass.
 //!
 //! From T. F. Chan, G. H. Golub and R. J. LeVeque, *Algorithms for computing the sample variance: analysis and
-//! recommendations*, The American Statistician 37 (1983): two parts' counts, means and sums of squared deviations give those
-//! of both together, without the cancellation that a sum of squares suffers from.
+//! recommendations*, The American Statistician 37 (1983): two parts' counts, means and sums of squared deviations
+//! give those of both together, without the cancellation that a sum of squares suffers from.
 
 use gpu_reduce_kernels::Reduction;
 

@@ -31,9 +31,9 @@ macro_rules! tiled_products {
     )* };
 }
 
-// The widest tile for `f32` reads least for what it computes, but takes more shared memory than multiprocessors before 8.0
-// have, and its columns may be more than C's; the next one fits there too, into 64 KiB. With the widest one, 4096² and 8192²,
-// all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
+// The widest tile for `f32` reads least for what it computes, but takes more shared memory than multiprocessors
+// before 8.0 have, and its columns may be more than C's; the next one fits there too, into 64 KiB. With the widest
+// one, 4096² and 8192², all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
 tiled_products! {
     linalg_gemm_wide_f32, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
     linalg_gemm_f32, sm_75_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;

@@ -9,11 +9,11 @@ use gpu_std::{device, opaque, rolled, unroll};
 
 use super::tiled::Tile;
 
-/// How A or B lies in memory, and which of its elements a thread copies. Its *rows* are the axis that is not summed over: rows
-/// of A, columns of B.
+/// How A or B lies in memory, and which of its elements a thread copies. Its *rows* are the axis that is not summed
+/// over: rows of A, columns of B.
 ///
-/// All of it is the same for every thread and every step, so it is computed once, by the host: as a parameter it takes no
-/// registers.
+/// All of it is the same for every thread and every step, so it is computed once, by the host: as a parameter it
+/// takes no registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Operand {
@@ -45,7 +45,8 @@ const fn lanes(rows: u32, depth: u32, vector: u32, along_k: bool, vectors: bool)
 }
 
 impl Operand {
-    /// The operand of a kernel with `tile`, of which a tile has `rows` rows: [`Tile::rows`] for A, [`Tile::columns`] for B.
+    /// The operand of a kernel with `tile`, of which a tile has `rows` rows: [`Tile::rows`] for A, [`Tile::columns`]
+    /// for B.
     ///
     /// `aligned` says that the address, the leading dimension and the batch's stride are multiples of 16 bytes.
     pub const fn new(tile: Tile, rows: u32, leading: u64, batch: u64, along_k: bool, aligned: bool) -> Self {
@@ -89,8 +90,8 @@ pub struct Product {
     pub k: u32,
 }
 
-/// A thread's part in copying a `ROWS` × `BK` tile after the other, along `k`, to shared memory: there `k` is the slow axis,
-/// with [`Tile::pitch`] elements from one to the next.
+/// A thread's part in copying a `ROWS` × `BK` tile after the other, along `k`, to shared memory: there `k` is the
+/// slow axis, with [`Tile::pitch`] elements from one to the next.
 ///
 /// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
 /// transposed on the way, element by element. What lies beyond the matrix becomes zero.

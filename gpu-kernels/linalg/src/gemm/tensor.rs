@@ -1,15 +1,15 @@
 //! The product of doubles by tiles, on the tensor cores.
 //!
-//! As [`tiled`](super::tiled), but that a warp computes its part of the tile together, by products of 16 × 4 and 4 × 8 matrices
-//! ([`gpu_std::mma`]). Which row of the tile is which row of such a matrix is free, if only C has the same: rows `g` and
-//! `g + 8` of A's are rows `2 g` and `2 g + 1` of the tile, and column `g` of two of B's side by side columns `2 g` and
-//! `2 g + 1`. A lane then reads all of its elements in pairs, 16 bytes at once, and they lie in registers as an operation
-//! takes them.
+//! As [`tiled`](super::tiled), but that a warp computes its part of the tile together, by products of 16 × 4 and 4 ×
+//! 8 matrices ([`gpu_std::mma`]). Which row of the tile is which row of such a matrix is free, if only C has the
+//! same: rows `g` and `g + 8` of A's are rows `2 g` and `2 g + 1` of the tile, and column `g` of two of B's side by
+//! side columns `2 g` and `2 g + 1`. A lane then reads all of its elements in pairs, 16 bytes at once, and they lie
+//! in registers as an operation takes them.
 //!
-//! While a warp multiplies one group of `k` it reads the next one's elements, at a stage's end those of the next stage: the
-//! tensor cores wait for shared memory only once, before the first group. Operations over 4 of `k`, the smallest, need the
-//! fewest registers for it. An H200 has 47.6 TFLOP/s with it at 4096², where
-//! operations over 16 of `k`, loaded for each, had 36.2.
+//! While a warp multiplies one group of `k` it reads the next one's elements, at a stage's end those of the next
+//! stage: the tensor cores wait for shared memory only once, before the first group. Operations over 4 of `k`, the
+//! smallest, need the fewest registers for it. An H200 has 47.6 TFLOP/s with it at 4096², where operations over 16 of
+//! `k`, loaded for each, had 36.2.
 
 use gpu_std::async_copy::{commit, wait};
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -28,8 +28,8 @@ pub(super) const DEPTH: u32 = 16;
 /// How much of `k` an operation of the tensor cores takes.
 const GROUP: u32 = 4;
 
-/// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, whose warps have `16 TM` × `16 TN` elements
-/// each. Launch [`Tile::count`] blocks for each product of the batch.
+/// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, whose warps have `16 TM` × `16 TN`
+/// elements each. Launch [`Tile::count`] blocks for each product of the batch.
 #[device]
 #[inline(always)]
 pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM: usize, const TN: usize>(
@@ -83,8 +83,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
             let next = (group as u32 + 1) * GROUP;
             multiply(&mut sums, (&mut a, &mut b), (a_tile, next * a_pitch), (b_tile, next * b_pitch));
         });
-        // The next stage has arrived, and behind the barrier nobody reads this one any longer: it is filled again. After the
-        // last stage there is none, and this one is read once more, for nothing.
+        // The next stage has arrived, and behind the barrier nobody reads this one any longer: it is filled again.
+        // After the last stage there is none, and this one is read once more, for nothing.
         wait::<{ STAGES - 2 }>();
         sync_threads();
         let fill = read;
@@ -157,9 +157,9 @@ fn warp_place<const BN: u32, const TM: usize, const TN: usize>() -> (u32, u32) {
     (warp / across * (16 * TM as u32), warp % across * (16 * TN as u32))
 }
 
-/// Multiplies by a group of `k`, `a` and `b`, and replaces them by the next one's elements: a pair of B as soon as it was used. Of
-/// A and of B there come the lane's first pair in the stage, and how far from there the next group begins: what is constant
-/// goes into the index, which the instruction adds.
+/// Multiplies by a group of `k`, `a` and `b`, and replaces them by the next one's elements: a pair of B as soon as it
+/// was used. Of A and of B there come the lane's first pair in the stage, and how far from there the next group
+/// begins: what is constant goes into the index, which the instruction adds.
 #[device]
 #[inline(always)]
 fn multiply<const TM: usize, const TN: usize>(

@@ -1,10 +1,11 @@
 //! The product by tiles: a block computes a tile of C, each thread a part of it in registers.
 //!
-//! Tiles of A and B go to shared memory, [`Tile::stages`] of them in flight (`cp.async`), so that none of their registers wait
-//! for memory. While a thread multiplies what belongs to one `k` it reads what belongs to the next, at a stage's end that of
-//! the next stage: it waits for shared memory only once, before the first. A thread's part consists of vectors of 16 bytes, [`LANE_ROWS`] and [`LANE_COLUMNS`] vectors apart: a warp then
-//! reads 128 bytes of B in a row, and few different ones of A, without bank conflicts; and what it writes to C are whole
-//! sectors. (Volkov and Demmel, SC 2008; the nesting of tiles is that of CUTLASS: Kerr et al., 2017.)
+//! Tiles of A and B go to shared memory, [`Tile::stages`] of them in flight (`cp.async`), so that none of their
+//! registers wait for memory. While a thread multiplies what belongs to one `k` it reads what belongs to the next, at
+//! a stage's end that of the next stage: it waits for shared memory only once, before the first. A thread's part
+//! consists of vectors of 16 bytes, [`LANE_ROWS`] and [`LANE_COLUMNS`] vectors apart: a warp then reads 128 bytes of
+//! B in a row, and few different ones of A, without bank conflicts; and what it writes to C are whole sectors.
+//! (Volkov and Demmel, SC 2008; the nesting of tiles is that of CUTLASS: Kerr et al., 2017.)
 
 use gpu_std::async_copy::{commit, wait};
 use gpu_std::float::Float;
@@ -20,7 +21,8 @@ use crate::scalar::combine;
 const LANE_ROWS: u32 = 4;
 /// Lanes of a warp along the columns of C.
 const LANE_COLUMNS: u32 = 8;
-/// Rows of tiles whose blocks follow each other: those that run at the same time then share their tiles of A and B in the L2.
+/// Rows of tiles whose blocks follow each other: those that run at the same time then share their tiles of A and B in
+/// the L2.
 const GROUP: u32 = 8;
 
 /// The sizes of a tiled kernel: pure numbers that kernels and hosts share.
@@ -46,8 +48,8 @@ impl Tile {
         16 / size_of::<T>() as u32
     }
 
-    /// Elements from one `k` to the next in a stage with so many rows: four more than they have, against bank conflicts where
-    /// a tile is transposed on its way, and where tensor cores' fragments are read.
+    /// Elements from one `k` to the next in a stage with so many rows: four more than they have, against bank
+    /// conflicts where a tile is transposed on its way, and where tensor cores' fragments are read.
     pub const fn pitch(rows: u32) -> u32 {
         rows + 4
     }
@@ -91,14 +93,15 @@ fn wait_until(pending: u32) {
     }
 }
 
-/// Whether a thread's part is so small that a loop in place of copies and stores one by one is most of what it does before and after
-/// the sums: a product of 512³ `f32` took 17.2 µs with loops, 15.7 without.
+/// Whether a thread's part is so small that a loop in place of copies and stores one by one is most of what it does
+/// before and after the sums: a product of 512³ `f32` took 17.2 µs with loops, 15.7 without.
 const fn is_short<T, const TM: usize, const TN: usize>() -> bool {
     TM * TN * size_of::<T>() <= 64
 }
 
-/// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V` elements are 16
-/// bytes, and each of `STAGES` stages, 3 or 4, holds `BK` of `k`. Launch [`Tile::count`] blocks for each product of the batch.
+/// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V`
+/// elements are 16 bytes, and each of `STAGES` stages, 3 or 4, holds `BK` of `k`. Launch [`Tile::count`] blocks for
+/// each product of the batch.
 #[device]
 #[inline(always)]
 pub(super) fn tiled<
@@ -172,8 +175,8 @@ pub(super) fn tiled<
                 (a, b) = (next_a, next_b);
             }
         });
-        // The next stage has arrived, and behind the barrier nobody reads this one any longer: it is filled again. After the
-        // last stage there is none, and this one is read once more, for nothing.
+        // The next stage has arrived, and behind the barrier nobody reads this one any longer: it is filled again.
+        // After the last stage there is none, and this one is read once more, for nothing.
         wait_until(STAGES - 2);
         sync_threads();
         let following = if k + BK < product.k { k + BK } else { k };
@@ -267,8 +270,8 @@ pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> (u
 
 /// The row and the column, in the block's tile, of the thread's first element.
 ///
-/// Lanes that follow each other take two rows and four columns in turn: what eight of them, a pass of 16-byte accesses, read
-/// of A or of B then falls into different banks or into the same words.
+/// Lanes that follow each other take two rows and four columns in turn: what eight of them, a pass of 16-byte
+/// accesses, read of A or of B then falls into different banks or into the same words.
 #[device]
 #[inline(always)]
 fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>() -> (u32, u32) {

@@ -18,8 +18,8 @@ pub const fn lines_per_round(width: u32) -> u32 {
     ACROSS_THREADS / width * ACROSS_UNROLL
 }
 
-/// Computes a piece of the sums of [`results_per_block`] results. Launch as many blocks as those need, for each piece, with
-/// [`shared_bytes`](super::shared_bytes).
+/// Computes a piece of the sums of [`results_per_block`] results. Launch as many blocks as those need, for each
+/// piece, with [`shared_bytes`](super::shared_bytes).
 #[device]
 #[inline(always)]
 pub(super) fn across<T: Scalar, const V: usize>(
@@ -145,16 +145,16 @@ impl<T: Scalar> Part<T> {
         (number / V as u32 * self.groups + self.group) * V as u32 + number % V as u32
     }
 
-    /// How far from a line of the group the one is that comes `step` later. Those between lie in one run of `V` lines, or the
-    /// first is the first of its run.
+    /// How far from a line of the group the one is that comes `step` later. Those between lie in one run of `V`
+    /// lines, or the first is the first of its run.
     #[device]
     #[inline(always)]
     fn step<const V: usize>(&self, step: usize) -> u32 {
         (step / V) as u32 * self.groups * V as u32 + (step % V) as u32
     }
 
-    /// Adds the group's lines from number `done` on, a multiple of `V`. With more in flight registers would not suffice: in
-    /// doubles for what they are read as vectors, in halves for what they are read one by one.
+    /// Adds the group's lines from number `done` on, a multiple of `V`. With more in flight registers would not
+    /// suffice: in doubles for what they are read as vectors, in halves for what they are read one by one.
     #[device]
     #[inline(always)]
     fn rest<const V: usize>(&self, sums: &mut [T::Sum; V], mut done: u32, read: impl Fn(u32) -> [T; V]) {

@@ -77,8 +77,8 @@ impl<T: Scalar> Part<T> {
             self.add::<{ UNROLL as usize }, V, ALIGNED>(&mut sums, first + lane, width, None);
             first += UNROLL * width;
         }
-        // What is left, a quarter of lines of 2000 elements, is asked for at once too; where it is by single elements, those of a
-        // vector are enough.
+        // What is left, a quarter of lines of 2000 elements, is asked for at once too; where it is by single
+        // elements, those of a vector are enough.
         while first < whole {
             if ALIGNED {
                 self.add::<{ UNROLL as usize }, V, ALIGNED>(&mut sums, first + lane, width, Some(whole));

@@ -22,8 +22,9 @@ macro_rules! products {
             alpha: $Sum,
             beta: $Sum,
         ) {
-            // The next launch may begin when this one ends, not before: blocks of it that wait in the place of these cost more (4096 × 4096
-            // `f32` in batches on an H200: 23.0 µs, 17.4 so, 18.4 without programmatic launches).
+            // The next launch may begin when this one ends, not before: blocks of it that wait in the place of these
+            // cost more (4096 × 4096 `f32` in batches on an H200: 23.0 µs, 17.4 so, 18.4 without programmatic
+            // launches).
             grid_dependency_synchronize();
             super::along::along::<$T, $v>(a, x, y, partials, &shape, (alpha, beta));
         }

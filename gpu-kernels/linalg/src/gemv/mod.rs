@@ -1,17 +1,19 @@
 //! Products of a matrix and a vector: `y = alpha · A · x + beta · y`.
 //!
-//! To the kernels A is a set of *lines*, contiguous in memory. Where the results' sums run along the lines, as with the rows
-//! of a row-major A, it is the kernel `along`; where they run across, as with the columns of a row-major A in
-//! `Aᵀ · x`, it is `across`. Both read every element of A once, 16 bytes a thread.
+//! To the kernels A is a set of *lines*, contiguous in memory. Where the results' sums run along the lines, as with
+//! the rows of a row-major A, it is the kernel `along`; where they run across, as with the columns of a row-major A
+//! in `Aᵀ · x`, it is `across`. Both read every element of A once, 16 bytes a thread.
 //!
 //! # Order of operations
 //! The sums are cut into pieces, as many as [`Shape`] says. Of a piece:
 //!
-//! * *along:* its elements, in vectors of 16 bytes, go to `width` lanes in turn. A lane has one chain of fused multiply-adds
-//!   over its elements in ascending order, from zero; then lanes are added at the distances `width / 2`, …, 2, 1.
-//! * *across:* its lines, as many at a time as 16 bytes have elements, go in turn to groups of `width` lanes, of which a block
-//!   has `ACROSS_THREADS / width`. A group has, for each result, one chain over its lines in ascending order, from zero; then
-//!   the groups of a warp are added at halved distances, and [`ACROSS_WARPS`] warps in ascending order.
+//! * *along:* its elements, in vectors of 16 bytes, go to `width` lanes in turn. A lane has one chain of fused
+//!   multiply-adds over its elements in ascending order, from zero; then lanes are added at the distances `width /
+//!   2`, …, 2, 1.
+//! * *across:* its lines, as many at a time as 16 bytes have elements, go in turn to groups of `width` lanes, of
+//!   which a block has `ACROSS_THREADS / width`. A group has, for each result, one chain over its lines in ascending
+//!   order, from zero; then the groups of a warp are added at halved distances, and [`ACROSS_WARPS`] warps in
+//!   ascending order.
 //!
 //! Pieces are added in ascending order, and the result is `alpha · sum + beta · y` as for
 //! [products of matrices](super::gemm), rounded once to the type of `y`.
@@ -38,8 +40,9 @@ pub const THREADS: u32 = 32 * WARPS;
 pub const LINES: u32 = 2;
 /// Vectors of a line that a thread has in flight.
 pub const UNROLL: u32 = 4;
-/// Warps of a block across. With [`ACROSS_UNROLL`], in batches of 4096 × 4096 `f32` on an H200, of which 128 blocks take a strip
-/// each: 256 threads with 4, 8, 16 lines 23.4, 17.8, 17.0 µs; 512 with 4, 8, 16 lines 20.7, 16.8, 17.3; 1024 with 4 lines 16.9.
+/// Warps of a block across. With [`ACROSS_UNROLL`], in batches of 4096 × 4096 `f32` on an H200, of which 128 blocks
+/// take a strip each: 256 threads with 4, 8, 16 lines 23.4, 17.8, 17.0 µs; 512 with 4, 8, 16 lines 20.7, 16.8, 17.3;
+/// 1024 with 4 lines 16.9.
 pub const ACROSS_WARPS: u32 = 16;
 /// Threads of a block across.
 pub const ACROSS_THREADS: u32 = 32 * ACROSS_WARPS;

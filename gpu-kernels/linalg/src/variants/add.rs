@@ -15,7 +15,8 @@ pub fn linalg_vector_add(x: Global<f32>, y: Global<f32>, z: GlobalMut<f32>, n: u
     }
 }
 
-/// `z = x + y` of row-major `rows` × `columns` matrices without gaps. A warp of a narrow block takes parts of several rows.
+/// `z = x + y` of row-major `rows` × `columns` matrices without gaps. A warp of a narrow block takes parts of several
+/// rows.
 ///
 /// Launch `columns` threads or more in x, and `rows` or more in y.
 #[kernel(images = sm_75, launch_bounds(1024))]

@@ -35,8 +35,8 @@ pub fn linalg_gemm_naive(a: Global<f32>, b: Global<f32>, c: GlobalMut<f32>, m: u
     }
 }
 
-/// Tiles of 32 × 32 elements of A and B in shared memory: each element is read from global memory a 32nd as often (seed: C.
-/// González, 2012, listing 8.14). What is beyond the matrices counts as zero.
+/// Tiles of 32 × 32 elements of A and B in shared memory: each element is read from global memory a 32nd as often
+/// (seed: C. González, 2012, listing 8.14). What is beyond the matrices counts as zero.
 ///
 /// Launch blocks of [`TILE`] × [`TILE`] threads, enough of them in x for the columns of C and in y for its rows, with
 /// [`shared_bytes`].

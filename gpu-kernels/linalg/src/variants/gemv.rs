@@ -1,5 +1,5 @@
-//! Products of a row-major m × n matrix and a vector: `y = A · x` (seed: C. González, 2012, chapter 7). Of `f32`, `f64` and, modulo
-//! 2^32, `i32`.
+//! Products of a row-major m × n matrix and a vector: `y = A · x` (seed: C. González, 2012, chapter 7). Of `f32`,
+//! `f64` and, modulo 2^32, `i32`.
 
 use core::ops::Add;
 
@@ -94,8 +94,8 @@ macro_rules! kernels {
             }
         }
 
-        /// `per_thread` consecutive rows a thread: thread `i` has the rows from `i · per_thread` on. As few threads as one likes,
-        /// and accesses as far apart as can be.
+        /// `per_thread` consecutive rows a thread: thread `i` has the rows from `i · per_thread` on. As few threads
+        /// as one likes, and accesses as far apart as can be.
         ///
         /// Launch as many threads as there are such groups of rows, or more.
         #[kernel(images = sm_75, launch_bounds(1024))]
@@ -103,9 +103,9 @@ macro_rules! kernels {
             by_rows(a, x, y, m, n, per_thread);
         }
 
-        /// A column a thread, whose products are added to `y` by atomics: accesses are whole rows, but every product is a
-        /// transaction on memory that all threads want, and the order, with it the last bits of floats, differs from run to
-        /// run. `y` is zero before.
+        /// A column a thread, whose products are added to `y` by atomics: accesses are whole rows, but every product
+        /// is a transaction on memory that all threads want, and the order, with it the last bits of floats, differs
+        /// from run to run. `y` is zero before.
         ///
         /// Launch as many threads as there are columns, or more.
         #[kernel(images = sm_75, launch_bounds(1024))]

@@ -1,4 +1,5 @@
-//! The textbook's sums and products, for comparison only: what each lesson changes, and nothing else. Of `f32`, row-major.
+//! The textbook's sums and products, for comparison only: what each lesson changes, and nothing else. Of `f32`,
+//! row-major.
 
 mod add;
 mod gemm;

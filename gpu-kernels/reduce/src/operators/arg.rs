@@ -7,9 +7,9 @@ macro_rules! arg {
     ($($(#[$doc:meta])* $name:ident, $text:literal, $key:ident;)*) => { $(
         $(#[$doc])*
         ///
-        /// A thread holds the greatest key so far and where it was. It starts from the lowest key at the place of its own
-        /// first element: if that key is never exceeded, all its elements have it, and the first is where it says. A thread
-        /// without elements names a place beyond the end, which loses to the elements that are there.
+        /// A thread holds the greatest key so far and where it was. It starts from the lowest key at the place of its
+        /// own first element: if that key is never exceeded, all its elements have it, and the first is where it
+        /// says. A thread without elements names a place beyond the end, which loses to the elements that are there.
         #[derive(Clone, Copy, Debug)]
         pub struct $name<T>(core::marker::PhantomData<fn() -> T>);
 

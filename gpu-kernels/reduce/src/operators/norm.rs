@@ -6,10 +6,10 @@ use crate::operator::Reduction;
 
 /// The square root of the sum of squares, without overflow or underflow on the way.
 ///
-/// Of `f32` the squares are exact in `f64`, and there is room for 2^767 of them. For `f64` there are three sums, as in
-/// J. L. Blue, *A portable Fortran program to find the Euclidean norm of a vector*, ACM TOMS 4 (1978): squares of ordinary
-/// numbers as they are, those of large ones scaled down, those of small ones scaled up. Unlike a running maximum this takes
-/// no division and no order.
+/// Of `f32` the squares are exact in `f64`, and there is room for 2^767 of them. For `f64` there are three sums, as
+/// in J. L. Blue, *A portable Fortran program to find the Euclidean norm of a vector*, ACM TOMS 4 (1978): squares of
+/// ordinary numbers as they are, those of large ones scaled down, those of small ones scaled up. Unlike a running
+/// maximum this takes no division and no order.
 #[derive(Clone, Copy, Debug)]
 pub struct NormL2<T>(core::marker::PhantomData<fn() -> T>);
 

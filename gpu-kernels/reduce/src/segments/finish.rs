@@ -14,7 +14,8 @@ use crate::whole::publishes;
 use crate::{MAX_WORDS, THREADS, WARPS, tile};
 
 impl<R: Computed> Parts<R> {
-    /// Behind a barrier: of each part eight lanes combine the results of its warps, and store the part's or the segment's.
+    /// Behind a barrier: of each part eight lanes combine the results of its warps, and store the part's or the
+    /// segment's.
     #[device]
     #[inline(always)]
     pub(super) fn combine(&self) {
@@ -38,7 +39,8 @@ impl<R: Computed> Parts<R> {
         }
     }
 
-    /// Behind another barrier: counts the parts of segments of several, and finishes those whose last part was done here. All threads together.
+    /// Behind another barrier: counts the parts of segments of several, and finishes those whose last part was done
+    /// here. All threads together.
     #[device]
     #[inline(always)]
     pub(super) fn complete(&self) {
@@ -112,7 +114,8 @@ impl<R: Computed> Parts<R> {
         (long.read(1) as u64) << 32 | long.read(0) as u64
     }
 
-    /// The result of a part's warps, in the first of eight lanes; each group of eight has its own part. All lanes of a warp together.
+    /// The result of a part's warps, in the first of eight lanes; each group of eight has its own part. All lanes of
+    /// a warp together.
     #[device]
     #[inline(always)]
     fn of_warps(&self, room: Shared<u32>) -> R::Accumulator {
@@ -134,7 +137,8 @@ impl<R: Computed> Parts<R> {
         });
     }
 
-    /// Where a part's result goes in the scratch memory; behind it, for the first part, stands the number of parts that are done.
+    /// Where a part's result goes in the scratch memory; behind it, for the first part, stands the number of parts
+    /// that are done.
     #[inline(always)]
     fn place(&self, first_element: u64, is_first: bool) -> u64 {
         let place = first_element / tile::<R::Item>() as u64 * 2 + !is_first as u64;

@@ -1,15 +1,16 @@
-//! Segments of up to 256 loads of 16 bytes: by the lanes of a warp, which does the work of a block's eight warps one after the other.
+//! Segments of up to 256 loads of 16 bytes: by the lanes of a warp, which does the work of a block's eight warps one
+//! after the other.
 //!
-//! A segment of `n` loads has class `⌈log2 n⌉`. A lane has [`ROWS`] of them in flight. Alone the segment would be a block's: load `i`
-//! would be thread `i mod 256`'s, whose results are combined over lanes of a warp by halving distances, and then over warps in the same way.
-//! Here
+//! A segment of `n` loads has class `⌈log2 n⌉`. A lane has [`ROWS`] of them in flight. Alone the segment would be a
+//! block's: load `i` would be thread `i mod 256`'s, whose results are combined over lanes of a warp by halving
+//! distances, and then over warps in the same way. Here
 //!
 //! * up to 4 loads: a lane takes the segment alone, or several segments.
-//! * up to 32 loads: lane `j` of `q = 2^c / 4` has the loads `j, j + q, j + 2q, j + 3q`. The first two of the halving distances
-//!   are within the lane.
+//! * up to 32 loads: lane `j` of `q = 2^c / 4` has the loads `j, j + q, j + 2q, j + 3q`. The first two of the halving
+//!   distances are within the lane.
 //! * 64 loads: 16 lanes; two loads of a lane are of one warp, and their first distance is within the lane.
-//! * more: 32 lanes, four warps' values at a time. Four values are reduced over lanes together: at the first two distances each half
-//!   of the lanes goes on with half of the values.
+//! * more: 32 lanes, four warps' values at a time. Four values are reduced over lanes together: at the first two
+//!   distances each half of the lanes goes on with half of the values.
 
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
@@ -47,9 +48,9 @@ struct Members {
 }
 
 impl<R: Computed> Near<R> {
-    /// Reduces the `members` segments of a class, `sorted` from `before` on: of its batches this warp's share, every eighth
-    /// from `batch` on, which then counts from the next class's first. One code for all classes: a kernel with a copy for each of the
-    /// lowest ones takes the driver twice as long to compile.
+    /// Reduces the `members` segments of a class, `sorted` from `before` on: of its batches this warp's share, every
+    /// eighth from `batch` on, which then counts from the next class's first. One code for all classes: a kernel with
+    /// a copy for each of the lowest ones takes the driver twice as long to compile.
     #[device]
     #[inline(always)]
     pub(super) fn class<const V: usize, const A: usize>(
@@ -59,7 +60,8 @@ impl<R: Computed> Near<R> {
         members: u32,
         batch: &mut u32,
     ) {
-        // Binary logarithms: of a segment's lanes, of a lane's loads of it at a time, of the segments that a warp takes together.
+        // Binary logarithms: of a segment's lanes, of a lane's loads of it at a time, of the segments that a warp
+        // takes together.
         let width = class.saturating_sub(ALONE).min(WARP_CLASS);
         let loads = class.min(ALONE);
         let together = WARP_CLASS - width + ALONE - loads;
@@ -73,10 +75,10 @@ impl<R: Computed> Near<R> {
             let number_of = |row: u32| number + ((row >> loads) << WARP_CLASS);
             let (segment, first) = self.member(all, number);
             if !is_rolled::<R>() && ALONE < class && class <= WARP_CLASS {
-                // Asked of shared memory before the loads are asked for: behind other warps' loads it waits. (H200, 2^26 `f32` in segments of 32:
-                // warps waited for shared memory and shuffles as long as for memory.)
+                // Asked of shared memory before the loads are asked for: behind other warps' loads it waits. (H200,
+                // 2^26 `f32` in segments of 32: warps waited for shared memory and shuffles as long as for memory.)
                 let segment = self.kept.read(FIRST) as u32 + segment;
-                if let Some(total) = self.full::<V, A>(width, in_group, first) {
+                if let Some(total) = self.full::<V, A>(class, first) {
                     if in_group == 0 {
                         write(segment, total);
                     }
@@ -109,8 +111,8 @@ impl<R: Computed> Near<R> {
         *batch -= (members + (1 << together) - 1) >> together;
     }
 
-    /// The results of the segments that a warp takes together, given where the one of each row begins and ends: of a lane alone one after
-    /// the other, otherwise in the first lane of each.
+    /// The results of the segments that a warp takes together, given where the one of each row begins and ends: of a
+    /// lane alone one after the other, otherwise in the first lane of each.
     #[device]
     #[inline(always)]
     fn batch<const V: usize, const A: usize>(
@@ -202,43 +204,52 @@ impl<R: Computed> Near<R> {
             bounds = [bounds[0]; ROWS];
         }
         if class > WARP_CLASS {
-            // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's 16 lanes on.
+            // Warp 0's value is in lane 0, and warp 1's eight lanes on; or of four warps 0's and 2's, and 1's and 3's
+            // 16 lanes on.
             total = grow::<R>(self.source, total, 8, 8 << (class > WARP_CLASS + 1) as u32);
         }
         values[0] = total;
         values
     }
 
-    /// The result of a segment that `2^width` lanes take, where all loads of the warp are whole: nothing has to be asked for each of them
-    /// then, nor for each element. All lanes of a warp together.
+    /// The result of the lane's segment, whose `2^class` lanes are [`ROWS`] segments' in turn, where all loads of the
+    /// warp are whole: nothing has to be asked for each of them then, nor for each element. Load `i` is lane `i`'s,
+    /// so that a warp reads whole lines. All lanes of a warp together; those of a segment's results are the first of
+    /// `2^class / ROWS`.
     #[device]
     #[inline(always)]
     fn full<const V: usize, const A: usize>(
         &self,
-        width: u32,
-        in_group: u32,
+        class: u32,
         (begin, end): (u32, u32),
     ) -> Option<R::Accumulator> {
         // Opaque, or what follows from it would be kept in registers from batch to batch.
-        let (width, in_group) = (opaque(width), opaque(in_group));
-        let offset_of = |row: u32| (in_group + (row << width)) * V as u32;
-        let source = self.source.offset((begin + offset_of(0)) as u64);
-        let is_full = source.is_aligned() && begin + offset_of(ROWS as u32 - 1) + V as u32 <= end;
+        let (class, lane) = (opaque(class), opaque(warp::lane_id()));
+        let (lanes, half) = (1 << class, (1 << class) / 2);
+        let is_full = self.source.offset(begin as u64).is_aligned() && begin + lanes * V as u32 <= end;
         if !warp::warp_vote_all(warp::FULL, is_full) {
             return None;
         }
-        let step = (V as u32) << width;
-        let quads = whole::<R>(core::array::from_fn(|row| Some(source.offset((row as u32 * step) as u64))));
+        let (in_segment, group) = (lane & (lanes - 1), lane & lanes.wrapping_neg());
+        let offset = in_segment * V as u32;
+        let quads = whole::<R>(core::array::from_fn(|row| {
+            // The lane where the row's result will be.
+            let owner = group + half * (row as u32 % 2) + half / 2 * (row as u32 / 2);
+            let begin = warp::shuffle_idx(warp::FULL, begin, owner);
+            Some(self.source.offset((begin + offset) as u64))
+        }));
         let values: [R::Accumulator; ROWS] = core::array::from_fn(|row| {
-            let offset = offset_of(row as u32);
             let mut locals: [R::Local; A] = core::array::from_fn(|lane| R::start(offset + lane as u32));
             take_whole::<R, V, A>(self.source, &mut locals, quads[row], offset);
             of_thread::<R, A>(self.source, &locals, 0)
         });
-        let combine = |a, b| R::combine(self.source, a, b);
+        let join = |values, distance| {
+            let [low, high] = exchanged::<R>(values, distance);
+            R::combine(self.source, low, high)
+        };
         let [first, second, third, fourth] = values;
-        let total = combine(combine(first, third), combine(second, fourth));
-        Some(halve::<R>(self.source, total, (1 << width) / 2, 1))
+        let total = join([join([first, second], half), join([third, fourth], half)], half / 2);
+        Some(halve::<R>(self.source, total, half / 4, 1))
     }
 
     /// The number in the stretch of one of the members.
@@ -248,7 +259,8 @@ impl<R: Computed> Near<R> {
         self.sorted.map_or(place, |sorted| sorted.read(place) as u32)
     }
 
-    /// One of the members, and where it begins and ends; where there is none of this number, some segment, and one place.
+    /// One of the members, and where it begins and ends; where there is none of this number, some segment, and one
+    /// place.
     #[inline(always)]
     fn member(&self, all: Members, number: u32) -> (u32, (u32, u32)) {
         let segment = self.segment(all, number.min(all.members - 1));
@@ -297,8 +309,8 @@ fn grow<R: Computed>(
     value
 }
 
-/// One distance for two values: what a lane then combines, in this order. Lanes without the bit `distance` have the first value and
-/// that of the lane `distance` on, the others the second ones.
+/// One distance for two values: what a lane then combines, in this order. Lanes without the bit `distance` have the
+/// first value and that of the lane `distance` on, the others the second ones.
 #[device]
 #[inline(always)]
 fn exchanged<R: Computed>(values: [R::Accumulator; 2], distance: u32) -> [R::Accumulator; 2] {

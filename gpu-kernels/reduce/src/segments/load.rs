@@ -18,8 +18,9 @@ pub(super) const fn no_quad<R: Computed>() -> Quad<R> {
     <SourceOf<R> as Quads>::NOTHING
 }
 
-/// Whether what is done with the elements of a load stands there once, in a loop over [`ROWS`] loads, and not once for each. The loop
-/// moves all loads by one place each time, up to 12 instructions, which four sums of a word would not be worth.
+/// Whether what is done with the elements of a load stands there once, in a loop over [`ROWS`] loads, and not once
+/// for each. The loop moves all loads by one place each time, up to 12 instructions, which four sums of a word would
+/// not be worth.
 pub(super) const fn is_rolled<R: Computed>() -> bool {
     per_load::<R::Item>() > 4 || publishes::<R>() > 2 || R::OUTPUTS > 1
 }
@@ -59,9 +60,9 @@ pub(super) fn whole<R: Computed>(sources: [Option<SourceOf<R>>; ROWS]) -> [Quad<
 
 /// [`ROWS`] loads: the first `wanted` elements from each source on, or as many of them as 16 bytes hold. All lanes of a warp together.
 ///
-/// `is_whole`, the same in a warp, says whether the aligned 16 bytes at each source that anything is wanted of are all to be read; `is_inner`
-/// whether those that hold an element that is wanted, and those after them, can be read; `is_shared`, the same in a warp, that other loads
-/// will soon want what else is in a sector.
+/// `is_whole`, the same in a warp, says whether the aligned 16 bytes at each source that anything is wanted of are
+/// all to be read; `is_inner` whether those that hold an element that is wanted, and those after them, can be read;
+/// `is_shared`, the same in a warp, that other loads will soon want what else is in a sector.
 #[device]
 #[inline(always)]
 pub(super) fn load<R: Computed, const V: usize>(

@@ -1,24 +1,27 @@
 //! The reduction of each segment of an array, in one launch.
 //!
 //! # Who takes what
-//! Segments lie on a path of elements: segment `s` stands at its first element plus [`weight`]` · s`, so that it costs
-//! something even where it is empty (D. Merrill, M. Garland, *Merge-based parallel sparse matrix-vector multiplication*,
-//! SC 2016). Block `b` owns the path from `b · share` on and finds its first segment by a search among 256 places at a time: that takes
-//! as long as reading 64 KiB, so a share should be much more. It goes along its share in stretches of up to [`stretch_tiles`] tiles and
-//! does every *part* that begins in one. A segment of up to a tile is one part; a longer one has those that
-//! [`whole`](super::whole) would give to blocks, and the bits of a segment's result are those of `whole` of it alone.
+//! Segments lie on a path of elements: segment `s` stands at its first element plus [`weight`]` · s`, so that it
+//! costs something even where it is empty (D. Merrill, M. Garland, *Merge-based parallel sparse matrix-vector
+//! multiplication*, SC 2016). Block `b` owns the path from `b · share` on and finds its first segment by a search
+//! among 256 places at a time: that takes as long as reading 64 KiB, so a share should be much more. It goes along
+//! its share in stretches of up to [`stretch_tiles`] tiles and does every *part* that begins in one. A segment of up
+//! to a tile is one part; a longer one has those that [`whole`](super::whole) would give to blocks, and the bits of a
+//! segment's result are those of `whole` of it alone.
 //!
 //! # How
-//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that they take, and those
-//! of one class fill warps without gaps (`lanes.rs`); where all are so short that each is one lane's, they stay in their order. Longer
-//! ones go part by part (`parts.rs`): the parts of a stretch are listed first, by a thread for each segment; then every warp takes its
-//! share of each, and no barrier stands between them (H200, 2^26 `f32`, segments of 2^12: 66 µs; by warps that worked out what comes
-//! next themselves 87, by the block with a barrier for each two parts 74). Nothing is staged.
+//! Segments of up to a quarter of a tile: by lanes. The block sorts its segments by the power of two of loads that
+//! they take, and those of one class fill warps without gaps (`lanes.rs`); where all are so short that each is one
+//! lane's, they stay in their order. Longer ones go part by part (`parts.rs`): the parts of a stretch are listed
+//! first, by a thread for each segment; then every warp takes its share of each, and no barrier stands between them
+//! (H200, 2^26 `f32`, segments of 2^12: 66 µs; by warps that worked out what comes next themselves 87, by the block
+//! with a barrier for each two parts 74). Nothing is staged.
 //!
 //! # Partial results
-//! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count; whoever
-//! completes the count combines them in `whole`'s order (`finish.rs`). Nobody waits for anybody. Results and counts are zero before and
-//! after the launch. A part's place follows from its first element: at most one first part and one other begin in a tile.
+//! A part of a long segment stores its result, and its block adds the number of parts it did to the segment's count;
+//! whoever completes the count combines them in `whole`'s order (`finish.rs`). Nobody waits for anybody. Results and
+//! counts are zero before and after the launch. A part's place follows from its first element: at most one first part
+//! and one other begin in a tile.
 
 mod ahead;
 mod finish;
@@ -59,9 +62,10 @@ const LONG: u32 = CLASSES;
 const NONE: u32 = 15;
 /// The class of a load for each lane of a warp.
 const WARP_CLASS: u32 = 5;
-/// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it remembers takes shared memory.
-/// With 34 the share of each of an H200's 528 blocks is one stretch up to 2^26 `f32` and somewhat more, and four blocks have 164 KiB
-/// (segments of 2^12 with three blocks of 396: 65.7 µs in one stretch of up to 48 tiles, 67.4 in two of up to 32).
+/// The most tiles of a stretch. Barriers and latencies of a stretch are shared among its elements, but what it
+/// remembers takes shared memory. With 34 the share of each of an H200's 528 blocks is one stretch up to 2^26 `f32`
+/// and somewhat more, and four blocks have 164 KiB (segments of 2^12 with three blocks of 396: 65.7 µs in one stretch
+/// of up to 48 tiles, 67.4 in two of up to 32).
 const fn stretch_tiles(words: u32) -> u32 {
     match words {
         1 => 34,
@@ -69,8 +73,9 @@ const fn stretch_tiles(words: u32) -> u32 {
         _ => 16,
     }
 }
-/// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of a longer one
-/// all parts but the last have a tile. One may belong to the segment before, and one may reach beyond the stretch's end.
+/// The most parts that begin in a stretch: a segment that is taken by parts has more than a quarter of a tile, and of
+/// a longer one all parts but the last have a tile. One may belong to the segment before, and one may reach beyond
+/// the stretch's end.
 const fn most_parts(words: u32) -> u32 {
     4 * stretch_tiles(words) + 2
 }
@@ -79,12 +84,14 @@ const fn most_long(words: u32) -> u32 {
     stretch_tiles(words) + 2
 }
 
-/// What a segment adds to the path, in elements: about 64 bytes, for its start, its result and its place among the others.
+/// What a segment adds to the path, in elements: about 64 bytes, for its start, its result and its place among the
+/// others.
 pub const fn weight<I: Item>() -> u32 {
     tile::<I>() / 256 + 1
 }
 
-/// Words of scratch memory for segments of an array of `len` elements, for results of so many words ([`publishes`](super::publishes)).
+/// Words of scratch memory for segments of an array of `len` elements, for results of so many words
+/// ([`publishes`](super::publishes)).
 pub const fn scratch_words<I: Item>(words: u32, len: u64) -> u64 {
     (len / tile::<I>() as u64 + 1) * 2 * place_words(words) as u64
 }
@@ -114,8 +121,8 @@ pub const fn segments_shared_bytes(words: u32) -> u32 {
 /// Where segments begin.
 #[derive(Clone, Copy)]
 pub struct Starts {
-    /// `count + 1` offsets in elements, the last of them the end of the last segment; with [`COUNTED`] the number of segments
-    /// stands before them, four words from them. Not read for [`ONE_LENGTH`].
+    /// `count + 1` offsets in elements, the last of them the end of the last segment; with [`COUNTED`] the number of
+    /// segments stands before them, four words from them. Not read for [`ONE_LENGTH`].
     pub offsets: Global<u32>,
     /// [`ONE_LENGTH`], [`OFFSETS`] or [`COUNTED`].
     pub form: u32,
@@ -156,10 +163,10 @@ impl Starts {
 /// Reduces each segment of `source`, which has `len` elements, into `output`, [`Computed::OUTPUTS`] elements each.
 ///
 /// `V` is [`per_load`], `A` is [`accumulators`](super::accumulators). Launch a block of [`THREADS`] threads with
-/// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` · count`. With [`COUNTED`]
-/// the last segment ends at `len`, and the blocks, however many, have shares alike that are worked out from the count, at least a tile.
-/// The kernel's launch bounds are those threads and [`segments_blocks`], or fewer blocks where that spares it a stack. `scratch` has
-/// [`scratch_words`] words, zero before and after.
+/// [`segments_shared_bytes`] for each share of the path, which ends at the end of the last segment plus [`weight`]` ·
+/// count`. With [`COUNTED`] the last segment ends at `len`, and the blocks, however many, have shares alike that are
+/// worked out from the count, at least a tile. The kernel's launch bounds are those threads and [`segments_blocks`],
+/// or fewer blocks where that spares it a stack. `scratch` has [`scratch_words`] words, zero before and after.
 #[device]
 #[inline(always)]
 pub fn segments<R: Computed, const V: usize, const A: usize>(
@@ -203,7 +210,8 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
     let all = starts.count() as u64;
     let path_end = of_all(all as u32);
     if starts.form == COUNTED {
-        // In units that make 32 bits enough: a division of 64 is a hundred instructions. Never by zero; one that says so has no panic.
+        // In units that make 32 bits enough: a division of 64 is a hundred instructions. Never by zero; one that says
+        // so has no panic.
         let units = path_end.div_ceil(SHARE_UNIT) as u32;
         share = (units.div_ceil(grid_dim_x().max(1)) as u64 * SHARE_UNIT).max(tile::<R::Item>() as u64);
         begin = block_idx_x() as u64 * share;
@@ -215,7 +223,8 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
     }
     let end = (begin + share).min(path_end);
     let high = begin + length_of_stretch::<R>(end - begin);
-    // A segment for each thread around the guess: where it is good, all that begin in the stretch are among them, and memory is asked once.
+    // A segment for each thread around the guess: where it is good, all that begin in the stretch are among them, and
+    // memory is asked once.
     let near = window(guess);
     let own = near + thread as u64;
     let offset = if own <= all { starts.at(own as u32) } else { 0 };
@@ -364,8 +373,8 @@ pub fn segments<R: Computed, const V: usize, const A: usize>(
 /// What a share that a kernel works out for [`COUNTED`] segments is a multiple of: their path is at most 66 times 2^32.
 const SHARE_UNIT: u64 = 256;
 
-/// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a load, if there are
-/// as many before.
+/// An element before those of all segments from `first` on, which stand at `low` on the path or behind: by at least a
+/// load, if there are as many before.
 #[inline(always)]
 fn origin<R: Computed>(low: u64, first: u64, load: usize) -> u64 {
     low.saturating_sub(first * weight::<R::Item>() as u64).saturating_sub(load as u64)
@@ -384,9 +393,10 @@ fn length_of_stretch<R: Computed>(left: u64) -> u64 {
     }
 }
 
-/// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on the path and ends, its
-/// first segment and how many begin in it, what element their places are counted from, the least place on the path where the
-/// first segment of the next stretch may stand, where the share ends, and the first elements of the segment before and of the first one.
+/// What a block remembers in shared memory, as in registers it would have others spilled: where the stretch begins on
+/// the path and ends, its first segment and how many begin in it, what element their places are counted from, the
+/// least place on the path where the first segment of the next stretch may stand, where the share ends, and the first
+/// elements of the segment before and of the first one.
 const KEPT: u32 = 9;
 const LOW: u32 = 0;
 const HIGH: u32 = 1;
@@ -410,8 +420,8 @@ pub const fn segments_blocks<R: Computed>() -> u32 {
 }
 
 /// [`segments_blocks`] of images for compute capability 9.0 and later, or of older ones. Four leave 64 registers (ptxas 13.0 for sm_90: sums
-/// and extremes of `f32` spill nothing; H200, 2^26 `f32` in segments of 8: 94 µs against 104 with three). For older ones it needs
-/// up to 20 more, and so do pairs of results and values that come with a place.
+/// and extremes of `f32` spill nothing; H200, 2^26 `f32` in segments of 8: 94 µs against 104 with three). For older
+/// ones it needs up to 20 more, and so do pairs of results and values that come with a place.
 pub const fn segments_blocks_of<R: Computed>(is_sm_90: bool) -> u32 {
     let most = if is_sm_90 { 4 } else { 2 };
     if publishes::<R>() > 2 || R::OUTPUTS > 1 { most - 1 } else { most }

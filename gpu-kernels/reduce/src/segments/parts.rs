@@ -1,6 +1,6 @@
-//! Segments of more than 256 loads, part by part: of each part every warp of the block takes its loads and leaves its result in shared
-//! memory, without barriers between parts. What the parts of a stretch are is listed before, by a thread for each segment: warps that
-//! found it out one part after the other took longer for that than for the loads.
+//! Segments of more than 256 loads, part by part: of each part every warp of the block takes its loads and leaves its
+//! result in shared memory, without barriers between parts. What the parts of a stretch are is listed before, by a
+//! thread for each segment: warps that found it out one part after the other took longer for that than for the loads.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
@@ -20,7 +20,8 @@ use crate::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
 /// How a segment is divided into parts.
 #[derive(Clone, Copy)]
 struct Division {
-    /// Tiles of each part but the last. Tiles are far less than 2^32: there are at most [`MAX_LEN`](super::super::MAX_LEN) elements.
+    /// Tiles of each part but the last. Tiles are far less than 2^32: there are at most
+    /// [`MAX_LEN`](super::super::MAX_LEN) elements.
     tiles_each: u32,
     /// How many there are.
     parts: u32,
@@ -104,8 +105,8 @@ const NOTHING: Piece = Piece {
     is_whole: false,
 };
 
-/// Marks the first elements of parts where [`Piece::is_inner`] holds, of those that begin at a multiple of 16 bytes, and of those of
-/// segments of several.
+/// Marks the first elements of parts where [`Piece::is_inner`] holds, of those that begin at a multiple of 16 bytes,
+/// and of those of segments of several.
 pub(super) const INNER: u64 = 1 << 63;
 pub(super) const ALIGNED: u64 = 1 << 62;
 pub(super) const SEVERAL: u64 = 1 << 61;
@@ -113,8 +114,8 @@ pub(super) const SEVERAL: u64 = 1 << 61;
 /// Added to the number of parts for each segment of several.
 pub(super) const PARTIAL: u32 = 1 << 16;
 
-/// What is remembered of a segment of several parts, in words: its first element, its number, how many parts it has, [`Division::tiles_each`],
-/// and how many of its parts are of the stretch, then whether it is complete.
+/// What is remembered of a segment of several parts, in words: its first element, its number, how many parts it has,
+/// [`Division::tiles_each`], and how many of its parts are of the stretch, then whether it is complete.
 pub(super) const LONG_WORDS: u32 = 6;
 pub(super) const NUMBER: u32 = 2;
 pub(super) const PARTS: u32 = 3;
@@ -174,7 +175,8 @@ impl<R: Computed> Parts<R> {
         Range { segment, begin, end, division, next, last: last.max(next) }
     }
 
-    /// Lists the parts of the stretch: a thread for each segment, or a warp where it has several. A barrier has to stand behind it.
+    /// Lists the parts of the stretch: a thread for each segment, or a warp where it has several. A barrier has to
+    /// stand behind it.
     #[device]
     #[inline(always)]
     pub(super) fn list<const V: usize>(&self) {
@@ -200,7 +202,8 @@ impl<R: Computed> Parts<R> {
                 self.remember(owner, &range);
             }
         }
-        // First every lane's own part, where it has one, then those of the lanes that have several, a part for each lane at a time.
+        // First every lane's own part, where it has one, then those of the lanes that have several, a part for each
+        // lane at a time.
         let mut others = warp::warp_vote_ballot(warp::FULL, count > 1);
         let mut now = range;
         now.last = if count > 1 { now.next } else { now.last };
@@ -394,7 +397,8 @@ impl<R: Computed> Parts<R> {
         }
     }
 
-    /// How many segments of the stretch are taken part by part. From shared memory each time: in registers they would have others spilled.
+    /// How many segments of the stretch are taken part by part. From shared memory each time: in registers they would
+    /// have others spilled.
     #[inline(always)]
     pub(super) fn members(&self) -> u32 {
         self.counts.read(LANE_CLASSES) + self.counts.read(LANE_CLASSES + 1) + self.counts.read(LONG)

@@ -14,8 +14,8 @@ pub(super) const fn window(guess: u64) -> u64 {
     guess.saturating_sub(BEFORE)
 }
 
-/// The first of `count` places of which `is_before` does not hold, or `count`: first it holds, from there on it does not. All threads
-/// of the block together; what they wrote to shared memory before, all see behind it.
+/// The first of `count` places of which `is_before` does not hold, or `count`: first it holds, from there on it does
+/// not. All threads of the block together; what they wrote to shared memory before, all see behind it.
 ///
 /// Of the places still in question each thread looks at one at a time, which takes as long as memory does.
 #[device]

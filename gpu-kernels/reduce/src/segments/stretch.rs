@@ -32,8 +32,8 @@ pub(super) const FROM: u32 = CLASSES + 1;
 /// Nothing was sorted.
 pub(super) const ALIKE: u32 = u32::MAX;
 
-/// The class of segments of up to [`ROWS`](super::ROWS) loads, the highest one whose segments a lane takes alone, and all lower ones with
-/// it: loads that are not there change no result.
+/// The class of segments of up to [`ROWS`](super::ROWS) loads, the highest one whose segments a lane takes alone, and
+/// all lower ones with it: loads that are not there change no result.
 const MERGED: u32 = super::ROWS.ilog2();
 
 /// Segments that a round of [`Stretch::read`] reads.
@@ -53,8 +53,8 @@ impl Stretch {
         }
     }
 
-    /// Reads where the segments from `first` on begin, those that stand before `high` on the path and at most [`MOST`], and returns
-    /// how many they are. All threads have to be done with what was there.
+    /// Reads where the segments from `first` on begin, those that stand before `high` on the path and at most
+    /// [`MOST`], and returns how many they are. All threads have to be done with what was there.
     #[device]
     #[inline(always)]
     pub(super) fn read<R: Computed>(&self, starts: Starts, first: u32, origin: u64, high: u64) -> u32 {
@@ -103,15 +103,15 @@ impl Stretch {
         before + sync_threads_count(thread < APART && is_read(before + thread))
     }
 
-    /// Whether the segments were sorted by class: those of one, or all of few loads, are not written to `sorted`. Behind
-    /// [`Stretch::sort`]; from shared memory, as in a register it would have others spilled.
+    /// Whether the segments were sorted by class: those of one, or all of few loads, are not written to `sorted`.
+    /// Behind [`Stretch::sort`]; from shared memory, as in a register it would have others spilled.
     #[inline(always)]
     pub(super) fn is_sorted(&self) -> bool {
         self.counts.read(FROM) != ALIKE
     }
 
-    /// Sorts the first `count` segments by class, unless they are of one or all of few loads, and writes the results of empty ones,
-    /// `first` being the number of the first.
+    /// Sorts the first `count` segments by class, unless they are of one or all of few loads, and writes the results
+    /// of empty ones, `first` being the number of the first.
     #[device]
     #[inline(always)]
     pub(super) fn sort<R: Computed>(
@@ -126,9 +126,10 @@ impl Stretch {
         let class_of = |segment: u32| class::<R::Item>(length_of(segment));
         let common = if count > 0 { class_of(0) } else { NONE };
         let (least, lengths) = lengths_of_class::<R::Item>(common);
-        // All of few loads: they stay in their order, so that the lanes of a warp read sectors side by side. Sorted by class, a lane's
-        // neighbours would have segments from about three times as far (H200, 2^26 `f32` in segments of about 8: 132 µs, sorted 176;
-        // lengths by a power law, where this is asked in vain: 131.7 for 130.0).
+        // All of few loads: they stay in their order, so that the lanes of a warp read sectors side by side. Sorted
+        // by class, a lane's neighbours would have segments from about three times as far (H200, 2^26 `f32` in
+        // segments of about 8: 132 µs, sorted 176; lengths by a power law, where this is asked in vain: 131.7 for
+        // 130.0).
         let few = per_load::<R::Item>() << MERGED;
         let (mut is_other, mut is_long) = (common == NONE, common == NONE);
         let mut segment = thread;
@@ -179,7 +180,8 @@ impl Stretch {
         sync_threads();
     }
 
-    /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the lanes of a class.
+    /// Finds the class of [`RANKS`] segments a thread and how many of it were counted before: one atomic for the
+    /// lanes of a class.
     #[device]
     #[inline(always)]
     fn rank<R: Computed>(

@@ -25,7 +25,8 @@ impl Choice {
 
 /// A type of elements whose bits can be changed.
 pub trait Maskable: Number + Item<Source = Global<Self>, Source: Quads<Item = Self, Quad = Words>> {
-    /// What turns the order of the values into the one that kernels of extremes know: that of unsigned integers, or of floats.
+    /// What turns the order of the values into the one that kernels of extremes know: that of unsigned integers, or
+    /// of floats.
     const ORDER: u64;
     /// What turns that order over. NaN stays NaN, and the order of zeros is turned over as well.
     const REVERSED: u64;

@@ -53,8 +53,8 @@ impl<T: Maskable + Integer> Computed for Bits<T> {
     }
 }
 
-/// The largest element, or with [`Extreme::TRUTH`] whether it is not zero. Of nothing that is zero: there is no maximum of
-/// it, but a maximum norm, and a truth.
+/// The largest element, or with [`Extreme::TRUTH`] whether it is not zero. Of nothing that is zero: there is no
+/// maximum of it, but a maximum norm, and a truth.
 #[derive(Clone, Copy, Debug)]
 pub struct Extreme<T>(PhantomData<fn() -> T>);
 
@@ -102,8 +102,8 @@ impl<T: Maskable> Computed for Extreme<T> {
     }
 }
 
-/// The smallest and the largest, or with [`Extremes::NORM`] the largest magnitude of signed integers, whose sign is turned
-/// to order them.
+/// The smallest and the largest, or with [`Extremes::NORM`] the largest magnitude of signed integers, whose sign is
+/// turned to order them.
 #[derive(Clone, Copy, Debug)]
 pub struct Extremes<T>(PhantomData<fn() -> T>);
 

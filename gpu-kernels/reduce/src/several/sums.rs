@@ -8,11 +8,12 @@ use super::choice::{Choice, Maskable, Told, ToldSource};
 use crate::computed::Computed;
 use crate::number::{Integer, Number, Register};
 
-/// The sum of integers in 64 bits, or its lowest bits; if `COUNTS`, for an instruction more an element, also the count of
-/// what is not zero: the lower half of [`Choice::which`] says what is written, the upper one what elements are cut down to.
+/// The sum of integers in 64 bits, or its lowest bits; if `COUNTS`, for an instruction more an element, also the
+/// count of what is not zero: the lower half of [`Choice::which`] says what is written, the upper one what elements
+/// are cut down to.
 ///
-/// Signed ones are read with their sign turned, which makes them greater by as much as that bit is worth; it is subtracted
-/// again.
+/// Signed ones are read with their sign turned, which makes them greater by as much as that bit is worth; it is
+/// subtracted again.
 #[derive(Clone, Copy, Debug)]
 pub struct Sums<T, const COUNTS: bool>(PhantomData<fn() -> T>);
 
@@ -108,8 +109,8 @@ pub trait Weighable: Maskable {
     const ITSELF: Choice = Choice::AS_IT_IS;
     /// The choice that makes 1 of what is not negative and -1 of what is.
     const SIGN: Choice;
-    /// What the choice makes of it: the bits that are kept, then some turned over. Of integers [`Choice::which`] says how many
-    /// bits they are shifted down before.
+    /// What the choice makes of it: the bits that are kept, then some turned over. Of integers [`Choice::which`] says
+    /// how many bits they are shifted down before.
     fn factor(self, choice: Choice) -> Self::Register;
 }
 

@@ -7,9 +7,9 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::super::{And, Min, Product, Sum, WideSum, Xor};
 use super::{Lines, Scan, WARPS, columns, columns_flipped};
 
-/// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor and the rows
-/// of a warp, and then, for each kernel, its name, the operator, the operators whose bits are the same, and behind a `|`
-/// those whose bits are when they are flipped.
+/// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a
+/// multiprocessor and the rows of a warp, and then, for each kernel, its name, the operator, the operators whose bits
+/// are the same, and behind a `|` those whose bits are when they are flipped.
 #[macro_export]
 macro_rules! column_scan_instances {
     ($with:ident) => {
@@ -104,7 +104,7 @@ macro_rules! column_scan_instances {
 macro_rules! kernel {
     ($images:ident, $blocks:literal, $k:literal, $name:ident: $scan:ty) => {
         /// Scans the columns of `input` into `output`. How to launch it is said at [`columns`].
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        #[kernel(images = $images, launch_bounds(256, $blocks), opt_level = 1)]
         pub fn $name(
             input: Global<<$scan as Scan>::Item>,
             output: GlobalMut<<$scan as Scan>::Output>,
@@ -121,8 +121,9 @@ macro_rules! kernel {
         }
     };
     ($images:ident, $blocks:literal, $k:literal, $name:ident: $scan:ty | $($flipped:ty),+) => {
-        /// Scans the columns of `input` into `output`, the bits of `flip` flipped. How to launch it is said at [`columns_flipped`].
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        /// Scans the columns of `input` into `output`, the bits of `flip` flipped. How to launch it is said at
+        /// [`columns_flipped`].
+        #[kernel(images = $images, launch_bounds(256, $blocks), opt_level = 1)]
         pub fn $name(
             input: Global<<$scan as Scan>::Item>,
             output: GlobalMut<<$scan as Scan>::Output>,

@@ -1,14 +1,16 @@
 //! Scans along columns of a row-major matrix, or any axis but the last of an array.
 //!
-//! A lane takes a column, so that neighbouring lanes read neighbours. A matrix is cut into slabs of rows and those into the parts of a
-//! block's warps. Slabs are chained: one adds what comes before it, column by column, and passes it on (S. Yan, G. Long and Y. Zhang,
-//! *StreamScan: fast scan algorithms for GPUs without global barrier synchronization*, 2013). All columns go down at the same time, so the
-//! chain is short beside the rows that it moves.
+//! A lane takes a column, so that neighbouring lanes read neighbours. A matrix is cut into slabs of rows and those
+//! into the parts of a block's warps. Slabs are chained: one adds what comes before it, column by column, and passes
+//! it on (S. Yan, G. Long and Y. Zhang, *StreamScan: fast scan algorithms for GPUs without global barrier
+//! synchronization*, 2013). All columns go down at the same time, so the chain is short beside the rows that it
+//! moves.
 //!
 //! # Order of combination
-//! With `p`, the result before the slab, and `b`, that of the parts of the slab before the warp's, combined from left to right, the
-//! result at a row is `(p ⊕ b) ⊕ q`, `q` being that of the warp's rows up to it, from left to right. What comes before the next slab is the
-//! result at the last row of this one; an exclusive scan gives the same values, one place later.
+//! With `p`, the result before the slab, and `b`, that of the parts of the slab before the warp's, combined from left
+//! to right, the result at a row is `(p ⊕ b) ⊕ q`, `q` being that of the warp's rows up to it, from left to right.
+//! What comes before the next slab is the result at the last row of this one; an exclusive scan gives the same
+//! values, one place later.
 
 mod kernels;
 
@@ -87,9 +89,10 @@ pub struct Lines {
 
 /// Scans the columns of `input` into `output`, which may be the same memory where their elements have the same type.
 ///
-/// `K` rows of a warp, `W` warps: what [`Shape`] says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has [`HEADER_WORDS`] and
-/// the shape's scratch words, `capacity` in all, as [`whole`](super::whole()) has them. Launch at most as many blocks as there are tiles.
-/// It does not wait for the work before it: no kernel of it is `programmatic`.
+/// `K` rows of a warp, `W` warps: what [`Shape`] says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has
+/// [`HEADER_WORDS`] and the shape's scratch words, `capacity` in all, as [`whole`](super::whole()) has them. Launch
+/// at most as many blocks as there are tiles. It does not wait for the work before it: no kernel of it is
+/// `programmatic`.
 #[device]
 #[inline(always)]
 pub fn columns<S: Scan, const K: usize, const W: usize>(
@@ -104,7 +107,8 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
     scan_tiles::<S, (), K, W>(input, output, lines, initial, mode, words, capacity, ());
 }
 
-/// As [`columns`], with the bits of `flip` flipped in all elements and results, as [`whole_flipped`](super::whole_flipped) does.
+/// As [`columns`], with the bits of `flip` flipped in all elements and results, as
+/// [`whole_flipped`](super::whole_flipped) does.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]

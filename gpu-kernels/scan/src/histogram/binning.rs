@@ -96,8 +96,8 @@ impl<T: Sample<Key = u32>> Binning<T> for EvenInteger {
 
 macro_rules! even_floats {
     ($($name:ident: $t:ty;)*) => { $(
-        /// Bins of the same width for floats: bin `⌊(x - lower)·scale⌋`, difference and product rounded, but not the bin after the
-        /// last.
+        /// Bins of the same width for floats: bin `⌊(x - lower)·scale⌋`, difference and product rounded, but not the
+        /// bin after the last.
         #[derive(Clone, Copy, Debug, PartialEq, Parameter)]
         #[repr(C)]
         pub struct $name {
@@ -108,7 +108,8 @@ macro_rules! even_floats {
         }
 
         impl $name {
-            /// `bins` bins from `lower` to `upper`, which is larger by something finite. `scale` is their number over that, rounded.
+            /// `bins` bins from `lower` to `upper`, which is larger by something finite. `scale` is their number over
+            /// that, rounded.
             pub const fn new(lower: $t, upper: $t, bins: u32) -> Self {
                 Self { lower, upper, scale: bins as $t / (upper - lower), bins }
             }
@@ -153,7 +154,8 @@ impl<T: Sample> Binning<T> for Edges<T> {
                 high = middle;
             }
         }
-        // Before the first edge, or not a number: none. At the last edge or behind it: as many as there are bins, which is none.
+        // Before the first edge, or not a number: none. At the last edge or behind it: as many as there are bins,
+        // which is none.
         low.wrapping_sub(1)
     }
 }

@@ -1,8 +1,8 @@
 //! Histograms: how many samples fall into each bin.
 //!
-//! A block counts in shared memory and adds up what it has at the end. Few bins it keeps in several copies, side by side, a lane's
-//! in its own bank wherever there is room for 32: then lanes neither wait for each other at a bin nor at a bank, however unevenly
-//! samples are spread. More bins than shared memory holds are counted in global memory.
+//! A block counts in shared memory and adds up what it has at the end. Few bins it keeps in several copies, side by
+//! side, a lane's in its own bank wherever there is room for 32: then lanes neither wait for each other at a bin nor
+//! at a bank, however unevenly samples are spread. More bins than shared memory holds are counted in global memory.
 //!
 //! Whole numbers add up to the same in any order.
 
@@ -33,9 +33,11 @@ const WORDS: usize = VECTOR_BYTES as usize / 4;
 pub const AT_ONCE: usize = 2;
 /// Copies of a bin that are asked for before the first is waited for, when they are added up.
 const COPIES_AT_ONCE: usize = 4;
-/// Counters of a block, of all copies together, wherever bins are few: 32 KiB, so that four blocks fit on a multiprocessor.
+/// Counters of a block, of all copies together, wherever bins are few: 32 KiB, so that four blocks fit on a
+/// multiprocessor.
 pub const COUNTERS: u32 = 8192;
-/// The most bins that are counted in shared memory: 48 KiB, with the one for samples in none, need no leave of the driver.
+/// The most bins that are counted in shared memory: 48 KiB, with the one for samples in none, need no leave of the
+/// driver.
 pub const MAX_SHARED_BINS: u32 = (12 << 10) - 1;
 
 /// How many copies of the bins a block has: none where it counts in global memory.
@@ -50,8 +52,8 @@ pub const fn copies(bins: u32) -> u32 {
     copies
 }
 
-/// How many bins a block has of its own for samples of so many bytes: those of one byte are counted value by value, which is put into
-/// bins in the end.
+/// How many bins a block has of its own for samples of so many bytes: those of one byte are counted value by value,
+/// which is put into bins in the end.
 pub const fn own_bins(bins: u32, sample_bytes: u32) -> u32 {
     if sample_bytes == 1 { 256 } else { bins }
 }
@@ -89,8 +91,8 @@ impl Counts {
     }
 }
 
-/// The counts of a block: a bin's copies side by side. Behind the bins stands one for samples that fall into none: to count them there is
-/// less than to ask each whether to count it.
+/// The counts of a block: a bin's copies side by side. Behind the bins stands one for samples that fall into none: to
+/// count them there is less than to ask each whether to count it.
 #[derive(Clone, Copy)]
 struct Own {
     /// From the thread's copy on.
@@ -108,7 +110,8 @@ impl Own {
     }
 }
 
-/// Adds to `counts`, of 32 bits each or, where `wide` is 1, of 64, how many of the `len` samples fall into each of `bins` bins.
+/// Adds to `counts`, of 32 bits each or, where `wide` is 1, of 64, how many of the `len` samples fall into each of
+/// `bins` bins.
 ///
 /// `V` samples have [`VECTOR_BYTES`]. Any number of blocks of [`THREADS`], with [`shared_bytes`].
 #[device]

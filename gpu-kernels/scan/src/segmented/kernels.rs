@@ -7,9 +7,10 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::super::{And, Min, Product, Sum, WARPS, WideSum, Xor};
 use super::{Scan, Starts, segments, segments_flipped};
 
-/// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a multiprocessor, the
-/// elements of a vector, the words of it in the input and the vectors of a thread, and then, for each kernel, its name, the operator,
-/// the operators whose bits are the same, and behind a `|` those whose bits are when they are flipped.
+/// Lists the kernels: calls the macro `$with` once for each module, with its name, the blocks that shall fit on a
+/// multiprocessor, the elements of a vector, the words of it in the input and the vectors of a thread, and then, for
+/// each kernel, its name, the operator, the operators whose bits are the same, and behind a `|` those whose bits are
+/// when they are flipped.
 #[macro_export]
 macro_rules! segmented_scan_instances {
     ($with:ident) => {
@@ -104,7 +105,7 @@ macro_rules! segmented_scan_instances {
 macro_rules! kernel {
     ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal, $name:ident: $scan:ty) => {
         /// Scans segments of `len` elements of `input` into `output`. How to launch it is said at [`segments`].
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        #[kernel(images = $images, launch_bounds(256, $blocks), opt_level = 1)]
         pub fn $name(
             input: Global<<$scan as Scan>::Item>,
             output: GlobalMut<<$scan as Scan>::Output>,
@@ -124,9 +125,9 @@ macro_rules! kernel {
         }
     };
     ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal, $name:ident: $scan:ty | $($flipped:ty),+) => {
-        /// Scans segments of `len` elements of `input` into `output`, the bits of `flip` flipped. How to launch it is said at
-        /// [`segments_flipped`].
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        /// Scans segments of `len` elements of `input` into `output`, the bits of `flip` flipped. How to launch it is
+        /// said at [`segments_flipped`].
+        #[kernel(images = $images, launch_bounds(256, $blocks), opt_level = 1)]
         pub fn $name(
             input: Global<<$scan as Scan>::Item>,
             output: GlobalMut<<$scan as Scan>::Output>,

@@ -7,8 +7,8 @@ use super::super::Scan;
 use super::operator::Since;
 use gpu_collective::Accumulator;
 
-/// How many lanes below its own a lane's result may take in: up to the last one with a start, which `mask` has a bit for; 32 where there is
-/// none.
+/// How many lanes below its own a lane's result may take in: up to the last one with a start, which `mask` has a bit
+/// for; 32 where there is none.
 #[inline(always)]
 pub(super) fn reach(mask: u32, lane: u32) -> u32 {
     let up_to = mask & (u32::MAX >> (31 - lane));

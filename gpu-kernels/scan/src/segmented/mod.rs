@@ -1,12 +1,12 @@
 //! Scans of segments: at every place the combination of the elements up to it since its segment started.
 //!
-//! As scans of whole arrays, in one launch and one pass and in the same order (see the [module above](super)), with an operator that starts
-//! anew where a segment does ([`BySegment`]). So a segment's results depend on where it lies in the array, but not on what
-//! lies before it, and not on the device.
+//! As scans of whole arrays, in one launch and one pass and in the same order (see the [module above](super)), with
+//! an operator that starts anew where a segment does ([`BySegment`]). So a segment's results depend on where it lies
+//! in the array, but not on what lies before it, and not on the device.
 //!
-//! Where segments start is found tile by tile, a bit an element ([`Starts`]), so one kernel serves flags, offsets, keys and segments of
-//! one length. Of a row of vectors one ballot says which of them have a start, and with it every lane knows how far down it may reach:
-//! only values travel from lane to lane.
+//! Where segments start is found tile by tile, a bit an element ([`Starts`]), so one kernel serves flags, offsets,
+//! keys and segments of one length. Of a row of vectors one ballot says which of them have a start, and with it every
+//! lane knows how far down it may reach: only values travel from lane to lane.
 
 mod kernels;
 mod lanes;

@@ -10,7 +10,8 @@ use gpu_collective::Accumulator;
 pub struct Since<A> {
     /// The result.
     pub value: A,
-    /// 1 where a segment starts, else 0: a word, as a `bool` would bring bytes of padding, which the compiler copies through memory.
+    /// 1 where a segment starts, else 0: a word, as a `bool` would bring bytes of padding, which the compiler copies
+    /// through memory.
     starts: u32,
 }
 
@@ -41,9 +42,9 @@ impl<A: Accumulator> Accumulator for Since<A> {
     }
 }
 
-/// The operator on results since the last start of a segment that scans segments with `S` (Blelloch, "Prefix sums and their
-/// applications", 1990, section 1.5). It is associative where `S` is, and its brackets are those of `S`, but for those that a start cuts
-/// off.
+/// The operator on results since the last start of a segment that scans segments with `S` (Blelloch, "Prefix sums and
+/// their applications", 1990, section 1.5). It is associative where `S` is, and its brackets are those of `S`, but
+/// for those that a start cuts off.
 #[derive(Clone, Copy, Debug)]
 pub struct BySegment<S>(PhantomData<fn() -> S>);
 

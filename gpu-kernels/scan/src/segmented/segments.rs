@@ -19,12 +19,12 @@ use super::starts::{Starts, Tile};
 use super::turns::{EACH, in_turns, next_words, with_words};
 use gpu_collective::Accumulator;
 
-/// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same type, from each start of a
-/// segment on.
+/// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same
+/// type, from each start of a segment on.
 ///
-/// Every segment starts with `initial`. All else is as [`whole`](super::super::whole()) has it, with the scratch words and shared memory of
-/// [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes). It does not wait for the work before it: no kernel of it is
-/// `programmatic`.
+/// Every segment starts with `initial`. All else is as [`whole`](super::super::whole()) has it, with the scratch
+/// words and shared memory of [`shape`](super::shape) and [`shared_bytes`](super::shared_bytes). It does not wait for
+/// the work before it: no kernel of it is `programmatic`.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
@@ -41,7 +41,8 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     scan_tiles::<S, (), V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, ());
 }
 
-/// As [`segments`], with the bits of `flip` flipped in all elements and results, as [`whole_flipped`](super::super::whole_flipped) does.
+/// As [`segments`], with the bits of `flip` flipped in all elements and results, as
+/// [`whole_flipped`](super::super::whole_flipped) does.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
@@ -93,8 +94,8 @@ fn scan_tiles<
     let mut memory = shared::dynamic();
     let warp_totals = memory.array::<u32>(W as u32 * register_words);
     let nodes = memory.array::<u32>(2 * register_words);
-    // The offsets for an element, for the end how many blocks there are, and the launch's mark: the compiler would keep them in registers
-    // all the while.
+    // The offsets for an element, for the end how many blocks there are, and the launch's mark: the compiler would
+    // keep them in registers all the while.
     let kept = memory.array::<u32>(3);
     let block_ticket = memory.array::<u64>(1);
     let held_warps = HeldWarps {
@@ -109,7 +110,8 @@ fn scan_tiles<
     let tickets = Tickets { words, tiles, capacity };
     let nothing = identity::<BySegment<S>>();
 
-    // Opaque, or it would be read on both sides of the next branch, and the assembler would not know that it is the same in all threads.
+    // Opaque, or it would be read on both sides of the next branch, and the assembler would not know that it is the
+    // same in all threads.
     let blocks = opaque(grid_dim_x());
     if thread_idx_x() == 0 {
         let ticket = if tiles > 1 { tickets.draw() } else { 0 };
@@ -210,8 +212,8 @@ fn scan_tiles<
     }
 }
 
-/// What is known of the warps of two tiles that wait for what comes before them. In shared memory, as their elements are: registers would let
-/// fewer blocks run.
+/// What is known of the warps of two tiles that wait for what comes before them. In shared memory, as their elements
+/// are: registers would let fewer blocks run.
 #[derive(Clone, Copy)]
 struct HeldWarps {
     results: Shared<u32>,
@@ -328,8 +330,8 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         bits.read(first / 32 + (row * V) as u32) >> (first % 32) & ((1 << V) - 1)
     }
 
-    /// The results at the ends of the thread's vectors, since the last start of a segment or that of the warp's part, and that of the whole
-    /// part.
+    /// The results at the ends of the thread's vectors, since the last start of a segment or that of the warp's part,
+    /// and that of the whole part.
     #[inline(always)]
     fn scan_rows(
         &self,
@@ -387,8 +389,8 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
         (ends, own)
     }
 
-    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop, or all at once where the tile is plain and the
-    /// scan inclusive.
+    /// Writes the results of the thread's vectors in `waiting`: row after row in a loop, or all at once where the
+    /// tile is plain and the scan inclusive.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all that a tile that waits is made of")]
     fn store<const PLAIN: bool>(

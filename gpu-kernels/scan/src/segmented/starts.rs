@@ -1,10 +1,10 @@
 //! Where segments start: a bit for each element of a tile, in shared memory, in the order of the scan.
 //!
-//! A tile's offsets are asked for together with its elements, at the place where they are if all segments are alike ([`Window`]). Where
-//! they are not there, the block looks at 256 places at once, until what is left lies in a window. (H200, sums of 2^26 `f32`, with this
-//! and the stores of [`segments`](super::segments()), against a warp's search and offsets read one after the other: segments of 8 from
-//! 247 to 171 µs, of 2^20 from 175 to 166, of random lengths up to 15 from 260 to 223, of lengths by a power law from 266 to 224; the
-//! whole array takes 151.)
+//! A tile's offsets are asked for together with its elements, at the place where they are if all segments are alike
+//! ([`Window`]). Where they are not there, the block looks at 256 places at once, until what is left lies in a
+//! window. (H200, sums of 2^26 `f32`, with this and the stores of [`segments`](super::segments()), against a warp's
+//! search and offsets read one after the other: segments of 8 from 247 to 171 µs, of 2^20 from 175 to 166, of random
+//! lengths up to 15 from 260 to 223, of lengths by a power law from 266 to 224; the whole array takes 151.)
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::mul_add;
@@ -49,7 +49,8 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// The first place at which a start is one of the tile: backwards, an element starts a segment if one starts at the next.
+    /// The first place at which a start is one of the tile: backwards, an element starts a segment if one starts at
+    /// the next.
     #[inline(always)]
     fn from(self) -> u64 {
         self.base + self.reverse as u64
@@ -107,14 +108,16 @@ impl Starts {
         if of_length { each } else { self.count as f32 * each }
     }
 
-    /// Asks for the offsets where those of the tile are if all segments are alike. What is returned is on its way: nothing waits for it.
+    /// Asks for the offsets where those of the tile are if all segments are alike. What is returned is on its way:
+    /// nothing waits for it.
     #[device]
     #[inline(always)]
     pub(super) fn ask<const W: usize>(self, tile: Tile, density: f32) -> Window {
         if self.kind != BY_OFFSETS {
             return Window::default();
         }
-        // Five roundings of 2^-24 each and a reciprocal: the number is wrong by less than its 2^21st part, and by one for what is cut off.
+        // Five roundings of 2^-24 each and a reciprocal: the number is wrong by less than its 2^21st part, and by one
+        // for what is cut off.
         let guess = (tile.from() as f32 * density) as u32;
         self.window::<W>(guess.saturating_sub(8 + (guess >> 21)) as u64)
     }
@@ -135,8 +138,8 @@ impl Starts {
         Window { first, left, offsets }
     }
 
-    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `window` is what [`ask`](Self::ask) gave.
-    /// Barriers.
+    /// Sets the bits of the tile's elements in `bits`, which has room for `words` words of 32. `window` is what
+    /// [`ask`](Self::ask) gave. Barriers.
     #[device]
     #[inline(always)]
     pub(super) fn mark<const W: usize>(
@@ -232,8 +235,8 @@ impl Starts {
         }
     }
 
-    /// Sets the bits of all elements that start a segment by their flags or keys. A warp asks for those of several words of bits at
-    /// once: four loads each, of whatever width, so that all else stands there once.
+    /// Sets the bits of all elements that start a segment by their flags or keys. A warp asks for those of several
+    /// words of bits at once: four loads each, of whatever width, so that all else stands there once.
     #[device]
     #[inline(always)]
     fn vote<const W: usize>(self, tile: Tile, bits: Shared<u32>, words: u32) {
@@ -247,8 +250,8 @@ impl Starts {
             let bytes = 1i32 << kind.saturating_sub(BY_KEY);
             let array = self.array.offset(tile.base * bytes as u64);
             let word = opaque(of_block + at_once * warp);
-            // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What lies before the
-            // tile has negative numbers.
+            // An element's neighbour is the one before it or, backwards, behind it; where it has none, itself. What
+            // lies before the tile has negative numbers.
             let is_last = tile.base + tile.left as u64 == tile.len;
             let (step, lowest) =
                 if tile.reverse { (1, 0) } else { (-1, if tile.base == 0 { 0 } else { -1 }) };
@@ -294,8 +297,8 @@ impl Starts {
     }
 }
 
-/// 1 / `value`, wrong by less than its 2^22nd part, for a `value` from 1 to 2^64. By Newton's method: a division is a call, which needs a
-/// stack.
+/// 1 / `value`, wrong by less than its 2^22nd part, for a `value` from 1 to 2^64. By Newton's method: a division is a
+/// call, which needs a stack.
 #[inline(always)]
 fn reciprocal(value: f32) -> f32 {
     // Wrong by an eighth at most; each step squares that, and the last rounds twice.
@@ -304,15 +307,16 @@ fn reciprocal(value: f32) -> f32 {
     result
 }
 
-/// From `from` to the next multiple of `length`, of which `each` is the [`reciprocal`]. By estimates: a division of 64 bits is a call, which
-/// needs a stack.
+/// From `from` to the next multiple of `length`, of which `each` is the [`reciprocal`]. By estimates: a division of
+/// 64 bits is a call, which needs a stack.
 #[inline(always)]
 fn distance_to_multiple(from: u64, length: u64, each: f32) -> u64 {
     let mut rest = from;
     // Two times, seldom more: where the estimate has more than 32 bits.
     while rest >= length {
         keep_rolled();
-        // Wrong by less than its 2^21st part before its 2^20th is taken off: never too much, or only where it is less than 1.
+        // Wrong by less than its 2^21st part before its 2^20th is taken off: never too much, or only where it is less
+        // than 1.
         let times = (rest as f32 * each * (1.0 - 1.0 / 1048576.0)) as u32;
         rest -= times.max(1) as u64 * length;
     }

@@ -19,8 +19,8 @@ pub(super) fn in_turns<const V: usize>(mut body: impl FnMut(u32)) {
     }
 }
 
-/// The first words of `of_turn`, those of a turn of a vector of `V` elements in `N` words, behind the others, before which as many are cut
-/// off.
+/// The first words of `of_turn`, those of a turn of a vector of `V` elements in `N` words, behind the others, before
+/// which as many are cut off.
 #[inline(always)]
 pub(super) fn with_words<const V: usize, const N: usize>(words: [u32; N], of_turn: [u32; N]) -> [u32; N] {
     let each = if V > EACH { N * EACH / V } else { N };

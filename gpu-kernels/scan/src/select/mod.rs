@@ -1,9 +1,10 @@
-//! Some of an array's items, in their order: those with a flag, those that a predicate keeps, those that differ from the one before.
+//! Some of an array's items, in their order: those with a flag, those that a predicate keeps, those that differ from
+//! the one before.
 //!
-//! One launch, one pass: a block takes a tile, by a ticket, votes on its items, publishes how many it keeps, and learns how many are
-//! kept before it as a scan's tile learns its prefix (`look_back.rs`). Meanwhile it has put the kept ones side by side in shared memory,
-//! from where they go to memory, neighbours to neighbours, and reads its next tile. The items that are not kept can go to an array of
-//! their own the same way.
+//! One launch, one pass: a block takes a tile, by a ticket, votes on its items, publishes how many it keeps, and
+//! learns how many are kept before it as a scan's tile learns its prefix (`look_back.rs`). Meanwhile it has put the
+//! kept ones side by side in shared memory, from where they go to memory, neighbours to neighbours, and reads its
+//! next tile. The items that are not kept can go to an array of their own the same way.
 //!
 //! Runs of equal items are found by it too: instead of the first item of each, its number goes to memory (`runs.rs`).
 //!
@@ -53,8 +54,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of the kernels in the PTX modules: as many items a thread as registers allow, with three or four blocks on a
-    /// multiprocessor, and two tiles within 48 KiB.
+    /// That of the kernels in the PTX modules: as many items a thread as registers allow, with three or four blocks
+    /// on a multiprocessor, and two tiles within 48 KiB.
     pub const fn new(item_bytes: u32) -> Self {
         let rows = match item_bytes {
             1..=4 => 12,
@@ -79,8 +80,8 @@ impl Shape {
         len.div_ceil(self.tile() as u64)
     }
 
-    /// Words of 64 bits of scratch memory for so many tiles: the header, two for each section, group and tile, and the counters of
-    /// groups and sections.
+    /// Words of 64 bits of scratch memory for so many tiles: the header, two for each section, group and tile, and
+    /// the counters of groups and sections.
     pub const fn scratch_words(self, tiles: u64) -> u64 {
         let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
         HEADER_WORDS as u64 + 2 * (counters + tiles) + counters
@@ -98,11 +99,11 @@ impl Shape {
     }
 }
 
-/// Writes what `selector` takes of the items that it keeps to `kept.selected`, how many there are to `kept.count`, and where it asks for it
-/// what it takes of the others to `kept.rejected`.
+/// Writes what `selector` takes of the items that it keeps to `kept.selected`, how many there are to `kept.count`,
+/// and where it asks for it what it takes of the others to `kept.rejected`.
 ///
-/// `L` items a thread, `W` warps: what [`Shape`] says. `words` has the shape's scratch words, all zero. Launch at most as many blocks as
-/// there are tiles.
+/// `L` items a thread, `W` warps: what [`Shape`] says. `words` has the shape's scratch words, all zero. Launch at
+/// most as many blocks as there are tiles.
 #[device]
 #[inline(always)]
 pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
@@ -199,7 +200,8 @@ impl Part {
         (self.len - self.base()).min(self.tile_len as u64) as u32
     }
 
-    /// Puts what is taken of the items that are kept side by side into `room`, the others behind them; returns how many are kept. One barrier.
+    /// Puts what is taken of the items that are kept side by side into `room`, the others behind them; returns how
+    /// many are kept. One barrier.
     #[device]
     #[inline(always)]
     fn read<T: Element, S: Selector<T>, const L: usize, const W: usize>(

@@ -2,11 +2,12 @@
 
 use gpu_std::parameter::Parameter;
 
-/// A divisor and its inverse: a quotient takes three instructions, where the GPU's own division of integers takes some thirty and waits
-/// for a reciprocal, which short blocks notice.
+/// A divisor and its inverse: a quotient takes three instructions, where the GPU's own division of integers takes
+/// some thirty and waits for a reciprocal, which short blocks notice.
 ///
-/// With `l` = ⌈log₂ d⌉ and `m` = ⌈2³¹⁺ˡ / d⌉, `m · d` exceeds 2³¹⁺ˡ by less than `d` ≤ 2ˡ, so that ⌊n · m / 2³¹⁺ˡ⌋ is the quotient for all
-/// `n` below 2³¹. (T. Granlund and P. L. Montgomery, *Division by invariant integers using multiplication*, PLDI 1994, theorem 4.2.)
+/// With `l` = ⌈log₂ d⌉ and `m` = ⌈2³¹⁺ˡ / d⌉, `m · d` exceeds 2³¹⁺ˡ by less than `d` ≤ 2ˡ, so that ⌊n · m / 2³¹⁺ˡ⌋ is
+/// the quotient for all `n` below 2³¹. (T. Granlund and P. L. Montgomery, *Division by invariant integers using
+/// multiplication*, PLDI 1994, theorem 4.2.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Divisor {
@@ -35,8 +36,8 @@ impl Divisor {
     }
 }
 
-/// The same for numbers below 2⁴⁰, as the elements of an array have: quotients are three instructions of 64 bits, where the GPU's division of
-/// 64 bits is a function.
+/// The same for numbers below 2⁴⁰, as the elements of an array have: quotients are three instructions of 64 bits,
+/// where the GPU's division of 64 bits is a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct WideDivisor {
@@ -77,7 +78,8 @@ mod tests {
         let divisors = (1..300).chain((1..31).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1]));
         for divisor in divisors.chain([641, 65_537, 1_000_003, LAST - 1, LAST]) {
             let by = Divisor::new(divisor);
-            // Around the multiples, where a quotient that is a little off is wrong: the first ones, some, and the last ones.
+            // Around the multiples, where a quotient that is a little off is wrong: the first ones, some, and the
+            // last ones.
             let multiples = LAST / divisor;
             let step = (multiples / 97).max(1) as usize;
             let some = (0..=multiples.min(9)).chain((0..=multiples).step_by(step)).chain([multiples]);

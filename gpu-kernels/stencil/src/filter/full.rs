@@ -1,7 +1,8 @@
-//! Filters of `K` × `K` weights, one by one: each row of the input adds to the chains of the `K` rows of outputs that it belongs to.
+//! Filters of `K` × `K` weights, one by one: each row of the input adds to the chains of the `K` rows of outputs that
+//! it belongs to.
 //!
-//! The sums shift as in [`super::separable`], by the first tap of each row. 11 × 11 taps are 121 multiply-adds an output: on an
-//! H200, at 128 a clock and multiprocessor, 121 clocks for 128 outputs, about twice what memory takes.
+//! The sums shift as in [`super::separable`], by the first tap of each row. 11 × 11 taps are 121 multiply-adds an
+//! output: on an H200, at 128 a clock and multiprocessor, 121 clocks for 128 outputs, about twice what memory takes.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
@@ -25,8 +26,8 @@ pub(super) fn full<T: Pixel, const V: usize, const K: usize, const C: usize, con
 ) {
     let mut sums = [[T::Sum::ZERO; V]; K];
     march::<T, V, K, C>(input, &geometry, outside, |place, number, column, window| {
-        // The last row of weights ends the oldest sums, the first one begins new ones. Taps on the outside: each value is picked out
-        // of the window once, and used for all sums.
+        // The last row of weights ends the oldest sums, the first one begins new ones. Taps on the outside: each
+        // value is picked out of the window once, and used for all sums.
         unroll::<K>(|tap| {
             let mut values = [T::Sum::ZERO; V];
             unroll::<V>(|v| values[v] = window.at(v + tap * C));

@@ -1,6 +1,8 @@
-//! Filters of any extents, and images of any number of channels, rows of any alignment: what the fast kernels do not take.
+//! Filters of any extents, and images of any number of channels, rows of any alignment: what the fast kernels do not
+//! take.
 //!
-//! Inputs come straight from global memory, the L1 being the tile; a pixel outside of the image is another one, or the constant.
+//! Inputs come straight from global memory, the L1 being the tile; a pixel outside of the image is another one, or
+//! the constant.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
@@ -62,14 +64,15 @@ impl Column {
     }
 }
 
-/// The row of the input that row `tap` of the filter meets, for the output's row `row`; negative where that is the constant.
+/// The row of the input that row `tap` of the filter meets, for the output's row `row`; negative where that is the
+/// constant.
 #[inline(always)]
 fn input_row(geometry: &Geometry, row: u32, tap: u32) -> i32 {
     source((row + tap) as i32 - geometry.top, geometry.height as i32, geometry.mode)
 }
 
-/// Computes a block's outputs of a separable filter: each thread a column, the sums of as many rows as the filter has in shared
-/// memory, where nobody else looks.
+/// Computes a block's outputs of a separable filter: each thread a column, the sums of as many rows as the filter has
+/// in shared memory, where nobody else looks.
 #[device]
 #[inline(always)]
 pub(super) fn separable<T: Pixel>(
@@ -121,8 +124,8 @@ pub(super) fn separable<T: Pixel>(
     }
 }
 
-/// Computes a block's outputs of a full filter: each thread a column, [`FULL_ROWS`] rows at a time. The weights, `N` at most in the
-/// table, any number in memory, are in shared memory meanwhile.
+/// Computes a block's outputs of a full filter: each thread a column, [`FULL_ROWS`] rows at a time. The weights, `N`
+/// at most in the table, any number in memory, are in shared memory meanwhile.
 #[device]
 #[inline(always)]
 pub(super) fn full<T: Pixel, const N: usize>(
@@ -159,8 +162,8 @@ pub(super) fn full<T: Pixel, const N: usize>(
     let mut first = 0;
     while first < place.rows {
         let mut sums = [-T::Sum::ZERO; FULL_ROWS as usize];
-        // Where the rows lie that the outputs' rows meet: from one row of the filter to the next they move on by one. The first few steps
-        // only find them.
+        // Where the rows lie that the outputs' rows meet: from one row of the filter to the next they move on by one.
+        // The first few steps only find them.
         let (mut ys, mut rows) = ([0; FULL_ROWS as usize], [input; FULL_ROWS as usize]);
         let mut step = 0;
         while step < geometry.taps_y + (FULL_ROWS - 1) {

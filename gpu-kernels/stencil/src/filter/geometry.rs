@@ -45,8 +45,8 @@ pub struct Geometry {
     pub top: i32,
     /// The border mode ([`crate::border`]).
     pub mode: u32,
-    /// What the mode makes of places outside, for the fast kernels: the factor of [`super::march::inward`], and what it adds along x and
-    /// along y.
+    /// What the mode makes of places outside, for the fast kernels: the factor of [`super::march::inward`], and what
+    /// it adds along x and along y.
     pub inward: i32,
     /// Along x.
     pub inward_x: i32,
@@ -62,7 +62,8 @@ pub struct Geometry {
     pub input_aligned: u32,
     /// Whether the output's rows start at multiples of 16 bytes: 1 or 0.
     pub output_aligned: u32,
-    /// What makes words of the input unsigned, and words of unsigned results the output's: [`Pixel::FLIP`](super::Pixel::FLIP).
+    /// What makes words of the input unsigned, and words of unsigned results the output's:
+    /// [`Pixel::FLIP`](super::Pixel::FLIP).
     pub flip: u32,
 }
 

@@ -19,7 +19,7 @@ macro_rules! separable {
         #[doc = concat!("Separable filters of ", stringify!($taps), " × ", stringify!($taps), " taps of `", stringify!($T), "`, ", stringify!($channels), " channels.")]
         ///
         /// Launch it as [`super::march`] says, with [`super::march::lane`] outputs a lane.
-        #[kernel(images = $images, launch_bounds(128, $blocks))]
+        #[kernel(images = $images, launch_bounds(128, $blocks), opt_level = 1)]
         pub fn $name(
             input: Global<$T>,
             output: GlobalMut<$T>,
@@ -32,9 +32,9 @@ macro_rules! separable {
     )* )* };
 }
 
-// Blocks a multiprocessor: as many as the registers of the sums leave without spills. `f64` and `u16` of several channels have not been
-// timed yet: theirs are simply the most, up to 8, with which no assembler from 7.5 to 12.0 spills. The kernels of `u16` take `i16` too, with
-// its sign bits in `Geometry::flip`.
+// Blocks a multiprocessor: as many as the registers of the sums leave without spills. `f64` and `u16` of several
+// channels have not been timed yet: theirs are simply the most, up to 8, with which no assembler from 7.5 to 12.0
+// spills. The kernels of `u16` take `i16` too, with its sign bits in `Geometry::flip`.
 separable! {
     f32, f32, sm_75_80, 4, 1:
         3, 8: separable_f32_3, 5, 8: separable_f32_5, 7, 6: separable_f32_7, 9, 5: separable_f32_9, 11, 6: separable_f32_11;
@@ -65,7 +65,7 @@ separable! {
     u16, f32, sm_75_80, 8, 3:
         3, 8: separable_u16x3_3, 5, 7: separable_u16x3_5, 7, 5: separable_u16x3_7, 9, 4: separable_u16x3_9, 11, 4: separable_u16x3_11;
     u16, f32, sm_75_80, 8, 4:
-        3, 8: separable_u16x4_3, 5, 7: separable_u16x4_5, 7, 5: separable_u16x4_7, 9, 4: separable_u16x4_9, 11, 4: separable_u16x4_11;
+        3, 8: separable_u16x4_3, 5, 7: separable_u16x4_5, 7, 5: separable_u16x4_7, 9, 4: separable_u16x4_9, 11, 3: separable_u16x4_11;
 }
 
 macro_rules! full {
@@ -73,7 +73,7 @@ macro_rules! full {
         #[doc = concat!("Filters of ", stringify!($taps), " × ", stringify!($taps), " weights of `", stringify!($T), "`, ", stringify!($channels), " channels.")]
         ///
         /// Launch it as [`super::march`] says, with [`super::march::lane`] outputs a lane.
-        #[kernel(images = $images, launch_bounds(128, $blocks))]
+        #[kernel(images = $images, launch_bounds(128, $blocks), opt_level = 1)]
         pub fn $name(
             input: Global<$T>,
             output: GlobalMut<$T>,
@@ -86,7 +86,8 @@ macro_rules! full {
     )* )* };
 }
 
-// As above. Not timed yet: all of several channels but 3 × 3 of `u8`; of one channel those of 16 bits, 9 × 9, and of `f64` from 5 × 5 on.
+// As above. Not timed yet: all of several channels but 3 × 3 of `u8`; of one channel those of 16 bits, 9 × 9, and of
+// `f64` from 5 × 5 on.
 full! {
     f32, f32, sm_75_80, 4, 1:
         3, 8: full_f32_3, 5, 6: full_f32_5, 7, 5: full_f32_7, 9, 6: full_f32_9, 11, 4: full_f32_11;

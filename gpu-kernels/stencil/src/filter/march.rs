@@ -9,13 +9,15 @@
 //!                                DEPTH such rows, all but one on their way
 //! ```
 //!
-//! Each element is loaded once a strip, and each row read once from shared memory; what an output needs of the rows above it is in
-//! the sums already. The border is nobody's business but the copy's: rows outside are other rows, or the constant, and at the left
-//! and right edge of the image the warp fills in what lies outside, element by element. Rows that start at multiples of 4 bytes but
-//! not of 16 are copied by words, as asynchronously; others element by element, which waits for memory.
+//! Each element is loaded once a strip, and each row read once from shared memory; what an output needs of the rows
+//! above it is in the sums already. The border is nobody's business but the copy's: rows outside are other rows, or
+//! the constant, and at the left and right edge of the image the warp fills in what lies outside, element by element.
+//! Rows that start at multiples of 4 bytes but not of 16 are copied by words, as asynchronously; others element by
+//! element, which waits for memory.
 //!
-//! Warps wait for nobody but their own lanes. So that memory is never idle, `DEPTH - 1` rows of each are on their way: of an
-//! H200's multiprocessor, 28 warps with 3 rows of 512 bytes are 42 KiB, where 32 KiB hide the latency. Seven rows were no faster.
+//! Warps wait for nobody but their own lanes. So that memory is never idle, `DEPTH - 1` rows of each are on their
+//! way: of an H200's multiprocessor, 28 warps with 3 rows of 512 bytes are 42 KiB, where 32 KiB hide the latency.
+//! Seven rows were no faster.
 
 use gpu_std::async_copy::{commit, copy, wait};
 use gpu_std::float::Float;
@@ -34,7 +36,8 @@ pub const DEPTH: u32 = 4;
 /// Room for a lane's window of a row: what is not used costs nothing.
 pub(super) const WINDOW: usize = 64;
 
-/// Outputs of a lane in a row: 16 bytes, of bytes 8 where filters of more than 7 rows leave no registers for the sums of 16.
+/// Outputs of a lane in a row: 16 bytes, of bytes 8 where filters of more than 7 rows leave no registers for the sums
+/// of 16.
 pub const fn lane<T>(taps: u32) -> u32 {
     if size_of::<T>() == 1 && taps > 7 { 8 } else { vector::<T>() }
 }
@@ -44,8 +47,9 @@ pub const fn vector<T>() -> u32 {
     16 / size_of::<T>() as u32
 }
 
-/// Elements of the halo at each end of a strip, for windows that reach `reach` elements to each side: whole sectors of 32 bytes. Copies that
-/// start in the middle of one take each sector twice from the second-level cache, once for either half of it.
+/// Elements of the halo at each end of a strip, for windows that reach `reach` elements to each side: whole sectors
+/// of 32 bytes. Copies that start in the middle of one take each sector twice from the second-level cache, once for
+/// either half of it.
 const fn halo<T>(reach: u32) -> u32 {
     reach.next_multiple_of(2 * vector::<T>())
 }
@@ -75,10 +79,11 @@ impl<S: Float> Window<S> {
     }
 }
 
-/// Walks down the rows of the strip of the thread's warp. `row` gets each row's window, for outputs of `V` elements with `K` taps
-/// that are `C` elements apart, with its number, 0 being the first that the first output depends on.
+/// Walks down the rows of the strip of the thread's warp. `row` gets each row's window, for outputs of `V` elements
+/// with `K` taps that are `C` elements apart, with its number, 0 being the first that the first output depends on.
 ///
-/// Launch [`Geometry::across`] × [`Geometry::down`] blocks an image, with [`shared_bytes`]; a strip has `32 · V` columns.
+/// Launch [`Geometry::across`] × [`Geometry::down`] blocks an image, with [`shared_bytes`]; a strip has `32 · V`
+/// columns.
 #[device]
 #[inline(always)]
 pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
@@ -121,8 +126,8 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     while step < total + (DEPTH - 1) {
         let started = step >= DEPTH - 1;
         if started {
-            // This lane's part of the row has arrived, and behind the barrier everybody's; and nobody reads the row before any
-            // longer, whose place the next copies take.
+            // This lane's part of the row has arrived, and behind the barrier everybody's; and nobody reads the row
+            // before any longer, whose place the next copies take.
             wait::<{ DEPTH - 2 }>();
             sync_warp(u32::MAX);
         }
@@ -161,8 +166,8 @@ pub(super) fn march<T: Pixel, const V: usize, const K: usize, const C: usize>(
     }
 }
 
-/// How far from the near end of an axis of `length` elements lies what stands for a place outside, `distance` elements beyond that end:
-/// the first times `distance`, and the second.
+/// How far from the near end of an axis of `length` elements lies what stands for a place outside, `distance`
+/// elements beyond that end: the first times `distance`, and the second.
 pub const fn inward(mode: u32, length: u32) -> [i32; 2] {
     match mode {
         border::REFLECT => [1, -1],
@@ -190,8 +195,8 @@ fn near(index: i32, length: i32, mode: u32, [factor, offset]: [i32; 2]) -> i32 {
     place.max(0).min(last)
 }
 
-/// The elements of a segment, first and end, that are copied asynchronously: those inside the image, as far as they are whole vectors
-/// of as many bytes as everything is aligned to.
+/// The elements of a segment, first and end, that are copied asynchronously: those inside the image, as far as they
+/// are whole vectors of as many bytes as everything is aligned to.
 #[device]
 #[inline(always)]
 fn vectors<T>(geometry: &Geometry, start: i32, segment: u32, channels: u32) -> (u32, u32) {
@@ -227,12 +232,14 @@ impl<const C: usize> Filler<C> {
         });
     }
 
-    /// Starts to copy row `row` of the input, wherever that is, to `slot`; `from` is where the lane's first vector of it would lie.
+    /// Starts to copy row `row` of the input, wherever that is, to `slot`; `from` is where the lane's first vector of
+    /// it would lie.
     #[device]
     #[inline(always)]
     fn fill<T: Pixel>(&self, geometry: &Geometry, outside: T, slot: Shared<T>, row: i32, from: Global<T>) {
         let y = near(row, geometry.height as i32, geometry.mode, [geometry.inward, geometry.inward_y]);
-        // Opaque, so that all that follows is done here rather than once: most strips never ask and have no registers for it.
+        // Opaque, so that all that follows is done here rather than once: most strips never ask and have no registers
+        // for it.
         let (start, lane) = (opaque(self.start as u32) as i32, opaque(self.lane));
         let (mut begin, mut end) = vectors::<T>(geometry, start, self.segment, C as u32);
         if y < 0 {
@@ -257,7 +264,8 @@ impl<const C: usize> Filler<C> {
             }
             word += 32 * words;
         }
-        // The rest, element by element: at the image's edges, or everything where nothing is aligned or the row is outside.
+        // The rest, element by element: at the image's edges, or everything where nothing is aligned or the row is
+        // outside.
         let rest = self.segment - (end - begin);
         let line = line.offset((start as i64 as u64).wrapping_neg());
         let mut number = lane;

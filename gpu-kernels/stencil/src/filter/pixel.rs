@@ -1,9 +1,9 @@
 //! Elements of images, and the type that their sums are computed in.
 //!
-//! Integers are computed with as `f32`: exactly up to 24 bits, so every pixel is. The one rounding at the end is to the nearest
-//! integer, ties to even, saturated; NaN becomes the smallest value. No conversion instruction is used: on GPUs they run at half
-//! the pace of additions or less. An integer from 0 to 2^16 - 1 put under the exponent of 2^23 is 2^23 more than itself, and the
-//! addition of 2^23 rounds to integers.
+//! Integers are computed with as `f32`: exactly up to 24 bits, so every pixel is. The one rounding at the end is to
+//! the nearest integer, ties to even, saturated; NaN becomes the smallest value. No conversion instruction is used:
+//! on GPUs they run at half the pace of additions or less. An integer from 0 to 2^16 - 1 put under the exponent of
+//! 2^23 is 2^23 more than itself, and the addition of 2^23 rounds to integers.
 
 use gpu_std::bits::byte_permute;
 use gpu_std::float::Float;
@@ -14,8 +14,8 @@ use gpu_std::{device, opaque, unroll};
 pub trait Pixel: Element {
     /// What sums are computed in.
     type Sum: Float;
-    /// The sign bits of the elements of a word: without them, signed integers are unsigned ones, as much more as the sign bit counts.
-    /// The fast kernels of `u16` take `i16` too.
+    /// The sign bits of the elements of a word: without them, signed integers are unsigned ones, as much more as the
+    /// sign bit counts. The fast kernels of `u16` take `i16` too.
     const FLIP: u32 = 0;
 
     /// The same value.
@@ -24,16 +24,17 @@ pub trait Pixel: Element {
     /// The nearest value.
     fn narrow(sum: Self::Sum) -> Self;
 
-    /// Gives `put` the `V` elements of a row in shared memory from `index` on, a multiple of `V`, with their numbers; `flip` is
-    /// [`Self::FLIP`] of what they are.
+    /// Gives `put` the `V` elements of a row in shared memory from `index` on, a multiple of `V`, with their numbers;
+    /// `flip` is [`Self::FLIP`] of what they are.
     fn load<const V: usize>(row: Shared<Self>, index: u32, flip: u32, put: impl FnMut(usize, Self::Sum));
 
-    /// Writes what `V` sums round to: all, to a multiple of 16 bytes, if `whole`; else one by one as many as are `left`.
+    /// Writes what `V` sums round to: all, to a multiple of 16 bytes, if `whole`; else one by one as many as are
+    /// `left`.
     fn store<const V: usize>(row: GlobalMut<Self>, flip: u32, whole: bool, left: u32, sums: [Self::Sum; V]);
 }
 
-/// Writes what `V` sums round to, or as many of them as are `left` of a row: `place` is that of the first, a multiple of 16 bytes where
-/// it `is_aligned`.
+/// Writes what `V` sums round to, or as many of them as are `left` of a row: `place` is that of the first, a multiple
+/// of 16 bytes where it `is_aligned`.
 #[device]
 #[inline(always)]
 pub(super) fn store_left<T: Pixel, const V: usize>(
@@ -118,7 +119,8 @@ impl Pixel for u8 {
 
     #[inline(always)]
     fn narrow(sum: f32) -> u8 {
-        // What is stored is not to be a part of the float itself: the compiler may not see that the rest does not matter.
+        // What is stored is not to be a part of the float itself: the compiler may not see that the rest does not
+        // matter.
         opaque(bits_of_u8(sum) & 0xff) as u8
     }
 
@@ -252,7 +254,8 @@ mod tests {
     extern crate std;
     use super::*;
 
-    /// Integers and the halves between them, and what is beyond: against the standard library's rounding and saturation.
+    /// Integers and the halves between them, and what is beyond: against the standard library's rounding and
+    /// saturation.
     fn check<T: Pixel<Sum = f32>>(low: i32, high: i32, of: impl Fn(i32) -> T) {
         for twice in 2 * low - 9..=2 * high + 9 {
             for sum in [(twice as f32 / 2.0).next_down(), twice as f32 / 2.0, (twice as f32 / 2.0).next_up()]

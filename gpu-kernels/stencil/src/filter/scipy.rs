@@ -1,5 +1,6 @@
-//! scipy.ndimage's filters, operation by operation: sums in `f64` without fused operations, in the order of its C code (`ni_filters.c`),
-//! every pass converted to the element's type as C does it. For comparisons; speed does not matter.
+//! scipy.ndimage's filters, operation by operation: sums in `f64` without fused operations, in the order of its C
+//! code (`ni_filters.c`), every pass converted to the element's type as C does it. For comparisons; speed does not
+//! matter.
 
 use gpu_std::constant::Constant;
 use gpu_std::memory::{Element, Global, GlobalMut};
@@ -113,7 +114,8 @@ impl<R: Fn(i32) -> f64> Line<R> {
     /// `correlate1d`: the sum for a window of `taps` elements from `first` on.
     #[inline(always)]
     pub fn correlate(&self, first: i32, taps: i32, symmetry: u32, weight: impl Fn(u32) -> f64) -> f64 {
-        // What comes first is the last element, or the one in the middle; then, in order, those before it, or the pairs around it.
+        // What comes first is the last element, or the one in the middle; then, in order, those before it, or the
+        // pairs around it.
         let start = if symmetry == PLAIN { taps - 1 } else { taps / 2 };
         let mut sum = 0.0;
         let mut turn = 0;

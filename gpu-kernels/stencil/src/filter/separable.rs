@@ -1,11 +1,11 @@
-//! Separable filters in one pass: each row's horizontal chain once, then one link of the vertical chain of each of the `K` rows of
-//! outputs that it belongs to.
+//! Separable filters in one pass: each row's horizontal chain once, then one link of the vertical chain of each of
+//! the `K` rows of outputs that it belongs to.
 //!
-//! A lane holds `K - 1` partial sums for each of its columns. Each new row's link turns sum `j` into sum `j - 1`, so the
-//! renaming is free: the sums shift as they grow, and the oldest leaves as a result.
+//! A lane holds `K - 1` partial sums for each of its columns. Each new row's link turns sum `j` into sum `j - 1`, so
+//! the renaming is free: the sums shift as they grow, and the oldest leaves as a result.
 //!
-//! Of an H200 whose memory gives 16 bytes a clock and multiprocessor, 128 elements of `f32`, read and written, take 64 clocks;
-//! at four warps' instructions a clock, 5 × 5 taps are 10 of them, 11 × 11 are 22.
+//! Of an H200 whose memory gives 16 bytes a clock and multiprocessor, 128 elements of `f32`, read and written, take
+//! 64 clocks; at four warps' instructions a clock, 5 × 5 taps are 10 of them, 11 × 11 are 22.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;

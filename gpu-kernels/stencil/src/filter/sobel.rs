@@ -6,8 +6,9 @@
 //! magnitude = sqrt(fma(gx, gx, gy · gy))             direction = atan2(gy, gx)
 //! ```
 //!
-//! Signs are SciPy's: gradients point to where the image is brighter. (I. Sobel and G. Feldman, 1968, as told in Duda and Hart, *Pattern
-//! Classification and Scene Analysis*, 1973, pp. 271–272.) Of integers up to 16 bits gx and gy are exact.
+//! Signs are SciPy's: gradients point to where the image is brighter. (I. Sobel and G. Feldman, 1968, as told in Duda
+//! and Hart, *Pattern Classification and Scene Analysis*, 1973, pp. 271–272.) Of integers up to 16 bits gx and gy are
+//! exact.
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
@@ -104,8 +105,8 @@ fn store<T: Pixel, const V: usize>(
     store_left::<T, V>(row, 0, is_aligned, end.saturating_sub(column), values);
 }
 
-/// What `of` makes of `V` gradients. They are a queue, in a loop: sides leave at the front, a part of them at a time, results come at the
-/// back. Unrolled, they would be most of the kernel.
+/// What `of` makes of `V` gradients. They are a queue, in a loop: sides leave at the front, a part of them at a time,
+/// results come at the back. Unrolled, they would be most of the kernel.
 #[device]
 #[inline(always)]
 fn queued<S: Float, const V: usize, const PART: usize>(

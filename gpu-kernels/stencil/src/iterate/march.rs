@@ -1,10 +1,11 @@
 //! A step of a star of radius 1 in a volume, a block marching through its planes.
 //!
-//! A thread owns 16 bytes of a row and holds three planes of them in registers: each cell is read from memory once for a block, not
-//! three times ("2.5-D blocking": Micikevicius, *3D finite difference computation on GPUs using CUDA*, GPGPU-2, 2009). Neighbours in a
-//! row come by shuffles, those in the rows beside through the L1, which has them: other warps of the block have just asked for
-//! them. At 16 bytes a cycle and multiprocessor from memory the L1 has five times the time that this takes, so that memory should set
-//! the pace: 0.26 ms for 512³ `f32` on an H200. Measured (2026-11-21): 0.306 ms.
+//! A thread owns 16 bytes of a row and holds three planes of them in registers: each cell is read from memory once
+//! for a block, not three times ("2.5-D blocking": Micikevicius, *3D finite difference computation on GPUs using
+//! CUDA*, GPGPU-2, 2009). Neighbours in a row come by shuffles, those in the rows beside through the L1, which has
+//! them: other warps of the block have just asked for them. At 16 bytes a cycle and multiprocessor from memory the L1
+//! has five times the time that this takes, so that memory should set the pace: 0.26 ms for 512³ `f32` on an H200.
+//! Measured (2026-11-21): 0.306 ms.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;

@@ -1,8 +1,9 @@
 //! Iterated linear stencils on grids of two and three dimensions.
 //!
-//! A step replaces each cell by a weighted sum of its neighbourhood: from +0 on, first `factor · source` where there is a source,
-//! then one fused multiply-add for each weight, in the order in which the neighbours lie in memory. Nothing else enters, so the bits
-//! depend on neither the device nor the kernel, nor on how many steps a kernel makes at a time.
+//! A step replaces each cell by a weighted sum of its neighbourhood: from +0 on, first `factor · source` where there
+//! is a source, then one fused multiply-add for each weight, in the order in which the neighbours lie in memory.
+//! Nothing else enters, so the bits depend on neither the device nor the kernel, nor on how many steps a kernel makes
+//! at a time.
 //!
 //! * [`strip`]: several steps of a star or box of radius 1 on a plane in one pass over memory.
 //! * [`march`]: a step of a star of radius 1 in a volume.

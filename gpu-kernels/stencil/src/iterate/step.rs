@@ -1,9 +1,9 @@
 //! A step of any stencil: stars and boxes of any radius on planes and in volumes.
 //!
-//! A thread computes [`CELLS`] cells of a column one below the other, lanes neighbouring columns; the neighbourhoods, most of which
-//! overlap, come through the L1. The taps are a table in the constant bank, weights and distances in memory, read once for all cells of
-//! a thread; their places are needed at the edge alone. Where a stencil has more taps than a table, several launches carry the sums
-//! on in the output, exactly.
+//! A thread computes [`CELLS`] cells of a column one below the other, lanes neighbouring columns; the neighbourhoods,
+//! most of which overlap, come through the L1. The taps are a table in the constant bank, weights and distances in
+//! memory, read once for all cells of a thread; their places are needed at the edge alone. Where a stencil has more
+//! taps than a table, several launches carry the sums on in the output, exactly.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;

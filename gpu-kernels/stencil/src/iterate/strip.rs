@@ -1,9 +1,10 @@
 //! Several steps in one pass: stars and boxes of radius 1 on a plane.
 //!
 //! # Temporal blocking in registers
-//! A warp owns a strip, 32 lanes of 16 bytes wide, and marches down its rows. Its steps are a pipeline: the row that comes from memory
-//! goes through the first, whose result, a row higher, goes through the second, and so on, and the last one's result is written.
-//! Neighbours in a row come from the neighbouring lanes by shuffles. There is no barrier and no shared memory.
+//! A warp owns a strip, 32 lanes of 16 bytes wide, and marches down its rows. Its steps are a pipeline: the row that
+//! comes from memory goes through the first, whose result, a row higher, goes through the second, and so on, and the
+//! last one's result is written. Neighbours in a row come from the neighbouring lanes by shuffles. There is no
+//! barrier and no shared memory.
 //!
 //! A step holds two rows of partial sums, of which the arrival of row `y` finishes the first:
 //!
@@ -13,16 +14,16 @@
 //! row y + 1    the source                              + row y above   = the second at row y + 1
 //! ```
 //!
-//! So the chain of each cell is in the order of memory, and between two steps lies a single multiply-add of a star (three of a box).
-//! At either end of a strip as many columns as there are steps are not right; strips overlap there and compute them twice, and
-//! so they do with as many rows above and below (overlapped tiling: Holewinski, Pouchet, Sadayappan, ICS 2012; in registers: AN5D,
-//! Matsumura et al., CGO 2020).
+//! So the chain of each cell is in the order of memory, and between two steps lies a single multiply-add of a star
+//! (three of a box). At either end of a strip as many columns as there are steps are not right; strips overlap there
+//! and compute them twice, and so they do with as many rows above and below (overlapped tiling: Holewinski, Pouchet,
+//! Sadayappan, ICS 2012; in registers: AN5D, Matsumura et al., CGO 2020).
 //!
 //! # What it should cost
-//! A cell and step of a star are 5 multiply-adds, and half a shuffle: on an H200, with 128 multiply-adds a cycle and multiprocessor,
-//! 4 ms for 100 steps of 16384² cells, and 6 with all that is issued beside them; times 128/112 for the overlap of columns and
-//! (rows + 16)/rows for that of rows, 7 ms. In memory 8 steps are one pass of 0.51 ms: 7.4 ms with the overlap. Single steps
-//! take 51 ms. Measured (2026-11-21): 13.5 ms.
+//! A cell and step of a star are 5 multiply-adds, and half a shuffle: on an H200, with 128 multiply-adds a cycle and
+//! multiprocessor, 4 ms for 100 steps of 16384² cells, and 6 with all that is issued beside them; times 128/112 for
+//! the overlap of columns and (rows + 16)/rows for that of rows, 7 ms. In memory 8 steps are one pass of 0.51 ms: 7.4
+//! ms with the overlap. Single steps take 51 ms. Measured (2026-11-21): 13.5 ms.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
@@ -37,8 +38,9 @@ use crate::border;
 
 /// Threads of a block: four strips.
 pub const THREADS: u32 = 128;
-/// Rows that are asked for before they are needed: 3 × 512 bytes a warp, 24 KB a multiprocessor with 16 warps, when eight steps need
-/// 0.6 of the speed of memory, 20 KB in flight. With four, the kernel of eight steps spills before 8.0.
+/// Rows that are asked for before they are needed: 3 × 512 bytes a warp, 24 KB a multiprocessor with 16 warps, when
+/// eight steps need 0.6 of the speed of memory, 20 KB in flight. With four, the kernel of eight steps spills before
+/// 8.0.
 const AHEAD: usize = 3;
 /// Entries of the table of weights: the factor of the source, and nine.
 pub const TABLE: usize = 10;

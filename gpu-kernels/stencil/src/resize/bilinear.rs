@@ -1,9 +1,9 @@
 //! Bilinear resizing to any size.
 //!
-//! A thread has [`COLUMNS`] elements of each of [`ROWS`] rows, its neighbours' next to them, so that every load and store of a warp is
-//! of neighbouring elements as far as the ratio of the sizes lets it. Which columns it reads, and with which weights, is computed
-//! once for all its rows. Going down, two output rows between the same two input rows, or sharing one, interpolate that row once:
-//! enlarging reads each input row once a thread.
+//! A thread has [`COLUMNS`] elements of each of [`ROWS`] rows, its neighbours' next to them, so that every load and
+//! store of a warp is of neighbouring elements as far as the ratio of the sizes lets it. Which columns it reads, and
+//! with which weights, is computed once for all its rows. Going down, two output rows between the same two input
+//! rows, or sharing one, interpolate that row once: enlarging reads each input row once a thread.
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
@@ -13,7 +13,8 @@ use super::{Part, Pixel, Shape, neighbour};
 
 /// Elements of a row that a thread computes.
 pub const COLUMNS: u32 = 4;
-/// Rows of which a thread computes elements. Instructions bound the kernel, and where a thread is and which columns it reads takes it 500.
+/// Rows of which a thread computes elements. Instructions bound the kernel, and where a thread is and which columns
+/// it reads takes it 500.
 pub const ROWS: u32 = 16;
 
 /// `a + t · (b - a)`: exactly `a` where `t` is zero, and where `a` and `b` are one finite number.
@@ -39,8 +40,8 @@ fn bilinear<T: Pixel>(input: Global<T>, output: GlobalMut<T>, shape: Shape, bord
     let first = part.across * shape.width * COLUMNS + part.lane;
     let border = border.widen();
 
-    // Elements of an input row to the left and to the right of each element; negative where they are the border's value. Beyond the
-    // row's end they are those of its last element.
+    // Elements of an input row to the left and to the right of each element; negative where they are the border's
+    // value. Beyond the row's end they are those of its last element.
     let (mut left, mut right, mut weights) = ([0; N], [0; N], [T::Value::ZERO; N]);
     unroll::<N>(|k| {
         let element = (first + k as u32 * shape.width).min(row_length - 1);

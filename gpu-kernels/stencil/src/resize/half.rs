@@ -1,13 +1,15 @@
-//! Bilinear halving of both sides of an image with one channel: the mean of four pixels, with the bits of [`super::bilinear`].
+//! Bilinear halving of both sides of an image with one channel: the mean of four pixels, with the bits of
+//! [`super::bilinear`].
 //!
-//! Every place lies between four pixels with both weights 1/2, and none outside. So nothing is computed of places, and a thread
-//! loads 16 bytes of each input row, next to its neighbours' 16: whole lines, each once, past the first-level cache. What it stores
-//! is half of that, 8 bytes a row; a warp's 256 are whole lines too, which is what memory wants. (Stores of 16 would need the two
-//! halves of neighbouring threads: two shuffles to save one of nine accesses, while only one cycle in three issues at all.)
+//! Every place lies between four pixels with both weights 1/2, and none outside. So nothing is computed of places,
+//! and a thread loads 16 bytes of each input row, next to its neighbours' 16: whole lines, each once, past the
+//! first-level cache. What it stores is half of that, 8 bytes a row; a warp's 256 are whole lines too, which is what
+//! memory wants. (Stores of 16 would need the two halves of neighbouring threads: two shuffles to save one of nine
+//! accesses, while only one cycle in three issues at all.)
 //!
-//! The floor is memory: 5 bytes move for each byte of output. [`HALF_ROWS`] rows a thread are 128 bytes in flight; the 1024 threads
-//! of four blocks have 128 KB, four times what an H200's multiprocessor needs at full speed. (H200, 16384² `f32`: 304 µs, 4,400 GB/s, 1.05 of
-//! a copy's speed.)
+//! The floor is memory: 5 bytes move for each byte of output. [`HALF_ROWS`] rows a thread are 128 bytes in flight;
+//! the 1024 threads of four blocks have 128 KB, four times what an H200's multiprocessor needs at full speed. (H200,
+//! 16384² `f32`: 304 µs, 4,400 GB/s, 1.05 of a copy's speed.)
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};

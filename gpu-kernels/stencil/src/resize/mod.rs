@@ -1,17 +1,17 @@
 //! Resizing: every output samples the input at one place, from the nearest pixel or from the four around it.
 //!
-//! Pixels are areas, and a place is that of their centre: along either axis output `o` of `n` samples the `w` pixels of the input at
-//! `(o + 1/2) · w / n - 1/2` (OpenCV's `INTER_LINEAR`, NPP, SciPy's `zoom` with `grid_mode`). The places are rational numbers, and
-//! [`Axis`] computes them as such: whole part and remainder are exact for all extents, and a weight is that remainder over `2n`,
-//! rounded to the type that is computed in. So halving, doubling and any other ratio meet exactly the places they should, however
-//! wide the image.
+//! Pixels are areas, and a place is that of their centre: along either axis output `o` of `n` samples the `w` pixels
+//! of the input at `(o + 1/2) · w / n - 1/2` (OpenCV's `INTER_LINEAR`, NPP, SciPy's `zoom` with `grid_mode`). The
+//! places are rational numbers, and [`Axis`] computes them as such: whole part and remainder are exact for all
+//! extents, and a weight is that remainder over `2n`, rounded to the type that is computed in. So halving, doubling
+//! and any other ratio meet exactly the places they should, however wide the image.
 //!
-//! The nearest pixel never lies outside, and of the four around a place at most the outermost do, by one: [`neighbour`] says what
-//! stands for it.
+//! The nearest pixel never lies outside, and of the four around a place at most the outermost do, by one:
+//! [`neighbour`] says what stands for it.
 //!
 //! The bilinear value of `a b` above `c d` is `lerp(lerp(a, b, x), lerp(c, d, x), y)`, where `lerp(a, b, t)` is
-//! `fma(t, b - a, a)`: what is equal stays equal. Integers are widened to `f32`, and rounded once, at the end, to the nearest, ties
-//! to even; the result never leaves the range of its four pixels, so nothing has to be saturated.
+//! `fma(t, b - a, a)`: what is equal stays equal. Integers are widened to `f32`, and rounded once, at the end, to the
+//! nearest, ties to even; the result never leaves the range of its four pixels, so nothing has to be saturated.
 
 mod bilinear;
 mod half;
@@ -104,8 +104,9 @@ impl Axis {
 
     /// Quotient and remainder of `numerator`, less than 2^63, by `2 · output`.
     ///
-    /// The quotient is less than 2^32, so the product with the reciprocal errs by less than 2^-19, and what it is cut off to by one at
-    /// most. A division of 64 bits would be several times as long, and check for the zero that cannot be.
+    /// The quotient is less than 2^32, so the product with the reciprocal errs by less than 2^-19, and what it is cut
+    /// off to by one at most. A division of 64 bits would be several times as long, and check for the zero that
+    /// cannot be.
     #[inline(always)]
     fn divide(self, numerator: u64) -> (u32, u32) {
         let by = 2 * self.output as i64;

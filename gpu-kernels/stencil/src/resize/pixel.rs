@@ -17,8 +17,8 @@ pub trait Pixel: Element {
     fn weight(remainder: u32, axis: Axis) -> Self::Value;
 }
 
-/// `remainder / (2 · axis.output)`, rounded to `f64` with an error of one unit in the last place at most, and then to `f32`: every
-/// weight that `f32` can hold is exact.
+/// `remainder / (2 · axis.output)`, rounded to `f64` with an error of one unit in the last place at most, and then to
+/// `f32`: every weight that `f32` can hold is exact.
 #[inline(always)]
 fn weight(remainder: u32, axis: Axis) -> f32 {
     (remainder as f64 * axis.reciprocal) as f32
@@ -57,8 +57,9 @@ impl Pixel for f64 {
     }
 }
 
-/// From here on to twice as much, neighbouring numbers of `f32` are one apart: adding it rounds to a whole number, to the nearest
-/// and ties to even, which then stands in the lowest bits. One addition, where a conversion has a quarter of its rate.
+/// From here on to twice as much, neighbouring numbers of `f32` are one apart: adding it rounds to a whole number, to
+/// the nearest and ties to even, which then stands in the lowest bits. One addition, where a conversion has a quarter
+/// of its rate.
 const WHOLE: f32 = 12_582_912.0;
 
 macro_rules! integers {

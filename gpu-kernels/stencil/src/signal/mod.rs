@@ -1,16 +1,17 @@
 //! Convolutions and correlations of one dimension: every output is a chain of fused multiply-adds, one for each tap.
 //!
-//! Output `j` is `sum over i of tap i · signal[first + j + i]`, from +0 on, `i` ascending; the signal goes on with zeros on both
-//! sides. So no output depends on how the work is divided, and all devices give the same bits.
+//! Output `j` is `sum over i of tap i · signal[first + j + i]`, from +0 on, `i` ascending; the signal goes on with
+//! zeros on both sides. So no output depends on how the work is divided, and all devices give the same bits.
 //!
 //! # How
-//! A block copies its part of the signal and a piece of the taps to shared memory. A thread computes [`OUTPUTS_F32`] (or
-//! [`OUTPUTS_F64`]) consecutive outputs, and holds as many elements of the signal in registers, a ring: per 16 bytes of taps it
-//! reads 16 bytes of the signal more and those taps, which all lanes share, and multiplies 48 (20) times. A thread's outputs
-//! start an odd multiple of 16 bytes apart, so that no two of eight lanes read the same banks at once. Reading then takes 4 passes
-//! through shared memory for the signal and 1 to 4 for the taps, while multiplying takes 12 (10) cycles, by NVIDIA's Hopper figures
-//! (128 and 64 fused multiply-adds a cycle): with many taps the arithmetic sets the pace, of whose loop 192 of 206 instructions are
-//! multiplications, with few the memory does. Not yet measured.
+//! A block copies its part of the signal and a piece of the taps to shared memory. A thread computes [`OUTPUTS_F32`]
+//! (or [`OUTPUTS_F64`]) consecutive outputs, and holds as many elements of the signal in registers, a ring: per 16
+//! bytes of taps it reads 16 bytes of the signal more and those taps, which all lanes share, and multiplies 48 (20)
+//! times. A thread's outputs start an odd multiple of 16 bytes apart, so that no two of eight lanes read the same
+//! banks at once. Reading then takes 4 passes through shared memory for the signal and 1 to 4 for the taps, while
+//! multiplying takes 12 (10) cycles, by NVIDIA's Hopper figures (128 and 64 fused multiply-adds a cycle): with many
+//! taps the arithmetic sets the pace, of whose loop 192 of 206 instructions are multiplications, with few the memory
+//! does. Not yet measured.
 
 pub mod variants;
 
@@ -23,8 +24,9 @@ use gpu_std::{device, kernel, unroll};
 
 /// Threads of a block, at most; fewer where there are few outputs.
 pub const THREADS: u32 = 256;
-/// Taps that are in shared memory at a time: enough that copying a tile's part of the signal for each piece is less than a
-/// hundredth of the arithmetic, few enough that registers, not shared memory, limit the blocks: three on a multiprocessor.
+/// Taps that are in shared memory at a time: enough that copying a tile's part of the signal for each piece is less
+/// than a hundredth of the arithmetic, few enough that registers, not shared memory, limit the blocks: three on a
+/// multiprocessor.
 pub const PIECE: u32 = 512;
 /// Outputs of a thread, `f32`: an odd number of vectors.
 pub const OUTPUTS_F32: u32 = 12;
@@ -223,15 +225,15 @@ fn multiply<T: Float, const V: usize, const CHUNKS: usize, const SLOTS: usize>(
     });
 }
 
-/// Convolutions and correlations of `f32`: blocks of up to [`THREADS`] threads, one for every so many times [`OUTPUTS_F32`] outputs,
-/// with [`shared_bytes`].
+/// Convolutions and correlations of `f32`: blocks of up to [`THREADS`] threads, one for every so many times
+/// [`OUTPUTS_F32`] outputs, with [`shared_bytes`].
 #[kernel(images = sm_75, launch_bounds(256, 3))]
 pub fn stencil_signal_f32(signal: Global<f32>, filter: Global<f32>, output: GlobalMut<f32>, shape: Chains) {
     chains::<f32, 4, 3, 4>(signal, filter, output, shape);
 }
 
-/// Convolutions and correlations of `f64`: blocks of up to [`THREADS`] threads, one for every so many times [`OUTPUTS_F64`] outputs,
-/// with [`shared_bytes`].
+/// Convolutions and correlations of `f64`: blocks of up to [`THREADS`] threads, one for every so many times
+/// [`OUTPUTS_F64`] outputs, with [`shared_bytes`].
 #[kernel(images = sm_75, launch_bounds(256, 2))]
 pub fn stencil_signal_f64(signal: Global<f64>, filter: Global<f64>, output: GlobalMut<f64>, shape: Chains) {
     chains::<f64, 2, 5, 6>(signal, filter, output, shape);

@@ -1,18 +1,18 @@
-//! The textbook's correlations, a thread an output: what the memory that holds the filter is worth (seed: C. Gimenez, *Computación de
-//! Alto Rendimiento en GPU*, 2019, section 6).
+//! The textbook's correlations, a thread an output: what the memory that holds the filter is worth (seed: C. Gimenez,
+//! *Computación de Alto Rendimiento en GPU*, 2019, section 6).
 //!
-//! Output `j` is `sum over i of filter[i] · signal[i + j]`, from +0 on, `i` ascending. All lanes of a warp read the same tap, and
-//! 32 consecutive elements of the signal:
+//! Output `j` is `sum over i of filter[i] · signal[i + j]`, from +0 on, `i` ascending. All lanes of a warp read the
+//! same tap, and 32 consecutive elements of the signal:
 //!
-//! * **global**: two loads for each multiplication; that of the filter is one word for all lanes, which the L1 has, but each takes
-//!   the L1's turn like any other.
-//! * **constant**: the constant cache gives one word to all lanes at a time, which is what is asked for; half of the loads of the
-//!   L1 are gone. The table travels with the launch, in a kernel's 4 KB of parameters, so it is small.
-//! * **shared**: as quick as the constant cache for a word that all lanes want, after a copy by the block and a barrier; as large as
-//!   the shared memory, here in pieces of [`PIECE`] taps, so that any filter will do.
+//! * **global**: two loads for each multiplication; that of the filter is one word for all lanes, which the L1 has,
+//!   but each takes the L1's turn like any other.
+//! * **constant**: the constant cache gives one word to all lanes at a time, which is what is asked for; half of the
+//!   loads of the L1 are gone. The table travels with the launch, in a kernel's 4 KB of parameters, so it is small.
+//! * **shared**: as quick as the constant cache for a word that all lanes want, after a copy by the block and a
+//!   barrier; as large as the shared memory, here in pieces of [`PIECE`] taps, so that any filter will do.
 //!
-//! With the sum in `output[j]`, as the textbook's kernels have it, each tap also costs a store, and reads what the one before wrote;
-//! a register costs nothing. `sum_in_output` chooses.
+//! With the sum in `output[j]`, as the textbook's kernels have it, each tap also costs a store, and reads what the
+//! one before wrote; a register costs nothing. `sum_in_output` chooses.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;

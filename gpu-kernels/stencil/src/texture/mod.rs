@@ -1,7 +1,7 @@
 //! Reads of textures at many places: at coordinates from memory, and at those of another size.
 //!
-//! The texture units interpolate, with weights of 8 bits; what they give is the texture's affair ([`gpu_std::texture`]). Integers that
-//! are read as such are converted to `f32`.
+//! The texture units interpolate, with weights of 8 bits; what they give is the texture's affair
+//! ([`gpu_std::texture`]). Integers that are read as such are converted to `f32`.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -11,7 +11,8 @@ use gpu_std::{device, kernel, unroll};
 
 /// Threads of a block that samples places.
 pub const SAMPLE_THREADS: u32 = 256;
-/// Threads of a block that resizes, in x and y: a warp is 32 neighbours of a row, whose reads share lines of the texture's cache.
+/// Threads of a block that resizes, in x and y: a warp is 32 neighbours of a row, whose reads share lines of the
+/// texture's cache.
 pub const RESIZE_BLOCK: [u32; 2] = [32, 8];
 
 /// What is read.
@@ -26,8 +27,8 @@ pub struct Reads {
     pub integers: u32,
 }
 
-/// The coordinate of output `output`: `(output + 1/2) · scale`, each operation rounded. `scale` is the texels of an output pixel, or,
-/// where coordinates are normalised, 1 over the outputs.
+/// The coordinate of output `output`: `(output + 1/2) · scale`, each operation rounded. `scale` is the texels of an
+/// output pixel, or, where coordinates are normalised, 1 over the outputs.
 ///
 /// Not a `#[device]` function: the CPU reference calls it too.
 #[inline(always)]
@@ -113,7 +114,8 @@ pub fn stencil_texture_sample_3d(
     }
 }
 
-/// A texture of two dimensions at the places of an image of another size (seed: *Manejo de la Memoria*, scaling an image with a texture): a thread a pixel.
+/// A texture of two dimensions at the places of an image of another size (seed: *Manejo de la Memoria*, scaling an
+/// image with a texture): a thread a pixel.
 ///
 /// Launch blocks of [`RESIZE_BLOCK`] threads, enough for all columns in x and all rows in y.
 #[kernel(images = sm_75, launch_bounds(256))]

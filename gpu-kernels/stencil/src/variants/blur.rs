@@ -1,9 +1,9 @@
-//! Correlation with a square mask, a thread a pixel: where pixels and weights are read from (seed: *Accesos y tipos de memoria en
-//! GPU*, 2.2).
+//! Correlation with a square mask, a thread a pixel: where pixels and weights are read from (seed: *Accesos y tipos
+//! de memoria en GPU*, 2.2).
 //!
-//! A result is the sum of weight times pixel over the `(2r + 1)²` pixels around it, rows ascending and columns ascending, from zero
-//! on, each added by one fused multiply-add; so all variants give the same bits. What is outside the image counts as zero: the report
-//! does not say, and a product left out where there is no pixel amounts to that.
+//! A result is the sum of weight times pixel over the `(2r + 1)²` pixels around it, rows ascending and columns
+//! ascending, from zero on, each added by one fused multiply-add; so all variants give the same bits. What is outside
+//! the image counts as zero: the report does not say, and a product left out where there is no pixel amounts to that.
 
 use gpu_std::constant::Constant;
 use gpu_std::float::mul_add;
@@ -32,8 +32,9 @@ fn pixel(input: Global<f32>, row: u32, column: u32, rows: u32, columns: u32) -> 
     if row < rows && column < columns { input.offset(row as u64 * columns as u64).read(column) } else { 0.0 }
 }
 
-/// Fills the block's tile: `(32 + 2r)²` pixels, of which each thread loads up to four: its own, shifted by the radius to the left
-/// and up, and those a block's width to the right, a block's height below, and both, as far as they are in the tile.
+/// Fills the block's tile: `(32 + 2r)²` pixels, of which each thread loads up to four: its own, shifted by the radius
+/// to the left and up, and those a block's width to the right, a block's height below, and both, as far as they are
+/// in the tile.
 #[device]
 #[inline(always)]
 fn load_tile(input: Global<f32>, rows: u32, columns: u32, radius: u32) -> Shared<f32> {
@@ -90,8 +91,8 @@ fn store(output: GlobalMut<f32>, sum: f32, rows: u32, columns: u32) {
     }
 }
 
-/// Pixels and weights from global memory. Of its `2 (2r + 1)²` loads a pixel, nearly all hit the first-level cache; what they cost is
-/// their number: a load, an address and two comparisons for each product.
+/// Pixels and weights from global memory. Of its `2 (2r + 1)²` loads a pixel, nearly all hit the first-level cache;
+/// what they cost is their number: a load, an address and two comparisons for each product.
 ///
 /// Launch blocks of [`BLUR_BLOCK`]² threads, enough for all columns in x and all rows in y.
 #[kernel(images = sm_75, launch_bounds(1024))]
@@ -123,8 +124,9 @@ pub fn stencil_blur_global(
     }
 }
 
-/// Pixels from a tile in shared memory, which has the block's and an apron around them: each comes from global memory once a block,
-/// `(1 + r/16)²` times in all, and the border is decided there and not for each product. Weights from global memory.
+/// Pixels from a tile in shared memory, which has the block's and an apron around them: each comes from global memory
+/// once a block, `(1 + r/16)²` times in all, and the border is decided there and not for each product. Weights from
+/// global memory.
 ///
 /// Launch as [`stencil_blur_global()`], with [`blur_shared_bytes`].
 #[kernel(images = sm_75, launch_bounds(1024))]
@@ -140,8 +142,9 @@ pub fn stencil_blur_shared(
     store(output, sum_of_tile(tile, radius, |k| mask.read(k)), rows, columns);
 }
 
-/// As [`stencil_blur_shared()`], with weights through the read-only path (`const __restrict__`, `ld.global.nc`): the compiler may keep
-/// and reorder what nobody writes. Since capability 7.0 both kinds of load go through the same cache, so little is to be had.
+/// As [`stencil_blur_shared()`], with weights through the read-only path (`const __restrict__`, `ld.global.nc`): the
+/// compiler may keep and reorder what nobody writes. Since capability 7.0 both kinds of load go through the same
+/// cache, so little is to be had.
 ///
 /// Launch as [`stencil_blur_shared()`].
 #[kernel(images = sm_75, launch_bounds(1024))]
@@ -157,9 +160,9 @@ pub fn stencil_blur_read_only(
     store(output, sum_of_tile(tile, radius, |k| mask.read_only(k)), rows, columns);
 }
 
-/// As [`stencil_blur_shared()`], with weights in the constant bank, of which all threads of a warp read the same one at a time: that
-/// costs as much as a register, and the load and store units are left to the pixels. (The report's `__constant__` array is
-/// module-level state; a parameter lies in the same bank.)
+/// As [`stencil_blur_shared()`], with weights in the constant bank, of which all threads of a warp read the same one
+/// at a time: that costs as much as a register, and the load and store units are left to the pixels. (The report's
+/// `__constant__` array is module-level state; a parameter lies in the same bank.)
 ///
 /// Launch as [`stencil_blur_shared()`].
 #[kernel(images = sm_75, launch_bounds(1024))]

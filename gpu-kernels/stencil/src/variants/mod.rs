@@ -1,4 +1,5 @@
-//! The textbook's filters, for comparison only: what each lesson changes, and nothing else. Of `f32`, one channel, without gaps.
+//! The textbook's filters, for comparison only: what each lesson changes, and nothing else. Of `f32`, one channel,
+//! without gaps.
 
 mod blur;
 mod sobel;

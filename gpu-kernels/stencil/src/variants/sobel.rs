@@ -1,5 +1,5 @@
-//! Sobel's operator in three launches (seed: *Computación paralela en GPU*, section 8): both derivatives by one kernel with a flag, the
-//! magnitude by another.
+//! Sobel's operator in three launches (seed: *Computación paralela en GPU*, section 8): both derivatives by one
+//! kernel with a flag, the magnitude by another.
 //!
 //! The fast version computes all in one pass; here three passes read 3 and write 3 images for one that is wanted.
 
@@ -18,11 +18,11 @@ pub const SOBEL_FILTERS: [f32; 18] = [
     -1.0, -2.0, -1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 1.0, // d/dy
 ];
 
-/// Correlates with the first filter where `horizontal` is not zero, else with the second: all nine products, rows and columns
-/// ascending, from zero on. The outermost pixels stay as they are.
+/// Correlates with the first filter where `horizontal` is not zero, else with the second: all nine products, rows and
+/// columns ascending, from zero on. The outermost pixels stay as they are.
 ///
-/// The flag is the same for all threads, so its branch never diverges, although it stands in the innermost loop. What diverges is
-/// the condition around all: in warps (16 pixels of two rows) with pixels of the border or beyond it.
+/// The flag is the same for all threads, so its branch never diverges, although it stands in the innermost loop. What
+/// diverges is the condition around all: in warps (16 pixels of two rows) with pixels of the border or beyond it.
 ///
 /// Launch blocks of [`SOBEL_BLOCK`]² threads, enough for all columns in x and all rows in y.
 #[kernel(images = sm_75, launch_bounds(256))]
