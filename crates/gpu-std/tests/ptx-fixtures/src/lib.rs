@@ -146,7 +146,7 @@ fn cache_hints(x: Global<f32>, y: GlobalMut<f32>, b: Global<u8>, c: GlobalMut<u8
 macro_rules! eight_loads {
     ($($name:ident: $read:ident;)*) => { $(
         /// Eight independent 16-byte loads a thread: all are to be in flight before the first is used.
-        #[kernel(images = sm_75_80, launch_bounds(256, 4))]
+        #[kernel(images = sm_75_80, launch_bounds(256, 4), opt_level = 2)]
         fn $name(x: Global<f32>, y: GlobalMut<f32>, tiles: u32) {
             let lane = thread::thread_idx_x() * 4;
             let mut sums = [0.0f32; 4];
