@@ -297,6 +297,18 @@ impl<'a, T: Element, const N: usize> From<&'a [T; N]> for View<'a, T> {
     }
 }
 
+impl<'a, T: Element> From<&'a mut Vec<T>> for ViewMut<'a, T> {
+    fn from(vec: &'a mut Vec<T>) -> Self {
+        vec.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for ViewMut<'a, T> {
+    fn from(array: &'a mut [T; N]) -> Self {
+        array.as_mut_slice().into()
+    }
+}
+
 impl<'a, T: Element> From<ViewMut<'a, T>> for View<'a, T> {
     fn from(view: ViewMut<'a, T>) -> Self {
         // SAFETY: the same elements; the exclusive view is given up.

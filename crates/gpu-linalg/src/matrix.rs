@@ -321,22 +321,28 @@ impl<'a, T: Element> From<View<'a, T>> for Matrix<'a, T> {
     }
 }
 
-impl<'a, T: Element> From<&'a Buffer<T>> for Matrix<'a, T> {
-    fn from(buffer: &'a Buffer<T>) -> Self {
-        buffer.view().into()
-    }
+/// What becomes a view becomes a vector. Not one implementation for all: other crates could make a [`Matrix`] one of them.
+macro_rules! vectors {
+    ($($(const $n:ident)? $source:ty),*) => { $(
+        impl<'a, T: Element $(, const $n: usize)?> From<&'a $source> for Matrix<'a, T> {
+            fn from(source: &'a $source) -> Self {
+                View::from(source).into()
+            }
+        }
+
+        impl<'a, T: Element $(, const $n: usize)?> From<&'a mut $source> for MatrixMut<'a, T> {
+            fn from(source: &'a mut $source) -> Self {
+                ViewMut::from(source).into()
+            }
+        }
+    )* };
 }
+vectors!(Buffer<T>, [T], Vec<T>, const N [T; N]);
 
 /// A vector is a matrix of one row.
 impl<'a, T: Element> From<ViewMut<'a, T>> for MatrixMut<'a, T> {
     fn from(data: ViewMut<'a, T>) -> Self {
         let layout = Layout::vector(data.len());
         Self { data, layout }
-    }
-}
-
-impl<'a, T: Element> From<&'a mut Buffer<T>> for MatrixMut<'a, T> {
-    fn from(buffer: &'a mut Buffer<T>) -> Self {
-        buffer.view_mut().into()
     }
 }

@@ -118,6 +118,11 @@ binary! {
     /// let mut sums = device.alloc(2)?;
     /// gpu_linalg::add(&device.default_stream(), &x, &y, &mut sums)?;
     /// assert_eq!(sums.to_vec()?, [11.0, 22.0]);
+    ///
+    /// let cpu = gpu_core::Device::cpu();
+    /// let (x, mut sums) = (vec![1.0, 2.0], vec![0.0; 2]);
+    /// gpu_linalg::add(&cpu.default_stream(), &x, &[10.0, 20.0], &mut sums)?;
+    /// assert_eq!(sums, [11.0, 22.0]);
     /// # Ok::<(), gpu_linalg::Error>(())
     /// ```
     add: AXPY, T::ONE, false, |x, y| x + y;

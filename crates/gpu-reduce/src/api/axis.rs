@@ -29,15 +29,16 @@ use crate::segments::Segmented;
 /// use gpu_reduce::{kernels::ArgMax, reduce_axis};
 /// let device = gpu_core::Device::simulator();
 /// let matrix = device.upload(&[3, -5, 8, 4, 9, 1])?;
-/// assert_eq!(reduce_axis::<ArgMax<i32>>(matrix.view(), &[2, 3], 0)?, [1, 1, 0]);
-/// assert_eq!(reduce_axis::<ArgMax<i32>>(matrix.view(), &[2, 3], 1)?, [2, 1]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 0)?, [1, 1, 0]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 1)?, [2, 1]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_axis<R: Segmented + AlongColumns>(
-    input: <R::Item as Operand>::Views<'_>,
+pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
+    input: impl Into<<R::Item as Operand>::Views<'a>>,
     shape: &[usize],
     axis: usize,
 ) -> Result<Vec<R::Output>, Error> {
+    let input = input.into();
     let along = checked::<R>(&input, shape, axis)?;
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
@@ -68,19 +69,20 @@ pub fn reduce_axis<R: Segmented + AlongColumns>(
 /// let matrix = device.upload(&[1.0f32; 600])?;
 /// let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[200, 3], 0)?;
 /// let mut sums = device.zeroed(3)?;
-/// reduce_axis_into::<Sum<f32>>(&stream, matrix.view(), &[200, 3], 0, &mut sums, &mut scratch)?;
+/// reduce_axis_into::<Sum<f32>>(&stream, &matrix, &[200, 3], 0, &mut sums, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(sums.to_vec()?, [200.0; 3]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_axis_into<'b, R: Segmented + AlongColumns>(
+pub fn reduce_axis_into<'a, 'b, R: Segmented + AlongColumns>(
     stream: &Stream,
-    input: <R::Item as Operand>::Views<'_>,
+    input: impl Into<<R::Item as Operand>::Views<'a>>,
     shape: &[usize],
     axis: usize,
     output: impl Into<ViewMut<'b, R::Output>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    let input = input.into();
     let output = output.into();
     let along = checked::<R>(&input, shape, axis)?;
     let expected = along.results() * R::OUTPUTS as usize;

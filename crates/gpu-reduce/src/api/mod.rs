@@ -34,13 +34,14 @@ use crate::scratch::Scratch;
 ///
 /// ```
 /// use gpu_reduce::kernels::MinMax;
-/// let buffer = gpu_core::Device::simulator().upload(&[3, -5, 8])?;
-/// assert_eq!(gpu_reduce::reduce::<MinMax<i32>, 2>(buffer.view())?, [-5, 8]);
+/// let buffer = gpu_core::Device::cpu().upload(&[3, -5, 8])?;
+/// assert_eq!(gpu_reduce::reduce::<MinMax<i32>, 2>(&buffer)?, [-5, 8]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce<R: Instance, const N: usize>(
-    input: <R::Item as Operand>::Views<'_>,
+pub fn reduce<'a, R: Instance, const N: usize>(
+    input: impl Into<<R::Item as Operand>::Views<'a>>,
 ) -> Result<[R::Output; N], Error> {
+    let input = input.into();
     let len = R::Item::len(&input, R::NAME)?;
     let mut outputs = [R::Output::default(); N];
     expect_outputs::<R>(N)?;
@@ -77,12 +78,13 @@ pub fn reduce<R: Instance, const N: usize>(
 /// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`], [`Error::OutputLength`], [`Error::ScratchTooSmall`],
 /// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where a
 /// launch failed. Nothing is written then.
-pub fn reduce_into<'b, R: Instance>(
+pub fn reduce_into<'a, 'b, R: Instance>(
     stream: &Stream,
-    input: <R::Item as Operand>::Views<'_>,
+    input: impl Into<<R::Item as Operand>::Views<'a>>,
     output: impl Into<ViewMut<'b, R::Output>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    let input = input.into();
     let mut output = output.into();
     let len = R::Item::len(&input, R::NAME)?;
     expect_outputs::<R>(output.len())?;

@@ -26,13 +26,14 @@ use crate::segments::{Segmented, Segments, launch};
 /// let device = gpu_core::Device::simulator();
 /// let values = device.upload(&[3, -5, 8, 1, 9])?;
 /// let segments = Segments::from_offsets(&device, &[0, 3, 5])?;
-/// assert_eq!(reduce_segments::<MinMax<i32>>(values.view(), &segments)?, [-5, 8, 1, 9]);
+/// assert_eq!(reduce_segments::<MinMax<i32>>(&values, &segments)?, [-5, 8, 1, 9]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_segments<R: Segmented>(
-    input: <R::Item as Operand>::Views<'_>,
+pub fn reduce_segments<'a, R: Segmented>(
+    input: impl Into<<R::Item as Operand>::Views<'a>>,
     segments: &Segments,
 ) -> Result<Vec<R::Output>, Error> {
+    let input = input.into();
     let len = checked_len::<R>(&input, segments)?;
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
@@ -61,18 +62,19 @@ pub fn reduce_segments<R: Segmented>(
 /// let segments = Segments::of_length(10, 100)?;
 /// let mut scratch = Scratch::for_segments::<Sum<f32>>(&stream, values.len())?;
 /// let mut sums = device.zeroed(10)?;
-/// reduce_segments_into::<Sum<f32>>(&stream, values.view(), &segments, &mut sums, &mut scratch)?;
+/// reduce_segments_into::<Sum<f32>>(&stream, &values, &segments, &mut sums, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(sums.to_vec()?, [100.0; 10]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_segments_into<'b, R: Segmented>(
+pub fn reduce_segments_into<'a, 'b, R: Segmented>(
     stream: &Stream,
-    input: <R::Item as Operand>::Views<'_>,
+    input: impl Into<<R::Item as Operand>::Views<'a>>,
     segments: &Segments,
     output: impl Into<ViewMut<'b, R::Output>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    let input = input.into();
     let output = output.into();
     let len = checked_len::<R>(&input, segments)?;
     let expected = segments.len() * R::OUTPUTS as usize;

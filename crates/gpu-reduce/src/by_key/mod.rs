@@ -86,14 +86,15 @@ impl KeyScratch {
 /// let device = gpu_core::Device::simulator();
 /// let keys = device.upload(&[3u8, 3, 7, 3, 3, 3])?;
 /// let values = device.upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0, 32.0])?;
-/// let (unique, sums) = reduce_by_key::<Sum<f32>, u8>(&keys, values.view())?;
+/// let (unique, sums) = reduce_by_key::<Sum<f32>, u8>(&keys, &values)?;
 /// assert_eq!((unique, sums), (vec![3, 7, 3], vec![3.0, 4.0, 56.0]));
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_by_key<'k, R: Segmented, K: RunKey>(
+pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
     keys: impl Into<View<'k, K>>,
-    values: <R::Item as Operand>::Views<'_>,
+    values: impl Into<<R::Item as Operand>::Views<'a>>,
 ) -> Result<(Vec<K>, Vec<R::Output>), Error> {
+    let values = values.into();
     let keys = keys.into();
     let len = checked_len::<R, K>(&keys, &values)?;
     if let (Some(keys), Some(values)) = (keys.as_slice(), R::Item::slices(&values)) {
@@ -134,22 +135,23 @@ pub fn reduce_by_key<'k, R: Segmented, K: RunKey>(
 /// let mut scratch = KeyScratch::new::<Max<i32>>(&stream, 3)?;
 /// let (mut unique, mut results, mut runs) = (device.zeroed(3)?, device.zeroed(3)?, device.zeroed(1)?);
 /// reduce_by_key_into::<Max<i32>, u32>(
-///     &stream, &keys, values.view(), &mut unique, &mut results, &mut runs, &mut scratch,
+///     &stream, &keys, &values, &mut unique, &mut results, &mut runs, &mut scratch,
 /// )?;
 /// stream.synchronize()?;
 /// assert_eq!(runs.to_vec()?, [2]);
 /// assert_eq!((unique.to_vec()?, results.to_vec()?), (vec![1, 2, 0], vec![9, 4, 0]));
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_by_key_into<'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
+pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
     stream: &Stream,
     keys: impl Into<View<'k, K>>,
-    values: <R::Item as Operand>::Views<'_>,
+    values: impl Into<<R::Item as Operand>::Views<'a>>,
     unique: impl Into<ViewMut<'u, K>>,
     results: impl Into<ViewMut<'o, R::Output>>,
     runs: impl Into<ViewMut<'n, u32>>,
     scratch: &mut KeyScratch,
 ) -> Result<(), Error> {
+    let values = values.into();
     let (keys, mut unique, mut results, mut runs) = (keys.into(), unique.into(), results.into(), runs.into());
     let len = checked_len::<R, K>(&keys, &values)?;
     for (expected, actual) in
