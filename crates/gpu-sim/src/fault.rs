@@ -243,6 +243,18 @@ pub enum FaultKind {
         /// The most allowed.
         limit: u64,
     },
+    /// A setting that no launch can run with.
+    #[error("invalid configuration: {what} is {asked}, allowed is {least} to {most}")]
+    InvalidConfig {
+        /// The field of [`Config`](crate::Config).
+        what: &'static str,
+        /// Its value.
+        asked: u64,
+        /// The least allowed.
+        least: u64,
+        /// The most allowed.
+        most: u64,
+    },
     /// No memory left for an allocation.
     #[error("out of memory: {asked} bytes asked, {free} of {total} free")]
     OutOfMemory {

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
-use crate::engine::launch;
+use crate::engine::{inside, launch};
 use crate::fault::{Direction, Fault, FaultKind, Space};
 use crate::geometry::{Geometry, Kernel};
 use crate::memory::alloc::Heap;
@@ -20,6 +20,9 @@ struct State {
 }
 
 /// A simulated device. Clones share its memory; calls from several threads take turns.
+///
+/// # Panics
+/// All methods, when called inside a kernel, of whichever simulator: the kernel's fault.
 #[derive(Clone)]
 pub struct Simulator {
     state: Arc<Mutex<State>>,
@@ -44,7 +47,10 @@ impl Simulator {
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
+    #[track_caller]
     fn state(&self) -> MutexGuard<'_, State> {
+        // A launch holds the lock: waiting for it here would never end.
+        assert!(!inside(), "a kernel runs on this thread: no Simulator can be used inside one");
         // A panic of a simulated thread is caught; one elsewhere leaves memory as it is on a real device.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -55,10 +61,24 @@ impl Simulator {
     /// [`FaultKind::OutOfMemory`] with what is free.
     #[track_caller]
     pub fn alloc(&self, bytes: usize) -> Result<u64, Fault> {
-        let caller = Location::caller();
+        self.alloc_region(bytes, false, Location::caller())
+    }
+
+    /// As [`Simulator::alloc`], but its bytes are zeros that count as written. Like those of [`Simulator::alloc`] they
+    /// take no memory of the host before they are touched.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfMemory`] with what is free.
+    #[track_caller]
+    pub fn alloc_zeroed(&self, bytes: usize) -> Result<u64, Fault> {
+        self.alloc_region(bytes, true, Location::caller())
+    }
+
+    #[track_caller]
+    fn alloc_region(&self, bytes: usize, written: bool, caller: &Location<'_>) -> Result<u64, Fault> {
         let mut state = self.state();
         let (seed, limit) = (state.config.seed, state.config.memory_limit);
-        state.heap.alloc(bytes, limit).map_err(|kind| Fault::host(kind, seed, caller))
+        state.heap.alloc(bytes, limit, written).map_err(|kind| Fault::host(kind, seed, caller))
     }
 
     /// Frees an allocation. Its address is never given out again, and using it is a fault.
@@ -184,6 +204,7 @@ impl Simulator {
     ///
     /// # Panics
     /// When called inside a kernel.
+    #[track_caller]
     pub fn launch(
         &self,
         kernel: Kernel<'_>,
@@ -202,6 +223,7 @@ impl Simulator {
     }
 
     /// The report of the last launch that completed and was not taken.
+    #[track_caller]
     pub fn last_report(&self) -> Option<Report> {
         self.state().reports.back().cloned()
     }
@@ -211,21 +233,25 @@ impl Simulator {
 
     /// The reports of the launches that completed since this was last called, oldest first: of the last
     /// [`REPORTS`](Self::REPORTS) at most. What a function did that launches several kernels.
+    #[track_caller]
     pub fn take_reports(&self) -> Vec<Report> {
         std::mem::take(&mut self.state().reports).into()
     }
 
     /// Sets the seed of later launches.
+    #[track_caller]
     pub fn set_seed(&self, seed: u64) {
         self.state().config.seed = seed;
     }
 
     /// The settings.
+    #[track_caller]
     pub fn config(&self) -> Config {
         self.state().config
     }
 
     /// Changes the settings of later launches.
+    #[track_caller]
     pub fn set_config(&self, config: Config) {
         self.state().config = config;
     }

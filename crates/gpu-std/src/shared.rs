@@ -48,7 +48,8 @@ impl SharedLayout {
     #[inline(always)]
     #[must_use]
     pub const fn array<T: Element>(self, length: u32) -> Self {
-        let start = self.start() as u64;
+        // 64 bits: the first multiple of 16 can lie beyond 32.
+        let start = (self.bytes as u64).next_multiple_of(ALIGNMENT as u64);
         let end = start + length as u64 * size_of::<T>() as u64;
         assert!(end <= u32::MAX as u64, "a shared-memory layout of 4 GiB or more");
         Self { bytes: end as u32 }
@@ -58,12 +59,6 @@ impl SharedLayout {
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
         self.bytes
-    }
-
-    // Where the next array starts.
-    #[inline(always)]
-    const fn start(self) -> u32 {
-        self.bytes.next_multiple_of(ALIGNMENT)
     }
 }
 
@@ -104,4 +99,21 @@ impl Dynamic {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn bytes() -> u32 {
     crate::backend::memory::shared_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_start_at_multiples_of_16() {
+        assert_eq!(SharedLayout::new().array::<u8>(1).array::<u32>(1).bytes(), 20);
+        assert_eq!(SharedLayout::new().array::<u8>(u32::MAX).bytes(), u32::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "4 GiB or more")]
+    fn a_layout_whose_last_array_would_start_beyond_32_bits_is_refused() {
+        let _ = SharedLayout::new().array::<u8>(u32::MAX).array::<u8>(0);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 
+use super::plain::{Plain, zero};
 use crate::engine::access::Access;
 use crate::engine::fiber::suspend;
 use crate::engine::{on_thread, with};
@@ -18,10 +19,10 @@ pub fn shared_bytes() -> u32 {
 /// Loads a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
 #[inline]
 #[track_caller]
-pub fn shared_load<T: Copy>(offset: u32) -> T {
+pub fn shared_load<T: Plain>(offset: u32) -> T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
-    let (value, used_up) = on_thread(caller, |engine| {
+    let Some((value, used_up)) = on_thread(caller, |engine| {
         let (at, size) = (offset as usize, size_of::<T>());
         if at + size > engine.block().shared.len() {
             engine.bad_offset(offset, size, Direction::Read, caller);
@@ -34,7 +35,7 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
         if !engine.block().shared.is_written(at, size) {
             engine.unwritten(Space::Shared, offset.into(), size, Access::Read, caller);
         }
-        // SAFETY: in bounds as checked above; any bits are a valid `T` by this function's contract.
+        // SAFETY: in bounds as checked above.
         let value: T = unsafe { engine.block().shared.read(at) };
         if engine.observe {
             engine.observe_shared(at, size, Access::Read, fold(&value), caller);
@@ -44,7 +45,9 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
             engine.expire(caller);
         }
         (value, engine.quantum == 0)
-    });
+    }) else {
+        return zero();
+    };
     if used_up {
         suspend();
     }
@@ -54,7 +57,7 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
 /// Stores a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
 #[inline]
 #[track_caller]
-pub fn shared_store<T: Copy>(offset: u32, value: T) {
+pub fn shared_store<T: Plain>(offset: u32, value: T) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
     let used_up = on_thread(caller, |engine| {
@@ -71,7 +74,7 @@ pub fn shared_store<T: Copy>(offset: u32, value: T) {
         }
         let shared = &mut engine.block().shared;
         shared.mark_written(at, size);
-        // SAFETY: in bounds as checked above; `T` has no padding by this function's contract.
+        // SAFETY: in bounds as checked above.
         let changed = unsafe { shared.write(at, value) };
         engine.progressed |= changed;
         engine.quantum -= 1;
@@ -80,7 +83,7 @@ pub fn shared_store<T: Copy>(offset: u32, value: T) {
         }
         engine.quantum == 0
     });
-    if used_up {
+    if used_up == Some(true) {
         suspend();
     }
 }

@@ -1,5 +1,7 @@
 //! Warp collectives: lanes that name each other in a mask meet, exchange, and go on.
 
+use std::rc::Rc;
+
 use super::block::Status;
 use super::sync::same_place;
 use super::{Caller, Engine};
@@ -192,16 +194,13 @@ impl Engine {
             };
             self.raise(kind, caller);
         }
-        if warp.operands.is_empty() {
-            warp.operands = vec![[[0.0; OPERANDS]; WARP as usize]; 2];
-        }
-        warp.operands[0][lane as usize] = operands;
+        Rc::make_mut(warp.bringing.get_or_insert_default())[lane as usize] = operands;
     }
 
     /// What all lanes brought to the matrix operation that this one has come back from.
-    pub(crate) fn brought(&mut self) -> &[Operands; WARP as usize] {
+    pub(crate) fn brought(&mut self) -> Rc<[Operands; WARP as usize]> {
         let (number, slot) = (self.warp(), self.current.slot);
-        &self.blocks[slot].warps[number].operands[1]
+        self.blocks[slot].warps[number].brought.clone().expect("the operation has completed")
     }
 
     fn complete_collective(&mut self, number: usize, open: usize, caller: Caller) {
@@ -210,7 +209,7 @@ impl Engine {
         let collective = warp.collectives.swap_remove(open);
         if collective.kind == Kind::Matrix {
             // Lanes may bring the next operands before others have looked at these: so those go elsewhere.
-            warp.operands.swap(0, 1);
+            std::mem::swap(&mut warp.bringing, &mut warp.brought);
         }
         let first = number * WARP as usize;
         for lane in (0..WARP).filter(|lane| collective.needed >> lane & 1 == 1) {

@@ -7,7 +7,7 @@ use super::block::{Block, NO_FIBER};
 use super::counts::Tally;
 use super::fiber::{Pool, Reserved, install_hook};
 use super::scheduler::{Next, Scheduler};
-use super::{CURRENT, Current, Engine, Sites, inside};
+use super::{CURRENT, Current, Engine, Sites};
 use crate::config::{Config, Record};
 use crate::fault::{Fault, FaultDetails, FaultKind};
 use crate::geometry::{Geometry, Kernel, WARP, unflatten};
@@ -63,7 +63,7 @@ pub(crate) fn launch(
             waiters: Vec::new(),
         })
     };
-    assert!(!inside(), "a kernel cannot launch another: Simulator::launch was called inside one");
+    config.check().map_err(fault)?;
     geometry.check(&config).map_err(fault)?;
     install_hook();
     let (per_block, blocks) = (geometry.threads_per_block(), geometry.blocks());
@@ -109,6 +109,10 @@ pub(crate) fn launch(
         parked: None,
         sources: HashMap::new(),
         stack_limit: 0,
+        fiber_limit: 0,
+        ended: false,
+        calls_after_end: 0,
+        launched_in_panic: std::thread::panicking(),
         sets: ReadSets::default(),
         locations: Locations::default(),
         tally: Tally::new(config.caches.filter(|_| full).map(|device| Hierarchy::new(&device, &geometry))),
@@ -157,7 +161,7 @@ fn run(engine: &mut Engine, stack_bytes: usize) -> std::io::Result<()> {
         pool.resume(fiber);
         next = engine_now().scheduler.next;
     }
-    // After a fault, suspended threads unwind, so that their fibers are free again.
+    // After a fault, suspended threads unwind, so that their fibers are free again: ended ones are not suspended.
     engine_now().aborting = true;
     for slot in 0..engine_now().blocks.len() {
         for tid in 0..engine_now().per_block {

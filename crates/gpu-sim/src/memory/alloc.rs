@@ -19,13 +19,18 @@ pub(crate) struct Heap {
 }
 
 impl Heap {
-    pub(crate) fn alloc(&mut self, bytes: usize, limit: usize) -> Result<u64, FaultKind> {
-        let free = limit - self.used;
+    /// `written`: the zeros that memory begins with count as written.
+    pub(crate) fn alloc(&mut self, bytes: usize, limit: usize, written: bool) -> Result<u64, FaultKind> {
+        // The limit can have been lowered since.
+        let free = limit.saturating_sub(self.used);
         let none = FaultKind::OutOfMemory { asked: bytes as u64, free: free as u64, total: limit as u64 };
         if bytes > free || bytes as u64 > OFFSET_MASK >> 1 || self.regions.len() >= MOST {
             return Err(none);
         }
-        let region = Region::new(bytes).ok_or(none)?;
+        let mut region = Region::new(bytes).ok_or(none)?;
+        if written {
+            region.mark_range(0, bytes);
+        }
         self.regions.push(Some(region));
         self.used += bytes;
         Ok((self.regions.len() as u64) << OFFSET_BITS)
@@ -48,7 +53,7 @@ impl Heap {
         let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
         let offset = (address & OFFSET_MASK) as usize;
         let region = self.regions.get_mut(index)?.as_mut()?;
-        (offset + bytes <= region.len()).then_some((region, offset))
+        (bytes <= region.len().checked_sub(offset)?).then_some((region, offset))
     }
 
     /// Why `locate` found nothing.
