@@ -92,9 +92,9 @@ impl Device {
             #[cfg(not(feature = "simulator"))]
             "simulator" => Err(Error::NoSimulator),
             "cuda" => Self::cuda(0),
-            _ => match name.strip_prefix("cuda:").map(str::parse) {
-                Some(Ok(ordinal)) => Self::cuda(ordinal),
-                _ => Err(Error::UnknownDevice { asked: name.into() }),
+            _ => match name.strip_prefix("cuda:").and_then(ordinal) {
+                Some(ordinal) => Self::cuda(ordinal),
+                None => Err(Error::UnknownDevice { asked: name.into() }),
             },
         }
     }
@@ -264,6 +264,11 @@ impl Device {
         }
         Err(Error::WrongDevice { what, expected: self.to_string(), actual: actual.to_string() })
     }
+}
+
+/// The number that a text is, written as it is printed: no sign, no zeros before it.
+fn ordinal(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|number: &usize| number.to_string() == text)
 }
 
 /// Whether both are handles to the same device.
