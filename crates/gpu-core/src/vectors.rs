@@ -69,8 +69,8 @@ fn avx2<W: Work>(work: W) -> W::Output {
 }
 
 /// Asks for `len` bytes of memory that begin `ahead` bytes behind the start of `array`, or before it where that is negative, part of it or
-/// not: they are on their way while other work is done. A hint, which changes no result: of more than a mebibyte, which no cache near the
-/// processor holds, the first is asked for.
+/// not: they are on their way while other work is done. A hint, which changes no result: of more than a mebibyte,
+/// which no cache near the processor holds, the first is asked for.
 ///
 /// ```
 /// let values = [1.0f32; 1000];

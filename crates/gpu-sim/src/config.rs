@@ -38,8 +38,8 @@ pub struct Config {
     pub vary_residency: bool,
     /// In which order blocks start.
     pub block_order: BlockOrder,
-    /// Stack of a simulated thread in bytes, from [`Config::MIN_STACK`] to [`Config::MAX_STACK`]; only the pages touched
-    /// cost memory. A thread that calls a device function with less than [`Config::STACK_RESERVE`] left is a
+    /// Stack of a simulated thread in bytes, from [`Config::MIN_STACK`] to [`Config::MAX_STACK`]; only the pages
+    /// touched cost memory. A thread that calls a device function with less than [`Config::STACK_RESERVE`] left is a
     /// [`StackOverflow`](crate::FaultKind::StackOverflow).
     pub stack_bytes: usize,
     /// The most dynamic shared memory a block may ask for, in bytes.

@@ -172,14 +172,15 @@ pub(crate) unsafe fn release(memory: *mut u8, bytes: usize) {
     unsafe { dealloc(memory.sub(memory.sub(1).read().into()), layout) };
 }
 
-/// Refuses what the host has no memory for: systems that promise more than they have give it, and end the process once it is touched.
+/// Refuses what the host has no memory for: systems that promise more than they have give it, and end the process
+/// once it is touched.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] of `device`, which may be another one that lives in host memory.
 pub(crate) fn check_room(device: impl fmt::Display, bytes: usize) -> Result<()> {
     /// Asking the system takes some 20 µs; less than this it has.
     const SMALL: usize = 1 << 28;
-    if bytes < SMALL || !system_memory().is_some_and(|memory| bytes as u64 > memory.available + memory.swap) {
+    if bytes < SMALL || system_memory().is_none_or(|memory| bytes as u64 <= memory.available + memory.swap) {
         return Ok(());
     }
     Err(out_of_memory(device, bytes))

@@ -87,8 +87,8 @@ pub fn occupancy(properties: &Properties, registers: u32, shared: u32, threads: 
 impl Multiprocessor {
     /// The occupancy of a kernel: `registers` a thread, `shared` bytes a block (static and dynamic), `threads` a block.
     ///
-    /// A multiprocessor whose fields were changed to what no hardware has, to warps without threads, units of no bytes or registers,
-    /// or no partitions, holds no block.
+    /// A multiprocessor whose fields were changed to what no hardware has, to warps without threads, units of no
+    /// bytes or registers, or no partitions, holds no block.
     pub fn occupancy(&self, registers: u32, shared: u32, threads: u32) -> Occupancy {
         let none = |limit| Occupancy { blocks: 0, warps: 0, max_warps: self.warps, limit, carveout: 0 };
         if threads == 0
