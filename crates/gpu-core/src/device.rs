@@ -201,6 +201,14 @@ impl Device {
         backend.downcast_ref::<simulator::Device>().map(simulator::Device::simulator)
     }
 
+    /// The number of the simulator behind this device, if it is one.
+    pub(crate) fn simulator_id(&self) -> Option<u64> {
+        #[cfg(feature = "simulator")]
+        return self.as_simulator().map(gpu_sim::Simulator::id);
+        #[cfg(not(feature = "simulator"))]
+        None
+    }
+
     /// A new stream. Streams of one device run beside each other; see [`Stream`] for what is ordered.
     ///
     /// # Errors

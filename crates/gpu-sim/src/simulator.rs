@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
@@ -25,6 +26,7 @@ struct State {
 /// All methods, when called inside a kernel, of whichever simulator: the kernel's fault.
 #[derive(Clone)]
 pub struct Simulator {
+    id: u64,
     state: Arc<Mutex<State>>,
 }
 
@@ -44,7 +46,15 @@ impl Simulator {
     /// A device without any allocation.
     pub fn new(config: Config) -> Self {
         let state = State { heap: Heap::default(), config, reports: VecDeque::new(), launches: 0 };
-        Self { state: Arc::new(Mutex::new(state)) }
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let id = MADE.fetch_add(1, Ordering::Relaxed);
+        Self { id, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// A number that no other simulator of this process has; clones have the same. Kernels know it from
+    /// [`device::simulator`](crate::device::simulator).
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     #[track_caller]
@@ -128,11 +138,12 @@ impl Simulator {
                     out.copy_from_slice(&region.bytes()[offset..offset + out.len()]);
                     return Ok(());
                 }
-                Some(first) => FaultKind::Unwritten {
-                    space: Space::Global,
-                    address: addr + (first - offset) as u64,
-                    bytes: out.len() as u64,
-                },
+                Some(first) => {
+                    let address = addr + (first - offset) as u64;
+                    let kind =
+                        FaultKind::Unwritten { space: Space::Global, address, bytes: out.len() as u64 };
+                    return Err(Fault::host(kind, seed, caller).after(region.kernel()));
+                }
             },
             None => state.heap.explain(addr, out.len(), Direction::Read),
         };
@@ -211,10 +222,35 @@ impl Simulator {
         geometry: Geometry,
         body: &(dyn Fn() + Sync),
     ) -> Result<Report, Fault> {
+        self.launch_bounded(kernel, u32::MAX, geometry, body)
+    }
+
+    /// [`Simulator::launch`] of a kernel that was compiled for blocks of at most `max_threads` threads.
+    ///
+    /// # Errors
+    /// As [`Simulator::launch`], and [`FaultKind::InvalidLaunch`] where a block has more.
+    ///
+    /// # Panics
+    /// When called inside a kernel.
+    #[track_caller]
+    pub fn launch_bounded(
+        &self,
+        kernel: Kernel<'_>,
+        max_threads: u32,
+        geometry: Geometry,
+        body: &(dyn Fn() + Sync),
+    ) -> Result<Report, Fault> {
         let mut state = self.state();
         state.launches = state.launches.wrapping_add(1);
         let (config, generation) = (state.config, state.launches);
-        let report = launch::launch(&mut state.heap, config, kernel, geometry, generation, body)?;
+        let report = launch::launch(
+            &mut state.heap,
+            config,
+            (kernel, self.id),
+            (geometry, max_threads),
+            generation,
+            body,
+        )?;
         if state.reports.len() == Self::REPORTS {
             state.reports.pop_front();
         }

@@ -77,13 +77,19 @@ pub fn dynamic() -> Dynamic {
 }
 
 impl Dynamic {
-    /// The next `length` elements, from the next multiple of 16 bytes on; contents are unspecified.
+    /// The next `length` elements, from the next multiple of 16 bytes on; contents are unspecified. Of length 0 it is
+    /// all the rest; in the simulator an access that leaves any other array is a fault.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn array<T: Element>(&mut self, length: u32) -> Shared<T> {
         // Wraps instead of panicking: a panic's branch would stay in the PTX wherever `length` is not a constant. The
         // simulator checks each access against the launch's size.
         let start = self.used.wrapping_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
-        self.used = start.wrapping_add(length.wrapping_mul(size_of::<T>() as u32));
+        let bytes = length.wrapping_mul(size_of::<T>() as u32);
+        self.used = start.wrapping_add(bytes);
+        // The simulator tells the arrays apart: what leaves one does not arrive in the next.
+        #[cfg(not(target_arch = "nvptx64"))]
+        let start = crate::backend::memory::shared_array(start, bytes);
         Shared::at(start)
     }
 

@@ -23,6 +23,5 @@ pub fn cp_async_commit() {
 /// committed for are not waited for.
 #[track_caller]
 pub fn cp_async_wait(pending: u32) {
-    let caller = Location::caller();
-    on_thread(caller, |engine| engine.copy_wait(pending, caller));
+    on_thread(Location::caller(), |engine| engine.copy_wait(pending));
 }

@@ -4,7 +4,7 @@ use super::plain::{Plain, zero};
 use crate::engine::atomic::Target;
 use crate::engine::fiber::suspend;
 use crate::engine::{Caller, on_thread, with};
-use crate::fault::Space;
+use crate::fault::{Direction, Space};
 use crate::report::Operation;
 
 /// What an atomic access or fence orders.
@@ -74,9 +74,21 @@ impl Word for u64 {
     }
 }
 
-fn target<W: Word>(space: Space, address: u64, ordering: Ordering, scope: Scope, caller: Caller) -> Target {
+/// What is accessed; an address in shared memory becomes the offset there.
+fn target<W: Word>(
+    direction: Direction,
+    space: Space,
+    mut address: u64,
+    ordering: Ordering,
+    scope: Scope,
+    caller: Caller,
+) -> Target {
+    let size = size_of::<W>();
     let operation = if space == Space::Global { Operation::GlobalAtomic } else { Operation::SharedAtomic };
-    Target { space, address, size: size_of::<W>(), ordering, scope, caller, operation }
+    if let (Space::Shared, Ok(offset)) = (space, u32::try_from(address)) {
+        address = with(|engine| engine.shared_offset(offset, size, direction, caller)) as u64;
+    }
+    Target { space, address, size, ordering, scope, caller, operation }
 }
 
 /// Every atomic access is a point where another thread may run. Whether the thread goes on.
@@ -96,7 +108,8 @@ pub fn atomic_load<W: Word>(space: Space, addr: u64, ordering: Ordering, scope: 
     if !switch(caller) {
         return W::default();
     }
-    W::narrow(with(|engine| engine.atomic_load(&target::<W>(space, addr, ordering, scope, caller))))
+    let target = target::<W>(Direction::Read, space, addr, ordering, scope, caller);
+    W::narrow(with(|engine| engine.atomic_load(&target)))
 }
 
 /// Stores atomically.
@@ -104,7 +117,8 @@ pub fn atomic_load<W: Word>(space: Space, addr: u64, ordering: Ordering, scope: 
 pub fn atomic_store<W: Word>(space: Space, addr: u64, value: W, ordering: Ordering, scope: Scope) {
     let caller = std::panic::Location::caller();
     if switch(caller) {
-        with(|engine| engine.atomic_store(&target::<W>(space, addr, ordering, scope, caller), value.widen()));
+        let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
+        with(|engine| engine.atomic_store(&target, value.widen()));
     }
 }
 
@@ -122,7 +136,7 @@ pub fn atomic_update<W: Word>(
     if !switch(caller) {
         return W::default();
     }
-    let target = target::<W>(space, addr, ordering, scope, caller);
+    let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
     let old = with(|engine| engine.update_begin(&target));
     let new = f(W::narrow(old)).map(Word::widen);
     with(|engine| engine.update_finish(&target, old, new));
@@ -148,7 +162,7 @@ pub(super) fn volatile_load<T: Plain>(address: u64, caller: Caller) -> T {
         return zero();
     }
     let size = size_of::<T>();
-    check_alignment(address, size, crate::fault::Direction::Read, caller);
+    check_alignment(address, size, Direction::Read, caller);
     let mut bytes = [0u8; 16];
     with(|engine| {
         for at in (0..size).step_by(8) {
@@ -168,7 +182,7 @@ pub(super) fn volatile_store<T: Plain>(address: u64, value: T, caller: Caller) {
         return;
     }
     let size = size_of::<T>();
-    check_alignment(address, size, crate::fault::Direction::Write, caller);
+    check_alignment(address, size, Direction::Write, caller);
     let mut bytes = [0u8; 16];
     // SAFETY: `T` is at most 16 bytes, as `global_store` checks, and `Plain` values have no padding.
     unsafe { bytes.as_mut_ptr().cast::<T>().write_unaligned(value) };
@@ -183,7 +197,7 @@ pub(super) fn volatile_store<T: Plain>(address: u64, value: T, caller: Caller) {
     });
 }
 
-fn check_alignment(address: u64, size: usize, direction: crate::fault::Direction, caller: Caller) {
+fn check_alignment(address: u64, size: usize, direction: Direction, caller: Caller) {
     if !address.is_multiple_of(size as u64) {
         with(|engine| engine.misaligned(Space::Global, address, size, direction, caller));
     }

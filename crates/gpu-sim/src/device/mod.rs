@@ -22,9 +22,9 @@ pub use async_copy::{cp_async, cp_async_commit, cp_async_wait};
 pub use atomic::{Ordering, Scope, Word, atomic_load, atomic_store, atomic_update};
 pub use control::{branch, clock64, globaltimer, loop_tick};
 pub use global::{Load, Store, global_load, global_prefetch, global_store};
-pub use index::{block_dim, block_idx, grid_dim, thread_idx};
+pub use index::{block_dim, block_idx, grid_dim, simulator, thread_idx};
 pub use plain::Plain;
-pub use shared::{shared_bytes, shared_load, shared_store};
+pub use shared::{shared_array, shared_byte, shared_bytes, shared_load, shared_store};
 pub use sync::{BarrierOp, barrier, barrier_reduce, fence};
 pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, matrix, redux, shuffle, sync_warp, vote};
 

@@ -130,7 +130,7 @@ pub fn matrix<const N: usize, R>(
 }
 
 /// Lanes that are active together with this one. The simulator collects the lanes of the warp that reach this call
-/// while no other can run, and now and then splits them: hardware promises no more than that the caller is among them.
+/// while no other can run, and nearly always splits them: hardware promises no more than that the caller is among them.
 #[track_caller]
 pub fn active_mask() -> u32 {
     let caller = Location::caller();

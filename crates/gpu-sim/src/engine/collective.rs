@@ -303,8 +303,8 @@ impl Engine {
         block.warps[number].gathering |= 1 << lane;
     }
 
-    /// No other lane of the warp can come: those waiting at one call site are active together. Now and then the
-    /// seed splits them, because hardware may.
+    /// No other lane of the warp can come: those waiting at one call site are active together. Nearly always the seed
+    /// splits them, because hardware may, and a kernel that takes the mask for the lanes of a branch is then found.
     pub(crate) fn resolve_gather(&mut self, slot: usize, number: usize) {
         let first = number * WARP as usize;
         let mut left = std::mem::take(&mut self.blocks[slot].warps[number].gathering);
@@ -321,7 +321,7 @@ impl Engine {
                     together |= 1 << lane;
                 }
             }
-            if self.rng.one_in(8) {
+            if !self.rng.one_in(32) {
                 let split = together & self.rng.next() as u32;
                 together = if split == 0 { together } else { split };
             }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ptr::null_mut;
 
+use super::arrays::Arrays;
 use super::block::{Block, NO_FIBER};
 use super::counts::Tally;
 use super::fiber::{Pool, Reserved, install_hook};
@@ -41,12 +42,13 @@ impl Drop for Installed {
     }
 }
 
-/// Runs a kernel. The heap is given back whatever happens.
+/// Runs a kernel, on the simulator with this number, that was compiled for blocks of at most `max_threads`. The heap
+/// is given back whatever happens.
 pub(crate) fn launch(
     heap: &mut Heap,
     config: Config,
-    kernel: Kernel<'_>,
-    geometry: Geometry,
+    (kernel, simulator): (Kernel<'_>, u64),
+    (geometry, max_threads): (Geometry, u32),
     generation: u32,
     body: &(dyn Fn() + Sync),
 ) -> Result<Report, Fault> {
@@ -61,10 +63,11 @@ pub(crate) fn launch(
             seed: config.seed,
             other: None,
             waiters: Vec::new(),
+            after: None,
         })
     };
     config.check().map_err(fault)?;
-    geometry.check(&config).map_err(fault)?;
+    geometry.check(&config, max_threads).map_err(fault)?;
     install_hook();
     let (per_block, blocks) = (geometry.threads_per_block(), geometry.blocks());
     let mut rng = Rng::new(config.seed);
@@ -100,7 +103,9 @@ pub(crate) fn launch(
         record: config.record,
         heap: std::mem::take(heap),
         blocks: places,
+        simulator,
         geometry,
+        arrays: Arrays::default(),
         per_block,
         coordinates: (0..per_block).map(|tid| unflatten(tid, geometry.block)).collect(),
         config: Config { quantum: config.quantum.max(1), ..config },
@@ -124,6 +129,7 @@ pub(crate) fn launch(
     };
     let outcome = run(&mut engine, config.stack_bytes);
     engine.heap.trim_shadows(SHADOW_KEPT);
+    engine.heap.end(&format!("`{}` ({})", engine.kernel.0, engine.kernel.1));
     *heap = std::mem::take(&mut engine.heap);
     outcome.map_err(|error| {
         fault(FaultKind::Panic { message: format!("no stack for a simulated thread: {error}") })

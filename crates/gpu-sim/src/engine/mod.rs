@@ -1,6 +1,7 @@
 //! The running launch: who runs, what each knows, what happened.
 
 pub(crate) mod access;
+pub(crate) mod arrays;
 pub(crate) mod asynchronous;
 pub(crate) mod atomic;
 pub(crate) mod block;
@@ -17,6 +18,7 @@ use std::collections::HashMap;
 use std::panic::{Location, resume_unwind};
 use std::ptr::null_mut;
 
+use arrays::Arrays;
 use block::Block;
 use counts::Tally;
 use scheduler::Scheduler;
@@ -75,7 +77,10 @@ pub(crate) struct Engine {
     pub(crate) record: Record,
     pub(crate) heap: Heap,
     pub(crate) blocks: Vec<Block>,
+    /// The number of the simulator.
+    pub(crate) simulator: u64,
     pub(crate) geometry: Geometry,
+    arrays: Arrays,
     /// Threads of a block, and the coordinates of each.
     pub(crate) per_block: u32,
     pub(crate) coordinates: Vec<[u32; 3]>,
@@ -210,6 +215,7 @@ impl Engine {
             seed: self.config.seed,
             other: None,
             waiters: Vec::new(),
+            after: None,
         }
     }
 

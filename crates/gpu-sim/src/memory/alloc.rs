@@ -1,5 +1,7 @@
 //! Global memory: allocations named by the upper bits of their address.
 
+use std::sync::Arc;
+
 use super::Region;
 use crate::fault::{Direction, FaultKind, Space};
 
@@ -89,6 +91,12 @@ impl Heap {
         for region in self.regions.iter_mut().flatten() {
             region.shadow.begin(generation);
         }
+    }
+
+    /// Ends a launch: memory with unwritten bytes remembers which kernel could have written them.
+    pub(crate) fn end(&mut self, kernel: &str) {
+        let kernel: Arc<str> = kernel.into();
+        self.regions.iter_mut().flatten().for_each(|region| region.end_launch(&kernel));
     }
 
     /// Shadow pages are kept between launches only up to a bound.

@@ -6,6 +6,8 @@ pub(crate) mod runs;
 pub(crate) mod shadow;
 mod zeroed;
 
+use std::sync::Arc;
+
 use crate::device::Plain;
 use shadow::Shadow;
 use zeroed::Zeroed;
@@ -15,6 +17,12 @@ pub(crate) struct Region {
     data: Zeroed<u8>,
     /// One bit per byte; none when all bytes are written.
     written: Option<Zeroed<u64>>,
+    /// The running kernel has written some of them.
+    touched: bool,
+    /// The last kernel that wrote here; as long as none has, the last one that ran.
+    kernel: Option<Arc<str>>,
+    /// Some kernel has written here.
+    of_kernel: bool,
     pub(crate) shadow: Shadow,
 }
 
@@ -22,7 +30,22 @@ impl Region {
     /// `len` never-written bytes, or `None` when the system has none left.
     pub(crate) fn new(len: usize) -> Option<Self> {
         let written = Some(Zeroed::new(len.div_ceil(64))?);
-        Some(Self { data: Zeroed::new(len)?, written, shadow: Shadow::default() })
+        let (data, shadow) = (Zeroed::new(len)?, Shadow::default());
+        Some(Self { data, written, touched: false, kernel: None, of_kernel: false, shadow })
+    }
+
+    /// The kernel that could have written what is unwritten.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
+    }
+
+    /// A launch has ended.
+    pub(super) fn end_launch(&mut self, kernel: &Arc<str>) {
+        let touched = std::mem::take(&mut self.touched);
+        if self.written.is_some() && (touched || !self.of_kernel) {
+            self.kernel = Some(kernel.clone());
+            self.of_kernel |= touched;
+        }
     }
 
     #[inline]
@@ -57,11 +80,12 @@ impl Region {
         }
     }
 
-    /// Marks bytes as written, under the same conditions.
+    /// Marks bytes as written by the running kernel, under the same conditions.
     #[inline]
     pub(crate) fn mark_written(&mut self, offset: usize, size: usize) {
         if let Some(written) = &mut self.written {
             written[offset / 64] |= ((1u64 << size) - 1) << (offset % 64);
+            self.touched = true;
         }
     }
 

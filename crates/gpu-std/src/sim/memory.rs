@@ -134,6 +134,17 @@ pub fn shared_store<T: Element, const N: usize>(offset: u32, index: u32, value: 
 
 #[inline]
 #[track_caller]
+pub fn shared_array(offset: u32, bytes: u32) -> u32 {
+    device::shared_array(offset, bytes)
+}
+
+#[inline]
+pub const fn shared_byte(offset: u32) -> u32 {
+    device::shared_byte(offset)
+}
+
+#[inline]
+#[track_caller]
 pub fn shared_bytes() -> u32 {
     device::shared_bytes()
 }
