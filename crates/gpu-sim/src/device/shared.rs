@@ -41,7 +41,7 @@ pub fn shared_load<T: Plain>(offset: u32) -> T {
     let Some((value, used_up)) = on_thread(caller, |engine| {
         let size = size_of::<T>();
         let at = engine.shared_offset(offset, size, Direction::Read, caller);
-        if at % size != 0 {
+        if !at.is_multiple_of(size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Read, caller);
         }
         // Before the bytes count as unwritten: the copy into them is what is missing.
@@ -77,7 +77,7 @@ pub fn shared_store<T: Plain>(offset: u32, value: T) {
     let used_up = on_thread(caller, |engine| {
         let size = size_of::<T>();
         let at = engine.shared_offset(offset, size, Direction::Write, caller);
-        if at % size != 0 {
+        if !at.is_multiple_of(size) {
             engine.misaligned(Space::Shared, at as u64, size, Direction::Write, caller);
         }
         engine.check_async(at, size, Direction::Write, caller);

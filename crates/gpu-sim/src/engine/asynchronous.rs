@@ -102,7 +102,7 @@ impl Engine {
         }
         let (size, source) = (bytes as usize, source as usize);
         let offset = self.shared_offset(shared, size, Direction::Write, caller);
-        if offset % size != 0 {
+        if !offset.is_multiple_of(size) {
             self.misaligned(Space::Shared, offset as u64, size, Direction::Write, caller);
         }
         self.check_async(offset, size, Direction::Write, caller);
