@@ -111,7 +111,7 @@ pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
 pub fn streamed<T: Element, R>(results: &mut [T], work: impl FnOnce(&mut Streamed<'_, T>) -> R) -> R {
     // Also where `work` panics. Nobody sees the results before.
     let _until_all_is_written = Fence;
-    work(&mut Streamed { results, fence: PhantomData })
+    work(&mut Streamed { results, written: 0, fence: PhantomData })
 }
 
 /// What [`streamed`] work writes to, and cannot read.
@@ -126,6 +126,8 @@ pub fn streamed<T: Element, R>(results: &mut [T], work: impl FnOnce(&mut Streame
 /// ```
 pub struct Streamed<'a, T> {
     results: &'a mut [T],
+    /// Elements from here on were not written yet.
+    written: usize,
     /// Neither `Send` nor `Sync`.
     fence: PhantomData<*mut Fence>,
 }
@@ -157,6 +159,11 @@ impl<T: Element> Streamed<'_, T> {
     #[inline(always)]
     pub fn write(&mut self, first: usize, values: &[T]) {
         let to = &mut self.results[first..][..values.len()];
+        if first < self.written {
+            // Some of them, perhaps: nothing may touch what was written past the caches before a fence.
+            drop(Fence);
+        }
+        self.written = self.written.max(first + values.len());
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
@@ -253,6 +260,24 @@ mod tests {
         streams::<u16>();
         streams::<f32>();
         streams::<u64>();
+    }
+
+    #[test]
+    fn what_is_streamed_twice_is_what_came_last() {
+        let mut results = [0u8; 100];
+        streamed(&mut results, |results| {
+            results.write(0, &[1; 100]);
+            results.write(3, &[2; 70]);
+            results.write(90, &[3; 10]);
+            results.write(40, &[4; 1]);
+        });
+        let expected = |at| match at {
+            40 => 4,
+            3..73 => 2,
+            90.. => 3,
+            _ => 1,
+        };
+        assert!(results.iter().enumerate().all(|(at, &value)| value == expected(at)), "{results:?}");
     }
 
     #[test]
