@@ -10,10 +10,13 @@ use crate::engine::{inside, launch};
 use crate::fault::{Direction, Fault, FaultKind, Space};
 use crate::geometry::{Geometry, Kernel};
 use crate::memory::alloc::Heap;
+use crate::memory::range::Range;
 use crate::report::Report;
 
 struct State {
     heap: Heap,
+    /// Which addresses `heap` gives out.
+    _range: Range,
     config: Config,
     /// The reports of the last launches, the newest at the end.
     reports: VecDeque<Report>,
@@ -45,7 +48,9 @@ impl Default for Simulator {
 impl Simulator {
     /// A device without any allocation.
     pub fn new(config: Config) -> Self {
-        let state = State { heap: Heap::default(), config, reports: VecDeque::new(), launches: 0 };
+        let range = Range::new();
+        let heap = Heap::new(range.first());
+        let state = State { heap, _range: range, config, reports: VecDeque::new(), launches: 0 };
         static MADE: AtomicU64 = AtomicU64::new(0);
         let id = MADE.fetch_add(1, Ordering::Relaxed);
         Self { id, state: Arc::new(Mutex::new(state)) }
@@ -66,6 +71,7 @@ impl Simulator {
     }
 
     /// Allocates global memory and returns its simulated address, aligned to 2^40. Its bytes count as never written.
+    /// No other simulator that this OS thread made, and that still is there, gives out that address.
     ///
     /// # Errors
     /// [`FaultKind::OutOfMemory`] with what is free.

@@ -220,3 +220,33 @@ fn volatile_accesses_of_every_size_hand_over_values() {
         })
     });
 }
+
+#[test]
+fn an_address_of_another_simulator_is_of_no_use() {
+    for seed in 0..50 {
+        let (one, other) = (Simulator::new(varied(seed)), Simulator::new(varied(seed)));
+        let (x, y) = (words(&one, &[1; 32]), words(&other, &[2; 32]));
+        let run = |simulator: &Simulator, address| {
+            simulator.launch(KERNEL, Geometry::linear(1, 32, 0), &|| {
+                global_load::<u32>(address + 4 * u64::from(thread_idx()[0]), Load::Weak);
+            })
+        };
+        for (simulator, own, foreign) in [(&one, x, y), (&other, y, x)] {
+            run(simulator, own).unwrap();
+            run(&simulator.clone(), own).unwrap();
+            let fault = run(simulator, foreign).unwrap_err();
+            assert!(
+                matches!(fault.kind, FaultKind::WildAddress { address, .. } if address >= foreign),
+                "{fault}"
+            );
+            assert!(matches!(
+                simulator.read(foreign, &mut [0; 4]).unwrap_err().kind,
+                FaultKind::WildAddress { .. }
+            ));
+            assert!(matches!(simulator.free(foreign).unwrap_err().kind, FaultKind::InvalidFree { .. }));
+        }
+        // The next one has the addresses of the one that is gone, also where another thread ends it.
+        std::thread::scope(|scope| scope.spawn(move || drop(one)).join().unwrap());
+        assert_eq!(words(&Simulator::default(), &[3]), x);
+    }
+}

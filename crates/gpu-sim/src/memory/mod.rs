@@ -2,6 +2,7 @@
 
 pub(crate) mod alloc;
 pub(crate) mod history;
+pub(crate) mod range;
 pub(crate) mod runs;
 pub(crate) mod shadow;
 mod zeroed;
