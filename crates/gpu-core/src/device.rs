@@ -92,9 +92,9 @@ impl Device {
             #[cfg(not(feature = "simulator"))]
             "simulator" => Err(Error::NoSimulator),
             "cuda" => Self::cuda(0),
-            _ => match name.strip_prefix("cuda:").map(str::parse) {
-                Some(Ok(ordinal)) => Self::cuda(ordinal),
-                _ => Err(Error::UnknownDevice { asked: name.into() }),
+            _ => match name.strip_prefix("cuda:").and_then(ordinal) {
+                Some(ordinal) => Self::cuda(ordinal),
+                None => Err(Error::UnknownDevice { asked: name.into() }),
             },
         }
     }
@@ -201,6 +201,14 @@ impl Device {
         backend.downcast_ref::<simulator::Device>().map(simulator::Device::simulator)
     }
 
+    /// The number of the simulator behind this device, if it is one.
+    pub(crate) fn simulator_id(&self) -> Option<u64> {
+        #[cfg(feature = "simulator")]
+        return self.as_simulator().map(gpu_sim::Simulator::id);
+        #[cfg(not(feature = "simulator"))]
+        None
+    }
+
     /// A new stream. Streams of one device run beside each other; see [`Stream`] for what is ordered.
     ///
     /// # Errors
@@ -264,6 +272,11 @@ impl Device {
         }
         Err(Error::WrongDevice { what, expected: self.to_string(), actual: actual.to_string() })
     }
+}
+
+/// The number that a text is, written as it is printed: no sign, no zeros before it.
+fn ordinal(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|number: &usize| number.to_string() == text)
 }
 
 /// Whether both are handles to the same device.

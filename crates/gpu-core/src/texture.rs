@@ -161,6 +161,7 @@ impl Texture {
         if data.device().kind() != Kind::Cpu {
             device.expect("texels of a texture", data.device())?;
         }
+        let reads_integers = T::INTEGER && descriptor.read == ReadMode::Element;
         let (mut raw, mut sampler) = (Raw { object: 0, array: 0 }, None);
         if device.kind() == Kind::Cuda {
             let mut all = [0; 3];
@@ -185,15 +186,14 @@ impl Texture {
                 texel.iter_mut().zip(channel).for_each(|(to, &from)| *to = from.read(normalized));
                 texel
             };
+            let made = Sampler::new(extents, descriptor, values.chunks(channels).map(texel).collect());
             let made =
-                Arc::new(Sampler::new(extents, descriptor, values.chunks(channels).map(texel).collect()));
-            if device.kind() == Kind::Simulator {
-                raw.object = Samplers::get().add(made);
-            } else {
-                sampler = Some(made);
+                Arc::new(if reads_integers { made.of_integers() } else { made }.with_channels(channels));
+            match device.simulator_id() {
+                Some(simulator) => raw.object = Samplers::get().add(simulator, made),
+                None => sampler = Some(made),
             }
         }
-        let reads_integers = T::INTEGER && descriptor.read == ReadMode::Element;
         Ok(Self {
             device: device.clone(),
             extents: extents.to_vec(),

@@ -3,6 +3,9 @@
 //! Programs are compiled for the oldest machines of their architecture. What is [`run`] here is compiled for newer ones too, and the
 //! machine chooses. Its results are the same: Rust never contracts or reorders operations on floats, whatever the instructions.
 
+use core::fmt;
+use core::marker::PhantomData;
+
 use gpu_std::memory::Element;
 
 /// Work that gains from wide vectors: loops over arrays.
@@ -66,7 +69,8 @@ fn avx2<W: Work>(work: W) -> W::Output {
 }
 
 /// Asks for `len` bytes of memory that begin `ahead` bytes behind the start of `array`, or before it where that is negative, part of it or
-/// not: they are on their way while other work is done. A hint, which changes no result.
+/// not: they are on their way while other work is done. A hint, which changes no result: of more than a mebibyte,
+/// which no cache near the processor holds, the first is asked for.
 ///
 /// ```
 /// let values = [1.0f32; 1000];
@@ -83,7 +87,7 @@ pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = array.as_ptr().cast::<i8>().wrapping_offset(ahead);
-        for line in 0..len.div_ceil(64) {
+        for line in 0..len.min(1 << 20).div_ceil(64) {
             // SAFETY: it is a hint, which reads and faults at no address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
         }
@@ -107,24 +111,45 @@ pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
 pub fn streamed<T: Element, R>(results: &mut [T], work: impl FnOnce(&mut Streamed<'_, T>) -> R) -> R {
     // Also where `work` panics. Nobody sees the results before.
     let _until_all_is_written = Fence;
-    work(&mut Streamed(results))
+    work(&mut Streamed { results, written: 0, fence: PhantomData })
 }
 
-/// What [`streamed`] work writes to.
-#[derive(Debug)]
-pub struct Streamed<'a, T>(&'a mut [T]);
+/// What [`streamed`] work writes to, and cannot read.
+///
+/// It stays on its thread, whose fence is what makes its writes visible to others:
+///
+/// ```compile_fail,E0277
+/// let mut results = vec![0u16; 1000];
+/// gpu_core::vectors::streamed(&mut results, |results| {
+///     std::thread::scope(|scope| scope.spawn(|| results.write(0, &[1; 100])).join());
+/// });
+/// ```
+pub struct Streamed<'a, T> {
+    results: &'a mut [T],
+    /// Elements from here on were not written yet.
+    written: usize,
+    /// Neither `Send` nor `Sync`.
+    fence: PhantomData<*mut Fence>,
+}
+
+// Not of the elements: nobody reads them before the fence.
+impl<T> fmt::Debug for Streamed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streamed").field("len", &self.results.len()).finish_non_exhaustive()
+    }
+}
 
 impl<T: Element> Streamed<'_, T> {
     /// How many elements there are.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.results.len()
     }
 
     /// Whether there is none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.results.is_empty()
     }
 
     /// Writes `values` from element `first` on.
@@ -133,7 +158,12 @@ impl<T: Element> Streamed<'_, T> {
     /// If there are not so many elements.
     #[inline(always)]
     pub fn write(&mut self, first: usize, values: &[T]) {
-        let to = &mut self.0[first..][..values.len()];
+        let to = &mut self.results[first..][..values.len()];
+        if first < self.written {
+            // Some of them, perhaps: nothing may touch what was written past the caches before a fence.
+            drop(Fence);
+        }
+        self.written = self.written.max(first + values.len());
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
@@ -230,6 +260,39 @@ mod tests {
         streams::<u16>();
         streams::<f32>();
         streams::<u64>();
+    }
+
+    #[test]
+    fn what_is_streamed_twice_is_what_came_last() {
+        let mut results = [0u8; 100];
+        streamed(&mut results, |results| {
+            results.write(0, &[1; 100]);
+            results.write(3, &[2; 70]);
+            results.write(90, &[3; 10]);
+            results.write(40, &[4; 1]);
+        });
+        let expected = |at| match at {
+            40 => 4,
+            3..73 => 2,
+            90.. => 3,
+            _ => 1,
+        };
+        assert!(results.iter().enumerate().all(|(at, &value)| value == expected(at)), "{results:?}");
+    }
+
+    #[test]
+    fn what_is_streamed_cannot_be_printed() {
+        let printed = streamed(&mut [7u8; 4], |results| format!("{results:?}"));
+        assert_eq!(printed, "Streamed { len: 4, .. }");
+    }
+
+    #[test]
+    fn prefetches_of_any_range_end() {
+        for ahead in [isize::MIN, -1, 0, isize::MAX] {
+            for len in [0, 1, usize::MAX] {
+                prefetch(&[1.0f32; 4], ahead, len);
+            }
+        }
     }
 
     #[test]

@@ -170,8 +170,6 @@ fn more_than_there_is_says_how_much() {
                     assert!(free <= total && (total == 0 || asked > total), "{free} of {total}");
                     assert!(device.kind() != Kind::Cuda || total > 1 << 30, "{total}");
                 }
-                // A CPU may promise what it does not have.
-                Ok(()) if device.kind() == Kind::Cpu && len == 1 << 44 => {}
                 other => panic!("{device}, {len}: {other:?}"),
             }
         }
@@ -179,6 +177,65 @@ fn more_than_there_is_says_how_much() {
         // And the device goes on.
         assert_eq!(device.upload(&[1_u8]).unwrap().to_vec().unwrap(), [1]);
     });
+}
+
+/// An entry of a file of the system's, in bytes.
+#[cfg(target_os = "linux")]
+fn entry(file: &str, key: &str) -> u64 {
+    let text = std::fs::read_to_string(file).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+/// What this process has in memory, in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    entry("/proc/self/status", "VmRSS:")
+}
+
+/// What the machine could still give, in bytes.
+#[cfg(target_os = "linux")]
+fn available() -> u64 {
+    entry("/proc/meminfo", "MemAvailable:") + entry("/proc/meminfo", "SwapFree:")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn host_memory_costs_nothing_before_it_is_touched() {
+    let len = 2_usize << 30;
+    if available() < 2 * len as u64 {
+        eprintln!("SKIPPED: {} bytes of memory are available", available());
+        return;
+    }
+    for device in [Device::cpu(), Device::simulator()] {
+        let before = resident();
+        let mut buffers = (device.alloc::<u8>(len).unwrap(), device.zeroed::<u8>(len).unwrap());
+        buffers.0.slice_mut(len / 2..len / 2 + 3).copy_from(&[1, 2, 3]).unwrap();
+        buffers.1.slice_mut(len - 3..).copy_from(&[1, 2, 3]).unwrap();
+        let mut read = [9; 4];
+        buffers.1.slice(len - 4..).copy_to(&mut read).unwrap();
+        assert_eq!(read, [0, 1, 2, 3]);
+        let more = resident().saturating_sub(before);
+        // Other tests of this process allocate too.
+        assert!(more < 256 << 20, "{device}: {more} bytes");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn more_than_is_available_is_refused_before_it_is_touched() {
+    let asked = 2 * available();
+    let config = gpu_sim::Config { memory_limit: usize::MAX, ..Default::default() };
+    for device in [Device::cpu(), Device::simulator_with(config)] {
+        for refused in [
+            device.alloc::<u8>(asked as usize).map(drop),
+            device.zeroed::<u8>(asked as usize).map(drop),
+            device.pinned::<u8>(asked as usize).map(drop),
+        ] {
+            let Err(Error::OutOfMemory { asked: told, free, .. }) = refused else { panic!("{refused:?}") };
+            assert!(told == asked && free < asked, "{told} {free}");
+        }
+    }
 }
 
 #[test]

@@ -31,7 +31,9 @@ fn handles_to_one_device_are_equal() {
 fn devices_have_names_to_choose_them_by() {
     assert_eq!(Device::by_name("cpu").unwrap(), Device::cpu());
     assert_eq!(Device::by_name("simulator").unwrap().kind(), Kind::Simulator);
-    for unknown in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "CPU"] {
+    for unknown in
+        ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:+0", "cuda:00", "cuda: 0", "cuda:-0", "CPU"]
+    {
         match Device::by_name(unknown) {
             Err(Error::UnknownDevice { asked }) => assert_eq!(asked, unknown),
             other => panic!("{other:?}"),

@@ -5,6 +5,7 @@ use gpu_reduce_kernels as kernels;
 use gpu_reduce_kernels::{Integer, Number, Real};
 use gpu_std::half::{bf16, f16};
 
+use crate::api::mean::Exact;
 use crate::axis::AlongColumns;
 use crate::launch::{Instance, SumUnordered};
 use crate::operand::Operand;
@@ -55,6 +56,9 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     type Mean;
     /// The mean of `len` elements with that sum.
     fn mean(total: <Self::Total as kernels::Reduction>::Output, len: usize) -> Self::Mean;
+    /// The exact sum of integers.
+    #[doc(hidden)]
+    const EXACT: Option<Exact<Self>> = None;
 }
 
 /// `i8` to `i64`, `u8` to `u64`.
@@ -76,9 +80,18 @@ pub trait RealElement: Element + Real {
 }
 
 macro_rules! elements {
-    ($($t:ty: $squares:ident, $dot:ident, $total:ident, $mean:ty $(, $unordered:ident)?;)*) => { $(
+    ($(
+        $t:ty: $squares:ident, $dot:ident, $total:ident, $mean:ty
+        $(, unordered $unordered:ident)? $(, of $bits:literal)?;
+    )*) => { $(
         impl Element for $t {
             $( const SUM_UNORDERED: Option<SumUnordered<Self>> = Some(kernels::$unordered::launch::<Stream>); )?
+            $( const EXACT: Option<Exact<Self>> = Some(Exact {
+                most: 1 << (64 - $bits),
+                element: |value| value as i128,
+                wrapped: |total| total as u64,
+                mean: |sum, len| sum as $mean / len as $mean,
+            }); )?
             type Sum = kernels::Sum<$t>;
             type Product = kernels::Product<$t>;
             type Min = kernels::Min<$t>;
@@ -109,18 +122,18 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    f32: SumOfSquares, Dot, Sum, f32, sum_unordered_f32;
-    f64: SumOfSquares, Dot, Sum, f64, sum_unordered_f64;
+    f32: SumOfSquares, Dot, Sum, f32, unordered sum_unordered_f32;
+    f64: SumOfSquares, Dot, Sum, f64, unordered sum_unordered_f64;
     f16: HalfSumOfSquares, HalfDot, ExtendedSum, f32;
     bf16: HalfSumOfSquares, HalfDot, ExtendedSum, f32;
-    i8: SumOfSquares, Dot, WideSum, f64;
-    i16: SumOfSquares, Dot, WideSum, f64;
-    i32: SumOfSquares, Dot, WideSum, f64;
-    i64: SumOfSquares, Dot, WideSum, f64;
-    u8: SumOfSquares, Dot, WideSum, f64;
-    u16: SumOfSquares, Dot, WideSum, f64;
-    u32: SumOfSquares, Dot, WideSum, f64;
-    u64: SumOfSquares, Dot, WideSum, f64;
+    i8: SumOfSquares, Dot, WideSum, f64, of 8;
+    i16: SumOfSquares, Dot, WideSum, f64, of 16;
+    i32: SumOfSquares, Dot, WideSum, f64, of 32;
+    i64: SumOfSquares, Dot, WideSum, f64, of 64;
+    u8: SumOfSquares, Dot, WideSum, f64, of 8;
+    u16: SumOfSquares, Dot, WideSum, f64, of 16;
+    u32: SumOfSquares, Dot, WideSum, f64, of 32;
+    u64: SumOfSquares, Dot, WideSum, f64, of 64;
 }
 
 macro_rules! integers {

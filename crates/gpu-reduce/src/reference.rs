@@ -6,6 +6,7 @@
 use gpu_reduce_kernels::{GROUP, Number, Reduction, Sum, THREADS, WARPS, accumulators, per_load, slab};
 use rayon::prelude::*;
 
+use crate::axis::product;
 use crate::by_key::RunKey;
 use crate::error::Error;
 use crate::operand::{Columns, Operand};
@@ -147,13 +148,15 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     [outer, len, inner]: [usize; 3],
     output: &mut [R::Output],
 ) -> Result<(), Error> {
-    if outer * len * inner != input.len() {
-        let (expected, actual) = (outer * len * inner, input.len());
+    // What cannot be counted is not the length of a slice.
+    let count = |extents: &[usize]| product(extents).unwrap_or(usize::MAX);
+    let (expected, actual) = (count(&[outer, len, inner]), input.len());
+    if actual != expected {
         return Err(Error::Shape { reduction: R::NAME, expected, actual });
     }
     let each = R::OUTPUTS as usize;
-    if outer * inner * each != output.len() {
-        let (expected, actual) = (outer * inner * each, output.len());
+    let (expected, actual) = (count(&[outer, inner, each]), output.len());
+    if actual != expected {
         return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
     }
     if output.is_empty() {

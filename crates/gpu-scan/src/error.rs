@@ -75,6 +75,9 @@ pub enum Error {
         /// Those there are.
         actual: usize,
     },
+    /// There is one offset at least: that of the first segment.
+    #[error("there are no offsets: there must be one at least")]
+    NoOffsets,
     /// Segments have one element at least.
     #[error("segments of length 0")]
     SegmentLength,
@@ -88,7 +91,8 @@ pub enum Error {
         /// Bits of a key.
         width: u32,
     },
-    /// There is nothing between the bounds of a histogram, or more than its type can express.
+    /// There is nothing between the bounds of a histogram, or more than its type can express, or so little that bins
+    /// of that many to a unit are.
     #[error("a histogram from {lower} to {upper}")]
     Bounds {
         /// The lower bound.

@@ -1,5 +1,6 @@
 //! How a simulator behaves: what it watches, how many blocks it keeps in flight, where it gives up.
 
+use crate::fault::FaultKind;
 use crate::metrics::Architecture;
 
 /// What is watched while a kernel runs. Bounds, alignment, use after free, reads of unwritten bytes, divergence
@@ -37,8 +38,9 @@ pub struct Config {
     pub vary_residency: bool,
     /// In which order blocks start.
     pub block_order: BlockOrder,
-    /// Stack of a simulated thread in bytes; only the pages touched cost memory. A thread that calls a device function
-    /// with less than [`Config::STACK_RESERVE`] left is a [`StackOverflow`](crate::FaultKind::StackOverflow).
+    /// Stack of a simulated thread in bytes, from [`Config::MIN_STACK`] to [`Config::MAX_STACK`]; only the pages
+    /// touched cost memory. A thread that calls a device function with less than [`Config::STACK_RESERVE`] left is a
+    /// [`StackOverflow`](crate::FaultKind::StackOverflow).
     pub stack_bytes: usize,
     /// The most dynamic shared memory a block may ask for, in bytes.
     pub shared_limit: u32,
@@ -64,8 +66,12 @@ pub struct Config {
 impl Config {
     /// Added to `spin_budget` for every thread that can run: threads that only compute make no visible progress.
     pub const SPIN_STEPS_PER_THREAD: u64 = 1 << 13;
-    /// Bytes of a stack that are left to the simulator itself, at most half of it.
+    /// Bytes of a stack that are left to the simulator itself.
     pub const STACK_RESERVE: usize = 32 << 10;
+    /// The smallest stack.
+    pub const MIN_STACK: usize = 2 * Self::STACK_RESERVE;
+    /// The largest stack.
+    pub const MAX_STACK: usize = 1 << 30;
     /// The most blocks that may be resident.
     pub const MAX_RESIDENT: usize = 256;
     /// The most threads that may be resident: every suspended one holds a stack.
@@ -74,6 +80,19 @@ impl Config {
     /// The default settings with another seed.
     pub fn with_seed(seed: u64) -> Self {
         Self { seed, ..Self::default() }
+    }
+
+    /// Checks what a launch cannot do without.
+    pub(crate) fn check(&self) -> Result<(), FaultKind> {
+        if (Self::MIN_STACK..=Self::MAX_STACK).contains(&self.stack_bytes) {
+            return Ok(());
+        }
+        Err(FaultKind::InvalidConfig {
+            what: "stack_bytes",
+            asked: self.stack_bytes as u64,
+            least: Self::MIN_STACK as u64,
+            most: Self::MAX_STACK as u64,
+        })
     }
 }
 

@@ -243,6 +243,18 @@ pub enum FaultKind {
         /// The most allowed.
         limit: u64,
     },
+    /// A setting that no launch can run with.
+    #[error("invalid configuration: {what} is {asked}, allowed is {least} to {most}")]
+    InvalidConfig {
+        /// The field of [`Config`](crate::Config).
+        what: &'static str,
+        /// Its value.
+        asked: u64,
+        /// The least allowed.
+        least: u64,
+        /// The most allowed.
+        most: u64,
+    },
     /// No memory left for an allocation.
     #[error("out of memory: {asked} bytes asked, {free} of {total} free")]
     OutOfMemory {
@@ -305,6 +317,9 @@ pub struct FaultDetails {
     pub other: Option<OtherAccess>,
     /// Threads that wait, the first several.
     pub waiters: Vec<Waiter>,
+    /// Where the host reads unwritten bytes: the last kernel that wrote other bytes of that allocation, or, as long as
+    /// none has, the last that ran since. Its name and where it is written.
+    pub after: Option<String>,
 }
 
 /// A kernel, or a host call, did something that real hardware would not forgive, or would forgive silently.
@@ -331,7 +346,14 @@ impl Fault {
             seed,
             other: None,
             waiters: Vec::new(),
+            after: None,
         })
+    }
+
+    /// The fault, with the kernel that came before it.
+    pub(crate) fn after(mut self, kernel: Option<&str>) -> Self {
+        self.0.after = kernel.map(Into::into);
+        self
     }
 }
 
@@ -350,7 +372,11 @@ impl fmt::Display for FaultDetails {
             write!(f, "\n  at {site}")?;
         }
         if self.kernel.is_empty() {
-            return write!(f, "\n  in a host call");
+            write!(f, "\n  in a host call")?;
+            return match &self.after {
+                Some(kernel) => write!(f, "\n  after kernel {kernel}"),
+                None => Ok(()),
+            };
         }
         write!(
             f,

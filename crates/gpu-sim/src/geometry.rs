@@ -43,7 +43,7 @@ impl Geometry {
     }
 
     /// Checks every extent against CUDA's limits and against what the simulator can number.
-    pub(crate) fn check(&self, config: &Config) -> Result<(), FaultKind> {
+    pub(crate) fn check(&self, config: &Config, max_threads: u32) -> Result<(), FaultKind> {
         let limit = |what: &'static str, asked: u64, most: u64| {
             if asked == 0 || asked > most {
                 Err(FaultKind::InvalidLaunch { what, asked, limit: most })
@@ -59,6 +59,7 @@ impl Geometry {
         limit("block.z", self.block[2].into(), 64)?;
         let per_block: u64 = self.block.iter().map(|&d| u64::from(d)).product();
         limit("threads per block", per_block, 1024)?;
+        limit("threads per block (launch bounds of the kernel)", per_block, max_threads.into())?;
         // Threads are numbered with 32 bits; two numbers are kept for "nobody" and "several".
         let blocks = u128::from(self.grid[0]) * u128::from(self.grid[1]) * u128::from(self.grid[2]);
         let threads = u64::try_from(blocks * u128::from(per_block)).unwrap_or(u64::MAX);

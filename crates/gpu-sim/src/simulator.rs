@@ -2,17 +2,21 @@
 
 use std::collections::VecDeque;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
-use crate::engine::launch;
+use crate::engine::{inside, launch};
 use crate::fault::{Direction, Fault, FaultKind, Space};
 use crate::geometry::{Geometry, Kernel};
 use crate::memory::alloc::Heap;
+use crate::memory::range::Range;
 use crate::report::Report;
 
 struct State {
     heap: Heap,
+    /// Which addresses `heap` gives out.
+    _range: Range,
     config: Config,
     /// The reports of the last launches, the newest at the end.
     reports: VecDeque<Report>,
@@ -20,8 +24,12 @@ struct State {
 }
 
 /// A simulated device. Clones share its memory; calls from several threads take turns.
+///
+/// # Panics
+/// All methods, when called inside a kernel, of whichever simulator: the kernel's fault.
 #[derive(Clone)]
 pub struct Simulator {
+    id: u64,
     state: Arc<Mutex<State>>,
 }
 
@@ -40,25 +48,53 @@ impl Default for Simulator {
 impl Simulator {
     /// A device without any allocation.
     pub fn new(config: Config) -> Self {
-        let state = State { heap: Heap::default(), config, reports: VecDeque::new(), launches: 0 };
-        Self { state: Arc::new(Mutex::new(state)) }
+        let range = Range::new();
+        let heap = Heap::new(range.first());
+        let state = State { heap, _range: range, config, reports: VecDeque::new(), launches: 0 };
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let id = MADE.fetch_add(1, Ordering::Relaxed);
+        Self { id, state: Arc::new(Mutex::new(state)) }
     }
 
+    /// A number that no other simulator of this process has; clones have the same. Kernels know it from
+    /// [`device::simulator`](crate::device::simulator).
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    #[track_caller]
     fn state(&self) -> MutexGuard<'_, State> {
+        // A launch holds the lock: waiting for it here would never end.
+        assert!(!inside(), "a kernel runs on this thread: no Simulator can be used inside one");
         // A panic of a simulated thread is caught; one elsewhere leaves memory as it is on a real device.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Allocates global memory and returns its simulated address, aligned to 2^40. Its bytes count as never written.
+    /// No other simulator that this OS thread made, and that still is there, gives out that address.
     ///
     /// # Errors
     /// [`FaultKind::OutOfMemory`] with what is free.
     #[track_caller]
     pub fn alloc(&self, bytes: usize) -> Result<u64, Fault> {
-        let caller = Location::caller();
+        self.alloc_region(bytes, false, Location::caller())
+    }
+
+    /// As [`Simulator::alloc`], but its bytes are zeros that count as written. Like those of [`Simulator::alloc`] they
+    /// take no memory of the host before they are touched.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfMemory`] with what is free.
+    #[track_caller]
+    pub fn alloc_zeroed(&self, bytes: usize) -> Result<u64, Fault> {
+        self.alloc_region(bytes, true, Location::caller())
+    }
+
+    #[track_caller]
+    fn alloc_region(&self, bytes: usize, written: bool, caller: &Location<'_>) -> Result<u64, Fault> {
         let mut state = self.state();
         let (seed, limit) = (state.config.seed, state.config.memory_limit);
-        state.heap.alloc(bytes, limit).map_err(|kind| Fault::host(kind, seed, caller))
+        state.heap.alloc(bytes, limit, written).map_err(|kind| Fault::host(kind, seed, caller))
     }
 
     /// Frees an allocation. Its address is never given out again, and using it is a fault.
@@ -108,11 +144,12 @@ impl Simulator {
                     out.copy_from_slice(&region.bytes()[offset..offset + out.len()]);
                     return Ok(());
                 }
-                Some(first) => FaultKind::Unwritten {
-                    space: Space::Global,
-                    address: addr + (first - offset) as u64,
-                    bytes: out.len() as u64,
-                },
+                Some(first) => {
+                    let address = addr + (first - offset) as u64;
+                    let kind =
+                        FaultKind::Unwritten { space: Space::Global, address, bytes: out.len() as u64 };
+                    return Err(Fault::host(kind, seed, caller).after(region.kernel()));
+                }
             },
             None => state.heap.explain(addr, out.len(), Direction::Read),
         };
@@ -184,16 +221,42 @@ impl Simulator {
     ///
     /// # Panics
     /// When called inside a kernel.
+    #[track_caller]
     pub fn launch(
         &self,
         kernel: Kernel<'_>,
         geometry: Geometry,
         body: &(dyn Fn() + Sync),
     ) -> Result<Report, Fault> {
+        self.launch_bounded(kernel, u32::MAX, geometry, body)
+    }
+
+    /// [`Simulator::launch`] of a kernel that was compiled for blocks of at most `max_threads` threads.
+    ///
+    /// # Errors
+    /// As [`Simulator::launch`], and [`FaultKind::InvalidLaunch`] where a block has more.
+    ///
+    /// # Panics
+    /// When called inside a kernel.
+    #[track_caller]
+    pub fn launch_bounded(
+        &self,
+        kernel: Kernel<'_>,
+        max_threads: u32,
+        geometry: Geometry,
+        body: &(dyn Fn() + Sync),
+    ) -> Result<Report, Fault> {
         let mut state = self.state();
         state.launches = state.launches.wrapping_add(1);
         let (config, generation) = (state.config, state.launches);
-        let report = launch::launch(&mut state.heap, config, kernel, geometry, generation, body)?;
+        let report = launch::launch(
+            &mut state.heap,
+            config,
+            (kernel, self.id),
+            (geometry, max_threads),
+            generation,
+            body,
+        )?;
         if state.reports.len() == Self::REPORTS {
             state.reports.pop_front();
         }
@@ -202,6 +265,7 @@ impl Simulator {
     }
 
     /// The report of the last launch that completed and was not taken.
+    #[track_caller]
     pub fn last_report(&self) -> Option<Report> {
         self.state().reports.back().cloned()
     }
@@ -211,21 +275,25 @@ impl Simulator {
 
     /// The reports of the launches that completed since this was last called, oldest first: of the last
     /// [`REPORTS`](Self::REPORTS) at most. What a function did that launches several kernels.
+    #[track_caller]
     pub fn take_reports(&self) -> Vec<Report> {
         std::mem::take(&mut self.state().reports).into()
     }
 
     /// Sets the seed of later launches.
+    #[track_caller]
     pub fn set_seed(&self, seed: u64) {
         self.state().config.seed = seed;
     }
 
     /// The settings.
+    #[track_caller]
     pub fn config(&self) -> Config {
         self.state().config
     }
 
     /// Changes the settings of later launches.
+    #[track_caller]
     pub fn set_config(&self, config: Config) {
         self.state().config = config;
     }

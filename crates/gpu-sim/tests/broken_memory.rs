@@ -271,6 +271,46 @@ fn asynchronous_copy_read_by_another_thread_without_a_barrier() {
     assert!(kinds.get()[0] > 0, "{:?}", kinds.get());
 }
 
+/// A copy that lands where another thread has written, ordered after its start or not at all.
+#[test]
+fn asynchronous_copy_that_lands_on_another_threads_write() {
+    let run = |seed, ordered: bool| {
+        let simulator = Simulator::new(varied(seed));
+        let x = words(&simulator, &[5]);
+        launch(&simulator, Geometry::linear(1, 2, 4), || {
+            if tid() == 1 {
+                shared_store(0, 7u32);
+            }
+            if ordered {
+                barrier();
+            }
+            if tid() == 0 {
+                at!(cp_async(0, x, 4, 4));
+                cp_async_commit();
+                cp_async_wait(0);
+            }
+        })
+    };
+    let landed = Cell::new(0);
+    caught_always(
+        |seed| run(seed, false),
+        |fault| match fault.kind {
+            FaultKind::Race { space: Space::Shared, .. } => {
+                // The side of the copy is the line that started it, not that of the wait.
+                let last = fault.thread == [0, 0, 0];
+                let other = fault.other.as_ref().unwrap();
+                let copy = if last { &fault.site } else { &other.site };
+                assert_eq!(copy.as_ref().unwrap().line, LINE.get(), "{fault}");
+                landed.set(landed.get() + u32::from(last));
+            }
+            FaultKind::AsyncNotWaited { .. } => assert_eq!(fault.thread, [1, 0, 0], "{fault}"),
+            _ => panic!("{fault}"),
+        },
+    );
+    assert!(landed.get() > 0);
+    passes(|seed| run(seed, true));
+}
+
 /// A copy whose source is written, by the thread that started it or by another one, before or after the wait.
 fn overwritten_source(seed: u64, by_another: bool, wait_first: bool, atomic: bool) -> Result<Report, Fault> {
     let simulator = Simulator::new(together(seed));

@@ -102,7 +102,7 @@ fn a_full_mask_means_the_lanes_that_exist() {
 }
 
 #[test]
-fn active_masks_are_plausible_and_usually_full() {
+fn active_masks_are_plausible_and_usually_split() {
     let mut full = 0;
     for seed in 0..200 {
         let masks = warp(seed, |lane| if lane < 20 { active_mask() } else { !active_mask() });
@@ -117,7 +117,26 @@ fn active_masks_are_plausible_and_usually_full() {
         }
         full += u32::from(masks[0] == (1 << 20) - 1);
     }
-    assert!((100..200).contains(&full), "mostly together, sometimes split: {full}");
+    assert!((1..=10).contains(&full), "mostly split, sometimes together: {full}");
+}
+
+#[test]
+fn an_active_mask_taken_for_the_lanes_of_a_branch() {
+    // The lanes below 20 add up a value of each: whoever is active together, or whoever took the branch.
+    let sums = |seed, member: bool| {
+        let masks = warp(seed, |lane| {
+            if lane < 20 {
+                let mask = if member { (1 << 20) - 1 } else { active_mask() };
+                redux(mask, Redux::Add, lane)
+            } else {
+                190
+            }
+        });
+        masks.iter().all(|&sum| sum == 190)
+    };
+    let wrong = (0..200).filter(|&seed| !sums(seed, false)).count();
+    assert!(wrong >= 190, "{wrong} of 200 seeds");
+    assert!((0..200).all(|seed| sums(seed, true)));
 }
 
 #[test]

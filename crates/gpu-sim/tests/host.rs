@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use gpu_sim::device::*;
-use gpu_sim::{Config, FaultKind, Geometry, Simulator};
+use gpu_sim::{Config, FaultKind, Geometry, Kernel, Simulator};
 
 #[test]
 fn memory_is_copied_filled_and_checked() {
@@ -40,6 +40,53 @@ fn memory_is_copied_filled_and_checked() {
     let fault = simulator.alloc(2 << 20).unwrap_err();
     assert_eq!(fault.kind, FaultKind::OutOfMemory { asked: 2 << 20, free: (1 << 20) - 8, total: 1 << 20 });
     assert_ne!(simulator.alloc(0).unwrap(), simulator.alloc(0).unwrap());
+}
+
+#[test]
+fn a_read_of_unwritten_bytes_names_the_kernel_that_did_not_write_them() {
+    let named = |name| Kernel { name, file: "kernels.rs", line: 7 };
+    let simulator = Simulator::default();
+    let run = |name, address: Option<u64>| {
+        let kernel = || {
+            if let Some(address) = address {
+                global_store(address, 1u32, Store::Weak);
+            }
+        };
+        simulator.launch(named(name), Geometry::linear(1, 1, 0), &kernel).unwrap();
+    };
+    let after = |address| {
+        let fault = simulator.read(address, &mut [0; 8]).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::Unwritten { .. }), "{fault}");
+        let kernel = fault.after.clone();
+        assert!(
+            fault
+                .to_string()
+                .ends_with(&kernel.as_ref().map_or("call".into(), |k| format!("after kernel {k}")))
+        );
+        kernel
+    };
+    run("before", None);
+    let (x, y) = (simulator.alloc(8).unwrap(), simulator.alloc(8).unwrap());
+    assert_eq!(after(x), None, "no kernel has run since");
+    run("first", Some(x));
+    run("second", None);
+    assert_eq!(after(x).unwrap(), "`first` (kernels.rs:7)");
+    assert_eq!(after(y).unwrap(), "`second` (kernels.rs:7)");
+    run("third", Some(x));
+    assert_eq!(after(x).unwrap(), "`third` (kernels.rs:7)");
+    run("last", Some(x + 4));
+    simulator.read(x, &mut [0; 8]).unwrap();
+}
+
+#[test]
+fn blocks_beyond_the_launch_bounds_are_refused() {
+    let simulator = Simulator::default();
+    let launch =
+        |threads| simulator.launch_bounded(KERNEL, 32, Geometry::linear(2, threads, 0), &|| ()).map(drop);
+    launch(32).unwrap();
+    let fault = launch(64).unwrap_err();
+    let FaultKind::InvalidLaunch { what, asked: 64, limit: 32 } = fault.kind else { panic!("{fault}") };
+    assert!(what.contains("launch bounds") && fault.kernel == NAME, "{fault}");
 }
 
 #[test]
@@ -172,4 +219,34 @@ fn volatile_accesses_of_every_size_hand_over_values() {
             }
         })
     });
+}
+
+#[test]
+fn an_address_of_another_simulator_is_of_no_use() {
+    for seed in 0..50 {
+        let (one, other) = (Simulator::new(varied(seed)), Simulator::new(varied(seed)));
+        let (x, y) = (words(&one, &[1; 32]), words(&other, &[2; 32]));
+        let run = |simulator: &Simulator, address| {
+            simulator.launch(KERNEL, Geometry::linear(1, 32, 0), &|| {
+                global_load::<u32>(address + 4 * u64::from(thread_idx()[0]), Load::Weak);
+            })
+        };
+        for (simulator, own, foreign) in [(&one, x, y), (&other, y, x)] {
+            run(simulator, own).unwrap();
+            run(&simulator.clone(), own).unwrap();
+            let fault = run(simulator, foreign).unwrap_err();
+            assert!(
+                matches!(fault.kind, FaultKind::WildAddress { address, .. } if address >= foreign),
+                "{fault}"
+            );
+            assert!(matches!(
+                simulator.read(foreign, &mut [0; 4]).unwrap_err().kind,
+                FaultKind::WildAddress { .. }
+            ));
+            assert!(matches!(simulator.free(foreign).unwrap_err().kind, FaultKind::InvalidFree { .. }));
+        }
+        // The next one has the addresses of the one that is gone, also where another thread ends it.
+        std::thread::scope(|scope| scope.spawn(move || drop(one)).join().unwrap());
+        assert_eq!(words(&Simulator::default(), &[3]), x);
+    }
 }

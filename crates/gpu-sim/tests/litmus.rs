@@ -386,3 +386,55 @@ fn decoupled_look_back() {
 fn a_long_look_back_chain_stays_cheap() {
     look_back(1, Release, Acquire, 10_000).unwrap_or_else(|fault| panic!("{fault}"));
 }
+
+/// Two threads use a word of 64 bits and its upper half, atomically.
+fn halves(seed: u64, load: bool, ordered: bool) -> Result<Report, Fault> {
+    let simulator = Simulator::new(together(seed));
+    let x = words(&simulator, &[0; 2]);
+    simulator.launch(KERNEL, Geometry::linear(1, 2, 0), &|| {
+        if thread_idx()[0] == 0 {
+            atomic_update(Space::Global, x, Ordering::Relaxed, Scope::Device, |old: u64| {
+                Some(old + (1 << 32))
+            });
+        }
+        if ordered {
+            barrier();
+        }
+        if thread_idx()[0] == 1 {
+            if load {
+                atomic_load::<u32>(Space::Global, x + 4, Ordering::Relaxed, Scope::Device);
+            } else {
+                atomic_update(Space::Global, x + 4, Ordering::Relaxed, Scope::Device, |old: u32| {
+                    Some(old + 1)
+                });
+            }
+        }
+    })
+}
+
+#[test]
+fn atomics_of_different_sizes_on_one_word_race() {
+    for load in [false, true] {
+        caught_always(
+            |seed| halves(seed, load, false),
+            |fault| {
+                assert!(matches!(fault.kind, FaultKind::Race { space: Space::Global, .. }), "{fault}");
+                let other = fault.other.as_ref().unwrap();
+                assert!(other.atomic && other.thread[0] + fault.thread[0] == 1, "{fault}");
+            },
+        );
+        passes(|seed| halves(seed, load, true));
+    }
+    // Loads alone, of whatever sizes, do not race.
+    passes(|seed| {
+        let simulator = Simulator::new(together(seed));
+        let x = words(&simulator, &[0; 2]);
+        simulator.launch(KERNEL, Geometry::linear(1, 2, 0), &|| {
+            if thread_idx()[0] == 0 {
+                atomic_load::<u64>(Space::Global, x, Ordering::Relaxed, Scope::Device);
+            } else {
+                atomic_load::<u32>(Space::Global, x, Ordering::Relaxed, Scope::Device);
+            }
+        })
+    });
+}

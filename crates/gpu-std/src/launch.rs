@@ -139,6 +139,7 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
             line: invocation.kernel.line,
         };
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
-        self.launch(kernel, gpu_sim::Geometry { grid, block, shared_bytes }, invocation.thread).map(drop)
+        let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
+        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, invocation.thread).map(drop)
     }
 }

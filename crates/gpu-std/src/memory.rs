@@ -275,7 +275,10 @@ impl<T: Element> Shared<T> {
     /// Bytes from the start of the block's dynamic shared memory.
     #[inline(always)]
     pub const fn byte_offset(self) -> u32 {
-        self.offset
+        #[cfg(target_arch = "nvptx64")]
+        return self.offset;
+        #[cfg(not(target_arch = "nvptx64"))]
+        backend::shared_byte(self.offset)
     }
 
     /// The same array from element `elements` on.

@@ -48,7 +48,8 @@ impl SharedLayout {
     #[inline(always)]
     #[must_use]
     pub const fn array<T: Element>(self, length: u32) -> Self {
-        let start = self.start() as u64;
+        // 64 bits: the first multiple of 16 can lie beyond 32.
+        let start = (self.bytes as u64).next_multiple_of(ALIGNMENT as u64);
         let end = start + length as u64 * size_of::<T>() as u64;
         assert!(end <= u32::MAX as u64, "a shared-memory layout of 4 GiB or more");
         Self { bytes: end as u32 }
@@ -58,12 +59,6 @@ impl SharedLayout {
     #[inline(always)]
     pub const fn bytes(self) -> u32 {
         self.bytes
-    }
-
-    // Where the next array starts.
-    #[inline(always)]
-    const fn start(self) -> u32 {
-        self.bytes.next_multiple_of(ALIGNMENT)
     }
 }
 
@@ -82,13 +77,19 @@ pub fn dynamic() -> Dynamic {
 }
 
 impl Dynamic {
-    /// The next `length` elements, from the next multiple of 16 bytes on; contents are unspecified.
+    /// The next `length` elements, from the next multiple of 16 bytes on; contents are unspecified. Of length 0 it is
+    /// all the rest; in the simulator an access that leaves any other array is a fault.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn array<T: Element>(&mut self, length: u32) -> Shared<T> {
         // Wraps instead of panicking: a panic's branch would stay in the PTX wherever `length` is not a constant. The
         // simulator checks each access against the launch's size.
         let start = self.used.wrapping_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
-        self.used = start.wrapping_add(length.wrapping_mul(size_of::<T>() as u32));
+        let bytes = length.wrapping_mul(size_of::<T>() as u32);
+        self.used = start.wrapping_add(bytes);
+        // The simulator tells the arrays apart: what leaves one does not arrive in the next.
+        #[cfg(not(target_arch = "nvptx64"))]
+        let start = crate::backend::memory::shared_array(start, bytes);
         Shared::at(start)
     }
 
@@ -104,4 +105,21 @@ impl Dynamic {
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn bytes() -> u32 {
     crate::backend::memory::shared_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_start_at_multiples_of_16() {
+        assert_eq!(SharedLayout::new().array::<u8>(1).array::<u32>(1).bytes(), 20);
+        assert_eq!(SharedLayout::new().array::<u8>(u32::MAX).bytes(), u32::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "4 GiB or more")]
+    fn a_layout_whose_last_array_would_start_beyond_32_bits_is_refused() {
+        let _ = SharedLayout::new().array::<u8>(u32::MAX).array::<u8>(0);
+    }
 }

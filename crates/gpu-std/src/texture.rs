@@ -102,10 +102,13 @@ mod sealed {
 /// What a read gives: `f32`, or `u32` of a texture of integers that is read by [`ReadMode::Element`].
 pub trait Texel: sealed::Sealed {
     #[doc(hidden)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read_1d(texture: u64, x: f32) -> [Self; 4];
     #[doc(hidden)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read_2d(texture: u64, x: f32, y: f32) -> [Self; 4];
     #[doc(hidden)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn read_3d(texture: u64, x: f32, y: f32, z: f32) -> [Self; 4];
 }
 
@@ -113,14 +116,17 @@ macro_rules! texels {
     ($($T:ident)*) => { $(
         impl Texel for $T {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn read_1d(texture: u64, x: f32) -> [Self; 4] {
                 backend::$T::read_1d(texture, x)
             }
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn read_2d(texture: u64, x: f32, y: f32) -> [Self; 4] {
                 backend::$T::read_2d(texture, x, y)
             }
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn read_3d(texture: u64, x: f32, y: f32, z: f32) -> [Self; 4] {
                 backend::$T::read_3d(texture, x, y, z)
             }
@@ -149,12 +155,14 @@ impl Texture {
 
     /// A texture of one dimension at `x` (`tex.1d.v4`). Channels that it does not have are undefined.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn read_1d<T: Texel>(self, x: f32) -> [T; 4] {
         T::read_1d(self.0, x)
     }
 
     /// A texture of two dimensions at column `x` and row `y` (`tex.2d.v4`); channels as for [`Texture::read_1d`].
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn read_2d<T: Texel>(self, x: f32, y: f32) -> [T; 4] {
         T::read_2d(self.0, x, y)
     }
@@ -162,6 +170,7 @@ impl Texture {
     /// A texture of three dimensions at column `x`, row `y` and slice `z` (`tex.3d.v4`); channels as for
     /// [`Texture::read_1d`].
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn read_3d<T: Texel>(self, x: f32, y: f32, z: f32) -> [T; 4] {
         T::read_3d(self.0, x, y, z)
     }

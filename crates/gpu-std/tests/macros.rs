@@ -299,3 +299,23 @@ fn unroll_runs_in_order() {
     assert_eq!(seen, (0..64).collect::<Vec<_>>());
     gpu_std::unroll::<0>(|_| unreachable!());
 }
+
+#[kernel(launch_bounds(32))]
+fn one_warp(x: GlobalMut<u32>) {
+    x.write(thread::thread_idx_x(), 1);
+}
+
+#[test]
+fn blocks_beyond_the_launch_bounds_are_refused() {
+    let simulator = simulator(1);
+    let x = Array::<u32>::zeroed(&simulator, 64);
+    // SAFETY: a word for every thread.
+    let launch = |threads| unsafe { one_warp::launch(&simulator, block(threads, 0), x.global_mut()) };
+    launch(32).unwrap();
+    let fault = launch(64).unwrap_err();
+    let gpu_sim::FaultKind::InvalidLaunch { what, asked: 64, limit: 32 } = fault.kind else {
+        panic!("{fault}")
+    };
+    assert!(what.contains("launch bounds"), "{what}");
+    assert_eq!(x.get()[32..], [0; 32]);
+}

@@ -133,8 +133,8 @@ pub enum Error {
         /// The largest.
         high: isize,
     },
-    /// A standard deviation that is not a positive number.
-    #[error("the standard deviation of a Gaussian is positive and finite, not {actual}")]
+    /// A standard deviation that is negative or not finite.
+    #[error("the standard deviation of a Gaussian is 0 or more and finite, not {actual}")]
     Sigma {
         /// The standard deviation.
         actual: f64,

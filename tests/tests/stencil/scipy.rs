@@ -271,3 +271,47 @@ fn what_scipy_does_not_have_is_refused() {
     fn is_for_every_pixel<T: Pixel + scipy::Exact>() {}
     is_for_every_pixel::<u8>();
 }
+
+#[test]
+fn a_gaussian_of_no_width_copies_the_image() {
+    for_each("a_gaussian_of_no_width_copies_the_image", |device| {
+        let values = [-0.0f32, 1.5, f32::INFINITY, f32::MIN_POSITIVE / 2.0, f32::NAN, -3.0];
+        let buffer = device.upload(&values).unwrap();
+        let image = Image::new(&buffer, ImageLayout::new(3, 2, 1).unwrap()).unwrap();
+        for sigma in [0.0, 5e-324, 1e-200, 1e-15] {
+            for truncate in [4.0, 1e300] {
+                let same = scipy::gaussian_filter(image, sigma, truncate, Border::Reflect).unwrap();
+                assert_same_bits(&same.to_vec().unwrap(), &values, &format!("{sigma} on {}", device.name()));
+            }
+        }
+        // A filter of the crate's own adds to 0, which has no sign.
+        let finite = device.upload(&[-2.0f32, 1.5, 8.0, 0.25, 7.0, -3.0]).unwrap();
+        let image = Image::new(&finite, ImageLayout::new(3, 2, 1).unwrap()).unwrap();
+        for filter in [SeparableFilter::gaussian(5e-324, 4.0), SeparableFilter::gaussian_of_radius(1e-200, 3)]
+        {
+            let same = correlate_separable(image, &filter.unwrap(), Border::Reflect).unwrap();
+            assert_eq!(same.to_vec().unwrap(), finite.to_vec().unwrap());
+        }
+    });
+}
+
+#[test]
+fn a_batch_of_no_images_is_filtered_to_none() {
+    for_each("a_batch_of_no_images_is_filtered_to_none", |device| {
+        let none = device.zeroed::<f32>(0).unwrap();
+        let layout = ImageLayout::new(5, 4, 1).unwrap().with_batch(0, 20).unwrap();
+        let image = Image::new(&none, layout).unwrap();
+        let border = Border::Nearest;
+        for filtered in [
+            scipy::laplace(image, border),
+            scipy::sobel(image, Axis::X, border),
+            scipy::gaussian_filter(image, 1.0, 4.0, border),
+            scipy::gaussian_filter(image, 0.0, 4.0, border),
+            scipy::uniform_filter(image, 3, 2, border),
+            scipy::correlate(image, &Filter::laplace(), border),
+            scipy::correlate1d(image, &[1.0, 2.0], Axis::Y, border, 0),
+        ] {
+            assert!(filtered.unwrap().is_empty());
+        }
+    });
+}

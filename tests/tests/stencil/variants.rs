@@ -162,7 +162,11 @@ fn what_cannot_be_is_refused() {
             let error = Mask::gaussian(device, radius, 1.0).unwrap_err();
             assert!(matches!(error, Error::Mask { limit: MAX_RADIUS, .. }), "{error}");
         }
-        for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for sigma in [0.0, 5e-324] {
+            let identity = Mask::gaussian(device, 1, sigma).unwrap();
+            assert_eq!(identity.weights(), [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+        }
+        for sigma in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(Mask::gaussian(device, 1, sigma), Err(Error::Sigma { .. })), "{sigma}");
         }
         let mask = Mask::new(device, 1, &[1.0; 9]).unwrap();

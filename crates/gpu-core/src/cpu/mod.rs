@@ -2,6 +2,7 @@
 //! reference there.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -132,17 +133,33 @@ fn unsupported(what: &'static str) -> Error {
     Error::Unsupported { what, device: Device::cpu_ref().to_string() }
 }
 
-/// Zeroed host memory of `bytes` > 0 bytes.
+/// The layout that holds `bytes` bytes at a multiple of [`ALIGNMENT`], with room before them. Its own alignment is the
+/// one that `calloc` gives: for a larger one the allocator would write all of the memory to zero it.
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, HEADER).ok()
+}
+
+/// Bytes before each allocation, the last of which says how far back the system's begins.
+const HEADER: usize = 16;
+
+/// Zeroed host memory of `bytes` > 0 bytes, which costs nothing before it is touched.
 pub(crate) fn allocate(bytes: usize) -> Result<*mut u8> {
-    if let Ok(layout) = Layout::from_size_align(bytes, ALIGNMENT) {
-        // SAFETY: the layout is not empty.
-        let memory = unsafe { alloc_zeroed(layout) };
-        if !memory.is_null() {
-            return Ok(memory);
-        }
+    let device = Device::cpu_ref();
+    check_room(device, bytes)?;
+    let none = || out_of_memory(device, bytes);
+    // SAFETY: the layout is not empty.
+    let start = unsafe { alloc_zeroed(layout(bytes).ok_or_else(none)?) };
+    if start.is_null() {
+        return Err(none());
     }
-    let (free, total) = memory_info();
-    Err(Error::OutOfMemory { device: Device::cpu_ref().to_string(), asked: bytes as u64, free, total })
+    // `start` is a multiple of 16, so this is 16 to 128.
+    let ahead = ALIGNMENT - start.addr() % ALIGNMENT;
+    // SAFETY: the layout has ALIGNMENT bytes more than are asked for, and `ahead` is at most that and not 0.
+    unsafe {
+        let memory = start.add(ahead);
+        memory.sub(1).write(ahead as u8);
+        Ok(memory)
+    }
 }
 
 /// Frees host memory.
@@ -150,18 +167,51 @@ pub(crate) fn allocate(bytes: usize) -> Result<*mut u8> {
 /// # Safety
 /// [`allocate`] gave it for this size.
 pub(crate) unsafe fn release(memory: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise, so this layout was accepted before.
-    unsafe { dealloc(memory, Layout::from_size_align_unchecked(bytes, ALIGNMENT)) };
+    let layout = layout(bytes).expect("it was allocated with this layout");
+    // SAFETY: the caller's promise: `allocate` wrote there how far the allocation begins before `memory`.
+    unsafe { dealloc(memory.sub(memory.sub(1).read().into()), layout) };
 }
 
-/// The host's memory in bytes, available and in total; zeros where the system does not say.
-pub(crate) fn memory_info() -> (u64, u64) {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+/// Refuses what the host has no memory for: systems that promise more than they have give it, and end the process
+/// once it is touched.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] of `device`, which may be another one that lives in host memory.
+pub(crate) fn check_room(device: impl fmt::Display, bytes: usize) -> Result<()> {
+    /// Asking the system takes some 20 µs; less than this it has.
+    const SMALL: usize = 1 << 28;
+    if bytes < SMALL || system_memory().is_none_or(|memory| bytes as u64 <= memory.available + memory.swap) {
+        return Ok(());
+    }
+    Err(out_of_memory(device, bytes))
+}
+
+fn out_of_memory(device: impl fmt::Display, bytes: usize) -> Error {
+    let (free, total) = memory_info();
+    Error::OutOfMemory { device: device.to_string(), asked: bytes as u64, free, total }
+}
+
+/// The host's memory in bytes.
+struct SystemMemory {
+    available: u64,
+    swap: u64,
+    total: u64,
+}
+
+/// What the system says of its memory, if it does.
+fn system_memory() -> Option<SystemMemory> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let bytes = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
     };
-    (bytes("MemAvailable:").unwrap_or(0), bytes("MemTotal:").unwrap_or(0))
+    let swap = bytes("SwapFree:").unwrap_or(0);
+    Some(SystemMemory { available: bytes("MemAvailable:")?, swap, total: bytes("MemTotal:")? })
+}
+
+/// The host's memory in bytes, available and in total; zeros where the system does not say.
+pub(crate) fn memory_info() -> (u64, u64) {
+    system_memory().map_or((0, 0), |memory| (memory.available, memory.total))
 }
 
 fn processor_name() -> String {

@@ -72,9 +72,9 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Resident warps over those that a multiprocessor can hold.
+    /// Resident warps over those that a multiprocessor can hold; 0 where it can hold none.
     pub fn fraction(&self) -> f64 {
-        f64::from(self.warps) / f64::from(self.max_warps)
+        f64::from(self.warps) / f64::from(self.max_warps.max(1))
     }
 }
 
@@ -86,30 +86,36 @@ pub fn occupancy(properties: &Properties, registers: u32, shared: u32, threads: 
 
 impl Multiprocessor {
     /// The occupancy of a kernel: `registers` a thread, `shared` bytes a block (static and dynamic), `threads` a block.
+    ///
+    /// A multiprocessor whose fields were changed to what no hardware has, to warps without threads, units of no
+    /// bytes or registers, or no partitions, holds no block.
     pub fn occupancy(&self, registers: u32, shared: u32, threads: u32) -> Occupancy {
         let none = |limit| Occupancy { blocks: 0, warps: 0, max_warps: self.warps, limit, carveout: 0 };
         if threads == 0
             || threads > self.threads_per_block
             || registers > self.registers_per_thread
             || shared > self.shared_per_block
+            || [self.warp_size, self.register_unit, self.partitions, self.shared_unit].contains(&0)
         {
             return none(Limit::Block);
         }
 
         // Registers are given to whole warps, and a warp has them in its own partition.
         let warps_per_block = threads.div_ceil(self.warp_size);
-        let per_warp = (registers * self.warp_size).next_multiple_of(self.register_unit);
-        if per_warp * warps_per_block > self.registers_per_block {
+        let per_warp = round_up(u64::from(registers) * u64::from(self.warp_size), self.register_unit);
+        if per_warp.saturating_mul(warps_per_block.into()) > self.registers_per_block.into() {
             return none(Limit::Block);
         }
-        let by_registers = match (self.registers / self.partitions).checked_div(per_warp) {
-            Some(warps) => warps * self.partitions / warps_per_block,
+        let by_registers = match u64::from(self.registers / self.partitions).checked_div(per_warp) {
+            // At most the registers of 32 bits, or a block has none.
+            Some(warps) => (warps * u64::from(self.partitions) / u64::from(warps_per_block)) as u32,
             None => u32::MAX,
         };
 
         // Every block has what the driver reserves, also one that asks for none.
-        let per_block = (shared + self.shared_reserved).next_multiple_of(self.shared_unit);
-        let by_shared = self.shared.checked_div(per_block).unwrap_or(u32::MAX);
+        let per_block = round_up(u64::from(shared) + u64::from(self.shared_reserved), self.shared_unit);
+        let by_shared =
+            u64::from(self.shared).checked_div(per_block).map_or(u32::MAX, |blocks| blocks as u32);
 
         let (blocks, limit) = [
             (self.blocks, Limit::Blocks),
@@ -123,11 +129,18 @@ impl Multiprocessor {
         if blocks == 0 {
             return none(Limit::Block);
         }
-        let needed = blocks * per_block;
-        let carveout = self.carveouts.iter().map(|kib| kib * 1024).find(|&bytes| bytes >= needed);
+        // By shared memory too: at most what there is.
+        let needed = (u64::from(blocks) * per_block) as u32;
+        let carveout =
+            self.carveouts.iter().map(|kib| kib.saturating_mul(1024)).find(|&bytes| bytes >= needed);
         let carveout = carveout.unwrap_or(self.shared);
         Occupancy { blocks, warps: blocks * warps_per_block, max_warps: self.warps, limit, carveout }
     }
+}
+
+/// The next multiple of a unit, which is not 0.
+fn round_up(amount: u64, unit: u32) -> u64 {
+    amount.div_ceil(unit.into()).saturating_mul(unit.into())
 }
 
 impl Device {

@@ -106,3 +106,54 @@ fn a_device_may_differ_from_the_table() {
     let unknown = Properties { capability: Capability::new(6, 1), ..Properties::default() };
     assert_eq!(occupancy(&unknown, 32, 0, 128), None);
 }
+
+#[test]
+fn a_multiprocessor_that_cannot_be_holds_nothing() {
+    let changes: [fn(&mut Multiprocessor); 6] = [
+        |on| on.warp_size = 0,
+        |on| on.register_unit = 0,
+        |on| on.partitions = 0,
+        |on| on.shared_unit = 0,
+        |on| on.warps = 0,
+        |on| on.blocks = 0,
+    ];
+    for change in changes {
+        let mut on = on(9, 0);
+        change(&mut on);
+        let found = on.occupancy(32, 0, 128);
+        assert_eq!((found.blocks, found.limit, found.fraction()), (0, Limit::Block, 0.0));
+    }
+}
+
+#[test]
+fn numbers_of_any_size_are_counted() {
+    let mut on = on(9, 0);
+    for field in [
+        &mut on.warp_size,
+        &mut on.threads_per_block,
+        &mut on.warps,
+        &mut on.blocks,
+        &mut on.registers,
+        &mut on.registers_per_block,
+        &mut on.registers_per_thread,
+        &mut on.shared,
+        &mut on.shared_per_block,
+    ] {
+        *field = u32::MAX;
+    }
+    // A warp has more registers than a block may.
+    assert_eq!(on.occupancy(u32::MAX, u32::MAX, u32::MAX).limit, Limit::Block);
+    on.warp_size = 32;
+    // One, of all but the reserved KiB and another.
+    assert_eq!(on.occupancy(1, u32::MAX - 2048, 32).blocks, 1);
+    on.shared_reserved = u32::MAX;
+    assert_eq!(on.occupancy(1, u32::MAX, 32).limit, Limit::Block);
+    on.shared_unit = u32::MAX;
+    assert_eq!(on.occupancy(1, 0, 32).blocks, 1);
+    on.register_unit = u32::MAX;
+    assert_eq!(
+        on.occupancy(1, 0, 32).limit,
+        Limit::Block,
+        "a quarter of the registers is less than one unit"
+    );
+}

@@ -59,21 +59,15 @@ impl Backend for Device {
     }
 
     fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
-        // Simulated memory is host memory: an allocation that cannot succeed must not end the process.
-        let (free, total) = self.memory_info()?;
-        if bytes as u64 > total {
-            return Err(Error::OutOfMemory { device: self.name(), asked: bytes as u64, free, total });
-        }
-        let address = self.simulator.alloc(bytes).map_err(|fault| match fault.kind {
+        // Simulated memory is host memory.
+        cpu::check_room(self.name(), bytes)?;
+        let address = if zeroed { self.simulator.alloc_zeroed(bytes) } else { self.simulator.alloc(bytes) };
+        address.map_err(|fault| match fault.kind {
             FaultKind::OutOfMemory { asked, free, total } => {
                 Error::OutOfMemory { device: self.name(), asked, free, total }
             }
             _ => fault.into(),
-        })?;
-        if zeroed {
-            self.simulator.fill(address, bytes, 0)?;
-        }
-        Ok(address)
+        })
     }
 
     unsafe fn release(&self, address: u64, _: usize) {

@@ -1,12 +1,14 @@
 //! Validate, plan, launch.
 
 mod axis;
+pub(crate) mod mean;
 mod named;
 mod parts;
 mod segments;
 mod unordered;
 
 pub use axis::*;
+pub use mean::*;
 pub use named::*;
 pub use parts::*;
 pub use segments::*;

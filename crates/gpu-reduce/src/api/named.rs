@@ -114,26 +114,11 @@ named! {
     wide_sum, wide_sum_into: IntegerElement, WideSum => <T as Integer>::Wide, T::Wide, first;
 }
 
-/// The mean: of floats in their type, of integers in `f64` from their sum in 64 bits. There is none of no elements.
-///
-/// # Errors
-/// As [`reduce`](crate::reduce()).
-///
-/// ```
-/// assert_eq!(gpu_reduce::mean(&[1u8, 2, 255, 255])?, 128.25);
-/// assert!(gpu_reduce::mean::<f32>(&[]).is_err());
-/// # Ok::<(), gpu_reduce::Error>(())
-/// ```
-pub fn mean<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T::Mean, Error> {
-    let input = input.into();
-    let len = input.len();
-    if len == 0 {
-        return Err(Error::Empty { reduction: "mean" });
-    }
-    reduce::<T::Total, _>(T::one(input)).map(|[total]| T::mean(total, len))
-}
-
 /// The sum of the products of two arrays' elements, each rounded before it is added; zero for no elements. Integers wrap.
+///
+/// Where the magnitudes of the products add up to more than the type holds, sums on the way can be infinite, of
+/// either sign, and the result infinite or NaN though the exact one is finite: the order of combination is not that
+/// of the elements.
 ///
 /// # Errors
 /// As [`reduce`](crate::reduce()).

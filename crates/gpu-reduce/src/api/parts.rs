@@ -57,54 +57,6 @@ named! {
     wide_sum, wide_sum_segments, wide_sum_axis: IntegerElement, WideSum => <T as Integer>::Wide, same;
 }
 
-/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host.
-///
-/// # Errors
-/// As [`reduce_segments`]; [`Error::EmptySegment`].
-///
-/// ```
-/// use gpu_reduce::{Segments, mean_segments};
-/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
-/// # Ok::<(), gpu_reduce::Error>(())
-/// ```
-pub fn mean_segments<'a, T: Element>(
-    input: impl Into<View<'a, T>>,
-    segments: &Segments,
-) -> Result<Vec<T::Mean>, Error> {
-    if let Some(segment) = segments.first_empty() {
-        return Err(Error::EmptySegment { reduction: "mean", segment });
-    }
-    let totals = reduce_segments::<T::Total>(T::one(input.into()), segments)?;
-    let offsets = segments.to_vec()?;
-    Ok(totals
-        .into_iter()
-        .zip(offsets.windows(2))
-        .map(|(total, pair)| T::mean(total, pair[1] - pair[0]))
-        .collect())
-}
-
-/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host.
-///
-/// # Errors
-/// As [`reduce_axis`].
-///
-/// ```
-/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?, [128.0, 2.5]);
-/// # Ok::<(), gpu_reduce::Error>(())
-/// ```
-pub fn mean_axis<'a, T: Element>(
-    input: impl Into<View<'a, T>>,
-    shape: &[usize],
-    axis: usize,
-) -> Result<Vec<T::Mean>, Error> {
-    let input = input.into();
-    if shape.get(axis) == Some(&0) && !shape.is_empty() {
-        return Err(Error::Empty { reduction: "mean" });
-    }
-    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
-    Ok(totals.into_iter().map(|total| T::mean(total, shape[axis])).collect())
-}
-
 fn same<T>(results: Vec<T>) -> Vec<T> {
     results
 }

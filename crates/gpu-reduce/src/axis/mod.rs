@@ -21,6 +21,14 @@ pub(crate) struct Along {
 /// The most lines: they are counted in 32 bits, with room for a block's more.
 const MOST_LINES: usize = (u32::MAX - 0x10000) as usize;
 
+/// The product of extents, if it can be counted: 0 where one of them is, whatever the others are.
+pub(crate) fn product(extents: &[usize]) -> Option<usize> {
+    if extents.contains(&0) {
+        return Some(0);
+    }
+    extents.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent))
+}
+
 impl Along {
     /// `axis` of an array of `shape`.
     pub(crate) fn new<R: Reduction>(shape: &[usize], axis: usize) -> Result<Self, Error> {
@@ -28,16 +36,19 @@ impl Along {
             return Err(Error::Axis { axis, axes: shape.len() });
         }
         let most = isize::MAX as usize;
-        let product = |extents: &[usize]| {
-            let product = extents.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
-            product.filter(|&product| product <= most)
-        };
         let too_long = Error::TooLong { len: usize::MAX, most };
-        // Also where another extent is 0.
+        let len = shape[axis];
+        if [&shape[..axis], &shape[axis + 1..]].concat().contains(&0) {
+            // No lines, whatever the other extents are.
+            return Ok(Self { outer: 0, len: 0, inner: 0 });
+        }
+        let product = |extents: &[usize]| product(extents).filter(|&product| product <= most);
         let (Some(outer), Some(inner)) = (product(&shape[..axis]), product(&shape[axis + 1..])) else {
             return Err(too_long);
         };
-        let len = shape[axis];
+        if product(&[outer, inner]).is_none() {
+            return Err(too_long);
+        }
         if product(&[outer, len, inner]).is_none() || len > u32::MAX as usize {
             return Err(too_long);
         }
@@ -78,5 +89,26 @@ impl Along {
         } else {
             columns_scratch_words::<R>(self.lines())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpu_reduce_kernels::{Min, Sum};
+
+    #[test]
+    fn an_array_of_nothing_has_no_lines_whatever_its_other_extents() {
+        const MAX: usize = usize::MAX;
+        for axis in [1, 2] {
+            let along = Along::new::<Min<f32>>(&[0, MAX, MAX], axis).unwrap();
+            assert_eq!((along.results(), along.elements(), along.scratch_words::<Min<f32>>()), (0, 0, 0));
+        }
+        // As many results as no memory holds.
+        assert!(matches!(Along::new::<Sum<f32>>(&[0, MAX, MAX], 0), Err(Error::TooLong { .. })));
+        assert!(matches!(Along::new::<Sum<f32>>(&[0, 1 << 40], 0), Err(Error::TooManySegments { .. })));
+        assert_eq!(Along::new::<Sum<f32>>(&[0, 5], 0).unwrap().results(), 5);
+        assert!(matches!(Along::new::<Min<f32>>(&[0, 5], 0), Err(Error::Empty { .. })));
+        assert!(matches!(Along::new::<Sum<f32>>(&[MAX, 2], 0), Err(Error::TooLong { .. })));
     }
 }

@@ -211,3 +211,31 @@ fn checked_len<R: Reduction<Item: Operand>, K: RunKey>(
     }
     if first > MOST { Err(Error::TooLong { len: first, most: MOST }) } else { Ok(first) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use gpu_core::Device;
+    use gpu_reduce_kernels::Sum;
+
+    use super::*;
+
+    #[test]
+    fn scratch_memory_for_the_most_keys_is_not_touched_when_it_is_made() {
+        for device in [Device::cpu(), Device::simulator()] {
+            let start = Instant::now();
+            match KeyScratch::new::<Sum<u64>>(&device.default_stream(), MOST) {
+                Ok(scratch) => assert_eq!(scratch.offsets.len(), offset_words(MOST)),
+                Err(Error::Device(gpu_core::Error::OutOfMemory { asked, .. })) => assert!(asked > 1 << 30),
+                Err(other) => panic!("{other}"),
+            }
+            assert!(start.elapsed() < Duration::from_secs(5), "{device}: {:?}", start.elapsed());
+            let error = KeyScratch::new::<Sum<u64>>(&device.default_stream(), MOST + 1).unwrap_err();
+            assert!(
+                matches!(error, Error::TooLong { len, most } if len == MOST + 1 && most == MOST),
+                "{error}"
+            );
+        }
+    }
+}

@@ -59,7 +59,8 @@ macro_rules! floats {
             }
             fn even(lower: $t, upper: $t, bins: u32) -> Option<$even> {
                 let range = upper - lower;
-                (range > 0.0 && range.is_finite()).then(|| <$even>::new(lower, upper, bins))
+                let scale = bins as $t / range;
+                (range > 0.0 && range.is_finite() && scale.is_finite()).then(|| <$even>::new(lower, upper, bins))
             }
             fn even_bin(even: &$even, sample: $t) -> u32 {
                 even.bin(sample)

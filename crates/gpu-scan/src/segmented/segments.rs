@@ -183,7 +183,7 @@ impl Offsets {
     /// rows of a sparse matrix have it, or less: then a segment starts there too.
     ///
     /// # Errors
-    /// [`Error::Decreasing`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`Error::NoOffsets`], [`Error::Decreasing`]; [`Error::Device`] where the device's memory does not suffice.
     pub fn new(device: &Device, offsets: &[u32]) -> Result<Self, Error> {
         let end = checked(offsets)?;
         Ok(Self { buffer: device.upload(offsets)?, end })
@@ -201,9 +201,30 @@ impl Offsets {
 
 /// The last offset, if none is less than the one before.
 fn checked(offsets: &[u32]) -> Result<usize, Error> {
+    let Some(&end) = offsets.last() else { return Err(Error::NoOffsets) };
     if let Some(at) = offsets.windows(2).position(|pair| pair[1] < pair[0]) {
         let (before, actual) = (offsets[at] as usize, offsets[at + 1] as usize);
         return Err(Error::Decreasing { index: at + 1, before, actual });
     }
-    Ok(offsets.last().map_or(0, |end| *end as usize))
+    Ok(end as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_that_are_none_or_decrease_are_refused() {
+        for device in [Device::cpu(), Device::simulator()] {
+            let of = |offsets: &[u32]| {
+                let both =
+                    (Offsets::new(&device, offsets), Offsets::from_buffer(device.upload(offsets).unwrap()));
+                assert_eq!(format!("{:?}", both.0.as_ref().err()), format!("{:?}", both.1.as_ref().err()));
+                both.0
+            };
+            assert!(matches!(of(&[]), Err(Error::NoOffsets)));
+            assert!(matches!(of(&[1, 5, 4]), Err(Error::Decreasing { index: 2, before: 5, actual: 4 })));
+            assert_eq!(of(&[3]).unwrap().end, 3);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use crate::engine::{on_thread, with};
+use crate::engine::on_thread;
 
 /// Starts copying `bytes` (4, 8 or 16) from global to shared memory; both aligned to `bytes`. Only the first
 /// `source_bytes` are read, the rest is filled with zeros. Until the copy has been waited for, nobody may touch the
@@ -16,13 +16,12 @@ pub fn cp_async(shared: u32, global: u64, bytes: u32, source_bytes: u32) {
 /// Puts the copies started since the last commit into one group.
 #[track_caller]
 pub fn cp_async_commit() {
-    with(|engine| engine.copy_commit());
+    on_thread(Location::caller(), |engine| engine.copy_commit());
 }
 
 /// Waits until at most `pending` of the thread's latest groups are under way. Copies that no group has been
 /// committed for are not waited for.
 #[track_caller]
 pub fn cp_async_wait(pending: u32) {
-    let caller = Location::caller();
-    on_thread(caller, |engine| engine.copy_wait(pending, caller));
+    on_thread(Location::caller(), |engine| engine.copy_wait(pending));
 }

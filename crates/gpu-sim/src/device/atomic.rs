@@ -1,9 +1,10 @@
 //! Atomic and volatile access.
 
+use super::plain::{Plain, zero};
 use crate::engine::atomic::Target;
 use crate::engine::fiber::suspend;
 use crate::engine::{Caller, on_thread, with};
-use crate::fault::Space;
+use crate::fault::{Direction, Space};
 use crate::report::Operation;
 
 /// What an atomic access or fence orders.
@@ -73,32 +74,52 @@ impl Word for u64 {
     }
 }
 
-fn target<W: Word>(space: Space, address: u64, ordering: Ordering, scope: Scope, caller: Caller) -> Target {
+/// What is accessed; an address in shared memory becomes the offset there.
+fn target<W: Word>(
+    direction: Direction,
+    space: Space,
+    mut address: u64,
+    ordering: Ordering,
+    scope: Scope,
+    caller: Caller,
+) -> Target {
+    let size = size_of::<W>();
     let operation = if space == Space::Global { Operation::GlobalAtomic } else { Operation::SharedAtomic };
-    Target { space, address, size: size_of::<W>(), ordering, scope, caller, operation }
+    if let (Space::Shared, Ok(offset)) = (space, u32::try_from(address)) {
+        address = with(|engine| engine.shared_offset(offset, size, direction, caller)) as u64;
+    }
+    Target { space, address, size, ordering, scope, caller, operation }
 }
 
-/// Every atomic access is a point where another thread may run.
-pub(super) fn switch(caller: Caller) {
-    if on_thread(caller, |engine| engine.switch_point(caller)) {
+/// Every atomic access is a point where another thread may run. Whether the thread goes on.
+#[must_use]
+pub(super) fn switch(caller: Caller) -> bool {
+    let Some(gives_way) = on_thread(caller, |engine| engine.switch_point(caller)) else { return false };
+    if gives_way {
         suspend();
     }
+    true
 }
 
 /// Loads atomically. A relaxed load may return an older value, as far as coherence allows.
 #[track_caller]
 pub fn atomic_load<W: Word>(space: Space, addr: u64, ordering: Ordering, scope: Scope) -> W {
     let caller = std::panic::Location::caller();
-    switch(caller);
-    W::narrow(with(|engine| engine.atomic_load(&target::<W>(space, addr, ordering, scope, caller))))
+    if !switch(caller) {
+        return W::default();
+    }
+    let target = target::<W>(Direction::Read, space, addr, ordering, scope, caller);
+    W::narrow(with(|engine| engine.atomic_load(&target)))
 }
 
 /// Stores atomically.
 #[track_caller]
 pub fn atomic_store<W: Word>(space: Space, addr: u64, value: W, ordering: Ordering, scope: Scope) {
     let caller = std::panic::Location::caller();
-    switch(caller);
-    with(|engine| engine.atomic_store(&target::<W>(space, addr, ordering, scope, caller), value.widen()));
+    if switch(caller) {
+        let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
+        with(|engine| engine.atomic_store(&target, value.widen()));
+    }
 }
 
 /// Reads the newest value, stores what `f` makes of it, and returns the value read. `None` stores nothing, like a
@@ -112,8 +133,10 @@ pub fn atomic_update<W: Word>(
     f: impl FnOnce(W) -> Option<W>,
 ) -> W {
     let caller = std::panic::Location::caller();
-    switch(caller);
-    let target = target::<W>(space, addr, ordering, scope, caller);
+    if !switch(caller) {
+        return W::default();
+    }
+    let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
     let old = with(|engine| engine.update_begin(&target));
     let new = f(W::narrow(old)).map(Word::widen);
     with(|engine| engine.update_finish(&target, old, new));
@@ -134,10 +157,12 @@ fn volatile_target(address: u64, size: usize, operation: Operation, caller: Call
 }
 
 /// A volatile load: a relaxed atomic one of system scope. 16 bytes are two loads, as PTX vector accesses are.
-pub(super) fn volatile_load<T: Copy>(address: u64, caller: Caller) -> T {
-    switch(caller);
+pub(super) fn volatile_load<T: Plain>(address: u64, caller: Caller) -> T {
+    if !switch(caller) {
+        return zero();
+    }
     let size = size_of::<T>();
-    check_alignment(address, size, crate::fault::Direction::Read, caller);
+    check_alignment(address, size, Direction::Read, caller);
     let mut bytes = [0u8; 16];
     with(|engine| {
         for at in (0..size).step_by(8) {
@@ -147,17 +172,19 @@ pub(super) fn volatile_load<T: Copy>(address: u64, caller: Caller) -> T {
             bytes[at..at + piece].copy_from_slice(&word.to_le_bytes()[..piece]);
         }
     });
-    // SAFETY: `T` is at most 16 bytes, of which any bits are valid by the contract of `global_load`.
+    // SAFETY: `T` is at most 16 bytes, as `global_load` checks, and any bits are a `Plain` value.
     unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
 }
 
 /// A volatile store: a relaxed atomic one of system scope.
-pub(super) fn volatile_store<T: Copy>(address: u64, value: T, caller: Caller) {
-    switch(caller);
+pub(super) fn volatile_store<T: Plain>(address: u64, value: T, caller: Caller) {
+    if !switch(caller) {
+        return;
+    }
     let size = size_of::<T>();
-    check_alignment(address, size, crate::fault::Direction::Write, caller);
+    check_alignment(address, size, Direction::Write, caller);
     let mut bytes = [0u8; 16];
-    // SAFETY: `T` is at most 16 bytes and has no padding by the contract of `global_store`.
+    // SAFETY: `T` is at most 16 bytes, as `global_store` checks, and `Plain` values have no padding.
     unsafe { bytes.as_mut_ptr().cast::<T>().write_unaligned(value) };
     with(|engine| {
         for at in (0..size).step_by(8) {
@@ -170,7 +197,7 @@ pub(super) fn volatile_store<T: Copy>(address: u64, value: T, caller: Caller) {
     });
 }
 
-fn check_alignment(address: u64, size: usize, direction: crate::fault::Direction, caller: Caller) {
+fn check_alignment(address: u64, size: usize, direction: Direction, caller: Caller) {
     if !address.is_multiple_of(size as u64) {
         with(|engine| engine.misaligned(Space::Global, address, size, direction, caller));
     }

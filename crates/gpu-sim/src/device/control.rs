@@ -37,7 +37,7 @@ pub fn loop_tick() {
         }
         engine.quantum == 0
     });
-    if used_up {
+    if used_up == Some(true) {
         suspend();
     }
 }

@@ -3,6 +3,7 @@
 use std::panic::Location;
 
 use super::atomic::{volatile_load, volatile_store};
+use super::plain::{Plain, zero};
 use crate::engine::access::Access;
 use crate::engine::fiber::suspend;
 use crate::engine::on_thread;
@@ -31,18 +32,24 @@ pub enum Store {
     Volatile,
 }
 
-/// Loads a value of 1, 2, 4, 8 or 16 bytes, without padding, of which any bits are valid, from an address that is a
-/// multiple of its size.
+/// Loads a value of 1, 2, 4, 8 or 16 bytes from an address that is a multiple of its size.
+///
+/// Only [`Plain`] values: anything else could be forged from bytes.
+///
+/// ```compile_fail,E0277
+/// use gpu_sim::device::{Load, global_load};
+/// let forged: &str = global_load(1 << 40, Load::Weak);
+/// ```
 #[inline]
 #[track_caller]
-pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
+pub fn global_load<T: Plain>(addr: u64, kind: Load) -> T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
     if kind == Load::Volatile {
         return volatile_load(addr, caller);
     }
     let access = if kind == Load::ReadOnly { Access::ReadOnly } else { Access::Read };
-    let (value, used_up) = on_thread(caller, |engine| {
+    let Some((value, used_up)) = on_thread(caller, |engine| {
         let size = size_of::<T>();
         let Some((region, offset)) = engine.heap.locate(addr, size) else {
             engine.bad_address(addr, size, Direction::Read, caller)
@@ -53,7 +60,7 @@ pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
         if !region.is_written(offset, size) {
             engine.unwritten(Space::Global, addr, size, access, caller);
         }
-        // SAFETY: `locate` checked the bounds; any bits are a valid `T` by this function's contract.
+        // SAFETY: `locate` checked the bounds.
         let value: T = unsafe { region.read(offset) };
         if engine.observe {
             engine.observe_global(addr, size, access, fold(&value), caller);
@@ -63,7 +70,9 @@ pub fn global_load<T: Copy>(addr: u64, kind: Load) -> T {
             engine.expire(caller);
         }
         (value, engine.quantum == 0)
-    });
+    }) else {
+        return zero();
+    };
     if used_up {
         suspend();
     }
@@ -86,7 +95,7 @@ pub fn global_prefetch(addr: u64) {
 /// Stores a value; size and alignment as for [`global_load`].
 #[inline]
 #[track_caller]
-pub fn global_store<T: Copy>(addr: u64, value: T, kind: Store) {
+pub fn global_store<T: Plain>(addr: u64, value: T, kind: Store) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
     if kind == Store::Volatile {
@@ -110,7 +119,7 @@ pub fn global_store<T: Copy>(addr: u64, value: T, kind: Store) {
             engine.misaligned(Space::Global, addr, size, Direction::Write, caller);
         }
         region.mark_written(offset, size);
-        // SAFETY: `locate` checked the bounds; `T` has no padding by this function's contract.
+        // SAFETY: `locate` checked the bounds.
         engine.progressed |= unsafe { region.write(offset, value) };
         engine.quantum -= 1;
         if engine.quantum == 0 {
@@ -118,7 +127,7 @@ pub fn global_store<T: Copy>(addr: u64, value: T, kind: Store) {
         }
         engine.quantum == 0
     });
-    if used_up {
+    if used_up == Some(true) {
         suspend();
     }
 }

@@ -1,4 +1,4 @@
-//! Which thread this is.
+//! Which thread this is, and of which simulator.
 
 use crate::engine::with;
 
@@ -28,4 +28,11 @@ pub fn block_dim() -> [u32; 3] {
 #[track_caller]
 pub fn grid_dim() -> [u32; 3] {
     with(|engine| engine.geometry.grid)
+}
+
+/// [`Simulator::id`](crate::Simulator::id) of the simulator that runs the kernel.
+#[inline]
+#[track_caller]
+pub fn simulator() -> u64 {
+    with(|engine| engine.simulator)
 }

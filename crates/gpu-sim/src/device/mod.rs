@@ -3,6 +3,9 @@
 //! These functions work only inside [`Simulator::launch`](crate::Simulator::launch) and panic elsewhere. Each
 //! reports the line that called it, through `#[track_caller]`: wrappers pass that on.
 //!
+//! A fault ends its thread by unwinding it. In destructors that run then they have no effect and give zeros; a thread
+//! that catches the unwinding ends at the next call, and one that does so for ever ends the process.
+//!
 //! Linear thread number: `x + y * dx + z * dx * dy`; lane: that number modulo 32.
 
 mod async_copy;
@@ -10,6 +13,7 @@ mod atomic;
 mod control;
 mod global;
 mod index;
+mod plain;
 mod shared;
 mod sync;
 mod warp;
@@ -18,8 +22,9 @@ pub use async_copy::{cp_async, cp_async_commit, cp_async_wait};
 pub use atomic::{Ordering, Scope, Word, atomic_load, atomic_store, atomic_update};
 pub use control::{branch, clock64, globaltimer, loop_tick};
 pub use global::{Load, Store, global_load, global_prefetch, global_store};
-pub use index::{block_dim, block_idx, grid_dim, thread_idx};
-pub use shared::{shared_bytes, shared_load, shared_store};
+pub use index::{block_dim, block_idx, grid_dim, simulator, thread_idx};
+pub use plain::Plain;
+pub use shared::{shared_array, shared_byte, shared_bytes, shared_load, shared_store};
 pub use sync::{BarrierOp, barrier, barrier_reduce, fence};
 pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, matrix, redux, shuffle, sync_warp, vote};
 

@@ -2,7 +2,9 @@
 
 use std::panic::Location;
 
+use super::plain::{Plain, zero};
 use crate::engine::access::Access;
+use crate::engine::arrays::OFFSET_MASK;
 use crate::engine::fiber::suspend;
 use crate::engine::{on_thread, with};
 use crate::fault::{Direction, Space};
@@ -15,26 +17,39 @@ pub fn shared_bytes() -> u32 {
     with(|engine| engine.geometry.shared_bytes)
 }
 
+/// The array of so many bytes at a byte offset: an offset to take for that of its start. An access that leaves the
+/// array, at whatever distance from that one, is a fault, also where it arrives in another array. An array of no
+/// bytes is the rest of the memory.
+#[inline]
+#[track_caller]
+pub fn shared_array(offset: u32, bytes: u32) -> u32 {
+    on_thread(Location::caller(), |engine| engine.shared_array(offset, bytes)).unwrap_or(offset)
+}
+
+/// The byte offset that an offset in a [`shared_array`] stands for.
+#[inline]
+pub const fn shared_byte(offset: u32) -> u32 {
+    offset & OFFSET_MASK
+}
+
 /// Loads a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
 #[inline]
 #[track_caller]
-pub fn shared_load<T: Copy>(offset: u32) -> T {
+pub fn shared_load<T: Plain>(offset: u32) -> T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
-    let (value, used_up) = on_thread(caller, |engine| {
-        let (at, size) = (offset as usize, size_of::<T>());
-        if at + size > engine.block().shared.len() {
-            engine.bad_offset(offset, size, Direction::Read, caller);
-        }
-        if at % size != 0 {
-            engine.misaligned(Space::Shared, offset.into(), size, Direction::Read, caller);
+    let Some((value, used_up)) = on_thread(caller, |engine| {
+        let size = size_of::<T>();
+        let at = engine.shared_offset(offset, size, Direction::Read, caller);
+        if !at.is_multiple_of(size) {
+            engine.misaligned(Space::Shared, at as u64, size, Direction::Read, caller);
         }
         // Before the bytes count as unwritten: the copy into them is what is missing.
         engine.check_async(at, size, Direction::Read, caller);
         if !engine.block().shared.is_written(at, size) {
-            engine.unwritten(Space::Shared, offset.into(), size, Access::Read, caller);
+            engine.unwritten(Space::Shared, at as u64, size, Access::Read, caller);
         }
-        // SAFETY: in bounds as checked above; any bits are a valid `T` by this function's contract.
+        // SAFETY: in bounds as checked above.
         let value: T = unsafe { engine.block().shared.read(at) };
         if engine.observe {
             engine.observe_shared(at, size, Access::Read, fold(&value), caller);
@@ -44,7 +59,9 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
             engine.expire(caller);
         }
         (value, engine.quantum == 0)
-    });
+    }) else {
+        return zero();
+    };
     if used_up {
         suspend();
     }
@@ -54,16 +71,14 @@ pub fn shared_load<T: Copy>(offset: u32) -> T {
 /// Stores a value at a byte offset; sizes and alignment as for [`global_load`](super::global_load).
 #[inline]
 #[track_caller]
-pub fn shared_store<T: Copy>(offset: u32, value: T) {
+pub fn shared_store<T: Plain>(offset: u32, value: T) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
     let caller = Location::caller();
     let used_up = on_thread(caller, |engine| {
-        let (at, size) = (offset as usize, size_of::<T>());
-        if at + size > engine.block().shared.len() {
-            engine.bad_offset(offset, size, Direction::Write, caller);
-        }
-        if at % size != 0 {
-            engine.misaligned(Space::Shared, offset.into(), size, Direction::Write, caller);
+        let size = size_of::<T>();
+        let at = engine.shared_offset(offset, size, Direction::Write, caller);
+        if !at.is_multiple_of(size) {
+            engine.misaligned(Space::Shared, at as u64, size, Direction::Write, caller);
         }
         engine.check_async(at, size, Direction::Write, caller);
         if engine.observe {
@@ -71,7 +86,7 @@ pub fn shared_store<T: Copy>(offset: u32, value: T) {
         }
         let shared = &mut engine.block().shared;
         shared.mark_written(at, size);
-        // SAFETY: in bounds as checked above; `T` has no padding by this function's contract.
+        // SAFETY: in bounds as checked above.
         let changed = unsafe { shared.write(at, value) };
         engine.progressed |= changed;
         engine.quantum -= 1;
@@ -80,7 +95,7 @@ pub fn shared_store<T: Copy>(offset: u32, value: T) {
         }
         engine.quantum == 0
     });
-    if used_up {
+    if used_up == Some(true) {
         suspend();
     }
 }

@@ -18,7 +18,9 @@ pub enum BarrierOp {
 }
 
 fn arrive(operation: u32, predicate: bool, caller: Caller) -> u32 {
-    if !on_thread(caller, |engine| engine.arrive_barrier(operation, predicate, caller)) {
+    let arrived = on_thread(caller, |engine| engine.arrive_barrier(operation, predicate, caller));
+    let Some(completed) = arrived else { return 0 };
+    if !completed {
         suspend();
     }
     with(|engine| {
@@ -43,6 +45,7 @@ pub fn barrier_reduce(op: BarrierOp, predicate: bool) -> u32 {
 #[track_caller]
 pub fn fence(ordering: Ordering, scope: Scope) {
     let caller = Location::caller();
-    switch(caller);
-    with(|engine| engine.fence(ordering, scope, caller));
+    if switch(caller) {
+        with(|engine| engine.fence(ordering, scope, caller));
+    }
 }

@@ -55,7 +55,9 @@ pub enum Redux {
 }
 
 fn meet(kind: Kind, mask: u32, value: u64, operand: (u32, u32), caller: Caller) -> u64 {
-    if !on_thread(caller, |engine| engine.arrive_collective(kind, mask, value, operand, caller)) {
+    let arrived = on_thread(caller, |engine| engine.arrive_collective(kind, mask, value, operand, caller));
+    let Some(completed) = arrived else { return 0 };
+    if !completed {
         suspend();
     }
     with(|engine| {
@@ -79,7 +81,7 @@ pub fn shuffle(mask: u32, mode: Shuffle, value: u32, operand: u32, width: u32) -
         let allowed = "a power of two up to 32";
         let kind =
             FaultKind::InvalidOperand { operation: "shuffle", what: "width", value: width.into(), allowed };
-        with(|engine| engine.raise(kind, caller));
+        on_thread(caller, |engine| engine.raise(kind, caller));
     }
     let result = meet(Kind::Shuffle(mode), mask, value.into(), (operand, width), caller);
     (result as u32, result >> 32 != 0)
@@ -114,24 +116,27 @@ pub fn matrix<const N: usize, R>(
     let caller = Location::caller();
     let mut all = [0.0; OPERANDS];
     all[..N].copy_from_slice(&operands);
-    if !on_thread(caller, |engine| {
+    let arrived = on_thread(caller, |engine| {
         engine.bring(all, caller);
         engine.arrive_collective(Kind::Matrix, u32::MAX, 0, (0, 0), caller)
-    }) {
+    });
+    let Some(completed) = arrived else { return look(&|_, _| 0.0) };
+    if !completed {
         suspend();
     }
-    with(|engine| {
-        let brought = engine.brought();
-        look(&|lane, operand| brought[lane][operand])
-    })
+    // `look` may call device functions: the engine is not borrowed meanwhile.
+    let brought = with(|engine| engine.brought());
+    look(&|lane, operand| brought[lane][operand])
 }
 
 /// Lanes that are active together with this one. The simulator collects the lanes of the warp that reach this call
-/// while no other can run, and now and then splits them: hardware promises no more than that the caller is among them.
+/// while no other can run, and nearly always splits them: hardware promises no more than that the caller is among them.
 #[track_caller]
 pub fn active_mask() -> u32 {
     let caller = Location::caller();
-    with(|engine| engine.gather(caller));
+    if on_thread(caller, |engine| engine.gather(caller)).is_none() {
+        return 0;
+    }
     suspend();
     with(|engine| {
         let tid = engine.current.tid as usize;

@@ -100,12 +100,10 @@ impl Engine {
         if source > bytes {
             self.raise(refuse("source size", source, "at most the size"), caller);
         }
-        let (offset, size, source) = (shared as usize, bytes as usize, source as usize);
-        if offset + size > self.block().shared.len() {
-            self.bad_offset(shared, size, Direction::Write, caller);
-        }
-        if offset % size != 0 {
-            self.misaligned(Space::Shared, shared.into(), size, Direction::Write, caller);
+        let (size, source) = (bytes as usize, source as usize);
+        let offset = self.shared_offset(shared, size, Direction::Write, caller);
+        if !offset.is_multiple_of(size) {
+            self.misaligned(Space::Shared, offset as u64, size, Direction::Write, caller);
         }
         self.check_async(offset, size, Direction::Write, caller);
         let mut data = [0; 16];
@@ -132,7 +130,7 @@ impl Engine {
                 site,
                 operation: Operation::AsyncCopy,
                 size,
-                extra: shared,
+                extra: offset as u32,
                 address: global,
             });
         }
@@ -188,7 +186,7 @@ impl Engine {
     }
 
     /// Waits until at most `pending` of the thread's latest groups are under way: all older copies land.
-    pub(crate) fn copy_wait(&mut self, pending: u32, caller: Caller) {
+    pub(crate) fn copy_wait(&mut self, pending: u32) {
         let tid = self.current.tid;
         let block = self.block();
         let committed = block.copies.committed.get(tid as usize).copied().unwrap_or(0);
@@ -211,7 +209,7 @@ impl Engine {
                 // The copy is a write by this thread, at the line that started it.
                 let site = self.site(started);
                 if let Some(conflict) = self.check_shared(offset, bytes, Access::Write, site) {
-                    self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, caller);
+                    self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, started);
                 }
             }
         }
@@ -221,11 +219,9 @@ impl Engine {
     pub(crate) fn abandon_copies(&mut self) {
         let tid = self.current.tid;
         let block = self.block();
-        let Some(caller) = block.copies.copies.iter().find(|copy| copy.tid == tid).map(|copy| copy.caller)
-        else {
-            return;
-        };
-        block.copies.committed[tid as usize] += 1;
-        self.copy_wait(0, caller);
+        if block.copies.pending(tid) {
+            block.copies.committed[tid as usize] += 1;
+            self.copy_wait(0);
+        }
     }
 }

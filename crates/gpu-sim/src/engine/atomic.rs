@@ -124,9 +124,13 @@ impl Engine {
         for granule in granules.clone() {
             let Some(known) = shadow.cell(granule).atomic.checked_sub(1) else { continue };
             let location = self.locations.get(known);
-            conflict = conflict.or_else(|| location.before_atomic(&who, write, block_scope));
             if (location.offset, location.size) == (offset, size) {
+                conflict = conflict.or_else(|| location.before_atomic(&who, write, block_scope));
                 index = Some(known);
+            } else {
+                // Atomics of other bytes, some of which are these, are no more atomic to each other than plain
+                // accesses.
+                conflict = conflict.or_else(|| location.before_plain(&who, write));
             }
         }
         let index = index.unwrap_or_else(|| {

@@ -72,8 +72,9 @@ pub(crate) struct Warp {
     /// Whether it is in the scheduler's list.
     pub(crate) queued: bool,
     pub(crate) collectives: Vec<Collective>,
-    /// Of matrix operations: what lanes are bringing, and what they brought to the last one. Empty before the first.
-    pub(crate) operands: Vec<[Operands; WARP as usize]>,
+    /// Of matrix operations: what lanes are bringing, and what they brought to the last one.
+    pub(crate) bringing: Option<Rc<[Operands; WARP as usize]>>,
+    pub(crate) brought: Option<Rc<[Operands; WARP as usize]>>,
 }
 
 /// The barrier of a block.

@@ -1,5 +1,7 @@
 //! Warp collectives: lanes that name each other in a mask meet, exchange, and go on.
 
+use std::rc::Rc;
+
 use super::block::Status;
 use super::sync::same_place;
 use super::{Caller, Engine};
@@ -192,16 +194,13 @@ impl Engine {
             };
             self.raise(kind, caller);
         }
-        if warp.operands.is_empty() {
-            warp.operands = vec![[[0.0; OPERANDS]; WARP as usize]; 2];
-        }
-        warp.operands[0][lane as usize] = operands;
+        Rc::make_mut(warp.bringing.get_or_insert_default())[lane as usize] = operands;
     }
 
     /// What all lanes brought to the matrix operation that this one has come back from.
-    pub(crate) fn brought(&mut self) -> &[Operands; WARP as usize] {
+    pub(crate) fn brought(&mut self) -> Rc<[Operands; WARP as usize]> {
         let (number, slot) = (self.warp(), self.current.slot);
-        &self.blocks[slot].warps[number].operands[1]
+        self.blocks[slot].warps[number].brought.clone().expect("the operation has completed")
     }
 
     fn complete_collective(&mut self, number: usize, open: usize, caller: Caller) {
@@ -210,7 +209,7 @@ impl Engine {
         let collective = warp.collectives.swap_remove(open);
         if collective.kind == Kind::Matrix {
             // Lanes may bring the next operands before others have looked at these: so those go elsewhere.
-            warp.operands.swap(0, 1);
+            std::mem::swap(&mut warp.bringing, &mut warp.brought);
         }
         let first = number * WARP as usize;
         for lane in (0..WARP).filter(|lane| collective.needed >> lane & 1 == 1) {
@@ -304,8 +303,8 @@ impl Engine {
         block.warps[number].gathering |= 1 << lane;
     }
 
-    /// No other lane of the warp can come: those waiting at one call site are active together. Now and then the
-    /// seed splits them, because hardware may.
+    /// No other lane of the warp can come: those waiting at one call site are active together. Nearly always the seed
+    /// splits them, because hardware may, and a kernel that takes the mask for the lanes of a branch is then found.
     pub(crate) fn resolve_gather(&mut self, slot: usize, number: usize) {
         let first = number * WARP as usize;
         let mut left = std::mem::take(&mut self.blocks[slot].warps[number].gathering);
@@ -322,7 +321,7 @@ impl Engine {
                     together |= 1 << lane;
                 }
             }
-            if self.rng.one_in(8) {
+            if !self.rng.one_in(32) {
                 let split = together & self.rng.next() as u32;
                 together = if split == 0 { together } else { split };
             }

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, Once, PoisonError};
@@ -14,7 +15,6 @@ use corosensei::{Coroutine, Yielder};
 
 use super::block::NO_FIBER;
 use super::scheduler::Next;
-use super::unwritten::Park;
 use super::{Abort, Caller, with};
 use crate::config::Config;
 use crate::fault::{FaultKind, Site};
@@ -55,7 +55,9 @@ impl Drop for Reserved {
 type Link = Cell<*const Yielder<(), ()>>;
 
 struct Fiber {
-    coroutine: Coroutine<(), (), (), DefaultStack>,
+    coroutine: ManuallyDrop<Coroutine<(), (), (), DefaultStack>>,
+    /// No thread is suspended on it.
+    idle: bool,
     /// The coroutine's end of the connection, once it has run.
     link: Box<Link>,
     /// Threads must not use the stack below this address.
@@ -64,9 +66,16 @@ struct Fiber {
 
 impl Drop for Fiber {
     fn drop(&mut self) {
+        // What is suspended on it may be borrowed by others: that stack stays.
+        if !self.idle {
+            return;
+        }
         ALIVE.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: a fiber is dropped only while it is idle: its root frame owns nothing that needs dropping.
-        unsafe { self.coroutine.force_reset() }
+        // SAFETY: the fiber is idle: its root frame owns nothing that needs dropping. It is dropped here only.
+        unsafe {
+            self.coroutine.force_reset();
+            ManuallyDrop::drop(&mut self.coroutine);
+        }
     }
 }
 
@@ -82,8 +91,10 @@ thread_local! {
     static POOL: RefCell<Pool> = RefCell::default();
     /// The running thread's end of its fiber's connection.
     static LINK: Cell<*const Yielder<(), ()>> = const { Cell::new(std::ptr::null()) };
-    /// Where and why the running thread panicked.
+    /// Where the running thread panicked.
     static PANIC: RefCell<Option<Site>> = const { RefCell::new(None) };
+    /// A fiber runs on this OS thread.
+    static ON_FIBER: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Pool {
@@ -98,9 +109,9 @@ impl Pool {
 
     /// Puts the pool back, with all its fibers idle.
     pub(crate) fn give(mut self) {
-        debug_assert_eq!(self.idle.len(), self.fibers.len());
         let surplus = ALIVE.load(Ordering::Relaxed).saturating_sub(KEPT);
         self.fibers.truncate(self.fibers.len().saturating_sub(surplus));
+        self.fibers.retain(|fiber| fiber.idle);
         let kept = self.fibers.len() as u32;
         self.idle = (0..kept).collect();
         POOL.replace(self);
@@ -114,8 +125,7 @@ impl Pool {
         let link: Box<Link> = Box::new(Cell::new(std::ptr::null()));
         let own = std::ptr::from_ref(&*link);
         let stack = DefaultStack::new(self.stack_bytes)?;
-        let reserve = Config::STACK_RESERVE.min(self.stack_bytes / 2);
-        let stack_limit = stack.base().get() - self.stack_bytes + reserve;
+        let stack_limit = stack.base().get() - self.stack_bytes + Config::STACK_RESERVE;
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: the box outlives the coroutine, which it lies beside.
             unsafe { (*own).set(std::ptr::from_ref(yielder)) };
@@ -126,51 +136,53 @@ impl Pool {
             }
         });
         ALIVE.fetch_add(1, Ordering::Relaxed);
-        self.fibers.push(Fiber { coroutine, link, stack_limit });
+        self.fibers.push(Fiber { coroutine: ManuallyDrop::new(coroutine), idle: true, link, stack_limit });
         Ok(self.fibers.len() as u32 - 1)
     }
 
-    /// Runs a fiber until it suspends; says whether it is idle after that.
-    pub(crate) fn resume(&mut self, fiber: u32) -> bool {
-        let Fiber { coroutine, link, stack_limit } = &mut self.fibers[fiber as usize];
+    /// Runs a fiber until it suspends.
+    pub(crate) fn resume(&mut self, fiber: u32) {
+        let Fiber { coroutine, idle, link, stack_limit } = &mut self.fibers[fiber as usize];
         LINK.set(link.get());
-        with(|engine| {
-            engine.scheduler.fiber = fiber;
-            engine.stack_limit = *stack_limit;
-        });
+        with(|engine| engine.enter_fiber(fiber, *stack_limit));
+        *idle = false;
+        ON_FIBER.set(true);
         let _ = coroutine.resume(());
-        let idle = with(|engine| engine.scheduler.fiber == NO_FIBER);
-        if idle {
+        ON_FIBER.set(false);
+        *idle = with(|engine| engine.scheduler.fiber == NO_FIBER);
+        if *idle {
             self.idle.push(fiber);
         }
-        idle
     }
 }
 
 /// Runs the current thread, and after it others as long as they have not started.
 fn run_threads() {
     loop {
-        let body = with(|engine| engine.body());
+        let body = with(|engine| {
+            engine.begin_thread();
+            engine.body()
+        });
         let result = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: the body outlives the launch, and the launch this call.
             unsafe { (*body)() };
             with(|engine| {
-                if engine.exit_matters() {
+                if !engine.ended && engine.exit_matters() {
                     engine.check_exit();
                 }
             });
         }));
-        let next = with(|engine| {
-            if let Err(payload) = result {
-                if payload.is::<Park>() {
-                    return engine.pick();
-                }
-                engine.thread_panicked(payload);
-                return Next::Over;
-            }
-            engine.finish_thread();
-            engine.pick()
+        // The payload of an end that the thread did not cause itself, or has caught before, says nothing.
+        let message = result.err().and_then(|payload| {
+            let caused = with(|engine| {
+                let before = engine.ended;
+                engine.end_thread();
+                !before
+            });
+            let message = message_of(payload);
+            caused.then_some(message)
         });
+        let next = with(|engine| engine.close_thread(message));
         if next != Next::Fresh {
             with(|engine| {
                 engine.scheduler.next = next;
@@ -181,7 +193,8 @@ fn run_threads() {
     }
 }
 
-/// Gives way to whoever the scheduler picks. The current thread is filed already.
+/// Gives way to whoever the scheduler picks. The current thread is filed already, and does not unwind: destructors
+/// wait for nothing.
 #[inline(never)]
 pub(crate) fn suspend() {
     let again = with(|engine| {
@@ -198,28 +211,40 @@ pub(crate) fn suspend() {
     let link = LINK.get();
     // SAFETY: set by the fiber that runs, when it was resumed; its yielder lives as long as its stack.
     unsafe { (*link).suspend(()) };
-    if with(|engine| engine.aborting) && !std::thread::panicking() {
+    let over = with(|engine| {
+        if engine.aborting {
+            engine.end_thread();
+        }
+        engine.aborting
+    });
+    if over {
         resume_unwind(Box::new(Abort));
     }
 }
 
+/// The message of a panic. Dropping its payload runs the kernel's code, which may panic again.
+#[cold]
+fn message_of(payload: Box<dyn Any + Send>) -> String {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a value that is no string".into());
+    std::mem::forget(catch_unwind(AssertUnwindSafe(|| drop(payload))));
+    message
+}
+
 impl super::Engine {
-    /// The current thread's body ended in a panic: ours, which ends the launch, or its own.
-    #[cold]
-    fn thread_panicked(&mut self, payload: Box<dyn Any + Send>) {
-        let (slot, tid) = (self.current.slot, self.current.tid);
-        self.blocks[slot].threads[tid as usize].fiber = NO_FIBER;
-        if payload.is::<Abort>() {
-            return;
+    /// The current thread is over: by itself, by a panic of its own with this message, or ended before.
+    fn close_thread(&mut self, panicked: Option<String>) -> Next {
+        if let Some(message) = panicked {
+            let mut details = self.details(FaultKind::Panic { message }, None, self.current.gid);
+            details.site = PANIC.take();
+            self.set_fault(details);
+        } else if !self.ended {
+            self.finish_thread();
         }
-        let message = payload
-            .downcast_ref::<&str>()
-            .map(ToString::to_string)
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a value that is no string".into());
-        let mut details = self.details(FaultKind::Panic { message }, None, self.current.gid);
-        details.site = PANIC.take();
-        self.set_fault(details);
+        self.pick()
     }
 
     /// The current thread is about to leave the kernel while others may wait for it.
@@ -248,7 +273,7 @@ pub(crate) fn install_hook() {
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if super::inside() && with(|engine| engine.scheduler.fiber != NO_FIBER) {
+            if ON_FIBER.get() {
                 PANIC.set(info.location().map(Into::into));
             } else {
                 before(info);

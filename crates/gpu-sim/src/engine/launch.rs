@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::ptr::null_mut;
 
+use super::arrays::Arrays;
 use super::block::{Block, NO_FIBER};
 use super::counts::Tally;
 use super::fiber::{Pool, Reserved, install_hook};
 use super::scheduler::{Next, Scheduler};
-use super::{CURRENT, Current, Engine, Sites, inside};
+use super::{CURRENT, Current, Engine, Sites};
 use crate::config::{Config, Record};
 use crate::fault::{Fault, FaultDetails, FaultKind};
 use crate::geometry::{Geometry, Kernel, WARP, unflatten};
@@ -41,12 +42,13 @@ impl Drop for Installed {
     }
 }
 
-/// Runs a kernel. The heap is given back whatever happens.
+/// Runs a kernel, on the simulator with this number, that was compiled for blocks of at most `max_threads`. The heap
+/// is given back whatever happens.
 pub(crate) fn launch(
     heap: &mut Heap,
     config: Config,
-    kernel: Kernel<'_>,
-    geometry: Geometry,
+    (kernel, simulator): (Kernel<'_>, u64),
+    (geometry, max_threads): (Geometry, u32),
     generation: u32,
     body: &(dyn Fn() + Sync),
 ) -> Result<Report, Fault> {
@@ -61,10 +63,11 @@ pub(crate) fn launch(
             seed: config.seed,
             other: None,
             waiters: Vec::new(),
+            after: None,
         })
     };
-    assert!(!inside(), "a kernel cannot launch another: Simulator::launch was called inside one");
-    geometry.check(&config).map_err(fault)?;
+    config.check().map_err(fault)?;
+    geometry.check(&config, max_threads).map_err(fault)?;
     install_hook();
     let (per_block, blocks) = (geometry.threads_per_block(), geometry.blocks());
     let mut rng = Rng::new(config.seed);
@@ -100,7 +103,9 @@ pub(crate) fn launch(
         record: config.record,
         heap: std::mem::take(heap),
         blocks: places,
+        simulator,
         geometry,
+        arrays: Arrays::default(),
         per_block,
         coordinates: (0..per_block).map(|tid| unflatten(tid, geometry.block)).collect(),
         config: Config { quantum: config.quantum.max(1), ..config },
@@ -109,6 +114,10 @@ pub(crate) fn launch(
         parked: None,
         sources: HashMap::new(),
         stack_limit: 0,
+        fiber_limit: 0,
+        ended: false,
+        calls_after_end: 0,
+        launched_in_panic: std::thread::panicking(),
         sets: ReadSets::default(),
         locations: Locations::default(),
         tally: Tally::new(config.caches.filter(|_| full).map(|device| Hierarchy::new(&device, &geometry))),
@@ -120,6 +129,7 @@ pub(crate) fn launch(
     };
     let outcome = run(&mut engine, config.stack_bytes);
     engine.heap.trim_shadows(SHADOW_KEPT);
+    engine.heap.end(&format!("`{}` ({})", engine.kernel.0, engine.kernel.1));
     *heap = std::mem::take(&mut engine.heap);
     outcome.map_err(|error| {
         fault(FaultKind::Panic { message: format!("no stack for a simulated thread: {error}") })
@@ -157,7 +167,7 @@ fn run(engine: &mut Engine, stack_bytes: usize) -> std::io::Result<()> {
         pool.resume(fiber);
         next = engine_now().scheduler.next;
     }
-    // After a fault, suspended threads unwind, so that their fibers are free again.
+    // After a fault, suspended threads unwind, so that their fibers are free again: ended ones are not suspended.
     engine_now().aborting = true;
     for slot in 0..engine_now().blocks.len() {
         for tid in 0..engine_now().per_block {

@@ -1,6 +1,7 @@
 //! The running launch: who runs, what each knows, what happened.
 
 pub(crate) mod access;
+pub(crate) mod arrays;
 pub(crate) mod asynchronous;
 pub(crate) mod atomic;
 pub(crate) mod block;
@@ -14,9 +15,10 @@ pub(crate) mod unwritten;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::panic::Location;
+use std::panic::{Location, resume_unwind};
 use std::ptr::null_mut;
 
+use arrays::Arrays;
 use block::Block;
 use counts::Tally;
 use scheduler::Scheduler;
@@ -24,7 +26,7 @@ use unwritten::Parked;
 
 use crate::clock::Who;
 use crate::config::{Config, Record};
-use crate::fault::{Direction, Fault, FaultDetails, FaultKind, OtherAccess, Space, Waiter};
+use crate::fault::{Direction, Fault, FaultDetails, FaultKind, OtherAccess, Site, Space, Waiter};
 use crate::geometry::{Geometry, WARP, unflatten};
 use crate::memory::alloc::Heap;
 use crate::memory::history::Locations;
@@ -41,6 +43,9 @@ thread_local! {
 
 /// The payload that unwinds a fiber when its launch has ended with a fault.
 pub(crate) struct Abort;
+
+/// The most device functions that a thread calls after its end, from destructors or after it caught that.
+const CALLS_AFTER_END: u32 = 1 << 20;
 
 /// The running thread.
 #[derive(Clone, Copy, Default)]
@@ -72,7 +77,10 @@ pub(crate) struct Engine {
     pub(crate) record: Record,
     pub(crate) heap: Heap,
     pub(crate) blocks: Vec<Block>,
+    /// The number of the simulator.
+    pub(crate) simulator: u64,
     pub(crate) geometry: Geometry,
+    arrays: Arrays,
     /// Threads of a block, and the coordinates of each.
     pub(crate) per_block: u32,
     pub(crate) coordinates: Vec<[u32; 3]>,
@@ -83,8 +91,16 @@ pub(crate) struct Engine {
     pub(crate) parked: Option<Parked>,
     /// Global memory that `cp.async` copies under way may still read: how many, per 16 bytes.
     pub(crate) sources: HashMap<u64, u32>,
-    /// The running thread's stack must not reach below this address.
-    pub(crate) stack_limit: usize,
+    /// The running thread's stack must not reach below this address: above all others once the thread has ended.
+    stack_limit: usize,
+    /// The same, of the fiber that runs.
+    fiber_limit: usize,
+    /// The running thread goes no further: it unwinds, or has caught that, and nothing it calls has an effect.
+    pub(crate) ended: bool,
+    /// Device functions called since.
+    calls_after_end: u32,
+    /// The launch was made while its OS thread unwound: that a panic is under way says nothing of the running thread.
+    launched_in_panic: bool,
     pub(crate) sets: ReadSets,
     pub(crate) locations: Locations,
     pub(crate) tally: Tally,
@@ -109,16 +125,19 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Engine) -> R) -> R {
     f(unsafe { &mut *engine })
 }
 
-/// [`with`] for device functions: they also see to it that the thread's stack lasts.
+/// [`with`] for device functions: they also see to it that the thread's stack lasts. `None`, without effect, in a
+/// thread that unwinds: a destructor can neither wait nor end the launch.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn on_thread<R>(caller: Caller, f: impl FnOnce(&mut Engine) -> R) -> R {
+pub(crate) fn on_thread<R>(caller: Caller, f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    let panicking = std::thread::panicking();
     with(|engine| {
         let here = 0u8;
-        if (&raw const here).addr() < engine.stack_limit {
-            engine.stack_overflow(caller);
+        let low = (&raw const here).addr() < engine.stack_limit;
+        if (low || panicking) && !engine.may_go_on(low, panicking, caller) {
+            return None;
         }
-        f(engine)
+        Some(f(engine))
     })
 }
 
@@ -196,6 +215,7 @@ impl Engine {
             seed: self.config.seed,
             other: None,
             waiters: Vec::new(),
+            after: None,
         }
     }
 
@@ -207,19 +227,64 @@ impl Engine {
         self.raise_details(details)
     }
 
+    /// Whether a device function does what it is called for: not in a thread that unwinds. One that has caught its
+    /// end ends again, and one whose stack is used up ends here.
     #[cold]
     #[inline(never)]
-    fn stack_overflow(&mut self, caller: Caller) -> ! {
-        let bytes = self.config.stack_bytes as u64;
-        self.raise(FaultKind::StackOverflow { bytes }, caller)
+    fn may_go_on(&mut self, low: bool, panicking: bool, caller: Caller) -> bool {
+        let unwinds = panicking && !self.launched_in_panic;
+        if !unwinds && !self.ended {
+            if low {
+                let bytes = self.config.stack_bytes as u64;
+                self.raise(FaultKind::StackOverflow { bytes }, caller);
+            }
+            return true;
+        }
+        self.calls_after_end += 1;
+        if self.calls_after_end > CALLS_AFTER_END {
+            self.never_ends(caller);
+        }
+        if !unwinds {
+            resume_unwind(Box::new(Abort));
+        }
+        false
+    }
+
+    /// A thread that catches its end for ever: its frames may hold what others borrow, so that the launch can neither
+    /// leave them nor return.
+    fn never_ends(&self, caller: Caller) -> ! {
+        let Site { file, line, column } = caller.into();
+        eprintln!("gpu-sim: a thread that has ended catches that, or its destructors wait, without end");
+        eprintln!("  at {file}:{line}:{column}");
+        if let Some(fault) = &self.fault {
+            eprintln!("{fault}");
+        }
+        std::process::abort()
+    }
+
+    /// The running thread goes no further.
+    pub(crate) fn end_thread(&mut self) {
+        (self.ended, self.stack_limit) = (true, usize::MAX);
+    }
+
+    /// Another thread runs from here on, on a fiber whose stack must not reach below an address.
+    pub(crate) fn begin_thread(&mut self) {
+        (self.ended, self.calls_after_end, self.stack_limit) = (false, 0, self.fiber_limit);
+    }
+
+    /// Its thread and those after it must not use the stack below this address.
+    pub(crate) fn enter_fiber(&mut self, fiber: u32, limit: usize) {
+        (self.scheduler.fiber, self.fiber_limit) = (fiber, limit);
+        self.begin_thread();
     }
 
     #[cold]
     #[inline(never)]
     pub(crate) fn raise_details(&mut self, details: FaultDetails) -> ! {
         self.set_fault(details);
+        self.end_thread();
         // Not `panic!`: the hook must not print. The root of the fiber catches it.
-        std::panic::resume_unwind(Box::new(Abort))
+        resume_unwind(Box::new(Abort))
     }
 
     /// Ends the launch with a fault, without unwinding the caller. The first fault counts.

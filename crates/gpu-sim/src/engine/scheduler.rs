@@ -121,6 +121,8 @@ impl Scheduler {
         rng: &mut Rng,
     ) -> Self {
         let (waiting, shuffled) = Waiting::new(blocks, config.block_order, rng);
+        // Room for the sums that it is part of.
+        let spin_budget = config.spin_budget.min(u64::MAX / 4);
         let step_budget = config.steps_per_thread.saturating_mul(threads).saturating_add(config.step_base);
         Self {
             ready: Vec::new(),
@@ -136,9 +138,9 @@ impl Scheduler {
             switches: 0,
             steps: 0,
             progress_at: 0,
-            look_at: config.spin_budget.min(step_budget),
+            look_at: spin_budget.min(step_budget),
             step_budget,
-            spin_budget: config.spin_budget,
+            spin_budget,
             seen: None,
             news: false,
             resident: 0,
@@ -192,7 +194,7 @@ impl Engine {
 
     /// Makes another thread the current one. The present one is already filed: runnable, waiting or finished.
     pub(crate) fn pick(&mut self) -> Next {
-        if self.fault().is_some() {
+        if self.aborting || self.fault().is_some() {
             return Next::Over;
         }
         let (mut slot, mut number) = (self.current.slot, self.warp());

@@ -71,6 +71,7 @@ impl Engine {
         let tid = self.current.tid as usize;
         let thread = &mut self.block().threads[tid];
         (thread.status, thread.site) = (Status::Parked, Some(caller));
+        self.end_thread();
         resume_unwind(Box::new(Park))
     }
 

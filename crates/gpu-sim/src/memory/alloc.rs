@@ -1,38 +1,64 @@
 //! Global memory: allocations named by the upper bits of their address.
 
+use std::sync::Arc;
+
 use super::Region;
 use crate::fault::{Direction, FaultKind, Space};
 
 /// Bits of an address that are the offset within an allocation.
 const OFFSET_BITS: u32 = 40;
 const OFFSET_MASK: u64 = (1 << OFFSET_BITS) - 1;
-/// Allocations that 24 bits can number.
-const MOST: usize = (1 << (64 - OFFSET_BITS)) - 2;
+/// What numbers allocations: the 24 bits above the offset.
+const NUMBERS: u64 = (1 << (64 - OFFSET_BITS)) - 1;
+/// Allocations that they can number.
+const MOST: usize = NUMBERS as usize - 1;
 
-/// All allocations of a simulator. The n-th begins at address `(n + 1) << 40`: an offset runs off its own
-/// allocation long before it reaches another's.
+/// All allocations of a simulator. The n-th begins at address `(n + 1) << 40`, further on where its range does: an
+/// offset runs off its own allocation long before it reaches another's.
 #[derive(Default)]
 pub(crate) struct Heap {
+    /// Numbers before the first allocation's.
+    first: u64,
     /// `None` once freed.
     regions: Vec<Option<Region>>,
     used: usize,
 }
 
 impl Heap {
-    pub(crate) fn alloc(&mut self, bytes: usize, limit: usize) -> Result<u64, FaultKind> {
-        let free = limit - self.used;
+    /// No allocations, the first of which will have this many numbers before it.
+    pub(crate) fn new(first: u64) -> Self {
+        Self { first: first % NUMBERS, ..Self::default() }
+    }
+
+    /// The allocation that an address has the number of. Number 0 is no allocation's.
+    #[inline]
+    fn index(&self, address: u64) -> usize {
+        let number = (address >> OFFSET_BITS).wrapping_sub(1);
+        // Numbers go round.
+        let ahead = if number >= self.first { number } else { number.wrapping_add(NUMBERS) };
+        ahead.wrapping_sub(self.first) as usize
+    }
+
+    /// `written`: the zeros that memory begins with count as written.
+    pub(crate) fn alloc(&mut self, bytes: usize, limit: usize, written: bool) -> Result<u64, FaultKind> {
+        // The limit can have been lowered since.
+        let free = limit.saturating_sub(self.used);
         let none = FaultKind::OutOfMemory { asked: bytes as u64, free: free as u64, total: limit as u64 };
         if bytes > free || bytes as u64 > OFFSET_MASK >> 1 || self.regions.len() >= MOST {
             return Err(none);
         }
-        let region = Region::new(bytes).ok_or(none)?;
+        let mut region = Region::new(bytes).ok_or(none)?;
+        if written {
+            region.mark_range(0, bytes);
+        }
         self.regions.push(Some(region));
         self.used += bytes;
-        Ok((self.regions.len() as u64) << OFFSET_BITS)
+        let number = (self.first + self.regions.len() as u64 - 1) % NUMBERS;
+        Ok((number + 1) << OFFSET_BITS)
     }
 
     pub(crate) fn free(&mut self, address: u64) -> Result<(), FaultKind> {
-        let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
+        let index = self.index(address);
         match self.regions.get_mut(index) {
             Some(slot) if address & OFFSET_MASK == 0 && slot.is_some() => {
                 self.used -= slot.take().map_or(0, |region| region.len());
@@ -45,17 +71,17 @@ impl Heap {
     /// The region and offset of an access that lies inside a live allocation.
     #[inline]
     pub(crate) fn locate(&mut self, address: u64, bytes: usize) -> Option<(&mut Region, usize)> {
-        let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
+        let index = self.index(address);
         let offset = (address & OFFSET_MASK) as usize;
         let region = self.regions.get_mut(index)?.as_mut()?;
-        (offset + bytes <= region.len()).then_some((region, offset))
+        (bytes <= region.len().checked_sub(offset)?).then_some((region, offset))
     }
 
     /// Why `locate` found nothing.
     #[cold]
     pub(crate) fn explain(&self, address: u64, bytes: usize, direction: Direction) -> FaultKind {
         let bytes = bytes as u64;
-        let index = (address >> OFFSET_BITS).wrapping_sub(1) as usize;
+        let index = self.index(address);
         let offset = address & OFFSET_MASK;
         // The upper half of an allocation's addresses is what negative indices of the next one reach.
         if offset > OFFSET_MASK >> 1
@@ -86,6 +112,12 @@ impl Heap {
         }
     }
 
+    /// Ends a launch: memory with unwritten bytes remembers which kernel could have written them.
+    pub(crate) fn end(&mut self, kernel: &str) {
+        let kernel: Arc<str> = kernel.into();
+        self.regions.iter_mut().flatten().for_each(|region| region.end_launch(&kernel));
+    }
+
     /// Shadow pages are kept between launches only up to a bound.
     pub(crate) fn trim_shadows(&mut self, bytes: usize) {
         let mut kept = 0;
@@ -93,6 +125,32 @@ impl Heap {
             kept += region.shadow.bytes();
             if kept > bytes {
                 region.shadow.clear();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_round_and_zero_is_nobodys() {
+        for first in [0, 1, 5 << 18, NUMBERS - 2, NUMBERS - 1, NUMBERS, NUMBERS + 3] {
+            let mut heap = Heap::new(first);
+            let addresses: Vec<u64> = (0..5).map(|_| heap.alloc(8, 100, false).unwrap()).collect();
+            for (index, &address) in addresses.iter().enumerate() {
+                assert!(address != 0 && address % (1 << OFFSET_BITS) == 0);
+                assert_eq!(heap.index(address), index, "{first}");
+                assert!(heap.locate(address, 8).is_some());
+            }
+            for wild in [
+                0,
+                7,
+                addresses[0].wrapping_sub(1 << OFFSET_BITS),
+                addresses[4].wrapping_add(1 << OFFSET_BITS),
+            ] {
+                assert!(heap.locate(wild, 1).is_none(), "{first} {wild:#x}");
             }
         }
     }

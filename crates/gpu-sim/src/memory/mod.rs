@@ -2,103 +2,100 @@
 
 pub(crate) mod alloc;
 pub(crate) mod history;
+pub(crate) mod range;
 pub(crate) mod runs;
 pub(crate) mod shadow;
+mod zeroed;
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::NonNull;
+use std::sync::Arc;
 
+use crate::device::Plain;
 use shadow::Shadow;
-
-/// Zeroed bytes from the system, which hands out large ones untouched, and whose lack is an answer, not an abort.
-struct Bytes {
-    start: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: a `Bytes` owns its memory as a `Vec<u8>` does.
-unsafe impl Send for Bytes {}
-
-impl Bytes {
-    /// Room past the end, so that a copy of a whole machine word never leaves the allocation.
-    const PAD: usize = 16;
-
-    fn layout(len: usize) -> Option<Layout> {
-        Layout::from_size_align(len.checked_add(Self::PAD)?, 64).ok()
-    }
-
-    fn zeroed(len: usize) -> Option<Self> {
-        let layout = Self::layout(len)?;
-        // SAFETY: the layout is at least PAD bytes long.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Self { start, len })
-    }
-}
-
-impl Drop for Bytes {
-    fn drop(&mut self) {
-        let layout = Self::layout(self.len).expect("it was allocated with this layout");
-        // SAFETY: allocated in `zeroed` with the same layout.
-        unsafe { dealloc(self.start.as_ptr(), layout) }
-    }
-}
+use zeroed::Zeroed;
 
 /// One allocation of global memory, or the shared memory of one block.
 pub(crate) struct Region {
-    data: Bytes,
-    /// One bit per byte; empty when all bytes are written.
-    written: Vec<u64>,
+    data: Zeroed<u8>,
+    /// One bit per byte; none when all bytes are written.
+    written: Option<Zeroed<u64>>,
+    /// The running kernel has written some of them.
+    touched: bool,
+    /// The last kernel that wrote here; as long as none has, the last one that ran.
+    kernel: Option<Arc<str>>,
+    /// Some kernel has written here.
+    of_kernel: bool,
     pub(crate) shadow: Shadow,
 }
 
 impl Region {
     /// `len` never-written bytes, or `None` when the system has none left.
     pub(crate) fn new(len: usize) -> Option<Self> {
-        let mut written = Vec::new();
-        written.try_reserve_exact(len.div_ceil(64)).ok()?;
-        written.resize(len.div_ceil(64), 0);
-        Some(Self { data: Bytes::zeroed(len)?, written, shadow: Shadow::default() })
+        let written = Some(Zeroed::new(len.div_ceil(64))?);
+        let (data, shadow) = (Zeroed::new(len)?, Shadow::default());
+        Some(Self { data, written, touched: false, kernel: None, of_kernel: false, shadow })
+    }
+
+    /// The kernel that could have written what is unwritten.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
+    }
+
+    /// A launch has ended.
+    pub(super) fn end_launch(&mut self, kernel: &Arc<str>) {
+        let touched = std::mem::take(&mut self.touched);
+        if self.written.is_some() && (touched || !self.of_kernel) {
+            self.kernel = Some(kernel.clone());
+            self.of_kernel |= touched;
+        }
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.data.len
+        self.data.len()
     }
 
     /// Forgets which bytes were written (shared memory of a new block).
     pub(crate) fn unwrite(&mut self) {
-        self.written.clear();
-        self.written.resize(self.len().div_ceil(64), 0);
+        self.holes(0).fill(0);
+    }
+
+    /// Which bytes are written, `full` in each word where all are.
+    fn holes(&mut self, full: u64) -> &mut [u64] {
+        let words = self.len().div_ceil(64);
+        self.written.get_or_insert_with(|| {
+            let mut written = Zeroed::new(words).expect("a 64th of the memory that there is already");
+            written.fill(full);
+            written
+        })
     }
 
     /// Whether `size` bytes at `offset` are written; `size` is a power of two up to 16 and divides `offset`.
     #[inline]
     pub(crate) fn is_written(&self, offset: usize, size: usize) -> bool {
-        match self.written.get(offset / 64) {
+        match &self.written {
             None => true,
-            Some(word) => {
+            Some(written) => {
                 let mask = ((1u64 << size) - 1) << (offset % 64);
-                word & mask == mask
+                written[offset / 64] & mask == mask
             }
         }
     }
 
-    /// Marks bytes as written, under the same conditions.
+    /// Marks bytes as written by the running kernel, under the same conditions.
     #[inline]
     pub(crate) fn mark_written(&mut self, offset: usize, size: usize) {
-        if let Some(word) = self.written.get_mut(offset / 64) {
-            *word |= ((1u64 << size) - 1) << (offset % 64);
+        if let Some(written) = &mut self.written {
+            written[offset / 64] |= ((1u64 << size) - 1) << (offset % 64);
+            self.touched = true;
         }
     }
 
     /// Whether a whole range is written; returns the first byte that is not.
     pub(crate) fn first_unwritten(&self, offset: usize, len: usize) -> Option<usize> {
-        if self.written.is_empty() {
-            return None;
-        }
+        let written = self.written.as_deref()?;
         let mut at = offset;
         while at < offset + len {
-            let word = self.written[at / 64];
+            let word = written[at / 64];
             if at.is_multiple_of(64) && at + 64 <= offset + len && word == u64::MAX {
                 at += 64;
                 continue;
@@ -113,20 +110,17 @@ impl Region {
 
     /// Marks a whole range as written.
     pub(crate) fn mark_range(&mut self, offset: usize, len: usize) {
-        if self.written.is_empty() {
-            return;
-        }
         if offset == 0 && len == self.len() {
-            self.written = Vec::new();
-            return;
+            self.written = None;
         }
+        let Some(written) = &mut self.written else { return };
         let mut at = offset;
         while at < offset + len {
             if at.is_multiple_of(64) && at + 64 <= offset + len {
-                self.written[at / 64] = u64::MAX;
+                written[at / 64] = u64::MAX;
                 at += 64;
             } else {
-                self.written[at / 64] |= 1 << (at % 64);
+                written[at / 64] |= 1 << (at % 64);
                 at += 1;
             }
         }
@@ -134,48 +128,43 @@ impl Region {
 
     /// Marks one byte as written or not.
     pub(crate) fn set_written(&mut self, offset: usize, written: bool) {
-        if self.written.is_empty() {
-            if written {
-                return;
-            }
-            self.written = vec![u64::MAX; self.len().div_ceil(64)];
+        if written && self.written.is_none() {
+            return;
         }
-        let word = &mut self.written[offset / 64];
+        let word = &mut self.holes(u64::MAX)[offset / 64];
         *word = *word & !(1 << (offset % 64)) | u64::from(written) << (offset % 64);
     }
 
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `data` owns `len` initialised bytes.
-        unsafe { std::slice::from_raw_parts(self.data.start.as_ptr(), self.data.len) }
+        &self.data
     }
 
     /// The bytes, to change.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `data` owns `len` initialised bytes, borrowed mutably through self.
-        unsafe { std::slice::from_raw_parts_mut(self.data.start.as_ptr(), self.data.len) }
+        &mut self.data
     }
 
     /// Reads a value.
     ///
     /// # Safety
-    /// `offset + size_of::<T>()` must not exceed `len()`, and any bits must be a valid `T`.
+    /// `offset + size_of::<T>()` must not exceed `len()`.
     #[inline]
-    pub(crate) unsafe fn read<T: Copy>(&self, offset: usize) -> T {
-        // SAFETY: in bounds by the caller's promise; unaligned reads are allowed.
-        unsafe { self.data.start.as_ptr().add(offset).cast::<T>().read_unaligned() }
+    pub(crate) unsafe fn read<T: Plain>(&self, offset: usize) -> T {
+        // SAFETY: in bounds by the caller's promise; unaligned reads are allowed, and any bits are a `Plain` value.
+        unsafe { self.data.as_ptr().add(offset).cast::<T>().read_unaligned() }
     }
 
     /// Writes a value and says whether that changed a byte.
     ///
     /// # Safety
-    /// `offset + size_of::<T>()` must not exceed `len()`, and `T` must have no padding.
+    /// `offset + size_of::<T>()` must not exceed `len()`.
     #[inline]
-    pub(crate) unsafe fn write<T: Copy>(&mut self, offset: usize, value: T) -> bool {
+    pub(crate) unsafe fn write<T: Plain>(&mut self, offset: usize, value: T) -> bool {
         // SAFETY: in bounds by the caller's promise.
-        let target = unsafe { self.data.start.as_ptr().add(offset) };
+        let target = unsafe { self.data.as_mut_ptr().add(offset) };
         let size = size_of::<T>();
-        // SAFETY: `value` is `size` initialised bytes (no padding), and `target` has room for as many.
+        // SAFETY: `value` is `size` initialised bytes (`Plain` has no padding), and `target` has room for as many.
         unsafe {
             let new = std::slice::from_raw_parts((&raw const value).cast::<u8>(), size);
             let changed = std::slice::from_raw_parts(target, size) != new;
@@ -187,12 +176,12 @@ impl Region {
 
 /// The bytes of a value, folded into 64 bits: to tell values apart, not to rebuild them.
 #[inline]
-pub(crate) fn fold<T: Copy>(value: &T) -> u64 {
+pub(crate) fn fold<T: Plain>(value: &T) -> u64 {
     let size = size_of::<T>();
     let mut folded = 0u64;
     for at in (0..size).step_by(8) {
         let mut word = 0u64;
-        // SAFETY: at most `size - at` bytes are read from a value of `size` bytes without padding.
+        // SAFETY: at most `size - at` bytes are read from a `Plain` value of `size` bytes.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 std::ptr::from_ref(value).cast::<u8>().add(at),

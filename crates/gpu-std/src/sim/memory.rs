@@ -4,6 +4,20 @@ use crate::memory::Element;
 use core::marker::PhantomData;
 use gpu_sim::device::{self, Load, Store};
 
+/// What an access moves.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Vector<T, const N: usize>([T; N]);
+
+// SAFETY: elements are numbers without padding, valid for any bits: the trait is sealed.
+unsafe impl<T: Element, const N: usize> device::Plain for Vector<T, N> {}
+
+#[inline]
+#[track_caller]
+fn global_load<T: Element, const N: usize>(address: u64, kind: Load) -> [T; N] {
+    device::global_load::<Vector<T, N>>(address, kind).0
+}
+
 /// A simulated address, or one of a CUDA device on its way to a launch.
 #[repr(transparent)]
 pub struct Address<T> {
@@ -49,13 +63,13 @@ impl<T: Element> Address<T> {
     #[inline]
     #[track_caller]
     pub fn load<const N: usize>(self, index: u32) -> [T; N] {
-        device::global_load(self.at(index), Load::Weak)
+        global_load(self.at(index), Load::Weak)
     }
 
     #[inline]
     #[track_caller]
     pub fn load_read_only<const N: usize>(self, index: u32) -> [T; N] {
-        device::global_load(self.at(index), Load::ReadOnly)
+        global_load(self.at(index), Load::ReadOnly)
     }
 
     #[inline]
@@ -67,7 +81,7 @@ impl<T: Element> Address<T> {
     #[inline]
     #[track_caller]
     pub fn load_streaming<const N: usize>(self, index: u32) -> [T; N] {
-        device::global_load(self.at(index), Load::ReadOnly)
+        global_load(self.at(index), Load::ReadOnly)
     }
 
     #[inline]
@@ -79,25 +93,25 @@ impl<T: Element> Address<T> {
     #[inline]
     #[track_caller]
     pub fn load_volatile(self, index: u32) -> T {
-        device::global_load(self.at(index), Load::Volatile)
+        global_load::<T, 1>(self.at(index), Load::Volatile)[0]
     }
 
     #[inline]
     #[track_caller]
     pub fn store<const N: usize>(self, index: u32, value: [T; N]) {
-        device::global_store(self.at(index), value, Store::Weak);
+        device::global_store(self.at(index), Vector(value), Store::Weak);
     }
 
     #[inline]
     #[track_caller]
     pub fn store_streaming<const N: usize>(self, index: u32, value: [T; N]) {
-        device::global_store(self.at(index), value, Store::Streaming);
+        device::global_store(self.at(index), Vector(value), Store::Streaming);
     }
 
     #[inline]
     #[track_caller]
     pub fn store_volatile(self, index: u32, value: T) {
-        device::global_store(self.at(index), value, Store::Volatile);
+        device::global_store(self.at(index), Vector([value]), Store::Volatile);
     }
 }
 
@@ -109,13 +123,24 @@ fn shared_at<T>(offset: u32, index: u32) -> u32 {
 #[inline]
 #[track_caller]
 pub fn shared_load<T: Element, const N: usize>(offset: u32, index: u32) -> [T; N] {
-    device::shared_load(shared_at::<T>(offset, index))
+    device::shared_load::<Vector<T, N>>(shared_at::<T>(offset, index)).0
 }
 
 #[inline]
 #[track_caller]
 pub fn shared_store<T: Element, const N: usize>(offset: u32, index: u32, value: [T; N]) {
-    device::shared_store(shared_at::<T>(offset, index), value);
+    device::shared_store(shared_at::<T>(offset, index), Vector(value));
+}
+
+#[inline]
+#[track_caller]
+pub fn shared_array(offset: u32, bytes: u32) -> u32 {
+    device::shared_array(offset, bytes)
+}
+
+#[inline]
+pub const fn shared_byte(offset: u32) -> u32 {
+    device::shared_byte(offset)
 }
 
 #[inline]

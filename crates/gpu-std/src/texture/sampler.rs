@@ -13,13 +13,17 @@ pub struct Sampler {
     /// Texels along x, y and z; 1 along an axis that it does not have.
     extents: [usize; 3],
     descriptor: Descriptor,
+    /// Channels of a texel.
+    channels: usize,
+    /// Reads give `u32`.
+    integers: bool,
     /// Each as it is read, zero in channels that it does not have. Integers of 16 bits are exact.
     texels: Vec<[f32; 4]>,
 }
 
 impl Sampler {
-    /// The texture with these texels, one extent for each axis, x first and running fastest. They are as they are
-    /// read, divided already where that is to be.
+    /// The texture with these texels of 4 channels of floats, one extent for each axis, x first and running fastest.
+    /// They are as they are read, divided already where that is to be.
     ///
     /// # Panics
     /// Where they are not as many as the extents say, or none, or the axes not 1 to 3.
@@ -28,7 +32,34 @@ impl Sampler {
         assert!((1..=3).contains(&extents.len()) && count > 0 && count == texels.len(), "{extents:?} texels");
         let mut all = [1; 3];
         all[..extents.len()].copy_from_slice(extents);
-        Self { dimensions: extents.len(), extents: all, descriptor, texels }
+        Self { dimensions: extents.len(), extents: all, descriptor, channels: 4, integers: false, texels }
+    }
+
+    /// The same of texels with so many channels; others are zero.
+    #[must_use]
+    pub fn with_channels(self, channels: usize) -> Self {
+        Self { channels: channels.min(4), ..self }
+    }
+
+    /// The same with reads of `u32`.
+    #[must_use]
+    pub fn of_integers(self) -> Self {
+        Self { integers: true, ..self }
+    }
+
+    /// How many axes it has.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// Channels of a texel.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Whether reads give `u32` and not `f32`.
+    pub fn reads_integers(&self) -> bool {
+        self.integers
     }
 
     /// How it is read.
@@ -104,10 +135,17 @@ impl Axis {
 
 /// The textures that kernels in the simulator read, by their handles.
 pub struct Samplers {
-    all: RwLock<BTreeMap<u64, Arc<Sampler>>>,
+    all: RwLock<Registered>,
 }
 
-static SAMPLERS: Samplers = Samplers { all: RwLock::new(BTreeMap::new()) };
+/// Each with the number of the simulator that it is on.
+struct Registered {
+    textures: BTreeMap<u64, (u64, Arc<Sampler>)>,
+    /// The last handle given.
+    last: u64,
+}
+
+static SAMPLERS: Samplers = Samplers { all: RwLock::new(Registered { textures: BTreeMap::new(), last: 0 }) };
 
 impl Samplers {
     /// Those of this process.
@@ -115,29 +153,32 @@ impl Samplers {
         &SAMPLERS
     }
 
-    /// Adds one, and gives its handle: the number after the largest in use, never zero.
-    pub fn add(&self, sampler: Arc<Sampler>) -> u64 {
+    /// Adds one on a simulator, [`gpu_sim::Simulator::id`], and gives its handle: a number that no other one ever
+    /// had, never zero.
+    pub fn add(&self, simulator: u64, sampler: Arc<Sampler>) -> u64 {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-        let handle = all.last_key_value().map_or(1, |(last, _)| last + 1);
-        all.insert(handle, sampler);
+        all.last += 1;
+        let handle = all.last;
+        all.textures.insert(handle, (simulator, sampler));
         handle
     }
 
     /// Takes one away.
     pub fn remove(&self, handle: u64) -> Option<Arc<Sampler>> {
-        self.all.write().unwrap_or_else(PoisonError::into_inner).remove(&handle)
+        self.all.write().unwrap_or_else(PoisonError::into_inner).textures.remove(&handle).map(|of| of.1)
     }
 
-    /// The one with this handle.
+    /// The one with this handle on a simulator.
     ///
     /// # Panics
-    /// Where there is none: in the simulator the kernel's fault.
+    /// Where there is none, or on another simulator: the kernel's fault.
     #[track_caller]
-    pub fn find(&self, handle: u64) -> Arc<Sampler> {
+    pub fn find(&self, simulator: u64, handle: u64) -> Arc<Sampler> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        match all.get(&handle) {
-            Some(sampler) => Arc::clone(sampler),
-            None => panic!("no texture has the handle {handle}"),
+        match all.textures.get(&handle) {
+            Some((on, sampler)) if *on == simulator => Arc::clone(sampler),
+            Some(_) => panic!("the texture with the handle {handle} is on another simulator"),
+            None => panic!("no texture has the handle {handle}: it was dropped, or never was"),
         }
     }
 }
@@ -197,9 +238,10 @@ mod tests {
     #[test]
     fn handles_are_never_zero_and_end_with_their_texture() {
         let sampler = Arc::new(line(Descriptor::default()));
-        let handle = Samplers::get().add(Arc::clone(&sampler));
+        let handle = Samplers::get().add(7, Arc::clone(&sampler));
         assert_ne!(handle, 0);
-        assert_eq!(Samplers::get().find(handle), sampler);
+        assert_eq!(Samplers::get().find(7, handle), sampler);
         assert!(Samplers::get().remove(handle).is_some() && Samplers::get().remove(handle).is_none());
+        assert!(Samplers::get().add(7, sampler) > handle, "no handle is given twice");
     }
 }

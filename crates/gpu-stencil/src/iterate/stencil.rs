@@ -17,7 +17,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The number of weights.
+    /// The number of weights; `usize::MAX` where there are more.
     ///
     /// ```
     /// use gpu_stencil::iterate::Shape;
@@ -25,8 +25,12 @@ impl Shape {
     /// ```
     pub const fn weights(self, dimensions: usize, radius: usize) -> usize {
         match self {
-            Self::Star => 2 * dimensions * radius + 1,
-            Self::Box => (2 * radius + 1).pow(dimensions as u32),
+            Self::Star => dimensions.saturating_mul(2).saturating_mul(radius).saturating_add(1),
+            Self::Box => {
+                let side = radius.saturating_mul(2).saturating_add(1);
+                // A side of 3 is more than a `usize` counts in 41 dimensions.
+                side.saturating_pow(if dimensions > 64 { 64 } else { dimensions as u32 })
+            }
         }
     }
 
@@ -63,9 +67,7 @@ impl<T: Float> Stencil<T> {
     /// # Errors
     /// [`Error::StencilDimensions`], [`Error::Radius`], [`Error::Weights`].
     pub fn new(dimensions: usize, shape: Shape, radius: usize, weights: &[T]) -> Result<Self, Error> {
-        if !(2..=3).contains(&dimensions) {
-            return Err(Error::StencilDimensions { actual: dimensions });
-        }
+        expect_dimensions(dimensions)?;
         if !(1..=MAX_RADIUS).contains(&radius) {
             return Err(Error::Radius { actual: radius, limit: MAX_RADIUS });
         }
@@ -80,9 +82,11 @@ impl<T: Float> Stencil<T> {
     /// mean of the neighbours less `spacing² · source / (2 · dimensions)`. Without a source, Laplace's equation.
     ///
     /// # Errors
-    /// [`Error::StencilDimensions`]; [`Error::NotFinite`] where `spacing` is not.
+    /// [`Error::StencilDimensions`]; [`Error::NotFinite`] where `spacing` or its square is not.
     pub fn jacobi(dimensions: usize, spacing: T) -> Result<Self, Error> {
+        expect_dimensions(dimensions)?;
         expect_finite("the spacing", spacing)?;
+        expect_finite("the square of the spacing", spacing * spacing)?;
         let neighbours = count::<T>(2 * dimensions);
         let stencil = Self::star(dimensions, T::ONE / neighbours, T::ZERO)?;
         Ok(stencil.with_source_factor(-(spacing * spacing) / neighbours))
@@ -93,10 +97,14 @@ impl<T: Float> Stencil<T> {
     /// it is what comes in a step.
     ///
     /// # Errors
-    /// [`Error::StencilDimensions`]; [`Error::NotFinite`] where `alpha` is not.
+    /// [`Error::StencilDimensions`]; [`Error::NotFinite`] where `alpha`, or the weight of the cell that it makes, is
+    /// not.
     pub fn heat(dimensions: usize, alpha: T) -> Result<Self, Error> {
+        expect_dimensions(dimensions)?;
         expect_finite("alpha", alpha)?;
-        Self::star(dimensions, alpha, T::ONE - count::<T>(2 * dimensions) * alpha)
+        let cell = T::ONE - count::<T>(2 * dimensions) * alpha;
+        expect_finite("the weight of the cell", cell)?;
+        Self::star(dimensions, alpha, cell)
     }
 
     fn star(dimensions: usize, neighbour: T, cell: T) -> Result<Self, Error> {
@@ -157,6 +165,13 @@ fn count<T: Float>(count: usize) -> T {
     (0..count).fold(T::ZERO, |sum, _| sum + T::ONE)
 }
 
+fn expect_dimensions(dimensions: usize) -> Result<(), Error> {
+    if (2..=3).contains(&dimensions) {
+        return Ok(());
+    }
+    Err(Error::StencilDimensions { actual: dimensions })
+}
+
 fn expect_finite<T: Float>(what: &'static str, value: T) -> Result<(), Error> {
     // Of what is not finite no multiple is zero.
     if value * T::ZERO == T::ZERO {
@@ -192,6 +207,13 @@ mod tests {
         assert!(matches!(Stencil::<f32>::heat(4, 0.1), Err(Error::StencilDimensions { actual: 4 })));
         assert!(matches!(Stencil::heat(2, f32::INFINITY), Err(Error::NotFinite { what: "alpha", .. })));
         assert!(matches!(Stencil::jacobi(2, f64::NAN), Err(Error::NotFinite { what: "the spacing", .. })));
+        for dimensions in [0, 1, 4, 1 << 34, usize::MAX] {
+            let refused = [Stencil::<f32>::heat(dimensions, 0.1), Stencil::jacobi(dimensions, 1.0)];
+            for refused in refused.into_iter().chain([Stencil::new(dimensions, Shape::Box, 1, &[])]) {
+                let Err(Error::StencilDimensions { actual }) = refused else { panic!("{refused:?}") };
+                assert_eq!(actual, dimensions);
+            }
+        }
         assert!(matches!(
             Stencil::new(2, Shape::Star, 5, &[0.0; 21]),
             Err(Error::Radius { actual: 5, limit: 4 })
@@ -204,6 +226,35 @@ mod tests {
             Stencil::new(3, Shape::Box, 1, &[0.0; 26]),
             Err(Error::Weights { expected: 27, actual: 26 })
         ));
+    }
+
+    #[test]
+    fn numbers_whose_weights_are_not_finite_are_refused() {
+        for (refused, named) in [
+            (Stencil::jacobi(2, f32::MAX), "the square of the spacing"),
+            (Stencil::jacobi(3, -f32::MAX), "the square of the spacing"),
+            (Stencil::heat(2, f32::MAX), "the weight of the cell"),
+            (Stencil::heat(3, -f32::MAX), "the weight of the cell"),
+        ] {
+            let Err(Error::NotFinite { what, actual }) = refused else { panic!("{refused:?}") };
+            assert!(what == named && actual.contains("inf"), "{what} {actual}");
+        }
+        let most = Stencil::heat(3, f64::MAX / 8.0).unwrap();
+        assert!(most.weights().iter().all(|weight| weight.is_finite()));
+        let most = Stencil::jacobi(3, f64::MAX.sqrt()).unwrap();
+        assert!(most.source_factor().is_finite());
+    }
+
+    #[test]
+    fn weights_are_counted_whatever_the_shape() {
+        assert_eq!((Shape::Star.weights(usize::MAX, 0), Shape::Box.weights(usize::MAX, 0)), (1, 1));
+        assert_eq!((Shape::Star.weights(0, usize::MAX), Shape::Box.weights(0, usize::MAX)), (1, 1));
+        assert_eq!(Shape::Box.weights(40, 1), 3_usize.pow(40));
+        for (dimensions, radius) in [(usize::MAX, usize::MAX), (1 << 32, 1), (41, 1), (2, 1 << 32)] {
+            assert_eq!(Shape::Box.weights(dimensions, radius), usize::MAX, "{dimensions} {radius}");
+        }
+        assert_eq!(Shape::Star.weights(usize::MAX, usize::MAX), usize::MAX);
+        assert_eq!(Shape::Star.weights(1 << 32, 1 << 32), usize::MAX);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::reference;
 use crate::border::Border;
 use crate::error::Error;
 use crate::image::{Image, ImageLayout};
-use crate::weights::{Filter, before, expect_extent, expect_origin, gaussian, gaussian_radius};
+use crate::weights::{Filter, before, expect_extent, expect_origin, gaussian, gaussian_radius, is_identity};
 
 /// An axis of an image, numbered as SciPy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,8 @@ pub fn correlate1d<T: Exact>(
     subject.correlate1d(subject.data, weights, axis, origin)
 }
 
-/// `scipy.ndimage.gaussian_filter(input, sigma, mode=border, truncate=truncate)`.
+/// `scipy.ndimage.gaussian_filter(input, sigma, mode=border, truncate=truncate)`. As SciPy does, it copies the input
+/// where `sigma` is 1e-15 or less.
 ///
 /// # Errors
 /// As [`correlate1d`]; [`Error::Sigma`], [`Error::Truncate`].
@@ -148,7 +149,14 @@ pub fn gaussian_filter<T: Exact>(
     border: Border<T>,
 ) -> Result<Buffer<T>, Error> {
     let subject = Subject::new(input, border)?;
-    let weights = gaussian(sigma, gaussian_radius(sigma, truncate)?)?;
+    let radius = gaussian_radius(sigma, truncate)?;
+    if is_identity(sigma) {
+        let device = subject.data.device();
+        let mut output = device.alloc(subject.data.len())?;
+        device.default_stream().copy(&mut output, subject.data)?;
+        return Ok(output);
+    }
+    let weights = gaussian(sigma, radius)?;
     let columns = subject.correlate1d(subject.data, &weights, Axis::Y, 0)?;
     subject.correlate1d(columns.view(), &weights, Axis::X, 0)
 }

@@ -142,9 +142,10 @@ kernels! {
     f64: scipy_correlate1d_f64, scipy_correlate_f64, scipy_uniform_f64, scipy_add_f64 of f64;
 }
 
-/// The launch with a thread for each of `count`.
-fn config(count: u64) -> Result<LaunchConfig, Error> {
-    Ok(LaunchConfig::linear(blocks(count.div_ceil(u64::from(scipy::THREADS)))?, scipy::THREADS))
+/// The launch with a thread for each of `count`; a batch of no images needs none.
+fn config(count: u64) -> Result<Option<LaunchConfig>, Error> {
+    let blocks = blocks(count.div_ceil(u64::from(scipy::THREADS)))?;
+    Ok((blocks > 0).then(|| LaunchConfig::linear(blocks, scipy::THREADS)))
 }
 
 /// Enqueues a pass of `correlate1d`.
@@ -160,9 +161,10 @@ pub(super) fn correlate1d<T: Exact>(
     table[..weights.len()].copy_from_slice(weights);
     let (input, output) = (input.as_global(), output.as_global_mut());
     let weights = Constant::new(table);
+    let Some(launch) = config(lines.elements)? else { return Ok(()) };
     // SAFETY: both views hold the images (checked by the caller), and the output is exclusive; everything is freed only
     // after the work enqueued before.
-    unsafe { T::correlate1d(stream, config(lines.elements)?, input, output, lines, outside, weights)? };
+    unsafe { T::correlate1d(stream, launch, input, output, lines, outside, weights)? };
     Ok(())
 }
 
@@ -176,7 +178,7 @@ pub(super) fn correlate<T: Exact>(
     weights: View<'_, f64>,
 ) -> Result<(), Error> {
     let (input, output) = (input.as_global(), output.as_global_mut());
-    let launch = config(rectangle.elements)?;
+    let Some(launch) = config(rectangle.elements)? else { return Ok(()) };
     // SAFETY: as above; there is a weight for every place of the filter.
     unsafe { T::correlate(stream, launch, input, output, rectangle, outside, weights.as_global())? };
     Ok(())
@@ -190,7 +192,7 @@ pub(super) fn uniform<T: Exact>(
     lines: Lines,
     outside: f64,
 ) -> Result<(), Error> {
-    let launch = config(lines.count)?;
+    let Some(launch) = config(lines.count)? else { return Ok(()) };
     // SAFETY: as above.
     unsafe { T::uniform(stream, launch, input.as_global(), output.as_global_mut(), lines, outside)? };
     Ok(())
@@ -203,7 +205,8 @@ pub(super) fn add<T: Exact>(
     other: View<'_, T>,
 ) -> Result<(), Error> {
     let elements = output.len() as u64;
+    let Some(launch) = config(elements)? else { return Ok(()) };
     // SAFETY: both are of one length (the caller allocated them so), and the output is exclusive.
-    unsafe { T::add(stream, config(elements)?, output.as_global_mut(), other.as_global(), elements)? };
+    unsafe { T::add(stream, launch, output.as_global_mut(), other.as_global(), elements)? };
     Ok(())
 }

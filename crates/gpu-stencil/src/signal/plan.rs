@@ -24,13 +24,14 @@ impl Mode {
     const fn window(self, n: usize, m: usize) -> (usize, usize) {
         let (short, long) = if n < m { (n, m) } else { (m, n) };
         match self {
-            Self::Full => (0, n + m - 1),
+            Self::Full => (0, n.saturating_add(m - 1)),
             Self::Same => ((m - 1) / 2, n),
             Self::Valid => (short - 1, long - short + 1),
         }
     }
 
-    /// How many outputs a signal of `signal` elements and a filter of `filter` have; none where one is empty.
+    /// How many outputs a signal of `signal` elements and a filter of `filter` have: none where one is empty,
+    /// `usize::MAX` where there are more.
     ///
     /// ```
     /// use gpu_stencil::signal::Mode;
@@ -126,6 +127,23 @@ mod tests {
         assert_eq!((short.chains.first, short.chains.outputs), (12 - 4 - 3 - 2, 3));
         let valid = plan(Operation::Convolution, Mode::Valid, 10, 10);
         assert_eq!((valid.chains.first, valid.chains.outputs), (0, 1));
+    }
+
+    #[test]
+    fn outputs_are_counted_whatever_the_lengths() {
+        const MOST: usize = usize::MAX;
+        for (mode, signal, filter, outputs) in [
+            (Mode::Full, MOST, 2, MOST),
+            (Mode::Full, MOST, MOST, MOST),
+            (Mode::Full, MOST, 1, MOST),
+            (Mode::Full, MOST - 1, 2, MOST),
+            (Mode::Same, MOST, MOST, MOST),
+            (Mode::Valid, MOST, 1, MOST),
+            (Mode::Valid, MOST, MOST, 1),
+            (Mode::Full, 0, MOST, 0),
+        ] {
+            assert_eq!(mode.output_len(signal, filter), outputs, "{mode:?} of {signal} and {filter}");
+        }
     }
 
     #[test]

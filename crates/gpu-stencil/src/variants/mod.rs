@@ -20,6 +20,7 @@ use gpu_stencil_kernels::variants as kernels;
 
 use crate::error::Error;
 use crate::image::ImageLayout;
+use crate::weights::{expect_sigma, is_identity};
 
 /// The largest radius of a mask.
 pub const MAX_RADIUS: u32 = kernels::BLUR_RADIUS;
@@ -96,16 +97,19 @@ impl Mask {
         Ok(Self { radius, weights: all, buffer: device.upload(weights)? })
     }
 
-    /// A Gaussian's: `exp(-(x² + y²) / 2σ²)`, divided by their sum, computed in `f64`.
+    /// A Gaussian's: `exp(-(x² + y²) / 2σ²)`, divided by their sum, computed in `f64`. One of 0 is the identity.
     ///
     /// # Errors
     /// [`Error::Sigma`], and those of [`Mask::new`].
     pub fn gaussian(device: &Device, radius: u32, sigma: f64) -> Result<Self, Error> {
-        if !(sigma > 0.0 && sigma.is_finite()) {
-            return Err(Error::Sigma { actual: sigma });
-        }
+        expect_sigma(sigma)?;
         let reach = i64::from(radius.min(MAX_RADIUS + 1));
-        let of = |x: i64, y: i64| (-((x * x + y * y) as f64) / (2.0 * sigma * sigma)).exp();
+        let of = |x: i64, y: i64| {
+            if is_identity(sigma) {
+                return f64::from((x, y) == (0, 0));
+            }
+            (-((x * x + y * y) as f64) / (2.0 * sigma * sigma)).exp()
+        };
         let weights: Vec<f64> =
             (-reach..=reach).flat_map(|y| (-reach..=reach).map(move |x| of(x, y))).collect();
         let sum: f64 = weights.iter().sum();

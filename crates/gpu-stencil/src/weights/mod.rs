@@ -48,13 +48,26 @@ pub(crate) fn before(extent: usize, origin: isize, convolve: bool) -> i32 {
     before as i32
 }
 
+/// Whether a Gaussian of this standard deviation changes nothing: up to it `scipy.ndimage.gaussian_filter` leaves an
+/// axis out.
+pub(crate) fn is_identity(sigma: f64) -> bool {
+    sigma <= 1e-15
+}
+
+/// Refuses what is no standard deviation.
+pub(crate) fn expect_sigma(sigma: f64) -> Result<(), Error> {
+    if sigma >= 0.0 && sigma.is_finite() { Ok(()) } else { Err(Error::Sigma { actual: sigma }) }
+}
+
 /// The weights of a Gaussian of standard deviation `sigma`, from `-radius` to `radius`, normalised, as SciPy computes them.
 pub(crate) fn gaussian(sigma: f64, radius: usize) -> Result<Vec<f64>, Error> {
-    if !(sigma > 0.0 && sigma.is_finite()) {
-        return Err(Error::Sigma { actual: sigma });
-    }
+    expect_sigma(sigma)?;
     expect_extent("a Gaussian's extent", radius.saturating_mul(2).saturating_add(1))?;
     let radius = radius as i32;
+    if is_identity(sigma) {
+        // The limit, where the square of the deviation can be zero.
+        return Ok((-radius..=radius).map(|x| f64::from(x == 0)).collect());
+    }
     let variance = sigma * sigma;
     let raw: Vec<f64> = (-radius..=radius).map(|x| (-0.5 / variance * f64::from(x * x)).exp()).collect();
     let sum = pairwise_sum(&raw);
@@ -63,9 +76,7 @@ pub(crate) fn gaussian(sigma: f64, radius: usize) -> Result<Vec<f64>, Error> {
 
 /// The radius at which SciPy cuts a Gaussian off.
 pub(crate) fn gaussian_radius(sigma: f64, truncate: f64) -> Result<usize, Error> {
-    if !(sigma > 0.0 && sigma.is_finite()) {
-        return Err(Error::Sigma { actual: sigma });
-    }
+    expect_sigma(sigma)?;
     if !(truncate >= 0.0 && truncate.is_finite()) {
         return Err(Error::Truncate { actual: truncate });
     }
@@ -101,8 +112,17 @@ mod tests {
     }
 
     #[test]
+    fn a_gaussian_of_no_width_is_the_identity() {
+        for sigma in [0.0, -0.0, 5e-324, 1e-200, 1e-160, 1e-15, 1.1e-15, 1e-8, 0.01] {
+            assert_eq!(gaussian_radius(sigma, 4.0).unwrap(), 0);
+            assert_eq!(gaussian(sigma, 0).unwrap(), [1.0], "{sigma}");
+            assert_eq!(gaussian(sigma, 2).unwrap(), [0.0, 0.0, 1.0, 0.0, 0.0], "{sigma}");
+        }
+    }
+
+    #[test]
     fn what_is_no_gaussian_is_refused() {
-        for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for sigma in [-5e-324, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(gaussian(sigma, 2), Err(Error::Sigma { .. })));
         }
         assert!(matches!(gaussian(1.0, 32), Err(Error::FilterExtent { actual: 65, limit: 63, .. })));

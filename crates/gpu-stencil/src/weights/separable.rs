@@ -11,7 +11,8 @@ use crate::error::Error;
 /// use gpu_stencil::SeparableFilter;
 /// let gaussian = SeparableFilter::<f32>::gaussian(1.0, 4.0)?;
 /// assert_eq!((gaussian.row().len(), gaussian.column().len()), (9, 9)); // as SciPy: 4 standard deviations to each side
-/// assert!(SeparableFilter::<f32>::gaussian(0.0, 4.0).is_err());
+/// assert_eq!(SeparableFilter::<f32>::gaussian(0.0, 4.0)?.row(), [1.0]); // the identity
+/// assert!(SeparableFilter::<f32>::gaussian(-1.0, 4.0).is_err());
 /// # Ok::<(), gpu_stencil::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +44,8 @@ impl<S: Weight> SeparableFilter<S> {
     }
 
     /// A Gaussian of standard deviation `sigma`, cut off `truncate` standard deviations from its middle: SciPy's weights, computed in
-    /// `f64`. SciPy's own default is 4.
+    /// `f64` with the platform's `exp`, whose last bit may differ from NumPy's. SciPy's own default is 4. One of 0 is
+    /// the identity.
     ///
     /// # Errors
     /// [`Error::Sigma`], [`Error::Truncate`]; [`Error::FilterExtent`] where it would be wider than 63.

@@ -1,0 +1,254 @@
+//! Means: a sum on the device, and the quotient on the host.
+//!
+//! Sums of integers are made in 64 bits, where those of 64-bit integers may wrap. A wrapped sum and the extremes tell
+//! the exact one as long as no more than 2^64 numbers lie between the least and the most that it can be; where more
+//! do, the elements are added up on the host.
+
+use std::borrow::Cow;
+
+use gpu_core::View;
+use gpu_reduce_kernels::Reduction;
+use rayon::prelude::*;
+
+use super::{reduce, reduce_axis, reduce_segments};
+use crate::element::Element;
+use crate::error::Error;
+use crate::segments::Segments;
+
+/// A sum that a mean is made of.
+type Total<T> = <<T as Element>::Total as Reduction>::Output;
+
+/// How the exact sum of integers is found.
+#[doc(hidden)]
+pub struct Exact<T: Element> {
+    /// The most elements whose sum fits in 64 bits whatever they are.
+    pub most: usize,
+    /// An element.
+    pub element: fn(T) -> i128,
+    /// A sum, as it was wrapped to 64 bits.
+    pub wrapped: fn(Total<T>) -> u64,
+    /// The mean of so many elements with an exact sum.
+    pub mean: fn(i128, usize) -> T::Mean,
+}
+
+impl<T: Element> Exact<T> {
+    /// The exact sum of `len` elements with these extremes, if it is the only one with these bits.
+    fn sum(&self, total: Total<T>, [min, max]: [T; 2], len: usize) -> Option<i128> {
+        let [least, most] = [min, max].map(|extreme| (self.element)(extreme) * len as i128);
+        let beyond = (self.wrapped)(total).wrapping_sub(least as u64);
+        (most - least < 1 << 64).then(|| least + i128::from(beyond))
+    }
+}
+
+/// The elements on the host.
+fn on_host<'a, T: Element>(input: View<'a, T>) -> Result<Cow<'a, [T]>, Error> {
+    if let Some(slice) = input.as_slice() {
+        return Ok(Cow::Borrowed(slice));
+    }
+    let mut values = vec![T::ZERO; input.len()];
+    input.copy_to(&mut values)?;
+    Ok(Cow::Owned(values))
+}
+
+/// The mean: of floats in their type, of integers in `f64` from their exact sum. There is none of no elements.
+///
+/// Of 64-bit integers, whose sum may need more than 64 bits, the extremes are computed too. Where those times the
+/// length are 2^64 apart or more, the elements are copied to the host and added up there.
+///
+/// # Errors
+/// As [`reduce`](crate::reduce()).
+///
+/// ```
+/// assert_eq!(gpu_reduce::mean(&[1u8, 2, 255, 255])?, 128.25);
+/// assert_eq!(gpu_reduce::mean(&[i64::MAX, i64::MAX])?, i64::MAX as f64);
+/// assert!(gpu_reduce::mean::<f32>(&[]).is_err());
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T::Mean, Error> {
+    let input = input.into();
+    let len = input.len();
+    if len == 0 {
+        return Err(Error::Empty { reduction: "mean" });
+    }
+    let [total] = reduce::<T::Total, _>(T::one(input))?;
+    let Some(exact) = T::EXACT.filter(|exact| len > exact.most) else { return Ok(T::mean(total, len)) };
+    let extremes = reduce::<T::MinMax, _>(T::one(input))?;
+    let sum = match exact.sum(total, extremes, len) {
+        Some(sum) => sum,
+        None => on_host(input)?.par_iter().map(|&value| (exact.element)(value)).sum(),
+    };
+    Ok((exact.mean)(sum, len))
+}
+
+/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host.
+///
+/// # Errors
+/// As [`reduce_segments`]; [`Error::EmptySegment`].
+///
+/// ```
+/// use gpu_reduce::{Segments, mean_segments};
+/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_segments<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    segments: &Segments,
+) -> Result<Vec<T::Mean>, Error> {
+    let input = input.into();
+    if let Some(segment) = segments.first_empty() {
+        return Err(Error::EmptySegment { reduction: "mean", segment });
+    }
+    let totals = reduce_segments::<T::Total>(T::one(input), segments)?;
+    let offsets = segments.to_vec()?;
+    let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+    let extremes = || reduce_segments::<T::MinMax>(T::one(input), segments);
+    let of = |line: usize| offsets[line]..offsets[line + 1];
+    means(
+        input,
+        totals,
+        extremes,
+        longest,
+        |line| of(line).len(),
+        |line, values, element| values[of(line)].iter().map(|&value| element(value)).sum(),
+    )
+}
+
+/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host.
+///
+/// # Errors
+/// As [`reduce_axis`].
+///
+/// ```
+/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?, [128.0, 2.5]);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
+pub fn mean_axis<'a, T: Element>(
+    input: impl Into<View<'a, T>>,
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<T::Mean>, Error> {
+    let input = input.into();
+    if shape.get(axis) == Some(&0) {
+        return Err(Error::Empty { reduction: "mean" });
+    }
+    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
+    if totals.is_empty() {
+        return Ok(Vec::new());
+    }
+    let extremes = || reduce_axis::<T::MinMax>(T::one(input), shape, axis);
+    let (len, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+    means(
+        input,
+        totals,
+        extremes,
+        len,
+        |_| len,
+        |line, values, element| {
+            let first = line / inner * len * inner + line % inner;
+            values[first..].iter().step_by(inner).take(len).map(|&value| element(value)).sum()
+        },
+    )
+}
+
+/// The means of lines of elements with these sums: the longest has `longest` elements, each `len(line)`, and `add`
+/// adds up one of them on the host.
+fn means<'a, T: Element>(
+    input: View<'a, T>,
+    totals: Vec<Total<T>>,
+    extremes: impl FnOnce() -> Result<Vec<T>, Error>,
+    longest: usize,
+    len: impl Fn(usize) -> usize,
+    add: impl Fn(usize, &[T], fn(T) -> i128) -> i128,
+) -> Result<Vec<T::Mean>, Error> {
+    let totals = totals.into_iter().enumerate();
+    let Some(exact) = T::EXACT.filter(|exact| longest > exact.most) else {
+        return Ok(totals.map(|(line, total)| T::mean(total, len(line))).collect());
+    };
+    let extremes = extremes()?;
+    let mut values: Option<Cow<'a, [T]>> = None;
+    totals
+        .map(|(line, total)| {
+            let sum = match exact.sum(total, [extremes[2 * line], extremes[2 * line + 1]], len(line)) {
+                Some(sum) => sum,
+                None => {
+                    let values = match &values {
+                        Some(values) => values,
+                        None => values.insert(on_host(input)?),
+                    };
+                    add(line, values, exact.element)
+                }
+            };
+            Ok((exact.mean)(sum, len(line)))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use gpu_core::Device;
+
+    use super::*;
+
+    /// Of 64-bit integers whose sums wrap, whose sums do not, and whose extremes do not tell.
+    fn arrays() -> Vec<Vec<i64>> {
+        const MAX: i64 = i64::MAX;
+        const MIN: i64 = i64::MIN;
+        vec![
+            vec![MAX; 2],
+            vec![MIN; 3],
+            vec![MAX, MIN],
+            vec![MIN, MAX, MAX, MAX],
+            vec![1, 2, -5],
+            vec![7],
+            (0..3000).map(|i| MAX - i).collect(),
+            (0..5000i64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64)).collect(),
+        ]
+    }
+
+    fn expected(values: &[i64]) -> f64 {
+        values.iter().map(|&value| i128::from(value)).sum::<i128>() as f64 / values.len() as f64
+    }
+
+    #[test]
+    fn means_of_64_bit_integers_do_not_wrap() {
+        for device in [Device::cpu(), Device::simulator()] {
+            for values in arrays() {
+                let buffer = device.upload(&values).unwrap();
+                assert_eq!(mean(&buffer).unwrap(), expected(&values), "{device}");
+                let unsigned: Vec<u64> = values.iter().map(|&value| value as u64).collect();
+                let sum: u128 = unsigned.iter().map(|&value| u128::from(value)).sum();
+                let buffer = device.upload(&unsigned).unwrap();
+                assert_eq!(mean(&buffer).unwrap(), sum as f64 / unsigned.len() as f64, "{device}");
+            }
+        }
+    }
+
+    #[test]
+    fn means_of_parts_of_64_bit_integers_do_not_wrap() {
+        for device in [Device::cpu(), Device::simulator()] {
+            let values: Vec<i64> = arrays().concat();
+            let mut offsets = vec![0];
+            for array in arrays() {
+                offsets.push(offsets.last().unwrap() + array.len() as u32);
+            }
+            let buffer = device.upload(&values).unwrap();
+            let segments = Segments::from_offsets(&device, &offsets).unwrap();
+            let of_segments: Vec<f64> = arrays().iter().map(|array| expected(array)).collect();
+            assert_eq!(mean_segments(&buffer, &segments).unwrap(), of_segments, "{device}");
+
+            let shape = [4, 9, 5];
+            let buffer = device.upload(&values[values.len() - 180..]).unwrap();
+            let values = buffer.to_vec().unwrap();
+            for axis in 0..3 {
+                let (len, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
+                let of_lines: Vec<f64> = (0..180 / len)
+                    .map(|line| {
+                        let at = |i: usize| (line / inner * len + i) * inner + line % inner;
+                        expected(&(0..len).map(|i| values[at(i)]).collect::<Vec<_>>())
+                    })
+                    .collect();
+                assert_eq!(mean_axis(&buffer, &shape, axis).unwrap(), of_lines, "{device}, axis {axis}");
+            }
+        }
+    }
+}
