@@ -38,8 +38,8 @@
 //!
 //! González García's thesis prints the two pairs of factors the other way round ([`Captions::Printed`]); its tables follow
 //! what is above ([`Captions::Tabled`]), and so does the sense of them: what is bound by memory pays its latency once for
-//! every sim_mem_limit warps. Which bound applies it does not say; here it is memory where a warp's turn at it,
-//! mem_cycles / sim_mem_limit, is not shorter than its computation.
+//! every sim_mem_limit warps. Which bound applies it does not say; here it is the one that gives more cycles, so that more
+//! accesses or instructions never take less.
 //!
 //! **Extensions model**:
 //!
@@ -245,14 +245,16 @@ pub fn estimate(
     let fire_rate_limit = latency / kernel.rate;
     let simultaneous = bandwidth_limit.min(fire_rate_limit).min(warps);
 
-    let bound = if memory / simultaneous >= computation { Bound::Memory } else { Bound::Computation };
-    let turns = (warps / simultaneous, warps - simultaneous);
-    let (memory_factor, computation_factor) = match (bound, captions) {
-        (Bound::Memory, Captions::Tabled) | (Bound::Computation, Captions::Printed) => turns,
-        (Bound::Memory, Captions::Printed) | (Bound::Computation, Captions::Tabled) => (1.0, warps),
+    let (in_turns, once) = ((warps / simultaneous, warps - simultaneous), (1.0, warps));
+    let per_sm = |(of_memory, of_computation)| memory * of_memory + computation * of_computation;
+    let bound = if per_sm(in_turns) >= per_sm(once) { Bound::Memory } else { Bound::Computation };
+    let factors = match (bound, captions) {
+        (Bound::Memory, Captions::Tabled) | (Bound::Computation, Captions::Printed) => in_turns,
+        (Bound::Memory, Captions::Printed) | (Bound::Computation, Captions::Tabled) => once,
     };
-    let executions = (residency.blocks / (machine.multiprocessors * residency.blocks_per_sm)).ceil();
-    let cycles = (memory * memory_factor + computation * computation_factor) * executions;
+    let (memory_factor, computation_factor) = factors;
+    let executions = executions(residency.blocks / (machine.multiprocessors * residency.blocks_per_sm));
+    let cycles = per_sm(factors) * executions;
     Ok(Estimate {
         computation,
         memory,
@@ -265,6 +267,13 @@ pub fn estimate(
         executions,
         cycles,
     })
+}
+
+/// Rounded up. Where blocks_per_sm is a fraction, blocks / multiprocessors, the quotient is 1 but for the rounding of
+/// three operations, 3 · 2^-53: that is not a second execution.
+fn executions(quotient: f64) -> f64 {
+    let nearest = quotient.round();
+    if (quotient - nearest).abs() <= 2.0 * f64::EPSILON * quotient { nearest } else { quotient.ceil() }
 }
 
 impl Estimate {
@@ -314,8 +323,8 @@ mod tests {
     const RESIDENCY: Residency = Residency { blocks: 65.0, blocks_per_sm: 4.0, warps_per_block: 5.0 };
 
     /// comp = 10·32/8 = 40, mem = 3·(400 + 100) = 1500. A warp moves 4·32 = 128 bytes in 500 cycles at 1 GHz: 0.256 GB/s a
-    /// multiprocessor, 2.56 of ten: 100/2.56 = 39.0625 warps. 500/100 = 5 requests fit in a latency. 20 warps: 5 at a time.
-    /// 1500/5 = 300 > 40: bound by memory: 20/5·1500 + 15·40 = 6600. ⌈65/40⌉ = 2 times: 13 200 cycles, 13.2 µs.
+    /// multiprocessor, 2.56 of ten: 100/2.56 = 39.0625 warps. 500/100 = 5 requests fit in a latency. 20 warps, 5 at a time:
+    /// 20/5·1500 + 15·40 = 6600 bound by memory, 1500 + 20·40 = 2300 by computation. ⌈65/40⌉ = 2 times: 13 200 cycles, 13.2 µs.
     #[test]
     fn bound_by_memory() {
         let found = estimate(&MACHINE, &KERNEL, &RESIDENCY, Captions::Tabled).expect("positive");
@@ -330,14 +339,14 @@ mod tests {
         assert_eq!((printed.bound, printed.cycles), (Bound::Memory, Cycles(4600.0)));
     }
 
-    /// 100 instructions are 400 cycles, more than 300: (1500 + 20·400)·2 = 19 000; as printed (4·1500 + 15·400)·2 = 24 000.
+    /// 250 instructions are 1000 cycles: 1500 + 20·1000 = 21 500 are more than 4·1500 + 15·1000 = 21 000; both twice.
     #[test]
     fn bound_by_computation() {
-        let kernel = Kernel { computation: 100.0, ..KERNEL };
+        let kernel = Kernel { computation: 250.0, ..KERNEL };
         let found = estimate(&MACHINE, &kernel, &RESIDENCY, Captions::Tabled).expect("positive");
-        assert_eq!((found.bound, found.cycles), (Bound::Computation, Cycles(19_000.0)));
+        assert_eq!((found.bound, found.cycles), (Bound::Computation, Cycles(43_000.0)));
         let printed = estimate(&MACHINE, &kernel, &RESIDENCY, Captions::Printed).expect("positive");
-        assert_eq!(printed.cycles, Cycles(24_000.0));
+        assert_eq!(printed.cycles, Cycles(42_000.0));
     }
 
     /// A tenth of the bandwidth: 3.90625 at a time: 20/3.90625·1500 + 16.09375·40 = 7680 + 643.75 = 8323.75, twice.
@@ -350,13 +359,13 @@ mod tests {
     }
 
     /// 24 cycles of pipeline over 4 warps are 6 for an instruction, more than 32/8 = 4: 60 cycles. Over 20 warps 1.2: 40.
-    /// 4 warps: 4 at a time, 1500 and nothing behind it.
+    /// 4 warps, 4 at a time: 1500 bound by memory, but 1500 + 4·60 = 1740 by computation.
     #[test]
     fn the_pipeline_shows_with_few_warps() {
         let machine = Machine { pipeline_latency: Cycles(24.0), ..MACHINE };
         let few = Residency { blocks: 10.0, blocks_per_sm: 1.0, warps_per_block: 4.0 };
         let found = estimate(&machine, &KERNEL, &few, Captions::Tabled).expect("positive");
-        assert_eq!((found.computation, found.cycles), (Cycles(60.0), Cycles(1500.0)));
+        assert_eq!((found.computation, found.cycles), (Cycles(60.0), Cycles(1740.0)));
         let found = estimate(&machine, &KERNEL, &RESIDENCY, Captions::Tabled).expect("positive");
         assert_eq!(found.computation, Cycles(40.0));
     }
@@ -390,6 +399,16 @@ mod tests {
         assert_eq!(of(&Launch::new(&c2070, 1000, 512).expect("it fits"), 0, 0.0), 3.0);
         assert!(matches!(blocks(&many, 0, 65_536.0), Err(Error::OverLimit { field: "shared", .. })));
         assert!(matches!(blocks(&many, 255, 0.0), Err(Error::OverLimit { field: "registers", .. })));
+    }
+
+    /// 32 blocks over 14, in fractions 32/14 each: one execution, though 32/(14·(32/14)) may not be 1 exactly.
+    #[test]
+    fn executions_of_fractions() {
+        for blocks in 1..=112 {
+            let blocks = f64::from(blocks);
+            assert_eq!(executions(blocks / (14.0 * (blocks / 14.0))), 1.0);
+        }
+        assert_eq!([113.0 / 112.0, 2.0, 2.1].map(executions), [2.0, 2.0, 3.0]);
     }
 
     #[test]
