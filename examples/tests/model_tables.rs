@@ -16,9 +16,9 @@ fn a_line_for_each_cell() {
         }
         assert!(line["printed"].is_number() && line["computed"].is_number(), "{line}");
     }
-    let one = lines.iter().find(|line| {
-        line["table"] == "B.1" && line["row"] == "4194304" && line["model"] == "mukherjee_sum"
-    });
+    let one = lines
+        .iter()
+        .find(|line| line["table"] == "B.1" && line["row"] == "4194304" && line["model"] == "mukherjee_sum");
     let one = one.expect("table B.1 has it");
     assert_eq!((&one["printed"], &one["unit"]), (&44.108577.into(), &"ms".into()));
     // 32768 blocks of 1548 cycles at 1.15 GHz.

@@ -70,8 +70,8 @@ impl<'a> Section<'a> {
         let number = value.get_ref().as_integer().filter(|number| number.radix() == 10);
         // Digits may be grouped by underscores.
         let number = number.and_then(|number| number.as_str().replace('_', "").parse::<i64>().ok());
-        let number = number
-            .ok_or_else(|| self.wrong(field, line, value, "a whole number without unit".to_owned()))?;
+        let number =
+            number.ok_or_else(|| self.wrong(field, line, value, "a whole number without unit".to_owned()))?;
         if number <= 0 {
             let field = self.path(field);
             return Err(Error::NotPositiveAt { field, line, value: number as f64 });
@@ -131,11 +131,7 @@ fn optional<T>(
 
 /// Two numbers of which the first may not be larger.
 fn ordered(field: &'static str, value: f64, other: &'static str, other_value: f64) -> Result<()> {
-    if value <= other_value {
-        Ok(())
-    } else {
-        Err(Error::Contradiction { field, value, other, other_value })
-    }
+    if value <= other_value { Ok(()) } else { Err(Error::Contradiction { field, value, other, other_value }) }
 }
 
 pub(super) fn device(text: &str) -> Result<Device> {
@@ -226,7 +222,8 @@ pub(super) fn device(text: &str) -> Result<Device> {
 /// `"2.0"`, a text: as a number 1.10 would be 1.1.
 fn capability(top: &Section<'_>) -> Result<(u32, u32)> {
     let text = top.text("capability")?;
-    let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    let parts =
+        text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
     parts.ok_or_else(|| {
         let (value, line) = top.value("capability").expect("it was read above");
         top.wrong("capability", line, value, "a text like 2.0".to_owned())

@@ -226,7 +226,8 @@ fn longest(nodes: &[Node], per_instruction: Cycles, edges: &Reduced) -> Result<C
             Node::Write => now = now + edges.bandwidth_latency,
             Node::Use(read) => {
                 let issued = reads.len();
-                let there = reads.get(read).ok_or(Error::UseBeforeRead { processor: 0, read: *read, issued })?;
+                let there =
+                    reads.get(read).ok_or(Error::UseBeforeRead { processor: 0, read: *read, issued })?;
                 now = now.max(*there);
             }
             Node::Barrier => {}
@@ -284,8 +285,14 @@ mod tests {
     /// 0: its edge ends at 44, 80 more: 124, but the value is there at 310; then 40 and 44: 394.
     #[test]
     fn a_use_waits_for_its_read() {
-        let kernel =
-            [Node::Read(7), Node::Compute(20.0), Node::Use(7), Node::Compute(10.0), Node::Barrier, Node::Write];
+        let kernel = [
+            Node::Read(7),
+            Node::Compute(20.0),
+            Node::Use(7),
+            Node::Compute(10.0),
+            Node::Barrier,
+            Node::Write,
+        ];
         let found = reduce(&MACHINE, &PARALLELISM, &kernel, Cycles(200.0)).expect("positive");
         assert_eq!((found.computation, found.accesses, found.barriers), (Cycles(120.0), 2.0, 1.0));
         assert_eq!((found.bandwidth_latency, found.non_blocking), (Cycles(44.0), Cycles(30.0)));

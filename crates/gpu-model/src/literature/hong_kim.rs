@@ -284,7 +284,8 @@ mod tests {
         bandwidth: BytesPerSecond(100e9),
         clock: Hertz(1e9),
     };
-    const RESIDENCY: Residency = Residency { warps: 16.0, blocks: 4.0, multiprocessors: 10.0, repetitions: 3.0 };
+    const RESIDENCY: Residency =
+        Residency { warps: 16.0, blocks: 4.0, multiprocessors: 10.0, repetitions: 3.0 };
 
     fn of(computation: f64, coalesced: f64, uncoalesced: f64, bytes: f64) -> Kernel {
         let (computation, load_bytes) = (Cycles(computation), Bytes(bytes));

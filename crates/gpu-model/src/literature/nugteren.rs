@@ -145,7 +145,8 @@ pub fn occupancy(device: &Device, launch: &Launch, resources: &Resources) -> Res
     let shared = not_negative("shared", resources.shared.0)?;
     let registers = f64::from(resources.registers) * f64::from(warps * device.warp);
     // Rounded down; without demand there is no limit.
-    let fit = |there_is: f64, takes: f64| if takes > 0.0 { (there_is / takes).floor() } else { f64::INFINITY };
+    let fit =
+        |there_is: f64, takes: f64| if takes > 0.0 { (there_is / takes).floor() } else { f64::INFINITY };
     let by = [
         ("threads", f64::from(warps), f64::from(limits.warps)),
         ("shared", shared, limits.shared.0),

@@ -93,7 +93,12 @@ pub fn time(steps: &[Step], variant: Variant) -> Result<u64> {
         ] {
             if operations == 0 && contention > 0 {
                 let (field, other) = ("contention", "accesses");
-                return Err(Error::Contradiction { field, value: contention as f64, other, other_value: 0.0 });
+                return Err(Error::Contradiction {
+                    field,
+                    value: contention as f64,
+                    other,
+                    other_value: 0.0,
+                });
             }
             if contention > 1 && allowed == Access::Exclusive {
                 return Err(Error::Forbidden { model: variant.name, step: at, access, contention });

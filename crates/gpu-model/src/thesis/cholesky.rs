@@ -149,9 +149,11 @@ pub(super) fn factorisation(
     let trsm = milliseconds(kernels.trsm()?) * counts.trsm;
     // Row by row of blocks, the lower triangle with its diagonal goes to the host: together N·(N + 1)/2 elements.
     let triangle = Bytes(order * (order + 1.0) / 2.0 * DOUBLE);
-    let back = gonzalez::transfer(&kernels.device, Copy::PageableToHost, triangle, Giga::Binary)?.milliseconds();
+    let back =
+        gonzalez::transfer(&kernels.device, Copy::PageableToHost, triangle, Giga::Binary)?.milliseconds();
     let block = Bytes(SIDE * SIDE * DOUBLE);
-    let there = gonzalez::transfer(&kernels.device, Copy::PageableToDevice, block, Giga::Binary)?.milliseconds();
+    let there =
+        gonzalez::transfer(&kernels.device, Copy::PageableToDevice, block, Giga::Binary)?.milliseconds();
     Ok(match model {
         "gonzalez_syrk_executions" => counts.syrk,
         "gonzalez_syrk" => syrk,
@@ -159,7 +161,9 @@ pub(super) fn factorisation(
         "gonzalez_gemm" => gemm,
         "gonzalez_trsm_executions" => counts.trsm,
         "gonzalez_trsm" => trsm,
-        "gonzalez_potrf_executions" | "gonzalez_syrk_copies_count" | "gonzalez_potrf_copies_count" => counts.potrf,
+        "gonzalez_potrf_executions" | "gonzalez_syrk_copies_count" | "gonzalez_potrf_copies_count" => {
+            counts.potrf
+        }
         "gonzalez_syrk_copies" => back,
         // Of one of them.
         "gonzalez_potrf_copies" => there,

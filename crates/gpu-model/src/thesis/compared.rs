@@ -110,13 +110,7 @@ impl Product {
 }
 
 /// B.3, B.5, B.7, B.9. Each thread has one row or four.
-pub(super) fn product(
-    table: &str,
-    _: &Printed,
-    first: f64,
-    model: &str,
-    reading: Reading,
-) -> Result<f64> {
+pub(super) fn product(table: &str, _: &Printed, first: f64, model: &str, reading: Reading) -> Result<f64> {
     let Product { blocked, threads_vary } = Product::of(table)?;
     let c2070 = Device::by_name("c2070")?;
     let (rows, threads) = if threads_vary { (ROWS, first as u32) } else { (first as u64, THREADS) };
@@ -146,7 +140,8 @@ pub(super) fn product(
             // B.3 has as many blocks as are nearest to rows over threads, and without a cache the clock of a GT 520M.
             let nearest = (rows as f64 / f64::from(threads)).round() as u64;
             let blocks = if table == "B.3" { nearest } else { launch.blocks };
-            let clock = if table == "B.3" && !cached { Device::by_name("gt520m")?.clock } else { c2070.clock };
+            let clock =
+                if table == "B.3" && !cached { Device::by_name("gt520m")?.clock } else { c2070.clock };
             let (work, launch) = (Work { issue, ..work }, Launch { blocks, ..launch });
             mukherjee(&Device { clock, ..c2070 }, &launch, &work, cached, reading)?
         }
@@ -161,7 +156,13 @@ pub(super) fn product(
 }
 
 /// B.2, B.4, B.6, B.8, B.10: a model's time over the measured one, both of the table before.
-pub(super) fn ratio(table: &str, printed: &Printed, first: f64, model: &str, reading: Reading) -> Result<f64> {
+pub(super) fn ratio(
+    table: &str,
+    printed: &Printed,
+    first: f64,
+    model: &str,
+    reading: Reading,
+) -> Result<f64> {
     let (of, formula): (_, super::Formula) = match table {
         "B.2" => ("B.1", vector_sum),
         "B.4" => ("B.3", product),
@@ -174,7 +175,13 @@ pub(super) fn ratio(table: &str, printed: &Printed, first: f64, model: &str, rea
     Ok(formula(of, printed, first, model, reading)? / before.number(of, first, "measured")?)
 }
 
-fn mukherjee(device: &Device, launch: &Launch, work: &Work, cached: bool, reading: Reading) -> Result<Seconds> {
+fn mukherjee(
+    device: &Device,
+    launch: &Launch,
+    work: &Work,
+    cached: bool,
+    reading: Reading,
+) -> Result<Seconds> {
     let memory = match (reading, cached) {
         (Reading::Table, false) => UNCOALESCED * work.accesses(),
         (Reading::Text, false) => {
@@ -241,7 +248,8 @@ fn hong_kim_as_tabled(
         load_bytes: work.data * f64::from(device.warp),
         ..hong_kim::Kernel::default()
     };
-    let machine = hong_kim::Machine { clock: device.memory.clock, ..hong_kim::Machine::new(device, latency)? };
+    let machine =
+        hong_kim::Machine { clock: device.memory.clock, ..hong_kim::Machine::new(device, latency)? };
     hong_kim::estimate(&machine, &kernel, &hong_kim::Residency::filled(device, launch))
 }
 
@@ -251,11 +259,13 @@ fn hong_kim_of_product(table: &str, device: &Device, launch: &Launch, work: &Wor
     let (latency, instead) = match table {
         "B.7" => (device.latency()?.global, Case::Memory),
         "B.3" | "B.5" | "B.9" => (LATENCY, Case::Computation),
-        _ => return Err(Error::BadTable {
-            table: table.to_owned(),
-            row: String::new(),
-            why: "it is not of products".to_owned(),
-        }),
+        _ => {
+            return Err(Error::BadTable {
+                table: table.to_owned(),
+                row: String::new(),
+                why: "it is not of products".to_owned(),
+            });
+        }
     };
     let estimate = hong_kim_as_tabled(device, launch, work, latency)?;
     let case = if table == "B.7" && estimate.case == Case::FewWarps { Case::FewWarps } else { instead };

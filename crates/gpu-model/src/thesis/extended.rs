@@ -52,7 +52,8 @@ pub(super) fn rows(table: &str, _: &Printed, rows: f64, model: &str, reading: Re
         (path.cached, path.uncached) = (path.cached + path.uncached, 0.0);
     }
     let machine = Machine::new(&c2070, rule(reading))?;
-    let launch = Launch::new(&c2070, (rows as u64).div_ceil(each as u64).div_ceil(u64::from(THREADS)), THREADS)?;
+    let launch =
+        Launch::new(&c2070, (rows as u64).div_ceil(each as u64).div_ceil(u64::from(THREADS)), THREADS)?;
     let kernel = machine.lanes.time(&launch, machine.path(&path, Overlap::Sum)?)?;
     let time = match model {
         "gonzalez" => kernel,
@@ -80,7 +81,12 @@ pub(super) fn columns(table: &str, _: &Printed, first: f64, model: &str, _: Read
 }
 
 /// The two parts of a reduction of doubles in one block, without branches: each thread adds up what is its, then a tree.
-pub(super) fn reduction_paths(device: &Device, elements: f64, shared: bool, reading: Reading) -> Result<[Path; 2]> {
+pub(super) fn reduction_paths(
+    device: &Device,
+    elements: f64,
+    shared: bool,
+    reading: Reading,
+) -> Result<[Path; 2]> {
     let (issue, data) = (device.issue()?.double, Bytes(8.0));
     let of_a_thread = elements / f64::from(REDUCING);
     let steps = f64::from(REDUCING.ilog2());
@@ -108,7 +114,13 @@ pub(super) fn reduction_paths(device: &Device, elements: f64, shared: bool, read
 }
 
 /// B.16 and, with copies, B.17.
-pub(super) fn reduction(table: &str, _: &Printed, elements: f64, model: &str, reading: Reading) -> Result<f64> {
+pub(super) fn reduction(
+    table: &str,
+    _: &Printed,
+    elements: f64,
+    model: &str,
+    reading: Reading,
+) -> Result<f64> {
     let shared = match model {
         "gonzalez_global" | "gonzalez_global_with_copies" => false,
         "gonzalez_shared" | "gonzalez_shared_with_copies" => true,

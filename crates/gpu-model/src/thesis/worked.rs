@@ -69,7 +69,8 @@ fn launches() -> Result<Quantities> {
 fn divergence() -> Result<Quantities> {
     let c2070 = Device::by_name("c2070")?;
     let machine = Machine::new(&c2070, CacheRule::Mean)?;
-    let branch = Path { instructions: 32.0, issue: c2070.issue()?.single, data: Bytes(4.0), ..Path::default() };
+    let branch =
+        Path { instructions: 32.0, issue: c2070.issue()?.single, data: Bytes(4.0), ..Path::default() };
     let of = |branches| {
         let flow = Flow::Divergent(vec![Flow::Path(branch); branches]);
         Ok(machine.flow(&flow, Overlap::Sum)?.0)
@@ -87,7 +88,8 @@ fn definition() -> Result<Quantities> {
     let c2070 = Device::by_name("c2070")?;
     let machine = Machine::new(&c2070, CacheRule::Mean)?;
     let data = Bytes(8.0);
-    let path = Path { instructions: 10.0, issue: c2070.issue()?.double, cached: 20.0, data, ..Path::default() };
+    let path =
+        Path { instructions: 10.0, issue: c2070.issue()?.double, cached: 20.0, data, ..Path::default() };
     let launch = Launch::new(&c2070, 4, 128)?;
     let factor = machine.cache_factor(data)?;
     let global = Cycles(path.cached * machine.global.0 / factor);
