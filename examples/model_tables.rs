@@ -1,9 +1,9 @@
 //! What performance models say, beside what a thesis on them prints.
 //!
-//! `cargo run --release --example model_tables` computes the tables of C. Y. González García, *Modelo de estimación de rendimiento para
-//! arquitecturas paralelas heterogéneas*, 2012, by the formulas of the models: Hong and Kim, Mukherjee and Kothapalli, Nugteren,
-//! and the thesis' own. gpu_model::thesis says where tables and text follow different formulas, and lists the cells that follow
-//! none. No GPU is needed.
+//! `cargo run --release --example model_tables` computes the tables of C. Y. González García, *Modelo de estimación
+//! de rendimiento para arquitecturas paralelas heterogéneas*, 2012, by the formulas of the models: Hong and Kim,
+//! Mukherjee and Kothapalli, Nugteren, and the thesis' own. gpu_model::thesis says where tables and text follow
+//! different formulas, and lists the cells that follow none. No GPU is needed.
 
 use std::error::Error;
 use std::process::ExitCode;

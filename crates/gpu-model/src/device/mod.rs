@@ -175,15 +175,22 @@ impl Device {
     /// # Errors
     /// [`Error::UnknownDevice`] with the names that there are.
     pub fn by_name(name: &str) -> Result<Self> {
-        let found = DESCRIPTIONS.iter().find(|(known, _)| *known == name);
-        let unknown = || Error::UnknownDevice {
-            asked: name.to_owned(),
-            known: Self::names().collect::<Vec<_>>().join(", "),
-        };
-        Self::from_toml(found.ok_or_else(unknown)?.1)
+        Self::from_toml(Self::description(name)?)
     }
 
-    /// Reads a description; those in this crate's folder `devices` show what it has.
+    /// The description of the one called `name`: what a description of another device can start from.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDevice`] with the names that there are.
+    pub fn description(name: &str) -> Result<&'static str> {
+        let found = DESCRIPTIONS.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| *text).ok_or_else(|| Error::UnknownDevice {
+            asked: name.to_owned(),
+            known: Self::names().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// Reads a description; [`description`](Self::description) shows what one has.
     ///
     /// # Errors
     /// No TOML; a field that is missing or unknown; a value with a wrong unit, or that is not positive; counts that

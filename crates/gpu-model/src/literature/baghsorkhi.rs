@@ -1,9 +1,9 @@
 //! Baghsorkhi et al.: a kernel's work flow graph, reduced to the cycles of the average warp.
 //!
-//! S. S. Baghsorkhi, M. Delahaye, S. J. Patel, W. D. Gropp, W. W. Hwu, *An adaptive performance modeling tool for GPU architectures*,
-//! PPoPP 2010, as far as González García's thesis (section 3.2.2) defines it. Its analysis of programs, which finds the weights of
-//! branches, the parallelism of regions and the bytes that accesses move, and the formula of CYC_mem are not in there:
-//! these are parameters here.
+//! S. S. Baghsorkhi, M. Delahaye, S. J. Patel, W. D. Gropp, W. W. Hwu, *An adaptive performance modeling tool for GPU
+//! architectures*, PPoPP 2010, as far as González García's thesis (section 3.2.2) defines it. Its analysis of
+//! programs, which finds the weights of branches, the parallelism of regions and the bytes that accesses move, and
+//! the formula of CYC_mem are not in there: these are parameters here.
 //!
 //! Parallelism of warps and of instructions, of a region ("local") beside the other blocks of the multiprocessor:
 //!
@@ -258,9 +258,9 @@ mod tests {
         assert!(effective(6.0, 8.0, 0.0).is_err());
     }
 
-    /// A loop body of n = 2 statements that half of the warps get to, in it branches of p = 4 and q = 6, each with half of
-    /// those: shares 1/4, 1/4, 1/2. WLP = (4·8/4 + 6·8/4 + 2·8/2)/12 = (8 + 12 + 8)/12 = 7/3; ILP with 1, 2, 3:
-    /// (4/4·1 + 6/4·2 + 2/2·3)/(1 + 1.5 + 1) = 7/3.5 = 2.
+    /// A loop body of n = 2 statements that half of the warps get to, in it branches of p = 4 and q = 6, each with
+    /// half of those: shares 1/4, 1/4, 1/2. WLP = (4·8/4 + 6·8/4 + 2·8/2)/12 = (8 + 12 + 8)/12 = 7/3; ILP with 1, 2,
+    /// 3: (4/4·1 + 6/4·2 + 2/2·3)/(1 + 1.5 + 1) = 7/3.5 = 2.
     #[test]
     fn averages_over_regions() {
         let of = |statements, share, instructions| Region { statements, share, instructions };
@@ -280,9 +280,9 @@ mod tests {
         assert!(instruction(&Machine { lanes: 0.0, ..MACHINE }, &alone).is_err());
     }
 
-    /// Read, 20 instructions (80 cycles), use, 10 instructions (40), barrier, write. CYC_compute = 120, NUM_mem = 2, NUM_sync
-    /// = 1. CYC_mem = 200: Latency_BW = 80/2 + 4 = 44. NBC = 120/4 = 30, exposed = 400 − 3·30 = 310. The read is issued at
-    /// 0: its edge ends at 44, 80 more: 124, but the value is there at 310; then 40 and 44: 394.
+    /// Read, 20 instructions (80 cycles), use, 10 instructions (40), barrier, write. CYC_compute = 120, NUM_mem = 2,
+    /// NUM_sync = 1. CYC_mem = 200: Latency_BW = 80/2 + 4 = 44. NBC = 120/4 = 30, exposed = 400 − 3·30 = 310. The
+    /// read is issued at 0: its edge ends at 44, 80 more: 124, but the value is there at 310; then 40 and 44: 394.
     #[test]
     fn a_use_waits_for_its_read() {
         let kernel = [
@@ -303,8 +303,8 @@ mod tests {
         assert_eq!((found.exposed, found.total), (Cycles(0.0), Cycles(208.0)));
     }
 
-    /// A quarter of the warps does 40 instructions (160), the others 8 (32): 40 + 24 = 64 cycles, after 10 (40): 104. No
-    /// access: nothing is exposed to anything.
+    /// A quarter of the warps does 40 instructions (160), the others 8 (32): 40 + 24 = 64 cycles, after 10 (40): 104.
+    /// No access: nothing is exposed to anything.
     #[test]
     fn branches_count_by_their_warps() {
         let ways = vec![(0.25, vec![Node::Compute(40.0)]), (0.75, vec![Node::Compute(8.0)])];

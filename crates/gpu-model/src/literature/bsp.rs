@@ -1,8 +1,8 @@
 //! BSP: supersteps of computation and messages, with a barrier at the end of each.
 //!
-//! L. G. Valiant, *A bridging model for parallel computation*, Communications of the ACM 33(8), 1990. In a superstep each
-//! component computes for w units at most and sends or receives h messages at most, each of which takes the router g
-//! units. Two readings of the barrier are in use:
+//! L. G. Valiant, *A bridging model for parallel computation*, Communications of the ACM 33(8), 1990. In a superstep
+//! each component computes for w units at most and sends or receives h messages at most, each of which takes the
+//! router g units. Two readings of the barrier are in use:
 //!
 //! ```text
 //! periodic   every L units it is asked whether all are ready:    time = L · ⌈(w + g·h) / L⌉

@@ -1,28 +1,32 @@
-//! González García: Mukherjee's model with copies, launches, divergence, a cache and atomics: a whole program on host and
-//! device.
+//! González García: Mukherjee's model with copies, launches, divergence, a cache and atomics: a whole program on host
+//! and device.
 //!
-//! C. Y. González García, *Modelo de estimación de rendimiento para arquitecturas paralelas heterogéneas*, Universidad Politécnica de
-//! Valencia, 2012, chapter 5. Of a thread that goes a straight way, on elements of data_size bytes:
+//! C. Y. González García, *Modelo de estimación de rendimiento para arquitecturas paralelas heterogéneas*,
+//! Universidad Politécnica de Valencia, 2012, chapter 5. Of a thread that goes a straight way, on elements of
+//! data_size bytes:
 //!
 //! ```text
 //! C_comp       = comp_insts · issue_cycles
 //! N_max        = 128 / data_size        N_min = 32 / data_size        cache_factor = (N_max + N_min) / 2
 //! C_gmem       = mem_insts · latency_gmem / cache_factor
 //! C_cache      = mem_insts · latency_cache · (cache_factor − 1) / cache_factor
-//! C_mem        = C_gmem + C_cache + latency_gmem of each access that no cache serves + latency_smem of each to shared memory
+//! C_mem        = C_gmem + C_cache + latency_gmem of each access that no cache serves
+//!                + latency_smem of each to shared memory
 //! C_max        = max(C_comp, C_mem)     C_sum = C_comp + C_mem
 //! ```
 //!
-//! That is [`CacheRule::Mean`]. The thesis' own tables use another rule, [`CacheRule::Line`]: C_mem = mem_insts · latency_gmem
-//! / N_max, the other accesses free, and N_max = 16 whatever the element is.
+//! That is [`CacheRule::Mean`]. The thesis' own tables use another rule, [`CacheRule::Line`]: C_mem = mem_insts ·
+//! latency_gmem / N_max, the other accesses free, and N_max = 16 whatever the element is.
 //!
-//! **Divergence**: the ways that threads of a warp go are gone one behind the other, and their cycles add up ([`Flow`]).
-//! **Kernel**: as in [`mukherjee`], C(K) = N_B · N_w · N_t · C / (N_C · D).
-//! **Launch**: 3 µs on Fermi, 4 µs on Tesla, whatever blocks and arguments ([`launch`]).
-//! **Atomics** of a block of N threads on one word: 17·N + 3450 cycles (2.0), 380·N + 3450 (1.3) ([`atomic`]).
-//! **Copies**: bytes over the bandwidth that the bus is used with ([`Bus`](crate::device::Bus)): PCIe 2.0 has 8 GB/s, of which a
-//! copy from pageable memory gets 50 %. The tables divide by GiB/s, the worked example multiplies by GB/s ([`Giga`]).
-//! **Program**: the sum of its copies and kernels, nothing overlaps.
+//! * **Divergence**: the ways that threads of a warp go are gone one behind the other, and their cycles add up
+//!   ([`Flow`]).
+//! * **Kernel**: as in [`mukherjee`], C(K) = N_B · N_w · N_t · C / (N_C · D).
+//! * **Launch**: 3 µs on Fermi, 4 µs on Tesla, whatever blocks and arguments ([`launch`]).
+//! * **Atomics** of a block of N threads on one word: 17·N + 3450 cycles (2.0), 380·N + 3450 (1.3) ([`atomic`]).
+//! * **Copies**: bytes over the bandwidth that the bus is used with ([`Bus`](crate::device::Bus)): PCIe 2.0 has 8
+//!   GB/s, of which a copy from pageable memory gets 50 %. The tables divide by GiB/s, the worked example multiplies
+//!   by GB/s ([`Giga`]).
+//! * **Program**: the sum of its copies and kernels, nothing overlaps.
 //!
 //! ```
 //! use gpu_model::literature::gonzalez::{CacheRule, Machine, Path};
@@ -46,8 +50,8 @@ use crate::units::{Bytes, BytesPerSecond, Cycles, GIB, Seconds};
 /// How many accesses a line of the cache serves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CacheRule {
-    /// The mean of the elements in the largest and in the smallest transaction: one of so many accesses goes to memory, the
-    /// others to the cache.
+    /// The mean of the elements in the largest and in the smallest transaction: one of so many accesses goes to
+    /// memory, the others to the cache.
     Mean,
     /// One of so many accesses goes to memory, the others cost nothing.
     Line {
@@ -191,8 +195,8 @@ pub enum Flow {
     Uniform(Vec<Flow>),
 }
 
-/// Cycles of one atomic operation that all of a block's threads do to one word: add, subtract, minimum, maximum, increment,
-/// decrement, and, or, exclusive or. Exchange and compare-and-swap behave otherwise.
+/// Cycles of one atomic operation that all of a block's threads do to one word: add, subtract, minimum, maximum,
+/// increment, decrement, and, or, exclusive or. Exchange and compare-and-swap behave otherwise.
 ///
 /// # Errors
 /// [`NotGiven`](Error::NotGiven); [`OverLimit`](Error::OverLimit) with more threads than a block may have.
@@ -314,8 +318,8 @@ mod tests {
         assert!(mean.cache_factor(Bytes(64.0)).is_err() && mean.cache_factor(Bytes(0.0)).is_err());
     }
 
-    /// Mean: 20·600/10 + 20·4·9/10 + 600 + 5·4 = 1200 + 72 + 600 + 20 = 1892. Line of 16: 20·600/16 + 600 + 20 = 1370. With
-    /// 10·48 = 480 of computation the sums are 2372 and 1850, the maxima 1892 and 1370.
+    /// Mean: 20·600/10 + 20·4·9/10 + 600 + 5·4 = 1200 + 72 + 600 + 20 = 1892. Line of 16: 20·600/16 + 600 + 20 =
+    /// 1370. With 10·48 = 480 of computation the sums are 2372 and 1850, the maxima 1892 and 1370.
     #[test]
     fn a_straight_way() {
         let mean = machine(CacheRule::Mean);
@@ -329,8 +333,8 @@ mod tests {
         assert!(mean.path(&Path { cached: -1.0, ..path() }, Overlap::Sum).is_err());
     }
 
-    /// A is 100, then a warp's threads part over B (30) and C (50), then whole warps take D (70) or E (20): 100 + 30 + 50 + 70
-    /// = 250.
+    /// A is 100, then a warp's threads part over B (30) and C (50), then whole warps take D (70) or E (20): 100 + 30
+    /// + 50 + 70 = 250.
     #[test]
     fn divergent_branches_add_up() {
         let of = |cycles: f64| {
@@ -353,7 +357,8 @@ mod tests {
         same(lanes.time(&launch, Cycles(1752.0)).expect("positive").0, 7008.0 / 1.15e9);
     }
 
-    /// 2.0: 17·192 + 3450 = 6714; 1.3: 380·192 + 3450 = 76 410. Launches: 3 µs at 1.15 GHz are 3450 cycles, 4 µs at 1.3 GHz 5200.
+    /// 2.0: 17·192 + 3450 = 6714; 1.3: 380·192 + 3450 = 76 410. Launches: 3 µs at 1.15 GHz are 3450 cycles, 4 µs at
+    /// 1.3 GHz 5200.
     #[test]
     fn atomics_and_launches() {
         let c1060 = Device::by_name("c1060").expect("it is described");

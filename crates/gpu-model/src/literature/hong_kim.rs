@@ -1,7 +1,7 @@
 //! Hong and Kim: how many warps wait for memory at a time, and how many compute meanwhile.
 //!
-//! S. Hong, H. Kim, *An analytical model for a GPU architecture with memory-level and thread-level parallelism awareness*,
-//! ISCA 2009. With N warps on a multiprocessor, cycles of one warp:
+//! S. Hong, H. Kim, *An analytical model for a GPU architecture with memory-level and thread-level parallelism
+//! awareness*, ISCA 2009. With N warps on a multiprocessor, cycles of one warp:
 //!
 //! ```text
 //! Mem_L_Coal   = Mem_LD
@@ -64,8 +64,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The device's bandwidth and clock, with this latency and the departure delays that the paper measured on a GTX 280,
-    /// 4 and 40 cycles.
+    /// The device's bandwidth and clock, with this latency and the departure delays that the paper measured on a GTX
+    /// 280, 4 and 40 cycles.
     ///
     /// # Errors
     /// The latency is not positive.
@@ -121,8 +121,8 @@ impl Residency {
         Self { warps, blocks, multiprocessors, repetitions }
     }
 
-    /// Blocks put on one multiprocessor until it is full, then on the next, and a last repetition that is not full costs its
-    /// part: what the thesis' tables do, which its text does not say.
+    /// Blocks put on one multiprocessor until it is full, then on the next, and a last repetition that is not full
+    /// costs its part: what the thesis' tables do, which its text does not say.
     pub fn filled(device: &Device, launch: &Launch) -> Self {
         let count = launch.blocks as f64;
         let [all, most] = [device.multiprocessors, device.limits.blocks].map(f64::from);
@@ -183,8 +183,8 @@ pub struct Estimate {
 /// Applies the formulas.
 ///
 /// # Errors
-/// A parameter that has to be positive and is not; a kernel that has no accesses to memory, or none with the transactions
-/// that it claims.
+/// A parameter that has to be positive and is not; a kernel that has no accesses to memory, or none with the
+/// transactions that it claims.
 pub fn estimate(machine: &Machine, kernel: &Kernel, residency: &Residency) -> Result<Estimate> {
     for (field, value) in [
         ("latency", machine.latency.0),
@@ -292,8 +292,8 @@ mod tests {
         Kernel { computation, coalesced, uncoalesced, transactions: 32.0, load_bytes, barriers: 2.0 }
     }
 
-    /// Half of 4 accesses coalesced: Mem_L_Uncoal = 400 + 31·10 = 710, Mem_L = (710 + 400)/2 = 555, the delay (10·32 + 4)/2
-    /// = 162, Mem_cycles = 4·555 = 2220.
+    /// Half of 4 accesses coalesced: Mem_L_Uncoal = 400 + 31·10 = 710, Mem_L = (710 + 400)/2 = 555, the delay (10·32
+    /// + 4)/2 = 162, Mem_cycles = 4·555 = 2220.
     #[test]
     fn latencies_are_weighted() {
         let estimate = estimate(&MACHINE, &of(100.0, 2.0, 2.0, 128.0), &RESIDENCY).expect("positive");
@@ -304,10 +304,10 @@ mod tests {
         same(estimate.mwp, 555.0 / 162.0);
     }
 
-    /// Case 2. 4 coalesced accesses of 128 bytes: a warp gets 1e9·128/400 = 0.32 GB/s, 10 multiprocessors share 100 GB/s:
-    /// MWP = 100/3.2 = 31.25, limited by Mem_L/delay = 400/4 = 100 and N = 16: 16. Comp = 200, Mem = 1600, CWP = 1800/200
-    /// = 9. 9 < 16: with Mem > Comp that is case 3: (400 + 200·16)·3 = 10 800. With 512 bytes MWP = 7.8125, CWP = 9 is larger:
-    /// (1600·16/7.8125 + 200/4·6.8125)·3 = (3276.8 + 340.625)·3 = 10 852.275.
+    /// Case 2. 4 coalesced accesses of 128 bytes: a warp gets 1e9·128/400 = 0.32 GB/s, 10 multiprocessors share 100
+    /// GB/s: MWP = 100/3.2 = 31.25, limited by Mem_L/delay = 400/4 = 100 and N = 16: 16. Comp = 200, Mem = 1600, CWP
+    /// = 1800/200 = 9. 9 < 16: with Mem > Comp that is case 3: (400 + 200·16)·3 = 10 800. With 512 bytes MWP =
+    /// 7.8125, CWP = 9 is larger: (1600·16/7.8125 + 200/4·6.8125)·3 = (3276.8 + 340.625)·3 = 10 852.275.
     #[test]
     fn computation_or_memory_dominates() {
         let computes = estimate(&MACHINE, &of(200.0, 4.0, 0.0, 128.0), &RESIDENCY).expect("positive");
@@ -328,8 +328,8 @@ mod tests {
         same(estimate.cycles().0, 27_300.0);
     }
 
-    /// N = 4: MWP = CWP = 4 with Comp = 100, Mem = 1600: (1600 + 100 + 100/4·3)·3 = 5325. Two barriers in each of 4 blocks:
-    /// 4·3·2·4·3 = 288.
+    /// N = 4: MWP = CWP = 4 with Comp = 100, Mem = 1600: (1600 + 100 + 100/4·3)·3 = 5325. Two barriers in each of 4
+    /// blocks: 4·3·2·4·3 = 288.
     #[test]
     fn few_warps_and_barriers() {
         let few = Residency { warps: 4.0, ..RESIDENCY };

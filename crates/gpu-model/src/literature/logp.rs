@@ -1,8 +1,8 @@
 //! LogP: processors with their own memory and a network of finite capacity.
 //!
-//! D. E. Culler et al., *LogP: towards a realistic model of parallel computation*, PPoPP 1993. L is the latency of a message at
-//! most, o what a processor is busy with sending or receiving one, g the least time between two that it sends or
-//! receives, P the number of processors.
+//! D. E. Culler et al., *LogP: towards a realistic model of parallel computation*, PPoPP 1993. L is the latency of a
+//! message at most, o what a processor is busy with sending or receiving one, g the least time between two that it
+//! sends or receives, P the number of processors.
 //!
 //! ```text
 //! one message                 o + L + o
@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(busy.messages(3), 22.0);
     }
 
-    /// The first sends at 0, 4, 8, 12: received at 10, 14, 18, 22. The one of 10 sends at 10 and 14: 20 and 24. That of 14
-    /// sends at 14: 24. In order: 10, 14, 18, 20, 22, 24, 24, so 7 others are reached at 24.
+    /// The first sends at 0, 4, 8, 12: received at 10, 14, 18, 22. The one of 10 sends at 10 and 14: 20 and 24. That
+    /// of 14 sends at 14: 24. In order: 10, 14, 18, 20, 22, 24, 24, so 7 others are reached at 24.
     #[test]
     fn broadcast() {
         assert_eq!(paper().broadcast(), 24.0);

@@ -27,9 +27,9 @@ pub mod roofline;
 /// What the unit tests compare with.
 #[cfg(test)]
 pub(crate) mod testing {
-    /// Whether two numbers are the same but for rounding. The formulas here have fewer than 50 operations, each of which
-    /// is off by 2^-53 at most, and subtract nothing close to what it is subtracted from by more than a factor of 10:
-    /// 50 · 10 · 2^-53 < 1e-13.
+    /// Whether two numbers are the same but for rounding. The formulas here have fewer than 50 operations, each of
+    /// which is off by 2^-53 at most, and subtract nothing close to what it is subtracted from by more than a factor
+    /// of 10: 50 · 10 · 2^-53 < 1e-13.
     #[track_caller]
     pub(crate) fn same(computed: f64, by_hand: f64) {
         let error = (computed - by_hand).abs();

@@ -1,7 +1,8 @@
 //! Mukherjee, Kothapalli et al.: a kernel takes what its threads take, one behind the other in each lane.
 //!
-//! K. Kothapalli, R. Mukherjee, M. S. Rehman, S. Patidar, P. J. Narayanan, K. Srinathan, *A performance prediction model for the CUDA
-//! GPGPU platform*, HiPC 2009. A kernel is a superstep of BSP, a program the sum of its kernels. Of a thread:
+//! K. Kothapalli, R. Mukherjee, M. S. Rehman, S. Patidar, P. J. Narayanan, K. Srinathan, *A performance prediction
+//! model for the CUDA GPGPU platform*, HiPC 2009. A kernel is a superstep of BSP, a program the sum of its kernels.
+//! Of a thread:
 //!
 //! ```text
 //! N_comp    cycles of its instructions
@@ -11,15 +12,17 @@
 //! MAX       C(T) = max(N_comp, N_memory)        all that can overlap does: the lower bound
 //! ```
 //!
-//! and of a kernel of N_B blocks of N_w warps of N_t threads on lanes N_C with a pipeline of D stages at R cycles a second
+//! and of a kernel of N_B blocks of N_w warps of N_t threads on lanes N_C with a pipeline of D stages at R cycles a
+//! second
 //!
 //! ```text
 //! C(K) = N_B · N_w · N_t · C(T) / (N_C · D)        T(K) = C(K) / R
 //! ```
 //!
-//! N_B is what one multiprocessor gets of blocks; the tables of González García's thesis take all blocks of the grid, and
-//! 500 cycles for each access whether coalesced or not ([`UNCOALESCED`]). With a cache whose line holds n elements, one
-//! access in n costs the latency and the others nothing: [`cached`], an addition of the thesis (section 5.2.4).
+//! N_B is what one multiprocessor gets of blocks; the tables of González García's thesis take all blocks of the grid,
+//! and 500 cycles for each access whether coalesced or not ([`UNCOALESCED`]). With a cache whose line holds n
+//! elements, one access in n costs the latency and the others nothing: [`cached`], an addition of the thesis (section
+//! 5.2.4).
 //!
 //! ```
 //! use gpu_model::literature::mukherjee::{Machine, Overlap, Thread, UNCOALESCED};

@@ -3,15 +3,15 @@
 //! C. Nugteren, *GPU model*, technical report, Eindhoven University of Technology, 2010. Cycles of one warp, then of a
 //! multiprocessor, then of the kernel.
 //!
-//! **Null model** ([`occupancy`]): blocks on a multiprocessor are what is least of those that the launch gives it, those
-//! that the hardware takes, and those for which there are threads, shared memory and registers.
+//! **Null model** ([`occupancy`]): blocks on a multiprocessor are what is least of those that the launch gives it,
+//! those that the hardware takes, and those for which there are threads, shared memory and registers.
 //!
 //! ```text
 //! warps_per_block = threads_per_block / warp_size        warps_per_sm = blocks_per_sm · warps_per_block
 //! ```
 //!
-//! **Memory model**: memory_instr = loads + stores; mem_rate, the delay from one request to the next, is one number where
-//! accesses are coalesced and another where they are not.
+//! **Memory model**: memory_instr = loads + stores; mem_rate, the delay from one request to the next, is one number
+//! where accesses are coalesced and another where they are not.
 //!
 //! **Core model**:
 //!
@@ -36,10 +36,10 @@
 //! computation bound  mem_factor = 1                               comp_factor = warps_per_sm
 //! ```
 //!
-//! González García's thesis prints the two pairs of factors the other way round ([`Captions::Printed`]); its tables follow
-//! what is above ([`Captions::Tabled`]), and so does the sense of them: what is bound by memory pays its latency once for
-//! every sim_mem_limit warps. Which bound applies it does not say; here it is the one that gives more cycles, so that more
-//! accesses or instructions never take less.
+//! González García's thesis prints the two pairs of factors the other way round ([`Captions::Printed`]); its tables
+//! follow what is above ([`Captions::Tabled`]), and so does the sense of them: what is bound by memory pays its
+//! latency once for every sim_mem_limit warps. Which bound applies it does not say; here it is the one that gives
+//! more cycles, so that more accesses or instructions never take less.
 //!
 //! **Extensions model**:
 //!
@@ -323,9 +323,10 @@ mod tests {
         Kernel { computation: 10.0, loads: 2.0, stores: 1.0, data: Bytes(4.0), rate: Cycles(100.0) };
     const RESIDENCY: Residency = Residency { blocks: 65.0, blocks_per_sm: 4.0, warps_per_block: 5.0 };
 
-    /// comp = 10·32/8 = 40, mem = 3·(400 + 100) = 1500. A warp moves 4·32 = 128 bytes in 500 cycles at 1 GHz: 0.256 GB/s a
-    /// multiprocessor, 2.56 of ten: 100/2.56 = 39.0625 warps. 500/100 = 5 requests fit in a latency. 20 warps, 5 at a time:
-    /// 20/5·1500 + 15·40 = 6600 bound by memory, 1500 + 20·40 = 2300 by computation. ⌈65/40⌉ = 2 times: 13 200 cycles, 13.2 µs.
+    /// comp = 10·32/8 = 40, mem = 3·(400 + 100) = 1500. A warp moves 4·32 = 128 bytes in 500 cycles at 1 GHz: 0.256
+    /// GB/s a multiprocessor, 2.56 of ten: 100/2.56 = 39.0625 warps. 500/100 = 5 requests fit in a latency. 20 warps,
+    /// 5 at a time: 20/5·1500 + 15·40 = 6600 bound by memory, 1500 + 20·40 = 2300 by computation. ⌈65/40⌉ = 2 times:
+    /// 13 200 cycles, 13.2 µs.
     #[test]
     fn bound_by_memory() {
         let found = estimate(&MACHINE, &KERNEL, &RESIDENCY, Captions::Tabled).expect("positive");
@@ -359,8 +360,8 @@ mod tests {
         same(found.cycles.0, 16_647.5);
     }
 
-    /// 24 cycles of pipeline over 4 warps are 6 for an instruction, more than 32/8 = 4: 60 cycles. Over 20 warps 1.2: 40.
-    /// 4 warps, 4 at a time: 1500 bound by memory, but 1500 + 4·60 = 1740 by computation.
+    /// 24 cycles of pipeline over 4 warps are 6 for an instruction, more than 32/8 = 4: 60 cycles. Over 20 warps 1.2:
+    /// 40. 4 warps, 4 at a time: 1500 bound by memory, but 1500 + 4·60 = 1740 by computation.
     #[test]
     fn the_pipeline_shows_with_few_warps() {
         let machine = Machine { pipeline_latency: Cycles(24.0), ..MACHINE };
@@ -380,8 +381,9 @@ mod tests {
         assert_eq!(Overhead::REPORTED.cycles(64, 7), Cycles(6000.0));
     }
 
-    /// C2070: 48 warps, 8 blocks, 48 KiB and 32768 registers. 192 threads are 6 warps: 8 blocks by warps and by blocks. 10 KiB:
-    /// 4 blocks. 40 registers of 192 threads are 7680: 4 blocks too; 63 are 12096: 2. 20 blocks over 14: 2.
+    /// C2070: 48 warps, 8 blocks, 48 KiB and 32768 registers. 192 threads are 6 warps: 8 blocks by warps and by
+    /// blocks. 10 KiB: 4 blocks. 40 registers of 192 threads are 7680: 4 blocks too; 63 are 12096: 2. 20 blocks over
+    /// 14: 2.
     #[test]
     fn occupancy_is_the_least_of_its_limits() {
         let c2070 = Device::by_name("c2070").expect("it is described");

@@ -1,7 +1,7 @@
 //! PRAM: processors in lockstep on one shared memory, every operation one unit of time.
 //!
-//! S. Fortune, J. Wyllie, *Parallelism in random access machines*, STOC 1978. The variants differ in what processors may
-//! do to one cell at a time:
+//! S. Fortune, J. Wyllie, *Parallelism in random access machines*, STOC 1978. The variants differ in what processors
+//! may do to one cell at a time:
 //!
 //! | | reads of one cell | writes of one cell |
 //! |---|---|---|

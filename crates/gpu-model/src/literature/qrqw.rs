@@ -1,7 +1,7 @@
 //! QRQW PRAM: accesses to one cell wait in a queue and are served one at a time.
 //!
-//! P. B. Gibbons, Y. Matias, V. Ramachandran: *The QRQW PRAM: accounting for contention in parallel algorithms*, SODA 1994, and
-//! *The queue-read queue-write asynchronous PRAM model*, Euro-Par 1996.
+//! P. B. Gibbons, Y. Matias, V. Ramachandran: *The QRQW PRAM: accounting for contention in parallel algorithms*, SODA
+//! 1994, and *The queue-read queue-write asynchronous PRAM model*, Euro-Par 1996.
 //!
 //! **Synchronous.** A step is reads, computation, writes and a barrier, which waits until all queues are empty. With m
 //! the most reads, operations or writes that one processor does, and κ the most processors that access one cell,
@@ -133,16 +133,16 @@ mod tests {
         assert!(matches!(synchronous(&nobody), Err(Error::Contradiction { .. })));
     }
 
-    /// One processor reads three cells at 0, 1, 2; the first is there at 1, the last at 3, when it is used; 2 operations
-    /// later, at 5, it writes, which is served at 6.
+    /// One processor reads three cells at 0, 1, 2; the first is there at 1, the last at 3, when it is used; 2
+    /// operations later, at 5, it writes, which is served at 6.
     #[test]
     fn reads_are_pipelined() {
         let program = vec![Read(0), Read(1), Read(2), Use(2), Compute(2), Write(3)];
         assert_eq!(asynchronous(&[program]), Ok(6));
     }
 
-    /// Four read one cell at 0, and are served at 1, 2, 3, 4. Each then uses it: they end at 1, 2, 3, 4, and the one that
-    /// computes 10 more before the use does not feel the queue: 1 + 10 = 11.
+    /// Four read one cell at 0, and are served at 1, 2, 3, 4. Each then uses it: they end at 1, 2, 3, 4, and the one
+    /// that computes 10 more before the use does not feel the queue: 1 + 10 = 11.
     #[test]
     fn a_queue_delays_who_uses_its_values() {
         let short = vec![Read(0), Use(0)];
@@ -151,9 +151,9 @@ mod tests {
         assert_eq!(asynchronous(&[short.clone(), short.clone(), short, long]), Ok(11));
     }
 
-    /// A barrier costs what the longest queue of each step costs; without it queues of different cells overlap: two steps
-    /// in which 8 processors write cell 0 and then 8 write cell 1 take 16 with a barrier. Without one, the writes to cell 0
-    /// are issued at 0 and those to cell 1 at 1: its queue is empty at 1 + 8 = 9.
+    /// A barrier costs what the longest queue of each step costs; without it queues of different cells overlap: two
+    /// steps in which 8 processors write cell 0 and then 8 write cell 1 take 16 with a barrier. Without one, the
+    /// writes to cell 0 are issued at 0 and those to cell 1 at 1: its queue is empty at 1 + 8 = 9.
     #[test]
     fn without_barriers_queues_overlap() {
         let step = Step { writes: 1, contention: 8, ..Step::default() };

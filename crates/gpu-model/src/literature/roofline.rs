@@ -1,9 +1,9 @@
-//! The roofline: no kernel is faster than its operations at the peak, nor than its bytes at the bandwidth of any level of
-//! memory.
+//! The roofline: no kernel is faster than its operations at the peak, nor than its bytes at the bandwidth of any
+//! level of memory.
 //!
-//! S. Williams, A. Waterman, D. Patterson, *Roofline: an insightful visual performance model for multicore architectures*,
-//! Communications of the ACM 52(4), 2009; with a bandwidth for each level as in C. Yang, T. Kurth, S. Williams, *Hierarchical
-//! roofline analysis for GPUs*, 2020.
+//! S. Williams, A. Waterman, D. Patterson, *Roofline: an insightful visual performance model for multicore
+//! architectures*, Communications of the ACM 52(4), 2009; with a bandwidth for each level as in C. Yang, T. Kurth, S.
+//! Williams, *Hierarchical roofline analysis for GPUs*, 2020.
 //!
 //! ```text
 //! attainable = min(peak, intensity · bandwidth)          intensity: operations a byte
@@ -114,7 +114,8 @@ impl Roofline {
     /// The least time a kernel can take. Where several limits are equal the first level is named, then the peak.
     ///
     /// # Errors
-    /// Another number of bytes than of levels; negative operations or bytes; a peak or a bandwidth that is not positive.
+    /// Another number of bytes than of levels; negative operations or bytes; a peak or a bandwidth that is not
+    /// positive.
     pub fn bound(&self, demand: &Demand) -> Result<LowerBound> {
         self.same_number(demand.bytes.len())?;
         let mut found: Option<LowerBound> = None;
@@ -153,8 +154,8 @@ mod tests {
         Roofline { peak: FlopPerSecond(1e12), levels: vec![level("memory", 100e9), level("l2", 400e9)] }
     }
 
-    /// 1e12/100e9 = 10 and 1e12/400e9 = 2.5 operations a byte. 4 and 1: min(1e12, 400e9, 400e9) = 400e9; 20 and 2: 800e9 by the
-    /// second level; 20 and 20: the peak.
+    /// 1e12/100e9 = 10 and 1e12/400e9 = 2.5 operations a byte. 4 and 1: min(1e12, 400e9, 400e9) = 400e9; 20 and 2:
+    /// 800e9 by the second level; 20 and 20: the peak.
     #[test]
     fn ridges_and_what_is_attainable() {
         assert_eq!(roof().ridges(), Ok(vec![10.0, 2.5]));

@@ -43,8 +43,8 @@ impl Kernels {
             transposition_global: Path { uncached: 2.0, ..both },
             transposition_shared: Path { shared: 2.0, ..both },
             product_global: Path { uncached: 3.0, ..both },
-            // Two writes of tiles, 32 pairs of reads and the sum. The listing goes over two pairs of tiles; the thesis counts
-            // one.
+            // Two writes of tiles, 32 pairs of reads and the sum. The listing goes over two pairs of tiles; the
+            // thesis counts one.
             product_shared: Path { instructions: 32.0, shared: 2.0 + 2.0 * 32.0 + 1.0, ..both },
             difference: Path { instructions: 1.0, uncached: 3.0, ..both },
             solve: Path { instructions: 3.0, uncached: 6.0, ..both },
@@ -105,7 +105,8 @@ struct Executions {
     syrk: f64,
     gemm: f64,
     trsm: f64,
-    /// DPOTRF, on the host; each is followed by a copy of its block to the device. As often a row of blocks is copied back.
+    /// DPOTRF, on the host; each is followed by a copy of its block to the device. As often a row of blocks is copied
+    /// back.
     potrf: f64,
 }
 
@@ -182,9 +183,9 @@ pub(super) fn factorisation(
 mod tests {
     use super::*;
 
-    /// Rows of 4 blocks begin at 0, 1, 1, 2. DSYRK: 0 + 0 + 1 + 1 = 2. DTRSM, rows below the diagonal that have begun: column 0
-    /// none (1, 1, 2 > 0), column 1 row 2 (row 3 begins at 2), column 2 row 3: 2. DGEMM, blocks before the column in both rows:
-    /// column 1 none; column 2 with row 3: from 2 on, none: 0.
+    /// Rows of 4 blocks begin at 0, 1, 1, 2. DSYRK: 0 + 0 + 1 + 1 = 2. DTRSM, rows below the diagonal that have
+    /// begun: column 0 none (1, 1, 2 > 0), column 1 row 2 (row 3 begins at 2), column 2 row 3: 2. DGEMM, blocks
+    /// before the column in both rows: column 1 none; column 2 with row 3: from 2 on, none: 0.
     #[test]
     fn executions_of_a_small_matrix() {
         let expected = Executions { syrk: 2.0, gemm: 0.0, trsm: 2.0, potrf: 4.0 };

@@ -18,7 +18,8 @@ const THREADS: u32 = 192;
 const ROWS_OF_A_THREAD: u64 = 4;
 /// Elements of a line of 128 bytes, of doubles; the tables take it for floats too.
 const LINE: f64 = 16.0;
-/// mem_rate of Nugteren's model, of all accesses, coalesced or not: with the latency of 500 cycles what the tables follow.
+/// mem_rate of Nugteren's model, of all accesses, coalesced or not: with the latency of 500 cycles what the tables
+/// follow.
 const RATE: Cycles = Cycles(300.0);
 
 /// What a thread does.
@@ -253,8 +254,8 @@ fn hong_kim_as_tabled(
     hong_kim::estimate(&machine, &kernel, &hong_kim::Residency::filled(device, launch))
 }
 
-/// B.7 has another latency than the others, and takes the second case where the third applies; the others have the third
-/// where the first applies.
+/// B.7 has another latency than the others, and takes the second case where the third applies; the others have the
+/// third where the first applies.
 fn hong_kim_of_product(table: &str, device: &Device, launch: &Launch, work: &Work) -> Result<Seconds> {
     let (latency, instead) = match table {
         "B.7" => (device.latency()?.global, Case::Memory),

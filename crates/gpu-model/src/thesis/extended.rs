@@ -80,7 +80,8 @@ pub(super) fn columns(table: &str, _: &Printed, first: f64, model: &str, _: Read
     Ok((kernel + copies).milliseconds())
 }
 
-/// The two parts of a reduction of doubles in one block, without branches: each thread adds up what is its, then a tree.
+/// The two parts of a reduction of doubles in one block, without branches: each thread adds up what is its, then a
+/// tree.
 pub(super) fn reduction_paths(
     device: &Device,
     elements: f64,
@@ -97,8 +98,8 @@ pub(super) fn reduction_paths(
     let accumulation = Path { instructions: of_a_thread.ceil() + 1.0, ..both };
     let tree = Path { instructions: steps, ..both };
     Ok(match (shared, reading) {
-        // The sums are in shared memory. The thesis says no more: the first value of a thread comes from global memory, and the
-        // result goes there.
+        // The sums are in shared memory. The thesis says no more: the first value of a thread comes from global
+        // memory, and the result goes there.
         (true, _) => [
             Path { cached: turns, shared: 2.0 * turns, ..accumulation },
             Path { uncached: 2.0, shared: 3.0 * steps, ..tree },

@@ -45,8 +45,8 @@ impl Cell {
     }
 }
 
-/// How far a number may be from the printed one to agree with it. It is a demand, not a bound of errors: what rounding to
-/// the digits printed explains is far less in most cells.
+/// How far a number may be from the printed one to agree with it. It is a demand, not a bound of errors: what
+/// rounding to the digits printed explains is far less in most cells.
 pub const AGREEMENT: f64 = 0.01;
 
 /// Whose formula is applied where text and tables differ.
