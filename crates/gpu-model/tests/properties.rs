@@ -143,7 +143,7 @@ proptest! {
             ] {
                 prop_assert!(not_less(time(&device, &launch, &path, overlap), before), "{path:?}");
             }
-            let larger = Launch { blocks: blocks + 1, ..launch };
+            let larger = Launch::new(&device, blocks + 1, threads).unwrap();
             prop_assert!(time(&device, &larger, &path, overlap) >= before);
             // Cycles are the device's: a clock that is faster takes less time in proportion.
             prop_assert!(same(time(&faster(&device, factor), &launch, &path, overlap) * factor, before));

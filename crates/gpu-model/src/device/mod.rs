@@ -258,13 +258,12 @@ impl Device {
     }
 }
 
-/// The shape of a launch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The shape of a launch, which its device takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks of the grid.
-    pub blocks: u64,
-    /// Threads of a block.
-    pub threads: u32,
+    blocks: u64,
+    threads: u32,
+    warps: u32,
 }
 
 impl Launch {
@@ -276,7 +275,7 @@ impl Launch {
     /// ```
     /// use gpu_model::{Device, Launch};
     /// let c1060 = Device::by_name("c1060")?;
-    /// assert!(Launch::new(&c1060, 4, 512).is_ok());
+    /// assert_eq!(Launch::new(&c1060, 4, 500)?.warps(), 16);
     /// let error = Launch::new(&c1060, 4, 640).unwrap_err();
     /// assert_eq!(error.to_string(), "`threads` is 640, but Tesla C1060 takes at most 512");
     /// # Ok::<(), gpu_model::Error>(())
@@ -284,16 +283,45 @@ impl Launch {
     pub fn new(device: &Device, blocks: u64, threads: u32) -> Result<Self> {
         positive("blocks", blocks as f64)?;
         positive("threads", f64::from(threads))?;
+        positive("warp", f64::from(device.warp))?;
         let limit = device.limits.threads_per_block;
         if threads > limit {
             let (device, limit) = (device.name.clone(), f64::from(limit));
             return Err(Error::OverLimit { field: "threads", asked: f64::from(threads), device, limit });
         }
-        Ok(Self { blocks, threads })
+        Ok(Self { blocks, threads, warps: threads.div_ceil(device.warp) })
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.threads
     }
 
     /// Warps of a block, the last one perhaps not full.
-    pub fn warps(&self, device: &Device) -> u32 {
-        self.threads.div_ceil(device.warp)
+    pub fn warps(&self) -> u32 {
+        self.warps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_are_within_limits() {
+        let c2070 = Device::by_name("c2070").expect("it is described");
+        let launch = Launch::new(&c2070, 3, 100).expect("it fits");
+        // 100 threads are three warps of 32 and one of 4.
+        assert_eq!((launch.blocks(), launch.threads(), launch.warps()), (3, 100, 4));
+        assert_eq!(Launch::new(&c2070, 0, 100), Err(Error::NotPositive { field: "blocks", value: 0.0 }));
+        assert_eq!(Launch::new(&c2070, 3, 0), Err(Error::NotPositive { field: "threads", value: 0.0 }));
+        assert!(matches!(Launch::new(&c2070, 3, 1025), Err(Error::OverLimit { limit: 1024.0, .. })));
+        let without = Device { warp: 0, ..c2070 };
+        assert_eq!(Launch::new(&without, 3, 100), Err(Error::NotPositive { field: "warp", value: 0.0 }));
     }
 }

@@ -203,7 +203,7 @@ pub enum Flow {
 pub fn atomic(device: &Device, threads: u32) -> Result<Cycles> {
     let atomics = device.atomics()?;
     let launch = crate::Launch::new(device, 1, threads)?;
-    Ok(atomics.base + atomics.per_thread * f64::from(launch.threads))
+    Ok(atomics.base + atomics.per_thread * f64::from(launch.threads()))
 }
 
 /// Cycles of a launch.

@@ -114,27 +114,27 @@ impl Residency {
     /// Blocks spread over all multiprocessors, as the paper has it and hardware does.
     pub fn spread(device: &Device, launch: &Launch) -> Self {
         let most = Self::most(device, launch);
-        let multiprocessors = f64::from(device.multiprocessors).min(launch.blocks as f64);
-        let blocks = (launch.blocks as f64 / multiprocessors).ceil().min(most);
-        let warps = blocks * f64::from(launch.warps(device));
-        let repetitions = (launch.blocks as f64 / (blocks * multiprocessors)).ceil();
+        let multiprocessors = f64::from(device.multiprocessors).min(launch.blocks() as f64);
+        let blocks = (launch.blocks() as f64 / multiprocessors).ceil().min(most);
+        let warps = blocks * f64::from(launch.warps());
+        let repetitions = (launch.blocks() as f64 / (blocks * multiprocessors)).ceil();
         Self { warps, blocks, multiprocessors, repetitions }
     }
 
     /// Blocks put on one multiprocessor until it is full, then on the next, and a last repetition that is not full
     /// costs its part: what the thesis' tables do, which its text does not say.
     pub fn filled(device: &Device, launch: &Launch) -> Self {
-        let count = launch.blocks as f64;
+        let count = launch.blocks() as f64;
         let [all, most] = [device.multiprocessors, device.limits.blocks].map(f64::from);
         let blocks = count.min(most);
-        let warps = (blocks * f64::from(launch.warps(device))).min(f64::from(device.limits.warps));
+        let warps = (blocks * f64::from(launch.warps())).min(f64::from(device.limits.warps));
         let multiprocessors = (count / most).ceil().min(all);
         Self { warps, blocks, multiprocessors, repetitions: (count / (most * all)).max(1.0) }
     }
 
     /// Blocks that fit on a multiprocessor.
     fn most(device: &Device, launch: &Launch) -> f64 {
-        f64::from((device.limits.warps / launch.warps(device)).min(device.limits.blocks))
+        f64::from((device.limits.warps / launch.warps()).min(device.limits.blocks))
     }
 }
 

@@ -131,8 +131,8 @@ impl Machine {
     pub fn kernel(&self, launch: &Launch, thread: Cycles) -> Result<Cycles> {
         let warp = positive("warp", self.warp)?;
         let parallel = positive("lanes", self.lanes)? * positive("depth", self.depth)?;
-        let blocks = positive("blocks", launch.blocks as f64)?;
-        let warps = (positive("threads", f64::from(launch.threads))? / warp).ceil();
+        let blocks = launch.blocks() as f64;
+        let warps = (f64::from(launch.threads()) / warp).ceil();
         Ok(Cycles(blocks * warps * warp * not_negative("thread", thread.0)? / parallel))
     }
 
@@ -176,11 +176,12 @@ mod tests {
     /// 1.3 GHz 8 µs.
     #[test]
     fn a_kernel() {
-        let launch = Launch { blocks: 10, threads: 100 };
+        let launch =
+            Launch::new(&Device::by_name("c1060").expect("it is described"), 10, 100).expect("it fits");
         assert_eq!(MACHINE.kernel(&launch, Cycles(260.0)), Ok(Cycles(10_400.0)));
         same(MACHINE.time(&launch, Cycles(260.0)).expect("positive").0, 8e-6);
         assert!(MACHINE.kernel(&launch, Cycles(-1.0)).is_err());
         assert!(Machine { lanes: 0.0, ..MACHINE }.kernel(&launch, Cycles(1.0)).is_err());
-        assert!(MACHINE.kernel(&Launch { blocks: 0, ..launch }, Cycles(1.0)).is_err());
+        assert!(Machine { clock: Hertz(-1.0), ..MACHINE }.time(&launch, Cycles(1.0)).is_err());
     }
 }

@@ -137,11 +137,12 @@ pub struct Resources {
 /// The null model: what is resident, in whole blocks.
 ///
 /// # Errors
-/// [`Error::OverLimit`] where not even one block fits.
+/// [`Error::OverLimit`] where not even one block fits; a device without multiprocessors.
 pub fn occupancy(device: &Device, launch: &Launch, resources: &Resources) -> Result<Residency> {
-    let warps = launch.warps(device);
+    let warps = launch.warps();
     let limits = &device.limits;
-    let given = launch.blocks.div_ceil(u64::from(device.multiprocessors)) as f64;
+    positive("multiprocessors", f64::from(device.multiprocessors))?;
+    let given = launch.blocks().div_ceil(u64::from(device.multiprocessors)) as f64;
     let shared = not_negative("shared", resources.shared.0)?;
     let registers = f64::from(resources.registers) * f64::from(warps * device.warp);
     // Rounded down; without demand there is no limit.
@@ -159,7 +160,7 @@ pub fn occupancy(device: &Device, launch: &Launch, resources: &Resources) -> Res
         }
         blocks = blocks.min(fit(limit, asked));
     }
-    Ok(Residency { blocks: launch.blocks as f64, blocks_per_sm: blocks, warps_per_block: f64::from(warps) })
+    Ok(Residency { blocks: launch.blocks() as f64, blocks_per_sm: blocks, warps_per_block: f64::from(warps) })
 }
 
 /// Which pair of factors stands for which bound.

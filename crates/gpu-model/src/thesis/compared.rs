@@ -77,11 +77,11 @@ pub(super) fn vector_sum(
         ("nugteren", Reading::Text) => nugteren_by_text(&c2070, &launch, &work)?,
         ("nugteren", Reading::Table) => {
             // Blocks are spread in fractions: 7 blocks are half a block on each of 14 multiprocessors.
-            let share = launch.blocks as f64 / f64::from(c2070.multiprocessors);
+            let share = launch.blocks() as f64 / f64::from(c2070.multiprocessors);
             let residency = nugteren::Residency {
-                blocks: launch.blocks as f64,
+                blocks: launch.blocks() as f64,
                 blocks_per_sm: share.min(f64::from(c2070.limits.blocks)),
-                warps_per_block: f64::from(launch.warps(&c2070)),
+                warps_per_block: f64::from(launch.warps()),
             };
             nugteren_in(&c2070, &work, &residency, Captions::Tabled)?
         }
@@ -140,10 +140,10 @@ pub(super) fn product(table: &str, _: &Printed, first: f64, model: &str, reading
             let issue = if table == "B.5" { c2070.issue()?.double } else { issue };
             // B.3 has as many blocks as are nearest to rows over threads, and without a cache the clock of a GT 520M.
             let nearest = (rows as f64 / f64::from(threads)).round() as u64;
-            let blocks = if table == "B.3" { nearest } else { launch.blocks };
+            let blocks = if table == "B.3" { nearest } else { launch.blocks() };
             let clock =
                 if table == "B.3" && !cached { Device::by_name("gt520m")?.clock } else { c2070.clock };
-            let (work, launch) = (Work { issue, ..work }, Launch { blocks, ..launch });
+            let (work, launch) = (Work { issue, ..work }, Launch::new(&c2070, blocks, threads)?);
             mukherjee(&Device { clock, ..c2070 }, &launch, &work, cached, reading)?
         }
         ("nugteren", Reading::Text) => nugteren_by_text(&c2070, &launch, &work)?,
