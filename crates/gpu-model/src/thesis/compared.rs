@@ -2,7 +2,7 @@
 
 use super::{Printed, Reading, no_such};
 use crate::device::{Device, Launch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::literature::hong_kim::{self, Case};
 use crate::literature::mukherjee::{self, LATENCY, Overlap, Thread, UNCOALESCED};
 use crate::literature::nugteren::{self, Captions};
@@ -90,44 +90,47 @@ pub(super) fn vector_sum(
     Ok(time.milliseconds())
 }
 
-/// What distinguishes B.3, B.5, B.7 and B.9.
+/// A row of B.3, B.5, B.7 or B.9.
 struct Product {
-    /// A thread has a block of rows.
-    blocked: bool,
-    /// The first number of a row is the threads of a block, not the rows of the matrix.
-    threads_vary: bool,
+    /// Rows of the matrix.
+    rows: u64,
+    launch: Launch,
+    work: Work,
 }
 
 impl Product {
-    fn of(table: &str) -> Result<Self> {
-        match table {
-            "B.3" => Ok(Self { blocked: false, threads_vary: true }),
-            "B.5" => Ok(Self { blocked: true, threads_vary: true }),
-            "B.7" => Ok(Self { blocked: false, threads_vary: false }),
-            "B.9" => Ok(Self { blocked: true, threads_vary: false }),
-            _ => Err(no_such(table, "products")),
-        }
+    fn of(table: &str, device: &Device, first: f64) -> Result<Self> {
+        // Whether a thread has a block of rows, and whether the first number is the threads of a block.
+        let (blocked, threads_vary) = match table {
+            "B.3" => (false, true),
+            "B.5" => (true, true),
+            "B.7" => (false, false),
+            "B.9" => (true, false),
+            _ => return Err(no_such(table, "products")),
+        };
+        let (rows, threads) = if threads_vary { (ROWS, first as u32) } else { (first as u64, THREADS) };
+        let each = if blocked { ROWS_OF_A_THREAD } else { 1 };
+        let launch = Launch::new(device, rows.div_ceil(each).div_ceil(u64::from(threads)), threads)?;
+        // Floats where a thread has several rows (section 9.2), else doubles.
+        let issue = device.issue()?;
+        let (data, issue) = if blocked { (4.0, issue.single) } else { (8.0, issue.double) };
+        let pairs = COLUMNS * each as f64;
+        let work = Work {
+            instructions: pairs,
+            issue,
+            data: Bytes(data),
+            coalesced: pairs + each as f64,
+            scattered: pairs,
+            cached: 2.0 * pairs,
+        };
+        Ok(Self { rows, launch, work })
     }
 }
 
 /// B.3, B.5, B.7, B.9. Each thread has one row or four.
 pub(super) fn product(table: &str, _: &Printed, first: f64, model: &str, reading: Reading) -> Result<f64> {
-    let Product { blocked, threads_vary } = Product::of(table)?;
     let c2070 = Device::by_name("c2070")?;
-    let (rows, threads) = if threads_vary { (ROWS, first as u32) } else { (first as u64, THREADS) };
-    let each = if blocked { ROWS_OF_A_THREAD } else { 1 };
-    let launch = Launch::new(&c2070, rows.div_ceil(each).div_ceil(u64::from(threads)), threads)?;
-    // A thread's row is floats where a thread has several (section 9.2), else doubles.
-    let (data, issue) = if blocked { (4.0, c2070.issue()?.single) } else { (8.0, c2070.issue()?.double) };
-    let pairs = COLUMNS * each as f64;
-    let work = Work {
-        instructions: pairs,
-        issue,
-        data: Bytes(data),
-        coalesced: pairs + each as f64,
-        scattered: pairs,
-        cached: 2.0 * pairs,
-    };
+    let Product { rows, launch, work } = Product::of(table, &c2070, first)?;
     let time = match (model, reading) {
         ("hong_kim", Reading::Text) => hong_kim_by_text(&c2070, &launch, &work)?,
         ("hong_kim", Reading::Table) => hong_kim_of_product(table, &c2070, &launch, &work)?,
@@ -137,7 +140,8 @@ pub(super) fn product(table: &str, _: &Printed, first: f64, model: &str, reading
         ("mukherjee_sum" | "mukherjee_sum_cached", Reading::Table) => {
             let cached = model == "mukherjee_sum_cached";
             // B.5 has the cycles of doubles, unlike B.9.
-            let issue = if table == "B.5" { c2070.issue()?.double } else { issue };
+            let issue = if table == "B.5" { c2070.issue()?.double } else { work.issue };
+            let threads = launch.threads();
             // B.3 has as many blocks as are nearest to rows over threads, and without a cache the clock of a GT 520M.
             let nearest = (rows as f64 / f64::from(threads)).round() as u64;
             let blocks = if table == "B.3" { nearest } else { launch.blocks() };
@@ -255,20 +259,52 @@ fn hong_kim_as_tabled(
 }
 
 /// B.7 has another latency than the others, and takes the second case where the third applies; the others have the
-/// third where the first applies.
+/// third throughout.
 fn hong_kim_of_product(table: &str, device: &Device, launch: &Launch, work: &Work) -> Result<Seconds> {
-    let (latency, instead) = match table {
-        "B.7" => (device.latency()?.global, Case::Memory),
-        "B.3" | "B.5" | "B.9" => (LATENCY, Case::Computation),
-        _ => {
-            return Err(Error::BadTable {
-                table: table.to_owned(),
-                row: String::new(),
-                why: "it is not of products".to_owned(),
-            });
-        }
+    let estimate = hong_kim_as_tabled(device, launch, work, latency_of(table, device)?)?;
+    let case = match (table, estimate.case) {
+        ("B.7", Case::FewWarps) => Case::FewWarps,
+        ("B.7", _) => Case::Memory,
+        _ => Case::Computation,
     };
-    let estimate = hong_kim_as_tabled(device, launch, work, latency)?;
-    let case = if table == "B.7" && estimate.case == Case::FewWarps { Case::FewWarps } else { instead };
     Ok(estimate.cycles_in(case) / device.clock)
+}
+
+/// Mem_LD of Hong and Kim's model.
+fn latency_of(table: &str, device: &Device) -> Result<Cycles> {
+    if table == "B.7" { Ok(device.latency()?.global) } else { Ok(LATENCY) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the documentation says of Hong and Kim's cases. With M of memory and C of computation CWP = (M + C)/C
+    /// before N limits it: B.3 (2000500 + 96000)/96000 = 21.8, less than any N; B.5 and B.9 (8002000 + 192000)/192000
+    /// = 42.7, which is less than N = 48 only; B.7 (2400600 + 96000)/96000 = 26.0.
+    #[test]
+    fn which_cases_apply() {
+        let c2070 = Device::by_name("c2070").expect("it is described");
+        let case = |table: &str, first| {
+            let Product { launch, work, .. } = Product::of(table, &c2070, first).expect("positive");
+            let latency = latency_of(table, &c2070).expect("given");
+            hong_kim_as_tabled(&c2070, &launch, &work, latency).expect("positive").case
+        };
+        for threads in [96.0, 128.0, 192.0, 256.0, 384.0, 448.0, 512.0] {
+            assert_eq!(case("B.3", threads), Case::Computation, "{threads}");
+            assert_eq!(case("B.5", threads), Case::FewWarps, "{threads}");
+        }
+        for (rows, one, four) in [
+            (100.0, Case::FewWarps, Case::FewWarps),
+            (500.0, Case::FewWarps, Case::FewWarps),
+            (1000.0, Case::Computation, Case::FewWarps),
+            (5000.0, Case::Computation, Case::FewWarps),
+            (8000.0, Case::Computation, Case::Computation),
+            (11_000.0, Case::Computation, Case::Computation),
+            (14_000.0, Case::Memory, Case::Computation),
+            (20_000.0, Case::Memory, Case::Computation),
+        ] {
+            assert_eq!((case("B.7", rows), case("B.9", rows)), (one, four), "{rows}");
+        }
+    }
 }
