@@ -1,10 +1,11 @@
-//! How long the textbook's Gaussian filter takes with pixels and weights in each kind of memory, and where its Sobel filter diverges.
+//! How long the textbook's Gaussian filter takes with pixels and weights in each kind of memory, and where its Sobel
+//! filter diverges.
 //!
-//! `cargo run --release --example blur_variants` times the four variants with masks of 5 × 5 and 11 × 11, beside what a report measured
-//! on a Tesla P100 (*Accesos y tipos de memoria en GPU*, of an image whose size it does not say) and what the simulator counts of their
-//! accesses. Then it runs another report's Sobel filter (*Computación paralela en GPU*, table 6) in the simulator, with its image of
-//! 750 × 499 and its blocks of 16 × 16, for the branches that diverge. Without a GPU all of it runs in the simulator, with a small
-//! image; those times are its own.
+//! `cargo run --release --example blur_variants` times the four variants with masks of 5 × 5 and 11 × 11, beside what
+//! a report measured on a Tesla P100 (*Accesos y tipos de memoria en GPU*, of an image whose size it does not say)
+//! and what the simulator counts of their accesses. Then it runs another report's Sobel filter (*Computación paralela
+//! en GPU*, table 6) in the simulator, with its image of 750 × 499 and its blocks of 16 × 16, for the branches that
+//! diverge. Without a GPU all of it runs in the simulator, with a small image; those times are its own.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ use gpu_stencil::variants::{BlurVariant, Gradient, Mask, blur, sobel};
 use plotters::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Time the Gaussian filter's variants on the device at hand, beside their simulated metrics, and count a Sobel filter's branches
+/// Time the Gaussian filter's variants on the device at hand, beside their simulated metrics, and count a Sobel
+/// filter's branches
 #[derive(Parser)]
 struct Options {
     /// Print JSON lines instead of tables

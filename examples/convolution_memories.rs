@@ -1,8 +1,9 @@
 //! What the memory that holds a filter is worth: 26 convolutions with it in global, constant and shared memory.
 //!
-//! `cargo run --release --example convolution_memories` runs a course's 26 tests (`gpu_examples::convolutions`) beside the CPU, with the
-//! copies and with what the course measured on a Titan X. `--metrics` shows what the simulator counts: loads, stores, and what of
-//! them the caches have. Without a GPU all is run in the simulator, with 1000 times fewer outputs; those times are its own.
+//! `cargo run --release --example convolution_memories` runs a course's 26 tests (`gpu_examples::convolutions`)
+//! beside the CPU, with the copies and with what the course measured on a Titan X. `--metrics` shows what the
+//! simulator counts: loads, stores, and what of them the caches have. Without a GPU all is run in the simulator, with
+//! 1000 times fewer outputs; those times are its own.
 
 use std::error::Error;
 use std::path::Path;

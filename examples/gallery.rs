@@ -1,7 +1,8 @@
 //! The picture at the top of README.md: a photograph, its transposition, its blur, and a plate that cools.
 //!
-//! `cargo run --release --example gallery` writes `out/gallery.png`, on the best device there is, after a look whether the CPU
-//! reference gives the same picture. With `--output examples/images/gallery.jpg` it is the one that is shown.
+//! `cargo run --release --example gallery` writes `out/gallery.png`, on the best device there is, after a look
+//! whether the CPU reference gives the same picture. With `--output examples/images/gallery.jpg` it is the one that
+//! is shown.
 
 use std::error::Error;
 use std::fs::File;

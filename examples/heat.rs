@@ -1,7 +1,7 @@
 //! A plate with hot spots cools, as an animation.
 //!
-//! `cargo run --release --example heat` writes `out/heat.gif`; `--output FOLDER` a PNG for each frame. The steps between two frames are one
-//! call of `gpu_stencil::iterate`, on the best device there is.
+//! `cargo run --release --example heat` writes `out/heat.gif`; `--output FOLDER` a PNG for each frame. The steps
+//! between two frames are one call of `gpu_stencil::iterate`, on the best device there is.
 
 use std::error::Error;
 use std::fs::File;

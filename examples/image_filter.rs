@@ -1,9 +1,10 @@
-//! Filters a photograph, or all photographs of a folder, and says how long it took on the CPU, on the device, and to copy.
+//! Filters a photograph, or all photographs of a folder, and says how long it took on the CPU, on the device, and to
+//! copy.
 //!
-//! `cargo run --release --example image_filter -- gaussian --sigma 3` writes `out/raccoon-gaussian.png`; the other filters are `mean`,
-//! `sharpen`, `sobel` and `resize`. With `--report` it
-//! takes the photograph as a report on image filters had its own, gray and of 750 × 499 pixels (*Computación paralela en GPU*, sections
-//! 7 and 8), for the same table of times. Results are compared with the CPU's, bit by bit.
+//! `cargo run --release --example image_filter -- gaussian --sigma 3` writes `out/raccoon-gaussian.png`; the other
+//! filters are `mean`, `sharpen`, `sobel` and `resize`. With `--report` it takes the photograph as a report on image
+//! filters had its own, gray and of 750 × 499 pixels (*Computación paralela en GPU*, sections 7 and 8), for the same
+//! table of times. Results are compared with the CPU's, bit by bit.
 
 use std::error::Error;
 use std::fmt::Display;

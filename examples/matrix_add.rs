@@ -1,9 +1,9 @@
 //! What the shape of the grid and of the block is worth: the sum of two matrices with 12 of them.
 //!
-//! `cargo run --release --example matrix_add` runs a course's 12 tests (`gpu_examples::additions::MATRICES`), among them grids with
-//! 30 threads for an element and blocks that are no whole warps, beside the CPU and with the copies. `--metrics` shows what
-//! the simulator counts of tests 7 and 8, which differ in nothing but the grid. Without a GPU it runs them in the simulator,
-//! with sides 50 times shorter; those times are the simulator's own.
+//! `cargo run --release --example matrix_add` runs a course's 12 tests (`gpu_examples::additions::MATRICES`), among
+//! them grids with 30 threads for an element and blocks that are no whole warps, beside the CPU and with the copies.
+//! `--metrics` shows what the simulator counts of tests 7 and 8, which differ in nothing but the grid. Without a GPU
+//! it runs them in the simulator, with sides 50 times shorter; those times are the simulator's own.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -31,7 +31,8 @@ struct Options {
 /// So many times shorter are the sides for the simulator.
 const SMALLER: u32 = 50;
 
-/// Rows and columns of the matrix whose sum is simulated: a whole number of warps, so that nothing but the grid's excess counts.
+/// Rows and columns of the matrix whose sum is simulated: a whole number of warps, so that nothing but the grid's
+/// excess counts.
 const SIMULATED: usize = 160;
 
 fn main() -> ExitCode {

@@ -1,9 +1,10 @@
 //! How long each product of a matrix and a vector takes, with and without the copies.
 //!
-//! `cargo run --release --example matvec_variants` multiplies matrices of 100 to 20,000 rows and 2000 columns in blocks of 192
-//! threads, and one of 10,000 rows in blocks of 16 to 1024, of `f32`, `f64` and `i32`: with the textbook's variants (C. González,
-//! 2012, chapters 7 and 9.2) and with the fast version, beside a loop on the CPU; as a table and, with `--plot FILE.png`, as
-//! charts. Without a GPU it runs them in the simulator, on small matrices; those times are the simulator's own.
+//! `cargo run --release --example matvec_variants` multiplies matrices of 100 to 20,000 rows and 2000 columns in
+//! blocks of 192 threads, and one of 10,000 rows in blocks of 16 to 1024, of `f32`, `f64` and `i32`: with the
+//! textbook's variants (C. González, 2012, chapters 7 and 9.2) and with the fast version, beside a loop on the CPU;
+//! as a table and, with `--plot FILE.png`, as charts. Without a GPU it runs them in the simulator, on small matrices;
+//! those times are the simulator's own.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -345,8 +346,8 @@ fn measure<T: Number>(
     Ok(lines)
 }
 
-/// The median time in seconds of the copies of the matrix and the vector to the device, and of the result back, from and to pinned
-/// memory.
+/// The median time in seconds of the copies of the matrix and the vector to the device, and of the result back, from
+/// and to pinned memory.
 fn pinned_copies<T: Number>(
     device: &Device,
     stream: &Stream,

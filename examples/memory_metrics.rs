@@ -1,8 +1,9 @@
 //! Where a kernel's accesses fall, and what that costs: nvprof's metrics without a GPU.
 //!
-//! `cargo run --release --example memory_metrics` prints the table of memory efficiencies that textbooks show of the matrix
-//! transposition, counted by the simulator from the accesses of the real kernels. `--patterns` shows single warps, `--banks`
-//! how padding spreads a tile over shared memory, `--registers` a kernel that spills and its split in two.
+//! `cargo run --release --example memory_metrics` prints the table of memory efficiencies that textbooks show of the
+//! matrix transposition, counted by the simulator from the accesses of the real kernels. `--patterns` shows single
+//! warps, `--banks` how padding spreads a tile over shared memory, `--registers` a kernel that spills and its split
+//! in two.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -250,9 +251,8 @@ struct PatternLine {
     gld_efficiency: f64,
 }
 
-/// What the assembler made of a kernel: ptxas 13.0, for sm_90. Written by
-/// `cargo run --release -p gpu-builder -- inspect --crate gpu-transpose-kernels --kernel transpose_patch --kernel transpose_patch_half
-/// --arch 90 --json`.
+/// What the assembler made of a kernel: ptxas 13.0, for sm_90. Written by `cargo run --release -p gpu-builder --
+/// inspect --crate gpu-transpose-kernels --kernel transpose_patch --kernel transpose_patch_half --arch 90 --json`.
 const REGISTERS: &str = include_str!("records/registers.json");
 
 #[derive(Deserialize)]

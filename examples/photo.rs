@@ -1,7 +1,7 @@
 //! Transposes a photograph and takes the mean of each colour channel, on the best device there is.
 //!
-//! `cargo run --release --example photo` uses a CUDA device if a driver answers and the CPU otherwise, and says which and
-//! why. Everything is checked against the CPU reference, bit for bit.
+//! `cargo run --release --example photo` uses a CUDA device if a driver answers and the CPU otherwise, and says which
+//! and why. Everything is checked against the CPU reference, bit for bit.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! How long each sum takes, with and without the copy of its elements to the device.
 //!
-//! `cargo run --release --example reduction_variants` sums 500,000 to 100,000,000 doubles with the textbook's stages, in blocks of
-//! 512 threads, and with the fast version, as a table and, with `--plot FILE.png`, as a chart. Without a GPU it runs them in
-//! the simulator, on small arrays; those times are the simulator's own. Every sum is checked against the CPU's.
+//! `cargo run --release --example reduction_variants` sums 500,000 to 100,000,000 doubles with the textbook's stages,
+//! in blocks of 512 threads, and with the fast version, as a table and, with `--plot FILE.png`, as a chart. Without a
+//! GPU it runs them in the simulator, on small arrays; those times are the simulator's own. Every sum is checked
+//! against the CPU's.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,8 @@ struct Options {
     /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
     #[arg(long)]
     device: Option<String>,
-    /// Elements, one or more lengths; 500,000 to 100,000,000 on a GPU, to 10,000,000 on the CPU, 20,000 and 50,000 in the
-    /// simulator if not given
+    /// Elements, one or more lengths; 500,000 to 100,000,000 on a GPU, to 10,000,000 on the CPU, 20,000 and 50,000 in
+    /// the simulator if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 33))]
     len: Vec<u64>,
     /// Only this one: `divergent`, `several`, `fast`, …

@@ -1,9 +1,10 @@
 //! How long each scan takes: the textbook's, in one pass or four, and the fast one.
 //!
-//! `cargo run --release --example scan_variants` scans arrays of 1024·2^N floats, N = 1, 5, 10, 15 and 18, eleven times each. The
-//! first run is ignored; of the other ten it prints mean and deviation (the experiment of N. A. Núñez Hosco and F. Diaz,
-//! *Práctico 5*, 2024), and with `--plot FILE.png` it draws a chart. Without a GPU it runs them in the simulator, on small
-//! arrays; those times are the simulator's own. Every result is compared with the CPU's, element by element.
+//! `cargo run --release --example scan_variants` scans arrays of 1024·2^N floats, N = 1, 5, 10, 15 and 18, eleven
+//! times each. The first run is ignored; of the other ten it prints mean and deviation (the experiment of N. A. Núñez
+//! Hosco and F. Diaz, *Práctico 5*, 2024), and with `--plot FILE.png` it draws a chart. Without a GPU it runs them in
+//! the simulator, on small arrays; those times are the simulator's own. Every result is compared with the CPU's,
+//! element by element.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ struct Options {
     /// `cuda`, `cuda:N`, `simulator` or `cpu`; without it the first GPU, else the simulator
     #[arg(long)]
     device: Option<String>,
-    /// N of arrays of 1024·2^N elements, one or more; 1, 5, 10, 15, 18 on a GPU, 1, 5, 10, 15 on the CPU, 1 and 4 in the
-    /// simulator if not given
+    /// N of arrays of 1024·2^N elements, one or more; 1, 5, 10, 15, 18 on a GPU, 1, 5, 10, 15 on the CPU, 1 and 4 in
+    /// the simulator if not given
     #[arg(short, long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=22))]
     n: Vec<u32>,
     /// Only this one: `recursive`, `look_back`, `fast`, …

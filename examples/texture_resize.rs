@@ -1,9 +1,10 @@
-//! Scales a photograph with the GPU's texture units, beside plain loads: how long each takes, and how far apart they are.
+//! Scales a photograph with the GPU's texture units, beside plain loads: how long each takes, and how far apart they
+//! are.
 //!
-//! `cargo run --release --example texture_resize` makes `out/raccoon-texture.png`, in gray, half as wide and high. Texture units keep eight
-//! bits of a weight, so a linear read differs from the exact one by up to 1/256 of the range of the pixels around it; both ways are
-//! compared, pixel by pixel, with that bound. The textbook (*Manejo de la Memoria*) reads texels as they are, the nearest one: that is
-//! here too, and equal to the nearest pixel.
+//! `cargo run --release --example texture_resize` makes `out/raccoon-texture.png`, in gray, half as wide and high.
+//! Texture units keep eight bits of a weight, so a linear read differs from the exact one by up to 1/256 of the range
+//! of the pixels around it; both ways are compared, pixel by pixel, with that bound. The textbook (*Manejo de la
+//! Memoria*) reads texels as they are, the nearest one: that is here too, and equal to the nearest pixel.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Linear reads of normalised integers, beside bilinear interpolation of the same numbers: the texture's values, and the comparison.
+/// Linear reads of normalised integers, beside bilinear interpolation of the same numbers: the texture's values, and
+/// the comparison.
 fn linear(
     device: &Device,
     pixels: &[u8],
@@ -103,7 +105,8 @@ fn linear(
         resize_into(&stream, Image::new(&image, from)?, ImageMut::new(&mut plain, to)?, how)
     })?;
     let (read, texture_seconds) = through_texture(device, pixels, smooth, from, to)?;
-    // Two axes, half a unit of a weight each, and as much as coordinates of f32 are off; the range is that of all pixels.
+    // Two axes, half a unit of a weight each, and as much as coordinates of f32 are off; the range is that of all
+    // pixels.
     let coordinates = from.width().max(from.height()) as f64 * 2f64.powi(-23);
     let bound = 255.0 * (2.0 * (1.0 / 512.0 + coordinates) + 20.0 * 2f64.powi(-24));
     let differences = read.iter().zip(plain.to_vec()?).map(|(a, b)| 255.0 * f64::from((a - b).abs()));

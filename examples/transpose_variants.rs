@@ -1,8 +1,8 @@
 //! How long each transposition takes, beside what the simulator says of its memory accesses.
 //!
-//! `cargo run --release --example transpose_variants` times the textbook variants and the fast version on the GPU, as a table
-//! and, with `--plot FILE.png`, as a chart. Without a GPU it runs them in the simulator, on a small matrix; those times are
-//! the simulator's own.
+//! `cargo run --release --example transpose_variants` times the textbook variants and the fast version on the GPU, as
+//! a table and, with `--plot FILE.png`, as a chart. Without a GPU it runs them in the simulator, on a small matrix;
+//! those times are the simulator's own.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! What the sum of two vectors takes on the CPU, on the GPU, and with the copies to it and back.
 //!
-//! `cargo run --release --example vector_add` runs a course's 21 tests (`gpu_examples::additions::VECTORS`): more elements, more
-//! repetitions between the copies, larger blocks; from pageable and from pinned memory. Without a GPU it runs them in the
-//! simulator, a thousand times smaller; those times are the simulator's own.
+//! `cargo run --release --example vector_add` runs a course's 21 tests (`gpu_examples::additions::VECTORS`): more
+//! elements, more repetitions between the copies, larger blocks; from pageable and from pinned memory. Without a GPU
+//! it runs them in the simulator, a thousand times smaller; those times are the simulator's own.
 
 use std::process::ExitCode;
 

@@ -16,8 +16,8 @@ pub const EXIT_NO_GPU: u8 = 3;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench-gpu", version)]
 pub struct Args {
-    /// Measure only the cases whose name (see --list) contains this; may be given several times. Some cases take so long that
-    /// they are measured only where a filter asks for them
+    /// Measure only the cases whose name (see --list) contains this; may be given several times. Some cases take so
+    /// long that they are measured only where a filter asks for them
     #[arg(long, value_name = "TEXT")]
     pub filter: Vec<String>,
 

@@ -13,11 +13,11 @@ const ALIGNMENT: usize = 256;
 pub trait Element: gpu_core::Element {
     /// Its name in cases and records.
     const NAME: &'static str;
-    /// The byte that outputs are filled with before a measurement. In floats it makes a NaN that no computation gives; in
-    /// integers it is none of the likely results, as the largest value would be.
+    /// The byte that outputs are filled with before a measurement. In floats it makes a NaN that no computation
+    /// gives; in integers it is none of the likely results, as the largest value would be.
     const POISON: u8;
-    /// The input's element at `index`: a fixed function of the index ([`hash`]), so that the peer program, which generates it
-    /// on the GPU, works on the same numbers.
+    /// The input's element at `index`: a fixed function of the index ([`hash`]), so that the peer program, which
+    /// generates it on the GPU, works on the same numbers.
     fn value(index: usize) -> Self;
 }
 
@@ -118,8 +118,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// As many inputs of `elements` elements as fill at least `bytes`, and at least two: launches that take them in turn
-    /// find none of their input in a cache of a quarter of `bytes`.
+    /// As many inputs of `elements` elements as fill at least `bytes`, and at least two: launches that take them in
+    /// turn find none of their input in a cache of a quarter of `bytes`.
     pub fn filling<T>(elements: usize, bytes: u64) -> Self {
         let each = (elements.max(1) * size_of::<T>()) as u64;
         let count = usize::try_from(bytes.div_ceil(each)).unwrap_or(usize::MAX).max(2);
@@ -175,8 +175,8 @@ pub fn check<T: Element>(
     Ok(())
 }
 
-/// The first of `indices` that `is` it; on all cores where there are many. (Entering the thread pool for each of a hundred
-/// thousand small outputs would take seconds.)
+/// The first of `indices` that `is` it; on all cores where there are many. (Entering the thread pool for each of a
+/// hundred thousand small outputs would take seconds.)
 fn first(mut indices: Range<usize>, is: impl Fn(&usize) -> bool + Sync) -> Option<usize> {
     const MANY: usize = 1 << 16;
     if indices.len() < MANY {

@@ -1,8 +1,8 @@
 //! The first result of a fresh process: what a program waits for before anything is loaded or compiled.
 //!
 //! The program starts itself with a hidden subcommand. The child makes the device's context, and times apart how long
-//! that takes and how long it then takes to upload an array and sum it, compilation of the PTX included. Children
-//! run one after the other, with the driver's cache of compiled kernels switched off ([`Mode::FreshProcess`]) or left as
+//! that takes and how long it then takes to upload an array and sum it, compilation of the PTX included. Children run
+//! one after the other, with the driver's cache of compiled kernels switched off ([`Mode::FreshProcess`]) or left as
 //! the user has it ([`Mode::FreshProcessCached`]).
 
 use std::path::PathBuf;

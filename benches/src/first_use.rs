@@ -1,7 +1,8 @@
 //! The first use of every kernel: how long the driver takes to compile its PTX.
 //!
-//! A kernel is the unit of loading, so this is what a program waits for when it calls one for the first time, and no more. The PTX is read
-//! from the kernel crates' folders, of each kernel the image that the device would take; the driver's cache of compiled kernels is off.
+//! A kernel is the unit of loading, so this is what a program waits for when it calls one for the first time, and no
+//! more. The PTX is read from the kernel crates' folders, of each kernel the image that the device would take; the
+//! driver's cache of compiled kernels is off.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,8 @@ fn meta(name: String, images: Vec<Image>) -> &'static KernelMeta {
     }))
 }
 
-/// The sizes of the parameters of an entry, in bytes; those of one that is not understood are not what gpu-core reads either.
+/// The sizes of the parameters of an entry, in bytes; those of one that is not understood are not what gpu-core reads
+/// either.
 fn parameters(name: &str, ptx: &str) -> Vec<usize> {
     let parsed = gpu_builder::ptx::Ptx::parse(name, ptx);
     let entry = |ptx: gpu_builder::ptx::Ptx| ptx.entries().next().map(gpu_builder::ptx::Item::params);
@@ -111,8 +113,8 @@ pub struct FirstUse {
     pub provenance: Provenance,
 }
 
-/// How often all kernels are loaded, one after the other: what else the machine did while one was compiled is then not in
-/// its median. (Of two runs on one H200 a tenth of the kernels differed by more than 20 %.)
+/// How often all kernels are loaded, one after the other: what else the machine did while one was compiled is then
+/// not in its median. (Of two runs on one H200 a tenth of the kernels differed by more than 20 %.)
 pub const PASSES: usize = 3;
 
 /// Loads every kernel in each of [`PASSES`]; `done` is told of each.

@@ -3,8 +3,8 @@
 //! - Warm-up first: module load, compilation and the rise of the clocks stay out of the numbers.
 //! - Launches take distinct inputs in turn, so that none finds its input in the cache.
 //! - Outputs are poisoned before a set of timings and checked after it: what was timed is also what was right.
-//! - *Single*: one launch on an idle stream, between two events; and one launch and a synchronisation by the wall clock,
-//!   which is what a caller waits.
+//! - *Single*: one launch on an idle stream, between two events; and one launch and a synchronisation by the wall
+//!   clock, which is what a caller waits.
 //! - *Batch*: many launches between two events, over their number. Gaps between launches hide behind the kernels, so
 //!   this is what a launch costs in a busy stream.
 

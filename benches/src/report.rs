@@ -88,8 +88,8 @@ impl Subject {
         }
     }
 
-    /// Floating-point operations of one launch, where they are what counts: products of square matrices, and of a matrix and a
-    /// vector, correlations, steps of stencils.
+    /// Floating-point operations of one launch, where they are what counts: products of square matrices, and of a
+    /// matrix and a vector, correlations, steps of stencils.
     pub fn operations(&self) -> Option<u64> {
         match self.op.as_str() {
             "gemm" => self.rows.map(|rows| 2 * rows.pow(3)),

@@ -266,7 +266,8 @@ pub enum Shape {
     Array(Typed),
 }
 
-/// An array of elements of so many bytes, and what is done with its axes; matrices have two axes of extent one before theirs.
+/// An array of elements of so many bytes, and what is done with its axes; matrices have two axes of extent one before
+/// theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Typed {
     /// Bytes of an element.
@@ -338,8 +339,8 @@ impl Case {
         }
     }
 
-    /// Whether it takes so long that it is measured only where a filter asks for it: the orders of four axes, with 17 GB to
-    /// check for each.
+    /// Whether it takes so long that it is measured only where a filter asks for it: the orders of four axes, with 17
+    /// GB to check for each.
     pub fn is_long(self) -> bool {
         matches!(self.shape, Shape::Array(typed) if !typed.is_matrix() && typed.elements() >= 1 << 30)
     }
@@ -368,8 +369,8 @@ impl Case {
     /// The copy that moves as many bytes as `bytes`.
     pub fn copy_of(bytes: u64) -> Self {
         let elements = bytes.div_ceil(2 * size_of::<f32>() as u64).max(1) as usize;
-        // A reduction also writes one element, of 8 bytes at most. Whole powers of two keep the copies few and their names
-        // readable.
+        // A reduction also writes one element, of 8 bytes at most. Whole powers of two keep the copies few and their
+        // names readable.
         let elements = if elements > 1 && (elements - 1).is_power_of_two() { elements - 1 } else { elements };
         Self { op: Op::Copy, element: Type::F32, shape: Shape::Vector(elements) }
     }

@@ -115,9 +115,9 @@ fn it_runs_both_in_turn_and_judges_the_figures() {
     assert_eq!(line(&text, "transpose f32 16384×16384 single ≥").last(), Some(&"PASS"), "{text}");
     assert_eq!(line(&text, "first_result f32 2^20").last(), Some(&"PASS"), "{text}");
     assert!(text.contains("Not measured: sum f32 2^28 single, sum f32 2^20 batch, "), "{text}");
-    // 3 operations × 4 types × 4 lengths × 2 modes, an unordered sum, 7 scans, 7 of segments and columns, 22 transpositions, a
-    // first result, 2 sorts, 2 histograms, a compaction, 4 products of matrices, 5 of a matrix and a vector, a sum of vectors,
-    // 6 filters of images, a resize.
+    // 3 operations × 4 types × 4 lengths × 2 modes, an unordered sum, 7 scans, 7 of segments and columns, 22
+    // transpositions, a first result, 2 sorts, 2 histograms, a compaction, 4 products of matrices, 5 of a matrix and
+    // a vector, a sum of vectors, 6 filters of images, a resize.
     assert!(text.contains("4 of 156 figures measured, 1 missed"), "{text}");
     // The table of everything that both have.
     assert_eq!(

@@ -4,8 +4,8 @@ use std::error::Error;
 
 use gpu_core::{Device, Kind};
 
-/// The device asked for by name or by the environment, else the best GPU, else the simulator: for examples whose kernels
-/// are the point, which the CPU's functions do not run. Says on standard error where there is no GPU.
+/// The device asked for by name or by the environment, else the best GPU, else the simulator: for examples whose
+/// kernels are the point, which the CPU's functions do not run. Says on standard error where there is no GPU.
 ///
 /// # Errors
 /// A name that is none, or a GPU that was asked for and is not there.

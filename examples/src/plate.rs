@@ -2,7 +2,8 @@
 
 use std::f32::consts::PI;
 
-/// The cells of a cold plate with so many round spots of all sizes, row by row, from 0 to 1. Another seed, other places.
+/// The cells of a cold plate with so many round spots of all sizes, row by row, from 0 to 1. Another seed, other
+/// places.
 pub fn cells(columns: usize, rows: usize, spots: u32, seed: u32) -> Vec<f32> {
     let (width, height) = (columns as f32, rows as f32);
     let random = |number: u32| {

@@ -10,8 +10,8 @@ const RUNS: usize = 9;
 /// A run on a GPU is repeated until it takes about so long, so that what surrounds it does not count.
 const RUN_SECONDS: f64 = 3e-3;
 
-/// The median time in seconds of what `enqueue` enqueues on `stream`: by events on a GPU, by the clock on the CPU, and of
-/// a single run in the simulator.
+/// The median time in seconds of what `enqueue` enqueues on `stream`: by events on a GPU, by the clock on the CPU,
+/// and of a single run in the simulator.
 ///
 /// # Errors
 /// Those of `enqueue` and of the device.

@@ -23,8 +23,9 @@ fn every_test_has_a_line() {
     }
 }
 
-/// The course's grids, as its tables have them: 803,840,000 and 25,240,576 threads of tests 7 and 8 (it prints 804,625,000 for
-/// the first in its text, but the former among nvprof's counts of control-flow instructions, one a thread).
+/// The course's grids, as its tables have them: 803,840,000 and 25,240,576 threads of tests 7 and 8 (it prints
+/// 804,625,000 for the first in its text, but the former among nvprof's counts of control-flow instructions, one a
+/// thread).
 #[test]
 fn the_grids_are_the_courses() {
     use gpu_examples::additions::{MATRICES, VECTORS};
@@ -39,8 +40,8 @@ fn the_grids_are_the_courses() {
     }
 }
 
-/// What nvprof counted of tests 7 and 8: three accesses and one addition for each element in both, but one branch for each thread,
-/// of which the first has 32 times as many.
+/// What nvprof counted of tests 7 and 8: three accesses and one addition for each element in both, but one branch for
+/// each thread, of which the first has 32 times as many.
 #[test]
 fn the_excess_of_threads_shows_in_the_metrics() {
     let lines = json("matrix_add", &["--metrics", "--json"]);

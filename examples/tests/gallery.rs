@@ -5,7 +5,8 @@ mod support;
 use image::{Rgb, RgbImage};
 use support::{json, run, start};
 
-/// Of a photograph of 80 × 60 in parts of 40 rows: 53, 30 and 53 columns, and plates of 14 × 18; 12 between them, 40 below.
+/// Of a photograph of 80 × 60 in parts of 40 rows: 53, 30 and 53 columns, and plates of 14 × 18; 12 between them, 40
+/// below.
 #[test]
 fn the_devices_make_the_same_picture() {
     let folder = std::env::temp_dir().join(format!("gallery-{}", std::process::id()));

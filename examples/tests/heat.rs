@@ -4,8 +4,8 @@ mod support;
 
 use support::{json, run, start};
 
-/// The simulator's pictures are the CPU's, to the bit; heat is not lost (its mean, of some thousand additions in single precision each
-/// step, stays in its first four digits), and the hottest cell cools.
+/// The simulator's pictures are the CPU's, to the bit; heat is not lost (its mean, of some thousand additions in
+/// single precision each step, stays in its first four digits), and the hottest cell cools.
 #[test]
 fn the_devices_write_the_same_animation() {
     let folder = std::env::temp_dir().join(format!("heat-{}", std::process::id()));

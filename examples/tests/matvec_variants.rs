@@ -11,8 +11,8 @@ fn every_variant_has_a_line_for_every_launch_and_type() {
     let arguments =
         ["--json", "--device", "simulator", "--rows", "5,40", "--columns", "33", "--threads", "16,192"];
     let lines = json(EXAMPLE, &arguments);
-    // Of 5 rows and of 40 with the usual number of threads, and of 40 with 16: three variants of each type, and of floats the fast
-    // version, which has its own number of threads.
+    // Of 5 rows and of 40 with the usual number of threads, and of 40 with 16: three variants of each type, and of
+    // floats the fast version, which has its own number of threads.
     assert_eq!(lines.len(), 3 * (3 + 3 + 3) + 2 * (1 + 1));
     for line in &lines {
         let of = |key: &str| line[key].as_f64().expect(key);

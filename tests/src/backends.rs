@@ -3,7 +3,8 @@
 use gpu_core::{Device, Error};
 use gpu_sim::Config;
 
-/// Runs `body` on the CPU, in the simulator and on every CUDA device, and prints which ones ran and which were left out.
+/// Runs `body` on the CPU, in the simulator and on every CUDA device, and prints which ones ran and which were left
+/// out.
 ///
 /// With `GPU_TESTS_REQUIRE_CUDA` set, a machine without a CUDA device fails the test instead.
 pub fn for_each(test: &str, mut body: impl FnMut(&Device)) {

@@ -8,8 +8,8 @@ pub fn random(seed: u64, index: usize) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// `len` floats of mixed sign and magnitude from a fixed seed ([`random`]): rounding shows in any sum of them, so a different order of
-/// combination gives different bits.
+/// `len` floats of mixed sign and magnitude from a fixed seed ([`random`]): rounding shows in any sum of them, so a
+/// different order of combination gives different bits.
 pub fn floats(seed: u64, len: usize) -> Vec<f32> {
     let float = |index| {
         let bits = random(seed, index);

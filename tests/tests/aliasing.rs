@@ -1,4 +1,5 @@
-//! Outputs that share memory with what is read. Borrows rule that out, so it takes memory that was taken over from elsewhere: on CUDA.
+//! Outputs that share memory with what is read. Borrows rule that out, so it takes memory that was taken over from
+//! elsewhere: on CUDA.
 
 use gpu_core::interop::{raw_pointer, view_from_raw, view_mut_from_raw};
 use gpu_core::{Buffer, Device, Element, View, ViewMut};
@@ -23,7 +24,8 @@ impl<'a, T: Element> Shared<'a, T> {
 
     fn read(&self, from: usize, len: usize) -> View<'a, T> {
         assert!(from + len <= self.buffer.len());
-        // SAFETY: the elements are the buffer's, which outlives the calls below. Those that are handed them twice are to refuse.
+        // SAFETY: the elements are the buffer's, which outlives the calls below. Those that are handed them twice are
+        // to refuse.
         unsafe { view_from_raw(self.device, self.address(from), len) }.unwrap()
     }
 

@@ -1,4 +1,5 @@
-//! Operators of one's own, over segments and along axes: made here, without PTX, hence on the CPU and in the simulator only.
+//! Operators of one's own, over segments and along axes: made here, without PTX, hence on the CPU and in the
+//! simulator only.
 
 use gpu_core::Device;
 use gpu_reduce::kernels::{Lines, Reduction, Starts, columns_blocks, segments_blocks};
@@ -76,8 +77,8 @@ gpu_reduce::segmented_instance!(unsafe (two) Distance => distances_of_segments);
 // SAFETY: the kernel is `columns` of `Distance`.
 gpu_reduce::columns_instance!(unsafe (two) Distance => distances_of_columns);
 
-/// An affine map `x ↦ a·x + b` in whole numbers that wrap, `a` in the upper half and `b` in the lower: composed from left to right, which
-/// is not commutative. Two words, the most there may be.
+/// An affine map `x ↦ a·x + b` in whole numbers that wrap, `a` in the upper half and `b` in the lower: composed from
+/// left to right, which is not commutative. Two words, the most there may be.
 struct Affine;
 
 fn affine(a: u32, b: u32) -> u64 {

@@ -1,5 +1,5 @@
-//! What the committed PTX must look like. `gpu-builder check` sees to the rest: no stack frame, no generic access, and that
-//! the text is what the sources give.
+//! What the committed PTX must look like. `gpu-builder check` sees to the rest: no stack frame, no generic access,
+//! and that the text is what the sources give.
 
 use gpu_reduce_kernels as reduce;
 use gpu_reduce_kernels::variants as stages;
@@ -93,8 +93,8 @@ fn loads_come_before_their_first_use() {
     }
 }
 
-/// A block's sum meets at one barrier, and that of the last block at the same one, in a second turn of a loop; the tile of a
-/// transposition at one.
+/// A block's sum meets at one barrier, and that of the last block at the same one, in a second turn of a loop; the
+/// tile of a transposition at one.
 #[test]
 fn barriers_are_neither_copied_nor_lost() {
     count(&SUM, "bar.sync", 1);

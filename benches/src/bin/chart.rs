@@ -1,4 +1,5 @@
-//! Draws how fast the primitives are beside the vendor's libraries, from kept results: `results/ratios.svg`, which README.md shows.
+//! Draws how fast the primitives are beside the vendor's libraries, from kept results: `results/ratios.svg`, which
+//! README.md shows.
 //!
 //! It stands by itself, beside the harness: nothing of a GPU is needed to draw.
 

@@ -10,8 +10,8 @@ use gpu_benches::{Error, first_use, provenance};
 use gpu_core::Device;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Times the first use of every kernel on a GPU, the median of three passes over all of them: the driver compiles its PTX,
-/// with the cache of compiled kernels off.
+/// Times the first use of every kernel on a GPU, the median of three passes over all of them: the driver compiles its
+/// PTX, with the cache of compiled kernels off.
 ///
 /// Exit codes: 0 the limits are kept, 1 they are not or a kernel did not load, 2 wrong arguments, 3 there is no GPU.
 #[derive(Parser)]

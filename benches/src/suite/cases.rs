@@ -123,8 +123,8 @@ fn filters(quick: bool) -> Vec<Case> {
     grey.chain(rgb).collect()
 }
 
-/// Products of square matrices, and of matrices of any shape and a vector; outer products, and products with a triangle; operations on
-/// vectors.
+/// Products of square matrices, and of matrices of any shape and a vector; outer products, and products with a
+/// triangle; operations on vectors.
 fn products(quick: bool) -> Vec<Case> {
     let (squares, shapes): (&[usize], &[(usize, usize)]) = if quick {
         (&[65], &[(64, 64), (3, 1000), (1000, 3)])

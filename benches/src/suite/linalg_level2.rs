@@ -137,8 +137,8 @@ impl<T: Element + RealElement> Work for Symv<'_, T> {
     }
 }
 
-/// `x = A · x` in place, A being triangular: of each input, row-major, the lower triangle. Each launch has a vector of its own: one that is
-/// multiplied again and again is soon not finite.
+/// `x = A · x` in place, A being triangular: of each input, row-major, the lower triangle. Each launch has a vector
+/// of its own: one that is multiplied again and again is soon not finite.
 pub struct Trmv<'a, T: Element> {
     inputs: Inputs<'a, T>,
     matrix: Layout,

@@ -112,8 +112,8 @@ fn element<T: Element>(index: usize) -> T {
     bytemuck::pod_read_unaligned(&bytemuck::bytes_of(&words)[..size_of::<T>()])
 }
 
-/// The first element that `in_row` finds in the rows of `view`, by their number and content: its place and what it is. On
-/// all cores, a part after the other through `staging`.
+/// The first element that `in_row` finds in the rows of `view`, by their number and content: its place and what it
+/// is. On all cores, a part after the other through `staging`.
 fn find<T: Element>(
     view: View<'_, T>,
     staging: &mut Pinned<T>,

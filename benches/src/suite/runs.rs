@@ -47,7 +47,8 @@ impl Keys {
     }
 }
 
-/// The key of run `run` of input `input`. No two indices have the same hash (each of its steps can be undone), so neighbours differ.
+/// The key of run `run` of input `input`. No two indices have the same hash (each of its steps can be undone), so
+/// neighbours differ.
 fn key(layout: Layout, input: usize, run: usize) -> u32 {
     hash(input * layout.elements + run)
 }
@@ -86,8 +87,8 @@ impl Work for SumByKey<'_> {
         self.inputs.layout.count
     }
 
-    /// Keys and values in; keys, sums and their number out. Where the runs start, 4 bytes a run that ours also writes and reads again, is
-    /// its own affair.
+    /// Keys and values in; keys, sums and their number out. Where the runs start, 4 bytes a run that ours also writes
+    /// and reads again, is its own affair.
     fn bytes(&self) -> u64 {
         let each = size_of::<u32>() + size_of::<f32>();
         ((self.inputs.layout.elements + self.keys.runs()) * each + size_of::<u32>()) as u64

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::protocol::Work;
 use crate::session::{Inputs, Outputs, Session};
 
-/// The items of arrays of `T` with a flag, which is a random bit: half of them; and, in a partition, the others. All arrays have the same
-/// flags.
+/// The items of arrays of `T` with a flag, which is a random bit: half of them; and, in a partition, the others. All
+/// arrays have the same flags.
 pub struct Select<'a, T: Element> {
     inputs: Inputs<'a, T>,
     flags: Buffer<u8>,

@@ -1,5 +1,5 @@
-//! Filters of images of one channel, and of three, without gaps, that go on as their edges do (NPP's `NPP_BORDER_REPLICATE`): Gaussians,
-//! full filters; Sobel's magnitude of one channel.
+//! Filters of images of one channel, and of three, without gaps, that go on as their edges do (NPP's
+//! `NPP_BORDER_REPLICATE`): Gaussians, full filters; Sobel's magnitude of one channel.
 
 use gpu_core::Stream;
 use gpu_stencil::plan::Window;

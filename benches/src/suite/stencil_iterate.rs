@@ -1,4 +1,5 @@
-//! Steps of the heat equation on a plane, and of Jacobi's method in a volume. No library of the vendor's has them; a copy stands beside.
+//! Steps of the heat equation on a plane, and of Jacobi's method in a volume. No library of the vendor's has them; a
+//! copy stands beside.
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_stencil::iterate::{Boundary, Grid, GridElement, Problem, Stencil, iterate_into, scratch_len};

@@ -1,4 +1,5 @@
-//! The driver's functions as a program that is linked against them sees them where there is no driver. Where there is one, only what holds for both.
+//! The driver's functions as a program that is linked against them sees them where there is no driver. Where there is
+//! one, only what holds for both.
 
 use std::ffi::{CStr, c_char};
 

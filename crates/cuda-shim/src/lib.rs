@@ -1,8 +1,8 @@
 //! The CUDA driver, found at run time: no toolkit and no driver needed to build or start.
 //!
-//! Types, constants and functions have the names that `cuda.h` gives them; functions those that the header maps to, such as
-//! `cuMemAlloc_v2`. Each function looks itself up in the driver when it is first called. There are those that `gpu-core` and
-//! captured graphs need: one more is a line in its group's file.
+//! Types, constants and functions have the names that `cuda.h` gives them; functions those that the header maps to,
+//! such as `cuMemAlloc_v2`. Each function looks itself up in the driver when it is first called. There are those that
+//! `gpu-core` and captured graphs need: one more is a line in its group's file.
 //!
 //! ```
 //! let mut count = 0;
@@ -24,13 +24,13 @@
 //!
 //! # What is unsafe
 //!
-//! What takes a handle, or an address to read, write or free. The rest is checked by the driver itself, and results are written
-//! through references.
+//! What takes a handle, or an address to read, write or free. The rest is checked by the driver itself, and results
+//! are written through references.
 //!
 //! # Where it looks
 //!
-//! 64-bit Linux: `libcuda.so.1` on the loader's path, then `/usr/lib/wsl/lib`. 64-bit Windows: `nvcuda.dll` in the system's
-//! folder. Elsewhere there is no driver.
+//! 64-bit Linux: `libcuda.so.1` on the loader's path, then `/usr/lib/wsl/lib`. 64-bit Windows: `nvcuda.dll` in the
+//! system's folder. Elsewhere there is no driver.
 #![allow(non_snake_case, non_camel_case_types, clippy::upper_case_acronyms, clippy::too_many_arguments)]
 
 mod context;

@@ -60,7 +60,8 @@ macro_rules! driver_functions {
                 of live objects, and addresses have the memory that the call reads, writes or frees.")]
             #[inline]
             pub unsafe fn $name($($argument: $kind),*) -> $crate::CUresult {
-                // SAFETY: the driver exports under this name a function with these arguments; the caller's promise for their values.
+                // SAFETY: the driver exports under this name a function with these arguments; the caller's promise
+                // for their values.
                 unsafe { $crate::resolve::call!($name($($argument: $kind),*)) }
             }
         )*

@@ -15,7 +15,8 @@ impl CUresult {
     pub const CUDA_SUCCESS: Self = Self(0);
     pub const CUDA_ERROR_INVALID_VALUE: Self = Self(1);
     pub const CUDA_ERROR_OUT_OF_MEMORY: Self = Self(2);
-    /// What every call returns that the driver is too old to have. The number is the one that CUDA's runtime gives in this case.
+    /// What every call returns that the driver is too old to have. The number is the one that CUDA's runtime gives in
+    /// this case.
     pub const CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER: Self = Self(36);
     /// What every call returns where there is no driver.
     pub const CUDA_ERROR_NO_DEVICE: Self = Self(100);
@@ -36,8 +37,8 @@ impl CUresult {
         if self == Self::CUDA_SUCCESS { Ok(()) } else { Err(self.0) }
     }
 
-    /// What the driver calls it, such as `CUDA_ERROR_OUT_OF_MEMORY`. Without a driver, and for codes that the driver does not know,
-    /// as far as this crate knows; that of 999 for those that nobody knows.
+    /// What the driver calls it, such as `CUDA_ERROR_OUT_OF_MEMORY`. Without a driver, and for codes that the driver
+    /// does not know, as far as this crate knows; that of 999 for those that nobody knows.
     pub fn name(self) -> &'static CStr {
         self.of_driver(cuGetErrorName).unwrap_or(self.own().1)
     }

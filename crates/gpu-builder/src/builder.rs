@@ -110,9 +110,9 @@ impl Builder {
     }
 
     /// [`Builder::build`] for the build script of the kernel crate itself: into `OUT_DIR`, with intermediate files in
-    /// `OUT_DIR/nvptx`, `cargo:rerun-if-changed` lines, and `GPU_PTX_DIR` set for the crate, so that `#[kernel]` looks for the
-    /// PTX there. Building the PTX runs that script once more, for the GPU: then there is nothing to do, and this gives
-    /// `None`.
+    /// `OUT_DIR/nvptx`, `cargo:rerun-if-changed` lines, and `GPU_PTX_DIR` set for the crate, so that `#[kernel]`
+    /// looks for the PTX there. Building the PTX runs that script once more, for the GPU: then there is nothing to
+    /// do, and this gives `None`.
     ///
     /// # Errors
     /// As [`Builder::build`]; [`Error::NoBuildScript`] elsewhere.
@@ -224,7 +224,8 @@ impl Builder {
     }
 }
 
-/// Compiles the kernels of these names, all where none is given, for every architecture: each in a folder of its own, beside each other.
+/// Compiles the kernels of these names, all where none is given, for every architecture: each in a folder of its own,
+/// beside each other.
 pub(crate) fn compile(
     krate: &KernelCrate,
     toolchain: &Toolchain,

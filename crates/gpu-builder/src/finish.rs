@@ -3,8 +3,9 @@
 //! - Each kernel gets a text of its own, with what it reaches: a driver that compiles it compiles nothing else.
 //! - Comments go: they name the compiler and number its call sequences.
 //! - `.file`, `.loc` and debug sections go: they name paths.
-//! - The markers `__launch_bounds_<entry>` that `#[kernel]` leaves, three u32 each, become `.maxntid` and `.minnctapersm`
-//!   of their entry and the comment `// -O1` before it all, and go. rustc has no attribute for these directives.
+//! - The markers `__launch_bounds_<entry>` that `#[kernel]` leaves, three u32 each, become `.maxntid` and
+//!   `.minnctapersm` of their entry and the comment `// -O1` before it all, and go. rustc has no attribute for these
+//!   directives.
 //! - Labels lose the number of their function, so that a kernel's text does not depend on its neighbours.
 //! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
 //! - Indentation goes, and the names of parameters, registers and labels become short (`compact.rs`).
@@ -110,8 +111,8 @@ fn plain_labels(text: &str) -> String {
     plain
 }
 
-/// The launch bounds and the optimisation level that a marker holds. The compiler writes it as words or as bytes, and leaves zeros at the
-/// end out.
+/// The launch bounds and the optimisation level that a marker holds. The compiler writes it as words or as bytes, and
+/// leaves zeros at the end out.
 fn marker_words(marker: &Item) -> Result<(Bounds, u32), String> {
     const WORDS: usize = 3;
     let odd = || format!("launch bounds and optimisation level are three u32, and this is `{}`", marker.text);

@@ -101,7 +101,8 @@ impl Ptx {
         self.directive(".target")
     }
 
-    /// The assembler's optimisation level, from the comment `// -O1` at the head of a text; `None` where it says nothing.
+    /// The assembler's optimisation level, from the comment `// -O1` at the head of a text; `None` where it says
+    /// nothing.
     pub fn opt_level(text: &str) -> Option<u32> {
         let mut comments = text.lines().take_while(|line| line.starts_with("//"));
         comments.find_map(|line| line.strip_prefix("// -O")?.parse().ok())

@@ -82,8 +82,8 @@ impl Report {
     }
 }
 
-/// A table of the files with a failure or a skip, how many others passed all checks, the failures in full, and the counts in the
-/// last line.
+/// A table of the files with a failure or a skip, how many others passed all checks, the failures in full, and the
+/// counts in the last line.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for note in &self.notes {

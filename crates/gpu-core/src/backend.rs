@@ -43,8 +43,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Frees what `allocate_pinned` gave.
     unsafe fn release_pinned(&self, memory: *mut u8, bytes: usize);
 
-    /// A texture with a copy of the plan's texels, which its source has all. Where kernels read textures of the host's there is none to
-    /// create.
+    /// A texture with a copy of the plan's texels, which its source has all. Where kernels read textures of the
+    /// host's there is none to create.
     unsafe fn create_texture(&self, _plan: &Plan) -> Result<Raw> {
         Err(Error::Unsupported { what: "texture units", device: self.name() })
     }

@@ -110,8 +110,8 @@ impl Device {
         &CPU
     }
 
-    /// A new simulator with its default configuration. Each call makes one of its own, with its own memory. With the feature
-    /// `simulator`: without it kernels are not compiled for the host.
+    /// A new simulator with its default configuration. Each call makes one of its own, with its own memory. With the
+    /// feature `simulator`: without it kernels are not compiled for the host.
     #[cfg(feature = "simulator")]
     pub fn simulator() -> Self {
         Self::simulator_with(gpu_sim::Config::default())
@@ -178,10 +178,11 @@ impl Device {
         self.backend.properties()
     }
 
-    /// The multiprocessors of a CUDA device; `None` on the CPU and the simulator, which have none, and where the driver does not say.
+    /// The multiprocessors of a CUDA device; `None` on the CPU and the simulator, which have none, and where the
+    /// driver does not say.
     ///
-    /// One question to the driver, where [`properties`](Self::properties) asks for all that it knows: cheap enough for every launch of a
-    /// kernel whose blocks take work in turn, one on each multiprocessor.
+    /// One question to the driver, where [`properties`](Self::properties) asks for all that it knows: cheap enough
+    /// for every launch of a kernel whose blocks take work in turn, one on each multiprocessor.
     pub fn multiprocessors(&self) -> Option<u32> {
         self.backend.multiprocessors()
     }

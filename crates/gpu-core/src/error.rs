@@ -151,7 +151,8 @@ pub enum Error {
         have: String,
     },
 
-    /// The PTX of a kernel is not that of the kernel in this program: it is cut off, or of another version of its source.
+    /// The PTX of a kernel is not that of the kernel in this program: it is cut off, or of another version of its
+    /// source.
     #[error("the PTX of kernel `{kernel}` for {target} {why}: build it again (gpu-builder build)")]
     BadImage {
         /// The kernel.

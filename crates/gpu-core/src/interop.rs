@@ -1,5 +1,6 @@
-//! For those who already hold CUDA objects, or need them: the driver's bare handles, which every binding to it can give and
-//! take (`cudarc`'s, `cust`'s, CUDA's own). Contexts and streams are `*mut c_void` here, device addresses `u64`.
+//! For those who already hold CUDA objects, or need them: the driver's bare handles, which every binding to it can
+//! give and take (`cudarc`'s, `cust`'s, CUDA's own). Contexts and streams are `*mut c_void` here, device addresses
+//! `u64`.
 //!
 //! With the feature `cust` also `cust`'s contexts, streams and memory, with the feature `rustacuda` pointers of
 //! `rustacuda_core`. This is the only place where types of theirs appear in a signature.
@@ -50,8 +51,8 @@ pub fn raw_context(device: &Device) -> Result<*mut c_void> {
 /// `context` is a context that lives.
 ///
 /// # Errors
-/// [`Error::Unsupported`] where it is not its device's primary context, which is the only one that is used here; those of
-/// [`Device::cuda`] and of the driver.
+/// [`Error::Unsupported`] where it is not its device's primary context, which is the only one that is used here;
+/// those of [`Device::cuda`] and of the driver.
 pub unsafe fn device_from_raw_context(context: *mut c_void) -> Result<Device> {
     // SAFETY: the caller's promise.
     let ordinal = unsafe { cuda::ordinal_of(context.cast()) }?;

@@ -23,7 +23,8 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::view::View;
 
-/// The most texels along each axis of a texture of one, two and three dimensions: what every device since capability 7.5 has.
+/// The most texels along each axis of a texture of one, two and three dimensions: what every device since capability
+/// 7.5 has.
 pub const LIMITS: [&[usize]; 3] = [&[131_072], &[131_072, 65_536], &[16_384, 16_384, 16_384]];
 
 /// What no texture can be.
@@ -125,7 +126,8 @@ pub(crate) struct Raw {
 
 /// An array of texels on a device, and how kernels read it: see [`gpu_std::texture`] for what a read gives.
 ///
-/// It has a copy of the texels: what becomes of their source does not matter. Dropping it waits for all work of the device.
+/// It has a copy of the texels: what becomes of their source does not matter. Dropping it waits for all work of the
+/// device.
 pub struct Texture {
     device: Device,
     extents: Vec<usize>,
@@ -138,12 +140,14 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// The texture of `data`, which has `channels` elements for each texel, those of a row one after the other, then the rows and
-    /// then the slices. `extents` are the texels along x, y and z, as many as it has dimensions. The data is on the host or on the device.
+    /// The texture of `data`, which has `channels` elements for each texel, those of a row one after the other, then
+    /// the rows and then the slices. `extents` are the texels along x, y and z, as many as it has dimensions. The
+    /// data is on the host or on the device.
     ///
     /// # Errors
     /// [`Error::Texture`] says what no texture can be; [`Error::LengthMismatch`] where the data has another length;
-    /// [`Error::WrongDevice`] where it is on another device than this and the CPU; [`Error::OutOfMemory`], and those of the driver.
+    /// [`Error::WrongDevice`] where it is on another device than this and the CPU; [`Error::OutOfMemory`], and those
+    /// of the driver.
     pub fn new<'a, T: Texel>(
         device: &Device,
         extents: &[usize],

@@ -1,7 +1,8 @@
 //! The widest vector instructions of the machine, for what runs on the CPU.
 //!
-//! Programs are compiled for the oldest machines of their architecture. What is [`run`] here is compiled for newer ones too, and the
-//! machine chooses. Its results are the same: Rust never contracts or reorders operations on floats, whatever the instructions.
+//! Programs are compiled for the oldest machines of their architecture. What is [`run`] here is compiled for newer
+//! ones too, and the machine chooses. Its results are the same: Rust never contracts or reorders operations on
+//! floats, whatever the instructions.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,8 +11,8 @@ use gpu_std::memory::Element;
 
 /// Work that gains from wide vectors: loops over arrays.
 ///
-/// No closure: nothing makes the compiler inline its body, and what is left a function of its own is compiled for the oldest machines,
-/// where a fused multiply-add is a call (a blur took forty times as long).
+/// No closure: nothing makes the compiler inline its body, and what is left a function of its own is compiled for the
+/// oldest machines, where a fused multiply-add is a call (a blur took forty times as long).
 pub trait Work {
     /// What comes out.
     type Output;
@@ -68,9 +69,9 @@ fn avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-/// Asks for `len` bytes of memory that begin `ahead` bytes behind the start of `array`, or before it where that is negative, part of it or
-/// not: they are on their way while other work is done. A hint, which changes no result: of more than a mebibyte,
-/// which no cache near the processor holds, the first is asked for.
+/// Asks for `len` bytes of memory that begin `ahead` bytes behind the start of `array`, or before it where that is
+/// negative, part of it or not: they are on their way while other work is done. A hint, which changes no result: of
+/// more than a mebibyte, which no cache near the processor holds, the first is asked for.
 ///
 /// ```
 /// let values = [1.0f32; 1000];
@@ -96,8 +97,9 @@ pub fn prefetch<T>(array: &[T], ahead: isize, len: usize) {
     let _ = (array, ahead, len);
 }
 
-/// Does `work`, which writes `results` past the caches, where the machine can: memory is not read before it is written, and what the caches
-/// hold stays. For results that are more than caches hold; those that are read again soon are better written as usual.
+/// Does `work`, which writes `results` past the caches, where the machine can: memory is not read before it is
+/// written, and what the caches hold stays. For results that are more than caches hold; those that are read again
+/// soon are better written as usual.
 ///
 /// ```
 /// let mut results = vec![0u16; 1000];
@@ -177,8 +179,8 @@ impl<T: Element> Streamed<'_, T> {
                 values[begin..end].as_ptr().cast::<__m128i>(),
             );
             for vector in 0..(end - begin) / (VECTOR / size_of::<T>()) {
-                // SAFETY: both slices have so many vectors; `to` is aligned to them, or there are none. Elements are numbers, of which every
-                // byte has a value. The machine has SSE2, as all of its architecture.
+                // SAFETY: both slices have so many vectors; `to` is aligned to them, or there are none. Elements are
+                // numbers, of which every byte has a value. The machine has SSE2, as all of its architecture.
                 unsafe { _mm_stream_si128(to.add(vector), _mm_loadu_si128(from.add(vector))) };
             }
         }

@@ -97,8 +97,8 @@ impl<'a, T: Element> View<'a, T> {
         Ok(unsafe { Self::from_parts(self.device, address, range.len()) })
     }
 
-    /// Whether it has memory in common with `other`. Borrows rule that out for what is written, but for memory that was taken over from
-    /// elsewhere.
+    /// Whether it has memory in common with `other`. Borrows rule that out for what is written, but for memory that
+    /// was taken over from elsewhere.
     ///
     /// ```
     /// let buffer = gpu_core::Device::simulator().upload(&[1u32, 2, 3])?;

@@ -6,7 +6,8 @@ use crate::matrix::Order;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a column-major one.
+    /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a
+    /// column-major one.
     #[error(
         "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} elements"
     )]
@@ -151,8 +152,8 @@ pub enum Error {
         /// Threads of the launch.
         actual: u64,
     },
-    /// A launch whose size is the caller's has threads along an axis that the kernel does not count through: several would do
-    /// the same work at the same time.
+    /// A launch whose size is the caller's has threads along an axis that the kernel does not count through: several
+    /// would do the same work at the same time.
     #[error(
         "the kernel counts through {axes} axes, the launch has a grid of {grid:?} and blocks of {block:?}"
     )]

@@ -24,8 +24,8 @@ mod sealed {
         /// Enqueues a product.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the matrices that `product` describes, of which C is shared
-        /// with nothing; `config` must be that of the plan.
+        /// Until the kernel has ended the accessors must hold the matrices that `product` describes, of which C is
+        /// shared with nothing; `config` must be that of the plan.
         #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
         unsafe fn gemm(
             kernel: plan::gemm::Kernel,
@@ -42,8 +42,8 @@ mod sealed {
         /// Enqueues an element-wise operation.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the `lines`; the output is shared with nothing but, line by
-        /// line, an input. `config` must be that of the plan.
+        /// Until the kernel has ended the accessors must hold the `lines`; the output is shared with nothing but,
+        /// line by line, an input. `config` must be that of the plan.
         unsafe fn elementwise(
             stream: &Stream,
             config: LaunchConfig,
@@ -57,8 +57,8 @@ mod sealed {
         /// Enqueues an exchange.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the `lines`, shared with nothing. `config` must be that of the
-        /// plan.
+        /// Until the kernel has ended the accessors must hold the `lines`, shared with nothing. `config` must be that
+        /// of the plan.
         unsafe fn swap(
             stream: &Stream,
             config: LaunchConfig,
@@ -70,8 +70,8 @@ mod sealed {
         /// Enqueues an outer product.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the `lines` and a factor for each line and each place; `a` is
-        /// shared with nothing. `config` must be that of the plan.
+        /// Until the kernel has ended the accessors must hold the `lines` and a factor for each line and each place;
+        /// `a` is shared with nothing. `config` must be that of the plan.
         unsafe fn ger(
             stream: &Stream,
             config: LaunchConfig,
@@ -103,8 +103,8 @@ mod sealed {
         ///
         /// # Safety
         /// Until the kernel has ended the accessors must hold the matrix and the vectors that `shape` describes, and
-        /// `partials` the sums of all pieces if there are several; `y` and `partials` are shared with nothing; `config` must
-        /// be that of the plan.
+        /// `partials` the sums of all pieces if there are several; `y` and `partials` are shared with nothing;
+        /// `config` must be that of the plan.
         #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
         unsafe fn gemv(
             along: bool,
@@ -289,8 +289,8 @@ pub(crate) fn gemm<T: RealElement>(
 ) -> Result<(), Error> {
     let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
     let (a, b, c) = (a.as_global(), b.as_global(), c.as_global_mut());
-    // SAFETY: the views hold the batches of the plan's layouts (checked where they were made), C's matrices do not overlap and
-    // are exclusive; everything is freed only after the work enqueued before.
+    // SAFETY: the views hold the batches of the plan's layouts (checked where they were made), C's matrices do not
+    // overlap and are exclusive; everything is freed only after the work enqueued before.
     unsafe { T::gemm(plan.kernel, stream, plan.launch, a, b, c, plan.product, alpha, beta)? };
     Ok(())
 }
@@ -308,8 +308,8 @@ pub(crate) fn gemv<T: Element>(
     mut scratch: ViewMut<'_, T::Sum>,
 ) -> Result<(), Error> {
     let (a, x, y, partials) = (a.as_global(), x.as_global(), y.as_global_mut(), scratch.as_global_mut());
-    // SAFETY: the views hold matrix, vectors and partial sums of the plan's shape (checked by the caller), `y` and the partial
-    // sums are exclusive; everything is freed only after the work enqueued before.
+    // SAFETY: the views hold matrix, vectors and partial sums of the plan's shape (checked by the caller), `y` and
+    // the partial sums are exclusive; everything is freed only after the work enqueued before.
     unsafe { T::gemv(plan.along, stream, plan.launch, a, x, y, partials, plan.shape, alpha, beta)? };
     if let Some(finish) = plan.finish {
         // SAFETY: as above.
@@ -327,9 +327,9 @@ pub(crate) fn elementwise<T: RealElement>(
     y: Global<T>,
     output: GlobalMut<T>,
 ) -> Result<(), Error> {
-    // SAFETY: the caller took the accessors from views that hold the matrices of the plan's layouts. The output is exclusive,
-    // or it is an input with the same layout, of which each thread reads what it writes; everything is freed only after the
-    // work enqueued before.
+    // SAFETY: the caller took the accessors from views that hold the matrices of the plan's layouts. The output is
+    // exclusive, or it is an input with the same layout, of which each thread reads what it writes; everything is
+    // freed only after the work enqueued before.
     unsafe { T::elementwise(stream, plan.launch, x, y, output, plan.lines, alpha)? };
     Ok(())
 }
@@ -341,8 +341,8 @@ pub(crate) fn swap<T: RealElement>(
     x: GlobalMut<T>,
     y: GlobalMut<T>,
 ) -> Result<(), Error> {
-    // SAFETY: the caller took the accessors from exclusive views that hold the matrices of the plan's layouts, and everything
-    // is freed only after the work enqueued before.
+    // SAFETY: the caller took the accessors from exclusive views that hold the matrices of the plan's layouts, and
+    // everything is freed only after the work enqueued before.
     unsafe { T::swap(stream, plan.launch, x, y, plan.lines)? };
     Ok(())
 }
@@ -357,13 +357,14 @@ pub(crate) fn ger<T: RealElement>(
     mut a: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let (of_lines, of_places, a) = (of_lines.as_global(), of_places.as_global(), a.as_global_mut());
-    // SAFETY: the views hold the matrix of the plan's layout and a factor for each of its rows and columns (checked by the
-    // caller), and `a` is exclusive; everything is freed only after the work enqueued before.
+    // SAFETY: the views hold the matrix of the plan's layout and a factor for each of its rows and columns (checked
+    // by the caller), and `a` is exclusive; everything is freed only after the work enqueued before.
     unsafe { T::ger(stream, plan.launch, of_lines, of_places, a, plan.lines, alpha)? };
     Ok(())
 }
 
-/// Enqueues `y = alpha · A · x + beta · y`, of A the triangle of `plan`. `x` may be `y`, as it is read before `y` is written.
+/// Enqueues `y = alpha · A · x + beta · y`, of A the triangle of `plan`. `x` may be `y`, as it is read before `y` is
+/// written.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn triangle<T: RealElement>(
     stream: &Stream,
@@ -376,10 +377,10 @@ pub(crate) fn triangle<T: RealElement>(
     mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let partials = scratch.as_global_mut();
-    // SAFETY: the caller took the accessors of the vectors from views that hold them, `y` from an exclusive one; the other
-    // views hold the triangle and the pieces of the plan's shape (checked by the caller), and the pieces are exclusive. The
-    // second launch, which writes `y`, begins after the first, which reads `x`. Everything is freed only after the work
-    // enqueued before.
+    // SAFETY: the caller took the accessors of the vectors from views that hold them, `y` from an exclusive one; the
+    // other views hold the triangle and the pieces of the plan's shape (checked by the caller), and the pieces are
+    // exclusive. The second launch, which writes `y`, begins after the first, which reads `x`. Everything is freed
+    // only after the work enqueued before.
     unsafe {
         T::triangle(stream, plan.launch, a.as_global(), x, partials, plan.shape)?;
         T::finish(stream, plan.finish, partials.as_global(), y, plan.pieces, alpha, beta)?;

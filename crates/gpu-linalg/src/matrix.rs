@@ -15,8 +15,8 @@ pub enum Order {
 
 /// The shape of a matrix and how it lies in memory.
 ///
-/// The *leading dimension* is the number of elements from one row to the next of a row-major matrix, from one column to the
-/// next of a column-major one.
+/// The *leading dimension* is the number of elements from one row to the next of a row-major matrix, from one column
+/// to the next of a column-major one.
 ///
 /// ```
 /// use gpu_linalg::Layout;
@@ -226,8 +226,8 @@ pub struct BatchLayout {
     pub matrix: Layout,
     /// Matrices.
     pub count: usize,
-    /// Elements from the start of one to that of the next. Of matrices that are only read it may be less than they span; zero
-    /// is the same matrix each time.
+    /// Elements from the start of one to that of the next. Of matrices that are only read it may be less than they
+    /// span; zero is the same matrix each time.
     pub stride: usize,
 }
 
@@ -321,7 +321,8 @@ impl<'a, T: Element> From<View<'a, T>> for Matrix<'a, T> {
     }
 }
 
-/// What becomes a view becomes a vector. Not one implementation for all: other crates could make a [`Matrix`] one of them.
+/// What becomes a view becomes a vector. Not one implementation for all: other crates could make a [`Matrix`] one of
+/// them.
 macro_rules! vectors {
     ($($(const $n:ident)? $source:ty),*) => { $(
         impl<'a, T: Element $(, const $n: usize)?> From<&'a $source> for Matrix<'a, T> {

@@ -15,7 +15,8 @@ use crate::scratch::{RESULT, Scratch};
 
 /// A reduction that a PTX module has a kernel for.
 pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
-    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as well.
+    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as
+    /// well.
     const WORDS: u32 = kernels::publishes::<Self>();
 
     /// Enqueues the kernel.
@@ -41,8 +42,8 @@ pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
     ) -> Result<(), gpu_core::Error>;
 }
 
-/// A map that a PTX module has a kernel for in front of the reduction `R`. With it [`Mapped`](kernels::Mapped) of the two is an
-/// [`Instance`]: that one could not be implemented elsewhere, both it and `Mapped` being of other crates.
+/// A map that a PTX module has a kernel for in front of the reduction `R`. With it [`Mapped`](kernels::Mapped) of the
+/// two is an [`Instance`]: that one could not be implemented elsewhere, both it and `Mapped` being of other crates.
 pub trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
     /// As [`Instance::WORDS`].
     const WORDS: u32 = kernels::publishes::<R>();
@@ -88,8 +89,8 @@ impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for
 
 /// Makes a reduction of yours an [`Instance`], given the kernel that you made of it.
 ///
-/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very reduction, with the
-/// parameters below in this order, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very reduction, with
+/// the parameters below in this order, and that gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_reduce::kernels::{Mapped, Reduction, Sum};
@@ -127,9 +128,10 @@ impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 ///
-/// A reduction that is a type of your own goes without `Mapped`; one of two arrays ([`kernels::Item`] is a pair), whose kernel
-/// takes both before `len`, is written `(two) Reduction => kernel`. Its segments and columns have kernels of their own:
-/// [`segmented_instance!`](crate::segmented_instance) and [`columns_instance!`](crate::columns_instance).
+/// A reduction that is a type of your own goes without `Mapped`; one of two arrays ([`kernels::Item`] is a pair),
+/// whose kernel takes both before `len`, is written `(two) Reduction => kernel`. Its segments and columns have
+/// kernels of their own: [`segmented_instance!`](crate::segmented_instance) and
+/// [`columns_instance!`](crate::columns_instance).
 #[macro_export]
 macro_rules! instance {
     (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
@@ -167,7 +169,8 @@ macro_rules! instance {
     };
 }
 
-// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of them would.
+// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of
+// them would.
 macro_rules! of_kernel {
     ((several) $name:ident, $reduction:ty, $computed:ty) => {
         of_kernel!(
@@ -195,8 +198,8 @@ macro_rules! of_kernel {
                 output: GlobalMut<Self::Output>,
             ) -> Result<(), gpu_core::Error> {
                 let (source, output) = (source.cast(), output.cast());
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it, and where it serves several, it writes what its choice says.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
+                // bits mean the same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::$name::launch(
                         stream,
@@ -260,8 +263,8 @@ macro_rules! instances {
 reduce_instances!(instances);
 reduce_half_instances!(instances);
 
-/// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length, tiles that a
-/// block takes, output.
+/// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length,
+/// tiles that a block takes, output.
 ///
 /// # Safety
 /// As [`Instance::launch`].
@@ -281,8 +284,8 @@ pub(crate) fn sum_unordered<T: gpu_core::Element>(
         return Ok(());
     }
     let (source, len) = (input.as_global(), input.len() as u64);
-    // SAFETY: the kernel reads `len` elements of the input and adds to one of the output, which the borrows keep valid; buffers are
-    // freed only after the work enqueued before.
+    // SAFETY: the kernel reads `len` elements of the input and adds to one of the output, which the borrows keep
+    // valid; buffers are freed only after the work enqueued before.
     unsafe { kernel(stream, plan.launch(), source, len, plan.tiles_per_block, output.as_global_mut()) }?;
     Ok(())
 }
@@ -333,9 +336,9 @@ fn enqueue<R: Instance>(
     // SAFETY: the addresses lie in the scratch memory, which is ours and 8-byte aligned.
     let (partials, ticket) =
         unsafe { (GlobalMut::from_raw(scratch.partials()), GlobalMut::from_raw(scratch.ticket())) };
-    // SAFETY: the kernel reads `len` elements of the input, writes the outputs and uses the ticket and the plan's words,
-    // for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so). Buffers are freed
-    // only after the work enqueued before, and the scratch memory is used on this stream only.
+    // SAFETY: the kernel reads `len` elements of the input, writes the outputs and uses the ticket and the plan's
+    // words, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so).
+    // Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream only.
     unsafe {
         R::launch(
             stream,

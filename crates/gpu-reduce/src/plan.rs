@@ -76,7 +76,8 @@ pub(crate) fn check_len(len: usize) -> Result<(), Error> {
 pub struct SegmentsPlan {
     /// How many there are.
     pub segments: u32,
-    /// What a block takes of the path of segments and elements (see `gpu_reduce_kernels::segments`), or 0 where the device works it out.
+    /// What a block takes of the path of segments and elements (see `gpu_reduce_kernels::segments`), or 0 where the
+    /// device works it out.
     pub share: u64,
     /// Blocks.
     pub blocks: u32,
@@ -88,8 +89,8 @@ pub struct SegmentsPlan {
 const MULTIPROCESSORS: u64 = 132;
 
 impl SegmentsPlan {
-    /// The plan for so many segments, the last of which ends at `end`: a long path is cut into a share for each block that there is room
-    /// for at once ([`Segmented::BLOCKS`]). The order of combination does not depend on it.
+    /// The plan for so many segments, the last of which ends at `end`: a long path is cut into a share for each block
+    /// that there is room for at once ([`Segmented::BLOCKS`]). The order of combination does not depend on it.
     pub const fn new<R: Segmented>(end: usize, segments: usize) -> Self {
         let (tile, weight) = (reduce::tile::<R::Item>() as u64, reduce::weight::<R::Item>() as u64);
         let path = end as u64 + segments as u64 * weight;
@@ -103,8 +104,8 @@ impl SegmentsPlan {
         }
     }
 
-    /// The plan for up to `end` segments whose number only the device knows, none of them empty, the last of which ends at `end`: as many blocks
-    /// as there is room for at once, which work out their shares themselves.
+    /// The plan for up to `end` segments whose number only the device knows, none of them empty, the last of which
+    /// ends at `end`: as many blocks as there is room for at once, which work out their shares themselves.
     pub const fn counted<R: Segmented>(end: usize) -> Self {
         Self { share: 0, ..Self::new::<R>(end, end) }
     }
@@ -129,8 +130,8 @@ pub(crate) const fn columns_scratch_words<R: AlongColumns>(lines: Lines) -> usiz
 
 /// The most words that any reduction of up to `len` elements needs.
 pub(crate) const fn most_scratch_words(len: usize) -> usize {
-    // The number of blocks is not monotonic in the length: it drops where each block takes one tile more. Before that it
-    // is largest for the smallest tile, that of pairs of the widest elements.
+    // The number of blocks is not monotonic in the length: it drops where each block takes one tile more. Before that
+    // it is largest for the smallest tile, that of pairs of the widest elements.
     let tiles = len.div_ceil(reduce::tile::<<reduce::Dot<f64> as Reduction>::Item>() as usize);
     let blocks = if tiles > reduce::MAX_BLOCKS as usize {
         reduce::MAX_BLOCKS as usize

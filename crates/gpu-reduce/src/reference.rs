@@ -56,12 +56,12 @@ pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     Ok(())
 }
 
-/// The reduction `R` of each segment `offsets[s]..offsets[s + 1]` of one slice or two, on all cores, into as many elements a
-/// segment as it writes: [`reduce`] of each of them.
+/// The reduction `R` of each segment `offsets[s]..offsets[s + 1]` of one slice or two, on all cores, into as many
+/// elements a segment as it writes: [`reduce`] of each of them.
 ///
 /// # Errors
-/// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::BeyondEnd`], [`Error::OutputLength`]; [`Error::EmptySegment`] where
-/// there is no result of none. Nothing is written then.
+/// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::BeyondEnd`], [`Error::OutputLength`];
+/// [`Error::EmptySegment`] where there is no result of none. Nothing is written then.
 ///
 /// ```
 /// use gpu_reduce::{kernels::Max, reference};
@@ -100,7 +100,8 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
         .try_for_each(|(output, pair)| reduce::<R, C>(input.part(pair[0]..pair[1]), output))
 }
 
-/// The reduction `R` of the values of each run of equal keys, on all cores: the keys, and as many elements a run as `R` writes.
+/// The reduction `R` of the values of each run of equal keys, on all cores: the keys, and as many elements a run as
+/// `R` writes.
 ///
 /// # Errors
 /// [`Error::InputLengths`].
@@ -130,11 +131,12 @@ where
     Ok((unique, results))
 }
 
-/// The reduction `R` along the middle axis of an array of shape `outer × len × inner`, on all cores, into as many elements a
-/// line as it writes. For `inner == 1` it is [`reduce`] of each row.
+/// The reduction `R` along the middle axis of an array of shape `outer × len × inner`, on all cores, into as many
+/// elements a line as it writes. For `inner == 1` it is [`reduce`] of each row.
 ///
 /// # Errors
-/// [`Error::Shape`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of none.
+/// [`Error::Shape`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of
+/// none.
 ///
 /// ```
 /// use gpu_reduce::{kernels::Max, reference};
@@ -186,7 +188,8 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     Ok(())
 }
 
-/// The results of `count` adjacent lines from `first` on: a slab's elements one after the other, then slabs, groups of slabs, ….
+/// The results of `count` adjacent lines from `first` on: a slab's elements one after the other, then slabs, groups
+/// of slabs, ….
 fn of_lines<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     array: C,
     inner: usize,
@@ -268,7 +271,8 @@ pub(crate) fn whole<
     of_threads::<R>(&threads)
 }
 
-/// The result of so few items that only one warp of a block has any: the other lanes' and warps' results change nothing.
+/// The result of so few items that only one warp of a block has any: the other lanes' and warps' results change
+/// nothing.
 fn of_warp<R: Reduction, C: Columns<Item = R::Item>, const V: usize, const A: usize>(
     input: C,
 ) -> R::Accumulator {

@@ -16,8 +16,8 @@ pub(crate) const RESULT: core::ops::Range<usize> = 1..3;
 /// The partial results of the blocks and the ticket that tells which block finishes.
 ///
 /// It belongs to the stream that it was made for: reductions that share it must run one after the other. It is zero
-/// between launches, and every launch leaves it so. One made for a length serves every reduction of up to that length, of
-/// any type.
+/// between launches, and every launch leaves it so. One made for a length serves every reduction of up to that
+/// length, of any type.
 #[derive(Debug)]
 pub struct Scratch {
     /// One allocation of 64-bit words: header, then those of each block.
@@ -57,12 +57,12 @@ impl Scratch {
         Ok(Self { words, stream: stream.clone(), dirty: false })
     }
 
-    /// Scratch memory for reductions `R` along `axis` of arrays of `shape` on `stream`, and for every other one that needs no
-    /// more of it.
+    /// Scratch memory for reductions `R` along `axis` of arrays of `shape` on `stream`, and for every other one that
+    /// needs no more of it.
     ///
     /// # Errors
-    /// [`Error::Axis`], [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not
-    /// suffice.
+    /// [`Error::Axis`], [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory
+    /// does not suffice.
     pub fn for_axis<R: Segmented + AlongColumns>(
         stream: &Stream,
         shape: &[usize],
@@ -91,7 +91,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// The address of the partial results, which are cleared where a failed launch may have left something; `dirty` is set.
+    /// The address of the partial results, which are cleared where a failed launch may have left something; `dirty`
+    /// is set.
     pub(crate) fn prepared(&mut self) -> Result<u64, Error> {
         self.prepare()?;
         Ok(self.partials())

@@ -21,8 +21,8 @@ pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `input` must have `len` elements and `output` room for as many, either the same memory or
-    /// apart, which nothing else writes; `words` must be the `capacity` words of scratch memory that
+    /// Until the kernel has ended, `input` must have `len` elements and `output` room for as many, either the same
+    /// memory or apart, which nothing else writes; `words` must be the `capacity` words of scratch memory that
     /// [`kernels::whole`] asks for. `config` must be that of the plan for `len`, which is not zero.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch(
@@ -40,8 +40,8 @@ pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 
 /// Makes a scan of yours an [`Instance`], given the kernel that you made of it.
 ///
-/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very operator, with the parameters
-/// below in this order, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very operator, with
+/// the parameters below in this order, and that gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_scan::{Options, kernels::{Scan, WARPS, whole}};
@@ -117,7 +117,8 @@ macro_rules! instance {
                 words: $crate::__private::GlobalMut<u64>,
                 capacity: u64,
             ) -> ::core::result::Result<(), $crate::__private::Error> {
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
+                // kernel.
                 unsafe { $kernel::launch(stream, config, input, output, len, initial, mode, words, capacity) }
             }
         }
@@ -145,8 +146,8 @@ macro_rules! of_kernel {
                 capacity: u64,
             ) -> Result<(), gpu_core::Error> {
                 let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits,
-                // flipped if it flips some, mean the same to it.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
+                // bits, flipped if it flips some, mean the same to it.
                 unsafe {
                     kernels::$name::launch(
                         stream, config, input, output, len, initial, mode, words, capacity $(, $flip)?
@@ -219,9 +220,9 @@ fn enqueue<S: Instance>(
     let words = scratch.words.view_mut().as_global_mut();
     let capacity = scratch.words.len() as u64;
     let initial = options.initial::<S>();
-    // SAFETY: the kernel reads `len` elements of the input, writes as many of the output and uses the scratch memory, which
-    // has room for the plan's words, was zero when it was made or is again (`prepare`), and is used on this stream only.
-    // Buffers are freed only after the work enqueued before.
+    // SAFETY: the kernel reads `len` elements of the input, writes as many of the output and uses the scratch memory,
+    // which has room for the plan's words, was zero when it was made or is again (`prepare`), and is used on this
+    // stream only. Buffers are freed only after the work enqueued before.
     unsafe {
         S::launch(stream, plan.launch(), input, output, len as u64, initial, options.mode(), words, capacity)
     }?;

@@ -25,8 +25,8 @@ impl<T> Options<T> {
         Self { exclusive: false, reverse: false, initial: None }
     }
 
-    /// Each result takes in all elements before its own; the first is the initial value: unless one is given, the result of
-    /// nothing (0 for sums, 1 for products, the type's largest value for minima, …).
+    /// Each result takes in all elements before its own; the first is the initial value: unless one is given, the
+    /// result of nothing (0 for sums, 1 for products, the type's largest value for minima, …).
     pub const fn exclusive() -> Self {
         Self { exclusive: true, reverse: false, initial: None }
     }

@@ -9,8 +9,8 @@ use crate::plan::{HEADER, most_scratch_words, most_segments_scratch_words};
 
 /// The totals of the tiles on their way from block to block, and the ticket by which blocks take tiles.
 ///
-/// It belongs to the stream that it was made for: scans that share it must run one after the other. Every launch leaves it
-/// ready for the next one. One made for a length serves every scan of up to that length, of any type.
+/// It belongs to the stream that it was made for: scans that share it must run one after the other. Every launch
+/// leaves it ready for the next one. One made for a length serves every scan of up to that length, of any type.
 #[derive(Debug)]
 pub struct Scratch {
     /// One allocation of 64-bit words: header, then those of the tiles.

@@ -30,7 +30,8 @@ pub enum Border<T> {
 }
 
 impl<T: Copy> Border<T> {
-    /// The kernels' number of this mode, and the value outside (`zero` where there is none). [`Border::Valid`] never asks.
+    /// The kernels' number of this mode, and the value outside (`zero` where there is none). [`Border::Valid`] never
+    /// asks.
     pub(crate) fn code(self, zero: T) -> (u32, T) {
         match self {
             Self::Reflect => (border::REFLECT, zero),

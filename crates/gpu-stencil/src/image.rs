@@ -6,8 +6,9 @@ use crate::error::Error;
 
 /// The extents of an image, or of a batch of images alike, and how they lie in memory.
 ///
-/// Rows lie one after the other, the pixels of a row from left to right, the channels of a pixel next to each other (interleaved, as
-/// PNG and OpenCV have them). The *pitch* is the number of elements from the start of one row to that of the next.
+/// Rows lie one after the other, the pixels of a row from left to right, the channels of a pixel next to each other
+/// (interleaved, as PNG and OpenCV have them). The *pitch* is the number of elements from the start of one row to
+/// that of the next.
 ///
 /// ```
 /// use gpu_stencil::ImageLayout;
@@ -28,7 +29,8 @@ pub struct ImageLayout {
     stride: usize,
 }
 
-/// The largest width, height, row and count: places are 32-bit numbers with a sign, and a filter's reach is added to them.
+/// The largest width, height, row and count: places are 32-bit numbers with a sign, and a filter's reach is added to
+/// them.
 const LIMIT: usize = i32::MAX as usize - 4096;
 
 impl ImageLayout {
@@ -62,8 +64,8 @@ impl ImageLayout {
     /// The same image with gaps between its rows.
     ///
     /// # Errors
-    /// [`Error::Pitch`] where it is less than a row has elements, [`Error::SizeOverflow`]; and [`Error::BatchStride`] where it makes
-    /// the images of a batch overlap.
+    /// [`Error::Pitch`] where it is less than a row has elements, [`Error::SizeOverflow`]; and [`Error::BatchStride`]
+    /// where it makes the images of a batch overlap.
     pub fn with_pitch(self, elements: usize) -> Result<Self, Error> {
         if elements < self.row() {
             return Err(Error::Pitch { expected: self.row(), actual: elements });

@@ -20,10 +20,12 @@ impl Sum for f64 {}
 
 /// A type of elements of images: `u8`, `u16`, `i16`, `f32` and `f64`.
 ///
-/// Sums are of type `Sum`, `f64` for `f64` and else `f32`. Integers take part exactly, and what comes out is rounded once, to the nearest
-/// integer, ties to even, and saturated; NaN, which weights can bring about, becomes the smallest integer.
+/// Sums are of type `Sum`, `f64` for `f64` and else `f32`. Integers take part exactly, and what comes out is rounded
+/// once, to the nearest integer, ties to even, and saturated; NaN, which weights can bring about, becomes the
+/// smallest integer.
 pub trait Pixel: gpu_core::Element + filter::Pixel<Sum: Sum> + sealed::Kernels {
-    /// What gradients are stored in: `i16` for `u8`, which holds all of them exactly; `f32` for 16 bits; else the type itself.
+    /// What gradients are stored in: `i16` for `u8`, which holds all of them exactly; `f32` for 16 bits; else the
+    /// type itself.
     type Gradient: gpu_core::Element + filter::Pixel<Sum = Self::Sum>;
 }
 
@@ -52,8 +54,8 @@ mod sealed {
         /// Enqueues a separable filter.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the images that `geometry` describes, the output shared with nothing;
-        /// kernel, configuration and geometry must be a plan's.
+        /// Until the kernel has ended the accessors must hold the images that `geometry` describes, the output shared
+        /// with nothing; kernel, configuration and geometry must be a plan's.
         #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
         unsafe fn separable(
             kernel: Kernel,
@@ -66,7 +68,8 @@ mod sealed {
             weights: [&[Self::Sum]; 2],
         ) -> Result<(), gpu_core::Error>;
 
-        /// Enqueues a full filter, of `weights` in the order of the kernel or, where they are too many, of those in `memory`.
+        /// Enqueues a full filter, of `weights` in the order of the kernel or, where they are too many, of those in
+        /// `memory`.
         ///
         /// # Safety
         /// As [`Kernels::separable`]; `memory` must hold the weights where `place` says that they are there.
@@ -289,16 +292,16 @@ pub(crate) fn separable<T: Pixel>(
     weights: [&[T::Sum]; 2],
 ) -> Result<(), Error> {
     let (input, output) = (input.as_global(), output.as_global_mut());
-    // SAFETY: the views hold the images of the plan's layouts (checked where they were made), and the output, whose images do not
-    // overlap, is exclusive; everything is freed only after the work enqueued before.
+    // SAFETY: the views hold the images of the plan's layouts (checked where they were made), and the output, whose
+    // images do not overlap, is exclusive; everything is freed only after the work enqueued before.
     unsafe {
         T::separable(plan.kernel, stream, plan.launch, input, output, plan.geometry, outside, weights)?
     };
     Ok(())
 }
 
-/// Enqueues the full filter of `plan`. `weights` are in the kernel's order; those `uploaded`, where there are too many for the launch,
-/// in that of the filter, which is to be `reversed` or not.
+/// Enqueues the full filter of `plan`. `weights` are in the kernel's order; those `uploaded`, where there are too
+/// many for the launch, in that of the filter, which is to be `reversed` or not.
 pub(crate) fn full<T: Pixel>(
     stream: &Stream,
     plan: &Plan,

@@ -11,12 +11,12 @@ use crate::{launch, reference};
 
 /// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other.
 ///
-/// `input` holds a matrix of shape `matrix`, row-major. The work is enqueued on the device's default stream; reading the
-/// buffer waits for it.
+/// `input` holds a matrix of shape `matrix`, row-major. The work is enqueued on the device's default stream; reading
+/// the buffer waits for it.
 ///
 /// # Errors
-/// [`Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyBlocks`]; [`Error::Device`] where the device's
-/// memory does not suffice, or where it failed.
+/// [`Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyBlocks`]; [`Error::Device`] where the
+/// device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_transpose::{Matrix, transpose};
@@ -65,8 +65,8 @@ pub fn transpose_into<'a, 'b, T: Element>(
     transpose_batch_into(stream, input, Batch::one(matrix), output, output_leading_dimension, 0)
 }
 
-/// Writes the transposed matrices of a batch to `output`, on `stream`, `output_stride` elements from the start of one to that
-/// of the next. As [`transpose_into`] otherwise; matrices of the input may overlap.
+/// Writes the transposed matrices of a batch to `output`, on `stream`, `output_stride` elements from the start of one
+/// to that of the next. As [`transpose_into`] otherwise; matrices of the input may overlap.
 ///
 /// # Errors
 /// As [`transpose_into`]; [`Error::Overlap`] where matrices of the output overlap, [`Error::BatchOverflow`].
@@ -103,10 +103,12 @@ pub fn transpose_batch_into<'a, 'b, T: Element>(
     run(stream, input, output, axes)
 }
 
-/// The array with its axes permuted, as NumPy's `transpose`: axis `k` of the result is axis `axes[k]` of `input`, which has shape
-/// `shape`, row-major without gaps. In a buffer of its own; the work is enqueued on the device's default stream.
+/// The array with its axes permuted, as NumPy's `transpose`: axis `k` of the result is axis `axes[k]` of `input`,
+/// which has shape `shape`, row-major without gaps. In a buffer of its own; the work is enqueued on the device's
+/// default stream.
 ///
-/// Elements that consist of several numbers (pixels, complex numbers) are a last axis that stays last: it costs nothing.
+/// Elements that consist of several numbers (pixels, complex numbers) are a last axis that stays last: it costs
+/// nothing.
 ///
 /// # Errors
 /// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`Error::Length`], [`Error::TooManyBlocks`],
@@ -205,9 +207,9 @@ pub fn in_place_scratch_len<T: Element>(batch: Batch) -> Result<usize, Error> {
 /// [`in_place_scratch_len`] elements; what is in it afterwards is unspecified.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::Overlap`] where the matrices overlap, [`Error::InPlaceGap`], [`Error::ScratchTooSmall`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream.
-/// Nothing is written then.
+/// [`Error::Length`], [`Error::Overlap`] where the matrices overlap, [`Error::InPlaceGap`],
+/// [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is
+/// on another device than the stream. Nothing is written then.
 ///
 /// ```
 /// use gpu_transpose::{Batch, Matrix, in_place_scratch_len, transpose_in_place};
@@ -232,8 +234,8 @@ pub fn transpose_in_place<'a, 'b, T: Element>(
     })
 }
 
-/// [`transpose_in_place`] with the kernel of large squares of bytes, if it takes such a batch at all, in at most so many blocks: for
-/// tests, which could not afford large ones.
+/// [`transpose_in_place`] with the kernel of large squares of bytes, if it takes such a batch at all, in at most so
+/// many blocks: for tests, which could not afford large ones.
 ///
 /// # Errors
 /// As [`transpose_in_place`].

@@ -6,7 +6,8 @@ use crate::matrix::Matrix;
 /// The most axes a permutation may have once unit axes are dropped and adjacent ones fused.
 pub const MAX_RANK: usize = gpu_transpose_kernels::MAX_AXES;
 
-/// An axis of an array that is copied from one place to another: `extent` indices, each so many elements after the one before.
+/// An axis of an array that is copied from one place to another: `extent` indices, each so many elements after the
+/// one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// Indices.
@@ -68,8 +69,8 @@ pub(crate) fn of_permutation(shape: &[usize], axes: &[usize]) -> Result<(Vec<Axi
     Ok((list, len))
 }
 
-/// The same copy without axes of extent one, sorted by output stride (the fastest first), and neighbours that step alike
-/// on both sides fused into one.
+/// The same copy without axes of extent one, sorted by output stride (the fastest first), and neighbours that step
+/// alike on both sides fused into one.
 pub(crate) fn simplify(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes.retain(|axis| axis.extent != 1);
     axes.sort_by_key(|axis| axis.output);
@@ -88,8 +89,8 @@ pub(crate) fn simplify(mut axes: Vec<Axis>) -> Vec<Axis> {
     fused
 }
 
-/// The same copy in wider elements, of up to 16 bytes, where the fastest axis is the same on both sides and everything is a
-/// multiple of them; and the bytes of these. `address` has the low bits of both addresses.
+/// The same copy in wider elements, of up to 16 bytes, where the fastest axis is the same on both sides and
+/// everything is a multiple of them; and the bytes of these. `address` has the low bits of both addresses.
 pub(crate) fn widen(axes: Vec<Axis>, bytes: usize, address: u64) -> (Vec<Axis>, usize) {
     let Some((fastest, others)) = axes.split_first() else { return (axes, bytes) };
     if (fastest.input, fastest.output) != (1, 1) {

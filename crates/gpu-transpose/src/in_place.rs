@@ -45,12 +45,13 @@ pub enum InPlace {
 const SCRATCH_BYTES: usize = 32 << 20;
 /// Enough blocks for every GPU of today: four for each of 132 multiprocessors.
 const BLOCKS: usize = 528;
-/// Sides from which on wide tiles are faster. H200, of the copy's speed, with wide tiles and with the others: 16384² 0.915 and 0.875,
-/// 12288² 0.906 and 0.881, 10240² 0.881 and 0.869, 8192² 0.911 and 0.882; but 7168² 0.934 and 0.943, 6144² 1.237 and 1.348, 4096² 0.623
-/// and 0.857. Many matrices do not make up for a small side: 16 of 4096² 0.919 and 0.935, 256 of 1024² 0.895 and 0.916.
+/// Sides from which on wide tiles are faster. H200, of the copy's speed, with wide tiles and with the others: 16384²
+/// 0.915 and 0.875, 12288² 0.906 and 0.881, 10240² 0.881 and 0.869, 8192² 0.911 and 0.882; but 7168² 0.934 and 0.943,
+/// 6144² 1.237 and 1.348, 4096² 0.623 and 0.857. Many matrices do not make up for a small side: 16 of 4096² 0.919 and
+/// 0.935, 256 of 1024² 0.895 and 0.916.
 const WIDE_SIDE: usize = 8192;
-/// What the rows start at multiples of where wide tiles are faster, in bytes: a row of a tile. H200, of the copy's speed: 16384² with rows
-/// 16512 bytes apart 0.827 and 0.864, 8208² 0.750 and 0.777.
+/// What the rows start at multiples of where wide tiles are faster, in bytes: a row of a tile. H200, of the copy's
+/// speed: 16384² with rows 16512 bytes apart 0.827 and 0.864, 8208² 0.750 and 0.777.
 const WIDE_ALIGNMENT: u64 = kernels::SQUARE_WIDE_SIDE as u64;
 
 impl InPlace {
@@ -103,8 +104,8 @@ impl InPlace {
         Ok(Self::Square { launch, tiles: tiles as u32 })
     }
 
-    /// The plan for a batch of elements of `bytes` bytes that starts at `address`: this one, or wide tiles where they are faster, taken by
-    /// at most `blocks` blocks.
+    /// The plan for a batch of elements of `bytes` bytes that starts at `address`: this one, or wide tiles where they
+    /// are faster, taken by at most `blocks` blocks.
     pub(crate) fn on(self, batch: Batch, bytes: usize, address: u64, blocks: impl FnOnce() -> u32) -> Self {
         if batch.matrix().rows() >= WIDE_SIDE && starts(batch, address).is_multiple_of(WIDE_ALIGNMENT) {
             self.wide(batch, bytes, address, blocks)
@@ -121,7 +122,8 @@ impl InPlace {
             return self;
         }
         let tiles = side.div_ceil(kernels::SQUARE_WIDE_SIDE as usize) as u64;
-        // No more than the blocks of the other kernel, whose number has been checked: so neither this nor the side is too large.
+        // No more than the blocks of the other kernel, whose number has been checked: so neither this nor the side is
+        // too large.
         let items = (kernels::square_wide_pairs(tiles) * batch.count() as u64) as u32;
         let launch = LaunchConfig::linear(items.min(blocks().max(1)), kernels::SQUARE_WIDE_THREADS)
             .shared(kernels::SQUARE_WIDE_SHARED_BYTES);
@@ -165,8 +167,8 @@ mod tests {
         }
     }
 
-    /// Blocks, tiles along a side and items of the plan for a batch on a device that takes `blocks` blocks at once; `None` if it is not of
-    /// wide tiles.
+    /// Blocks, tiles along a side and items of the plan for a batch on a device that takes `blocks` blocks at once;
+    /// `None` if it is not of wide tiles.
     fn wide(batch: Batch, bytes: usize, address: u64, blocks: u32) -> Option<(u32, u32, u32)> {
         let plan = InPlace::new(batch.matrix(), bytes, batch.count()).unwrap();
         match plan.on(batch, bytes, address, || blocks) {

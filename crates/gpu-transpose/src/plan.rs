@@ -1,4 +1,5 @@
-//! What a transposition launches, from its axes, the element's size and the addresses' alignment: pure, tested without a GPU.
+//! What a transposition launches, from its axes, the element's size and the addresses' alignment: pure, tested
+//! without a GPU.
 
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels::{self as kernels, Grid, Walk};
@@ -13,12 +14,12 @@ pub const MAX_BLOCKS: u32 = i32::MAX as u32;
 /// Narrower axes are moved element by element: below this, less than an eighth of a skewed tile would be in use.
 const THIN: usize = 8;
 
-/// Rows of the input that are a multiple of this many bytes apart make neighbouring columns of tiles, which are read at the
-/// same time, compete for the same channels of memory (H200: 16384² elements of 8 bytes 0.944 of the copy, 8192² of 16
-/// bytes 0.924).
+/// Rows of the input that are a multiple of this many bytes apart make neighbouring columns of tiles, which are read
+/// at the same time, compete for the same channels of memory (H200: 16384² elements of 8 bytes 0.944 of the copy,
+/// 8192² of 16 bytes 0.924).
 const PITCH_OF_CONFLICT: usize = 128 << 10;
-/// So columns of tiles are taken from so many strips of the matrix in turn (0.968 and 0.970; with 2 strips 0.971 and 0.973,
-/// but 0.955 instead of 0.965 for 16384² of 16 bytes. Where rows are closer, strips cost 1 %).
+/// So columns of tiles are taken from so many strips of the matrix in turn (0.968 and 0.970; with 2 strips 0.971 and
+/// 0.973, but 0.955 instead of 0.965 for 16384² of 16 bytes. Where rows are closer, strips cost 1 %).
 const STRIPS: u32 = 4;
 
 /// The tile for elements of `bytes` bytes, everything being a multiple of 16 bytes.
@@ -105,7 +106,8 @@ pub struct Elements {
 }
 
 impl Plan {
-    /// The plan for a matrix of elements of `bytes` bytes, transposed into rows without gaps, both starting on 16 bytes.
+    /// The plan for a matrix of elements of `bytes` bytes, transposed into rows without gaps, both starting on 16
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`], [`Error::ExtentTooLarge`].
@@ -113,8 +115,8 @@ impl Plan {
         Self::of(of_matrices(matrix, matrix.rows(), 1, matrix.len(), matrix.len()), bytes, 0)
     }
 
-    /// The plan for an array that is not empty, of elements of `bytes` bytes. Of `address`, which is both addresses or-ed
-    /// together, the low four bits count.
+    /// The plan for an array that is not empty, of elements of `bytes` bytes. Of `address`, which is both addresses
+    /// or-ed together, the low four bits count.
     pub(crate) fn of(axes: Vec<Axis>, bytes: usize, address: u64) -> Result<Self, Error> {
         let (axes, bytes) = widen(axes, bytes, address);
         match axes[..] {
@@ -208,7 +210,8 @@ fn tiles(axes: &[Axis], across: usize, bytes: usize, address: u64) -> Result<Til
     })
 }
 
-/// The launch that moves single elements, counting through `axes` in their order; `None` where their extents do not fit it.
+/// The launch that moves single elements, counting through `axes` in their order; `None` where their extents do not
+/// fit it.
 fn elements(axes: &[Axis], bytes: usize) -> Option<Result<Elements, Error>> {
     const MAX: usize = (kernels::MAX_ELEMENTS / 2) as usize;
     let (mut walk, mut grid) = (Walk::default(), Grid { axes: 2, ..Grid::default() });

@@ -79,8 +79,8 @@ pub(crate) fn copy<T: Copy + Send + Sync>(input: &[T], axes: &[Axis], output: &m
     });
 }
 
-/// Copies all elements of `axes`, on this core: the two axes that are fastest on either side by blocks, the others one index
-/// after the other.
+/// Copies all elements of `axes`, on this core: the two axes that are fastest on either side by blocks, the others
+/// one index after the other.
 fn block<T: Copy>(input: &[T], axes: &[Axis], output: &mut [T]) {
     let fast = (1..axes.len()).min_by_key(|&axis| axes[axis].input);
     match axes {

@@ -1,7 +1,7 @@
 //! Runs kernels over many seeds and compares their faults with the marks in their source.
 //!
-//! A line that must be named carries the comment `// FAULT: kernel`, where `kernel` is the kernel's name; a race has two
-//! such lines, or one that both sides executed.
+//! A line that must be named carries the comment `// FAULT: kernel`, where `kernel` is the kernel's name; a race has
+//! two such lines, or one that both sides executed.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;

@@ -67,7 +67,8 @@ fn block_waiting_for_a_later_block_that_may_never_start() {
         };
         let run = |seed| chain(seed, BlockOrder::Ascending, waits_for_a_later_block::launch);
         tally.caught(waits_for_a_later_block::META, expected, run);
-        // In any other, unless it happens to be the right one; and no order is promised to those who wait for earlier ones.
+        // In any other, unless it happens to be the right one; and no order is promised to those who wait for earlier
+        // ones.
         let expected = |fault: &Fault| {
             matches!(fault.kind, FaultKind::Livelock { not_started: 1.., .. }) && place(fault).1 == 0
         };

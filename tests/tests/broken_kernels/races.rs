@@ -137,7 +137,8 @@ fn publishes_behind_a_device_fence(flag: GlobalMut<u32>, data: GlobalMut<u32>) {
     }
 }
 
-/// Block 0 publishes, block 1 waits: both are in flight. `data` is fresh, so a payload read too early is caught as well.
+/// Block 0 publishes, block 1 waits: both are in flight. `data` is fresh, so a payload read too early is caught as
+/// well.
 fn publish(seed: u64, launch: LaunchMut) -> Result<Vec<u32>, Fault> {
     let simulator = cooperative(seed);
     let (flag, data) = (Words::new(&simulator, &[0]), Words::unwritten(&simulator, 2));

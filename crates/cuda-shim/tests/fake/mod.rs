@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Compiles `tests/fake/<driver>.rs` to a `libcuda.so.1` and runs the ignored test `test` with it, `scenario` in its environment.
+/// Compiles `tests/fake/<driver>.rs` to a `libcuda.so.1` and runs the ignored test `test` with it, `scenario` in its
+/// environment.
 pub fn run_with(driver: &str, test: &str, scenario: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(format!("{driver}.rs"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{driver}-{test}-{scenario}"));

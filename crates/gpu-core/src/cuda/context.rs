@@ -132,7 +132,8 @@ impl Primary {
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        // SAFETY: it was retained once, and its handle is not used any more. A failure leaves it retained, which does no harm.
+        // SAFETY: it was retained once, and its handle is not used any more. A failure leaves it retained, which does
+        // no harm.
         let _ = unsafe { cuda_shim::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }

@@ -32,7 +32,8 @@ const fn kernel(name: &'static str) -> KernelMeta {
 static KERNEL: KernelMeta = kernel("reverse_shared");
 static FILL_INDEX: KernelMeta = kernel("fill_index");
 
-/// Runs a test on the first CUDA device, if there is one. One after the other: while one captures, calls of others would fail.
+/// Runs a test on the first CUDA device, if there is one. One after the other: while one captures, calls of others
+/// would fail.
 fn on_cuda(test: &str, body: impl Fn(&Context)) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     match context(0) {
@@ -231,8 +232,8 @@ fn events_and_modules_can_be_given_up() {
         let (mut event, mut module) = (ptr::null_mut(), ptr::null_mut());
         done(sys::cuEventCreate(&mut event, sys::CU_EVENT_DEFAULT));
         let text = std::ffi::CString::new(KERNEL.images[0].ptx).expect("PTX is text");
-        // SAFETY: the event is alive until it is destroyed, and the module until it is unloaded; the text ends with a nul, and there
-        // are no options.
+        // SAFETY: the event is alive until it is destroyed, and the module until it is unloaded; the text ends with a
+        // nul, and there are no options.
         unsafe {
             done(sys::cuEventRecord(event, ptr::null_mut()));
             done(sys::cuEventDestroy_v2(event));

@@ -82,8 +82,8 @@ impl Context {
             Height: height.max(1),
             Depth: depth.max(1),
         };
-        // On the legacy default stream, so after all that was enqueued on the blocking ones, and before all that will be. From the
-        // host it returns when the source has been read; the device's memory is freed only after it.
+        // On the legacy default stream, so after all that was enqueued on the blocking ones, and before all that will
+        // be. From the host it returns when the source has been read; the device's memory is freed only after it.
         // SAFETY: the caller's promise.
         self.check("cuMemcpy3D", unsafe { sys::cuMemcpy3D_v2(&copy) })
     }
@@ -105,7 +105,8 @@ impl Context {
             AddressMode::Mirror => sys::CUaddress_mode::CU_TR_ADDRESS_MODE_MIRROR,
             AddressMode::Border => sys::CUaddress_mode::CU_TR_ADDRESS_MODE_BORDER,
         };
-        // Along axes that the texture does not have, a linear read is between its texels and what lies outside: that is the same texel.
+        // Along axes that the texture does not have, a linear read is between its texels and what lies outside: that
+        // is the same texel.
         let mut addresses = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
         for (of_axis, _) in addresses.iter_mut().zip(plan.extents).filter(|(_, extent)| *extent > 0) {
             *of_axis = address;
@@ -130,7 +131,8 @@ impl Context {
             reserved: [0; 12],
         };
         let mut object = 0;
-        // SAFETY: all are valid places, and the caller's promise for the array. The whole array is read, by no other format.
+        // SAFETY: all are valid places, and the caller's promise for the array. The whole array is read, by no other
+        // format.
         let outcome = unsafe { sys::cuTexObjectCreate(&mut object, &resource, &description, ptr::null()) };
         self.check("cuTexObjectCreate", outcome)?;
         Ok(object)

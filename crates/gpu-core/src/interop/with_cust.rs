@@ -40,7 +40,8 @@ pub fn context(device: &Device) -> Result<cust::context::Context> {
 /// The device of a context of `cust`'s.
 ///
 /// # Errors
-/// As [`device_from_raw_context`]. It is the primary context: others are of another type, `cust::context::legacy::Context`.
+/// As [`device_from_raw_context`]. It is the primary context: others are of another type,
+/// `cust::context::legacy::Context`.
 pub fn device_from_cust(context: &cust::context::Context) -> Result<Device> {
     // SAFETY: a context of `cust`'s is alive as long as its handle.
     unsafe { device_from_raw_context(context.as_raw().cast()) }
@@ -69,8 +70,8 @@ pub fn device_pointer<'a, T: Element + DeviceCopy>(view: impl Into<View<'a, T>>)
 /// A view of a `DeviceSlice`, or of all of a `DeviceBuffer`.
 ///
 /// # Safety
-/// As [`view_from_raw`]. The borrow of the slice does not promise it: `cust`'s slices can be copied, and its buffers freed while
-/// work that uses them is under way.
+/// As [`view_from_raw`]. The borrow of the slice does not promise it: `cust`'s slices can be copied, and its buffers
+/// freed while work that uses them is under way.
 ///
 /// # Errors
 /// As [`view_from_raw`].
@@ -100,8 +101,8 @@ pub unsafe fn view_mut_from_cust<'a, T: Element + DeviceCopy>(
 /// A buffer that takes over the memory of a `DeviceBuffer`.
 ///
 /// # Safety
-/// The memory was allocated in the device's primary context, by other means than those that end in `_async`, and nothing else
-/// uses or frees it.
+/// The memory was allocated in the device's primary context, by other means than those that end in `_async`, and
+/// nothing else uses or frees it.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA; then the memory is freed.
@@ -117,7 +118,8 @@ pub unsafe fn buffer_from_cust<T: Element + DeviceCopy>(
     unsafe { buffer_from_raw(device, address, buffer.len()) }
 }
 
-/// A `DeviceBuffer` that takes over a buffer's memory, after all work of the device: `cust` does not wait for it when it frees.
+/// A `DeviceBuffer` that takes over a buffer's memory, after all work of the device: `cust` does not wait for it when
+/// it frees.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA, and those of the driver; then the buffer is dropped.

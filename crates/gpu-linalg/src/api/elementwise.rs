@@ -90,12 +90,13 @@ macro_rules! binary {
     ($($(#[$doc:meta])* $name:ident: $operation:ident, $alpha:expr, $swapped:literal, $result:expr;)*) => { $(
         $(#[$doc])*
         ///
-        /// On `stream`, for vectors and matrices of one shape and order with any leading dimensions. Neither allocates device
-        /// memory nor waits.
+        /// On `stream`, for vectors and matrices of one shape and order with any leading dimensions. Neither
+        /// allocates device memory nor waits.
         ///
         /// # Errors
-        /// [`Error::Shapes`], [`Error::Orders`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory
-        /// is on another device than the stream or where the launch failed. The output is as it was then.
+        /// [`Error::Shapes`], [`Error::Orders`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`]
+        /// where memory is on another device than the stream or where the launch failed. The output is as it was
+        /// then.
         pub fn $name<'x, 'y, 'o, T: RealElement>(
             stream: &Stream,
             x: impl Into<Matrix<'x, T>>,
@@ -132,8 +133,8 @@ binary! {
     hadamard: PRODUCT, T::ONE, false, |x, y| x * y;
 }
 
-/// `y = alpha · x + y` on `stream`, each element by one fused multiply-add, for vectors and matrices of one shape and order with
-/// any leading dimensions. Neither allocates device memory nor waits.
+/// `y = alpha · x + y` on `stream`, each element by one fused multiply-add, for vectors and matrices of one shape and
+/// order with any leading dimensions. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// As [`add`]; `y` is as it was then.
@@ -167,8 +168,8 @@ pub fn scale<'x, T: RealElement>(
     run_in_place(stream, SCALE, alpha, None, x.into(), move |x, _| alpha * x)
 }
 
-/// `y = x` on `stream`, bit by bit, for vectors and matrices of one shape and order with any leading dimensions. Neither
-/// allocates device memory nor waits.
+/// `y = x` on `stream`, bit by bit, for vectors and matrices of one shape and order with any leading dimensions.
+/// Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// As [`add`]; `y` is as it was then.
@@ -180,8 +181,8 @@ pub fn copy<'x, 'y, T: RealElement>(
     run_in_place(stream, COPY, T::ONE, Some(x.into()), y.into(), |x, _| x)
 }
 
-/// Exchanges the elements of `x` and `y` on `stream`, bit by bit, for vectors and matrices of one shape and order with any
-/// leading dimensions. Neither allocates device memory nor waits.
+/// Exchanges the elements of `x` and `y` on `stream`, bit by bit, for vectors and matrices of one shape and order
+/// with any leading dimensions. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// As [`add`]; both are as they were then.

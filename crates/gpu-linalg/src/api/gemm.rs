@@ -11,15 +11,15 @@ use crate::plan::gemm::Plan;
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
-/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor is
-/// [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha` is zero A
-/// and B are not read. The order of operations is a function of k alone (see the [crate documentation](crate)): every device
-/// gives the same bits. Neither allocates device memory nor waits.
+/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor
+/// is [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha`
+/// is zero A and B are not read. The order of operations is a function of k alone (see the [crate
+/// documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch failed.
-/// C is as it was then.
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
+/// failed. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm};

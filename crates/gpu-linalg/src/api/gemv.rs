@@ -12,16 +12,17 @@ use crate::reference;
 
 /// `y = alpha · A · x + beta · y` on `stream`.
 ///
-/// A is m × n, row- or column-major with any leading dimension; for a transposed one give [`Matrix::transposed`]. `x` has n
-/// elements and `y` m. Elements of 16 bits are computed with as `f32`, and results rounded once. Where `beta` is zero `y` is
-/// not read, where `alpha` is zero neither A nor `x`. `scratch` has at least [`gemv_scratch_len`] elements; what is in it
-/// afterwards is unspecified. The order of operations is a function of A's shape, order and type alone (see the [crate
-/// documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
+/// A is m × n, row- or column-major with any leading dimension; for a transposed one give [`Matrix::transposed`]. `x`
+/// has n elements and `y` m. Elements of 16 bits are computed with as `f32`, and results rounded once. Where `beta`
+/// is zero `y` is not read, where `alpha` is zero neither A nor `x`. `scratch` has at least [`gemv_scratch_len`]
+/// elements; what is in it afterwards is unspecified. The order of operations is a function of A's shape, order and
+/// type alone (see the [crate documentation](crate)): every device gives the same bits. Neither allocates device
+/// memory nor waits.
 ///
 /// # Errors
 /// [`Error::VectorLengths`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch failed.
-/// `y` is as it was then.
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
+/// failed. `y` is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, gemv, gemv_scratch_len};
@@ -74,7 +75,8 @@ where
     launch::gemv(stream, &plan, alpha, a.data, x, beta, y, scratch)
 }
 
-/// Elements of scratch memory that [`gemv`] needs for a matrix of elements of type `T`: none but where there are few results.
+/// Elements of scratch memory that [`gemv`] needs for a matrix of elements of type `T`: none but where there are few
+/// results.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].

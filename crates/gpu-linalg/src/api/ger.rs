@@ -11,13 +11,14 @@ use crate::reference;
 
 /// `A = alpha · x · yᵀ + A` on `stream`.
 ///
-/// A is m × n, row- or column-major with any leading dimension, `x` has m elements and `y` n. As in BLAS, `alpha` is multiplied with
-/// the vector that has one factor for each contiguous line, `x` where rows are contiguous and else `y`; the rest is one fused
-/// multiply-add an element. Where `alpha` is zero nothing is read and A stays. Neither allocates device memory nor waits.
+/// A is m × n, row- or column-major with any leading dimension, `x` has m elements and `y` n. As in BLAS, `alpha` is
+/// multiplied with the vector that has one factor for each contiguous line, `x` where rows are contiguous and else
+/// `y`; the rest is one fused multiply-add an element. Where `alpha` is zero nothing is read and A stays. Neither
+/// allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device
-/// than the stream or where the launch failed. A is as it was then.
+/// [`Error::VectorLengths`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream or where the launch failed. A is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, MatrixMut, ger};

@@ -16,7 +16,8 @@ use gpu_core::{View, ViewMut};
 
 use crate::error::Error;
 
-/// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from elsewhere.
+/// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from
+/// elsewhere.
 fn expect_apart<T: gpu_core::Element>(
     output: &ViewMut<'_, T>,
     name: &'static str,

@@ -9,8 +9,8 @@ use crate::matrix::{Layout, Matrix};
 use crate::plan::triangle::{Other, Plan, scratch_len};
 use crate::reference;
 
-/// A triangle of a square matrix, the diagonal included. The other one is never read. What is the lower triangle of a matrix is the
-/// upper one of the transposed.
+/// A triangle of a square matrix, the diagonal included. The other one is never read. What is the lower triangle of a
+/// matrix is the upper one of the transposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Triangle {
     /// The rows up to the diagonal.
@@ -50,15 +50,16 @@ fn expect_square(layout: Layout, scratch: usize) -> Result<(), Error> {
 
 /// `y = alpha · A · x + beta · y` on `stream`, A being symmetric: only its `triangle` is read.
 ///
-/// A is n × n, row- or column-major with any leading dimension; `x` and `y` have n elements. Where `beta` is zero `y` is not read,
-/// where `alpha` is zero neither A nor `x`. `scratch` has at least [`symv_scratch_len`] elements; what is in it afterwards is
-/// unspecified. The order of operations is a function of n alone (see the [crate documentation](crate)): every device, either
-/// triangle and either order give the same bits. Neither allocates device memory nor waits.
+/// A is n × n, row- or column-major with any leading dimension; `x` and `y` have n elements. Where `beta` is zero `y`
+/// is not read, where `alpha` is zero neither A nor `x`. `scratch` has at least [`symv_scratch_len`] elements; what
+/// is in it afterwards is unspecified. The order of operations is a function of n alone (see the [crate
+/// documentation](crate)): every device, either triangle and either order give the same bits. Neither allocates
+/// device memory nor waits.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::VectorLengths`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch failed.
-/// `y` is as it was then.
+/// [`Error::NotSquare`], [`Error::VectorLengths`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
+/// stream or where the launch failed. `y` is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, Triangle, symv, symv_scratch_len};
@@ -115,10 +116,10 @@ pub fn symv_scratch_len(n: usize) -> Result<usize, Error> {
 
 /// `x = A · x` on `stream`, A being triangular: only its `triangle` is read, the other one counts as zero.
 ///
-/// A is n × n, row- or column-major with any leading dimension, and `x` has n elements; for the transposed matrix give
-/// [`Matrix::transposed`] and the other triangle. What counts as zero is left out of the sums, so that infinities in `x` do not
-/// meet it. `scratch` has at least [`trmv_scratch_len`] elements; what is in it afterwards is unspecified. The order of
-/// operations is a function of n alone. Neither allocates device memory nor waits.
+/// A is n × n, row- or column-major with any leading dimension, and `x` has n elements; for the transposed matrix
+/// give [`Matrix::transposed`] and the other triangle. What counts as zero is left out of the sums, so that
+/// infinities in `x` do not meet it. `scratch` has at least [`trmv_scratch_len`] elements; what is in it afterwards
+/// is unspecified. The order of operations is a function of n alone. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// As [`symv`]; `x` is as it was then.

@@ -1,8 +1,9 @@
-//! Products of matrices in blocks that fit the caches and tiles that fit the registers (Goto and van de Geijn, *Anatomy of
-//! High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008).
+//! Products of matrices in blocks that fit the caches and tiles that fit the registers (Goto and van de Geijn,
+//! *Anatomy of High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008).
 //!
-//! Vectors run along the columns of C, so an element's sum is still one chain of fused multiply-adds over ascending k: the
-//! bits are those of [`reference::gemm`](crate::reference::gemm). Between blocks of k the sums are kept as they are, in memory.
+//! Vectors run along the columns of C, so an element's sum is still one chain of fused multiply-adds over ascending
+//! k: the bits are those of [`reference::gemm`](crate::reference::gemm). Between blocks of k the sums are kept as
+//! they are, in memory.
 
 use core::ops::Range;
 

@@ -17,8 +17,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for matrices of one shape and order, not empty, of elements of `bytes` bytes; `addresses` are those of `x`, `y`
-    /// and the output.
+    /// The plan for matrices of one shape and order, not empty, of elements of `bytes` bytes; `addresses` are those
+    /// of `x`, `y` and the output.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].
@@ -37,8 +37,8 @@ impl Plan {
         Self::of_lines(bytes, operation, (length, count), leading, addresses)
     }
 
-    /// The plan for the outer product that is added to a matrix, not empty; `addresses` are those of the vector along the lines
-    /// and of the matrix.
+    /// The plan for the outer product that is added to a matrix, not empty; `addresses` are those of the vector along
+    /// the lines and of the matrix.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].

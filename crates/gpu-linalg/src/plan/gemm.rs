@@ -10,8 +10,8 @@ use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
 
-/// Blocks from which on the kernel with large tiles is taken: below, multiprocessors would stand idle. An H200 has 132, with
-/// two blocks of the kernel with large tiles for `f32` each …
+/// Blocks from which on the kernel with large tiles is taken: below, multiprocessors would stand idle. An H200 has
+/// 132, with two blocks of the kernel with large tiles for `f32` each …
 const ENOUGH_BLOCKS: u64 = 200;
 /// … and one of that with wide ones, as of that for the tensor cores.
 const ENOUGH_ALONE: u64 = 100;
@@ -35,7 +35,8 @@ impl Kernel {
     /// The kernel for products of `count` matrices of `m` rows and `n` columns.
     fn choose(bytes: usize, from_8_0: bool, m: u32, n: u32, count: u64) -> Self {
         let enough = |tile: Tile, blocks: u64| tile.count(m, n).saturating_mul(count) >= blocks;
-        // Wide tiles reach no further beyond C than large ones do: by as much as half of a tile it would cost more than it gains.
+        // Wide tiles reach no further beyond C than large ones do: by as much as half of a tile it would cost more
+        // than it gains.
         let pairs = GEMM_F32.count(m, n) == 2 * GEMM_WIDE_F32.count(m, n);
         match (bytes, from_8_0) {
             (4, true) if pairs && enough(GEMM_WIDE_F32, ENOUGH_ALONE) => Self::Wide,
@@ -81,8 +82,9 @@ pub struct Plan {
 impl Plan {
     /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
     ///
-    /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for the widest
-    /// tiles of `f32`. `addresses` are those of A, B and C. Without `sums` the product counts as zero and its factors are not read.
+    /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for
+    /// the widest tiles of `f32`. `addresses` are those of A, B and C. Without `sums` the product counts as zero and
+    /// its factors are not read.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].

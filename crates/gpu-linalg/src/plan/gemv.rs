@@ -15,9 +15,9 @@ use crate::matrix::{Layout, Order};
 
 /// Warps that shall be at work along lines: sums are cut into pieces where there are fewer.
 const ENOUGH_WARPS: u32 = 2048;
-/// Blocks that shall be at work across lines: one on almost every multiprocessor of an H200, where a block's 64 KiB in flight
-/// are as many as it takes. Where there are fewer, fewer lanes share a line, and then sums are cut into pieces. Aᵀ · x of
-/// `f32` in batches on an H200, µs, for so many lanes and about so many blocks:
+/// Blocks that shall be at work across lines: one on almost every multiprocessor of an H200, where a block's 64 KiB
+/// in flight are as many as it takes. Where there are fewer, fewer lanes share a line, and then sums are cut into
+/// pieces. Aᵀ · x of `f32` in batches on an H200, µs, for so many lanes and about so many blocks:
 ///
 /// | A | 8, 128 | 8, 256 | 8, 1024 | 32, 128 | 32, 256 | 32, 1024 |
 /// |---|---|---|---|---|---|---|
@@ -25,8 +25,9 @@ const ENOUGH_WARPS: u32 = 2048;
 /// | 16384 × 16384 | | | 247 | 239 | 244 | 243 |
 /// | 100000 × 2000 | 205 | 204 | 194 | 183 | 185 | 186 |
 const ENOUGH_BLOCKS: u32 = 120;
-/// So many of the widest strips are more than there are multiprocessors, but too few to even out that some of these have one more than others,
-/// and are cut into pieces until there are [`EVEN_BLOCKS`]. Aᵀ · x of `f32` in batches on an H200, µs:
+/// So many of the widest strips are more than there are multiprocessors, but too few to even out that some of these
+/// have one more than others, and are cut into pieces until there are [`EVEN_BLOCKS`]. Aᵀ · x of `f32` in batches on
+/// an H200, µs:
 ///
 /// | A | strips | uncut | cut |
 /// |---|---|---|---|
@@ -38,9 +39,10 @@ const ENOUGH_BLOCKS: u32 = 120;
 const UNEVEN_BLOCKS: RangeInclusive<u32> = 133..=400;
 /// Blocks that [`UNEVEN_BLOCKS`] are cut into, about.
 const EVEN_BLOCKS: u32 = 1024;
-/// Lanes that share a line across, at least, of an A of at most so many bytes. The fewer, the slower is memory: 16.8 µs of 4096 ×
-/// 4096 uncut `f32` in batches on an H200 with 8, 20.0 with 4, 25.1 with 2; but each step less is worth it while it takes less
-/// than the second launch for pieces, of about 1.3 µs. 1024 × 1024 takes 2.8 µs uncut with 2, and 3.3 in two pieces with 4.
+/// Lanes that share a line across, at least, of an A of at most so many bytes. The fewer, the slower is memory: 16.8
+/// µs of 4096 × 4096 uncut `f32` in batches on an H200 with 8, 20.0 with 4, 25.1 with 2; but each step less is worth
+/// it while it takes less than the second launch for pieces, of about 1.3 µs. 1024 × 1024 takes 2.8 µs uncut with 2,
+/// and 3.3 in two pieces with 4.
 const LEAST_WIDTHS: [(u64, u32); 3] = [(8 << 20, 2), (24 << 20, 4), (128 << 20, 8)];
 /// No piece is shorter than so many rounds of a warp's vectors.
 const LEAST_ROUNDS: u32 = 4;

@@ -32,8 +32,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for the `stored` triangle of a square matrix, not empty. Without `sums` the product counts as zero, and nothing
-    /// is read.
+    /// The plan for the `stored` triangle of a square matrix, not empty. Without `sums` the product counts as zero,
+    /// and nothing is read.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].

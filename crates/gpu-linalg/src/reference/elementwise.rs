@@ -7,8 +7,8 @@ use crate::matrix::Layout;
 /// Elements that a task works on at least: entering the thread pool for fewer would cost more.
 const TASK: usize = 1 << 14;
 
-/// Writes `result(x, y)` for each pair of elements to `output`; the layouts are those of `x`, `y` and `output`, of one shape and
-/// order.
+/// Writes `result(x, y)` for each pair of elements to `output`; the layouts are those of `x`, `y` and `output`, of
+/// one shape and order.
 ///
 /// # Panics
 /// Where a slice is shorter than its layout says.

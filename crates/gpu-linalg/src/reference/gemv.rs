@@ -42,7 +42,8 @@ pub fn gemv<T: Element>(
     y.par_iter_mut().enumerate().for_each(|(row, y)| {
         let sum_of = |number: usize| {
             let part = number * piece..((number + 1) * piece).min(length);
-            // As many columns as a vector has elements go in turn to the lanes, or to the groups of lanes: each has a chain.
+            // As many columns as a vector has elements go in turn to the lanes, or to the groups of lanes: each has a
+            // chain.
             let chains = if plan.along { width } else { ACROSS_THREADS as usize / width };
             let mut sums = vec![T::Sum::ZERO; chains];
             for column in part.clone() {

@@ -21,8 +21,8 @@ pub(super) fn gemm(
 ) -> Result<(), Error> {
     let (a, b, c) = (a.as_global(), b.as_global(), c.as_global_mut());
     match variant {
-        // SAFETY: the kernel reads the factors' elements and writes C's, which the views hold, and C is exclusive; the memory
-        // is freed only after the work enqueued before.
+        // SAFETY: the kernel reads the factors' elements and writes C's, which the views hold, and C is exclusive;
+        // the memory is freed only after the work enqueued before.
         GemmVariant::Naive => unsafe { kernels::linalg_gemm_naive::launch(stream, config, a, b, c, m, n, k) },
         // SAFETY: as above.
         GemmVariant::Shared => unsafe {
@@ -59,8 +59,8 @@ mod sealed {
         /// Enqueues a product.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold a matrix of `[m, n]` elements, and vectors of n and m, of which `y`
-        /// is shared with nothing.
+        /// Until the kernel has ended the accessors must hold a matrix of `[m, n]` elements, and vectors of n and m,
+        /// of which `y` is shared with nothing.
         unsafe fn gemv(
             variant: GemvVariant,
             stream: &Stream,
@@ -119,8 +119,8 @@ pub(super) fn gemv<T: VariantElement>(
     shape: [u32; 2],
 ) -> Result<(), Error> {
     let (a, x, y) = (a.as_global(), x.as_global(), y.as_global_mut());
-    // SAFETY: threads read the elements of A and x and write those of y, which the views hold, and y is exclusive; the memory is
-    // freed only after the work enqueued before.
+    // SAFETY: threads read the elements of A and x and write those of y, which the views hold, and y is exclusive;
+    // the memory is freed only after the work enqueued before.
     unsafe { T::gemv(variant, stream, config, a, x, y, shape)? };
     Ok(())
 }
@@ -137,8 +137,8 @@ pub(super) fn add(
     let (x, y, z) = (x.as_global(), y.as_global(), z.as_global_mut());
     // The kernel for vectors counts through x alone.
     if rows == 1 && config.grid[1] == 1 && config.block[1] == 1 {
-        // SAFETY: threads read the elements of x and y and write those of z, which the views hold, and z is exclusive; the
-        // memory is freed only after the work enqueued before.
+        // SAFETY: threads read the elements of x and y and write those of z, which the views hold, and z is
+        // exclusive; the memory is freed only after the work enqueued before.
         unsafe { kernels::linalg_vector_add::launch(stream, config, x, y, z, columns)? };
     } else {
         // SAFETY: as above.

@@ -1,8 +1,8 @@
-//! The textbook's sums and products, to be measured beside the fast ones: what each lesson is worth. Of `f32`, products with a vector also of `f64` and
-//! `i32`, row-major without gaps, on devices that run kernels.
+//! The textbook's sums and products, to be measured beside the fast ones: what each lesson is worth. Of `f32`,
+//! products with a vector also of `f64` and `i32`, row-major without gaps, on devices that run kernels.
 //!
-//! All but [`GemvVariant::Column`] add in ascending order and give the bits of a serial loop of fused multiply-adds. Grid and
-//! block are the caller's, as the textbook's experiments vary them; a grid too small is refused.
+//! All but [`GemvVariant::Column`] add in ascending order and give the bits of a serial loop of fused multiply-adds.
+//! Grid and block are the caller's, as the textbook's experiments vary them; a grid too small is refused.
 
 mod launch;
 
@@ -76,8 +76,8 @@ impl GemvVariant {
 /// `C = A · B` by `variant`: A is m × k, B is k × n, C is m × n, `shape` is `[m, n, k]`.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no kernels.
-/// C is as it was then.
+/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
+/// kernels. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::variants::{GemmVariant, gemm};
@@ -116,9 +116,9 @@ pub fn gemm<'a, 'b, 'c>(
 /// `y = A · x` by `variant` with `config`, A being row-major of `rows` × `columns` elements.
 ///
 /// # Errors
-/// [`Error::VectorLengths`], [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`]
-/// where `config` has fewer than [`GemvVariant::threads`], [`Error::TooManyAxes`] where it has some in y or z; [`Error::Device`] on the CPU, which runs no kernels. `y` is as it was
-/// then.
+/// [`Error::VectorLengths`], [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`];
+/// [`Error::TooFewThreads`] where `config` has fewer than [`GemvVariant::threads`], [`Error::TooManyAxes`] where it
+/// has some in y or z; [`Error::Device`] on the CPU, which runs no kernels. `y` is as it was then.
 ///
 /// ```
 /// use gpu_linalg::variants::{GemvVariant, gemv};
@@ -164,12 +164,13 @@ pub fn gemv<'a, 'x, 'y, T: VariantElement>(
 
 /// `z = x + y`, a thread an element, with grid and block of the caller's choice: one too large does no harm.
 ///
-/// `shape` is that of row-major matrices without gaps, `[rows, columns]`; x counts through the columns and y through the rows.
-/// Vectors have one row.
+/// `shape` is that of row-major matrices without gaps, `[rows, columns]`; x counts through the columns and y through
+/// the rows. Vectors have one row.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where x or y has fewer
-/// threads than columns or rows, [`Error::TooManyAxes`] where there are some in z; [`Error::Device`] on the CPU, which runs no kernels. `z` is as it was then.
+/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where x or y has
+/// fewer threads than columns or rows, [`Error::TooManyAxes`] where there are some in z; [`Error::Device`] on the
+/// CPU, which runs no kernels. `z` is as it was then.
 ///
 /// ```
 /// use gpu_std::launch::LaunchConfig;

@@ -11,19 +11,20 @@ use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::Segmented;
 
-/// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that axis,
-/// [`Reduction::OUTPUTS`] elements for each of its elements. Where an index is asked for, it is that along the axis.
+/// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that
+/// axis, [`Reduction::OUTPUTS`] elements for each of its elements. Where an index is asked for, it is that along the
+/// axis.
 ///
-/// Along the last axis each result has the bits that [`reduce`](crate::reduce()) of that row alone gives. Along another one
-/// the order is a function of the axis's extent alone (see the [crate documentation](crate)).
+/// Along the last axis each result has the bits that [`reduce`](crate::reduce()) of that row alone gives. Along
+/// another one the order is a function of the axis's extent alone (see the [crate documentation](crate)).
 ///
 /// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
 /// [`reduce_axis_into`] does neither.
 ///
 /// # Errors
 /// [`Error::Axis`], [`Error::Shape`], [`Error::Empty`] where the axis has no elements and there is no result of none,
-/// [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not suffice, or where it
-/// failed.
+/// [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not suffice, or
+/// where it failed.
 ///
 /// ```
 /// use gpu_reduce::{kernels::ArgMax, reduce_axis};
@@ -59,8 +60,8 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
 /// [`reduce_into`](crate::reduce_into). The scratch memory is that of [`Scratch::for_axis`].
 ///
 /// # Errors
-/// Those of [`reduce_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is
-/// written then.
+/// Those of [`reduce_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
+/// Nothing is written then.
 ///
 /// ```
 /// use gpu_reduce::{Scratch, kernels::Sum, reduce_axis_into};

@@ -24,8 +24,8 @@ use crate::plan::Plan;
 use crate::reference;
 use crate::scratch::Scratch;
 
-/// The reduction `R` of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`), computed where
-/// they live: what the functions named after the reductions call.
+/// The reduction `R` of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`), computed
+/// where they live: what the functions named after the reductions call.
 ///
 /// The result comes back to the host, so this waits for it; it also allocates scratch memory. [`reduce_into`] does
 /// neither.

@@ -67,7 +67,8 @@ named! {
     max, max_into: Element, Max => T, T, first;
     /// The smallest and the largest element as [`min`] and [`max`], in one pass; on a stream, two outputs.
     minmax, minmax_into: Element, MinMax => T, (T, T), |[min, max]: [T; 2]| (min, max);
-    /// The index of the smallest element: of several the first, and the first NaN if there is one. -0 is smaller than +0.
+    /// The index of the smallest element: of several the first, and the first NaN if there is one. -0 is smaller than
+    /// +0.
     argmin, argmin_into: Element, ArgMin => u64, usize, index;
     /// The index of the largest element: of several the first, and the first NaN if there is one. +0 is larger than -0.
     ///
@@ -114,7 +115,8 @@ named! {
     wide_sum, wide_sum_into: IntegerElement, WideSum => <T as Integer>::Wide, T::Wide, first;
 }
 
-/// The sum of the products of two arrays' elements, each rounded before it is added; zero for no elements. Integers wrap.
+/// The sum of the products of two arrays' elements, each rounded before it is added; zero for no elements. Integers
+/// wrap.
 ///
 /// Where the magnitudes of the products add up to more than the type holds, sums on the way can be infinite, of
 /// either sign, and the result infinite or NaN though the exact one is finite: the order of combination is not that

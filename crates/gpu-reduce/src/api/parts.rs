@@ -8,7 +8,8 @@ use crate::element::{Element, IntegerElement, RealElement};
 use crate::error::Error;
 use crate::segments::Segments;
 
-// `name of the whole array's, of the segments', of the axis': bound, associated type of the bound => what each gives, how`.
+// `name of the whole array's, of the segments', of the axis': bound, associated type of the bound => what each gives,
+// how`.
 macro_rules! named {
     ($($whole:ident, $segments:ident, $axis:ident: $bound:ident, $kind:ident => $output:ty, $convert:expr;)*) => { $(
         #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), of each segment: see [`reduce_segments`].")]

@@ -10,16 +10,18 @@ use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::{Segmented, Segments, launch};
 
-/// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment, one segment after the other.
+/// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment,
+/// one segment after the other.
 ///
-/// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others are.
+/// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others
+/// are.
 ///
 /// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
 /// [`reduce_segments_into`] does neither.
 ///
 /// # Errors
-/// [`Error::BeyondEnd`], [`Error::EmptySegment`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::Device`] where arrays
-/// and offsets are on different devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::BeyondEnd`], [`Error::EmptySegment`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::Device`]
+/// where arrays and offsets are on different devices, where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_reduce::{Segments, kernels::MinMax, reduce_segments};
@@ -51,8 +53,8 @@ pub fn reduce_segments<'a, R: Segmented>(
 /// [`reduce_into`](crate::reduce_into). The scratch memory is that of [`Scratch::for_segments`].
 ///
 /// # Errors
-/// Those of [`reduce_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing
-/// is written then.
+/// Those of [`reduce_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`],
+/// [`Error::ScratchOfOtherStream`]. Nothing is written then.
 ///
 /// ```
 /// use gpu_reduce::{Scratch, Segments, kernels::Sum, reduce_segments_into};

@@ -10,15 +10,15 @@ use crate::launch;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 
-/// The sum, its blocks' results added in the order in which they end: of `f32` and `f64` **the result differs from run to run** on a
-/// GPU. [`sum`](crate::sum()) gives the same bits everywhere.
+/// The sum, its blocks' results added in the order in which they end: of `f32` and `f64` **the result differs from
+/// run to run** on a GPU. [`sum`](crate::sum()) gives the same bits everywhere.
 ///
 /// Of integers, whose sums do not depend on the order, and of `f16` and `bf16` it is [`sum`](crate::sum()). Of `f32`
 /// and `f64` the results are added to 0, on the CPU that of [`sum`](crate::sum()): so the sum of negative zeros is 0.
 /// Where blocks' results of `f32` are subnormal, or become so, a GPU takes them for zero.
 ///
-/// With `d` the additions on the longest path within a block (`4k + 10`, see the [crate documentation](crate)) and `b` blocks, the
-/// error is at most `γ_{d + b} · Σ|x|` (Higham, §4.2), and `2b · 2^-126` more for `f32`.
+/// With `d` the additions on the longest path within a block (`4k + 10`, see the [crate documentation](crate)) and
+/// `b` blocks, the error is at most `γ_{d + b} · Σ|x|` (Higham, §4.2), and `2b · 2^-126` more for `f32`.
 ///
 /// # Errors
 /// As [`reduce`](crate::reduce()).
@@ -45,8 +45,8 @@ pub fn sum_unordered<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T,
     Ok(sum[0])
 }
 
-/// As [`sum_unordered`], on `stream` and into `output`: see [`reduce_into`](crate::reduce_into). The scratch memory is that of
-/// [`sum_into`](crate::sum_into), of which the sums of `f32` and `f64` leave all but the stream alone.
+/// As [`sum_unordered`], on `stream` and into `output`: see [`reduce_into`](crate::reduce_into). The scratch memory
+/// is that of [`sum_into`](crate::sum_into), of which the sums of `f32` and `f64` leave all but the stream alone.
 ///
 /// # Errors
 /// As [`reduce_into`](crate::reduce_into); where the launch failed, `output` may be zero.

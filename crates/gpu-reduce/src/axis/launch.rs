@@ -16,7 +16,8 @@ use crate::scratch::Scratch;
 /// A reduction that a PTX module has a kernel for that goes along columns: all those of one array, and yours with
 /// [`columns_instance!`](crate::columns_instance).
 pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
-    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as well.
+    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as
+    /// well.
     const WORDS: u32 = kernels::publishes::<Self>();
 
     /// Enqueues the kernel that reduces columns.
@@ -25,10 +26,10 @@ pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `source` must have the elements of `lines`, which nothing may write, from multiples of 16
-    /// bytes on where `lines` says so; `output` must have room for [`Reduction::OUTPUTS`] elements a line and `scratch` for
-    /// [`Lines::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those words must be zero. `config` must have the
-    /// blocks of `lines`.
+    /// Until the kernel has ended, `source` must have the elements of `lines`, which nothing may write, from
+    /// multiples of 16 bytes on where `lines` says so; `output` must have room for [`Reduction::OUTPUTS`] elements a
+    /// line and `scratch` for [`Lines::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those
+    /// words must be zero. `config` must have the blocks of `lines`.
     unsafe fn launch_columns(
         stream: &Stream,
         config: LaunchConfig,
@@ -39,8 +40,9 @@ pub trait AlongColumns: Reduction<Item: Operand, Output: gpu_core::Element> {
     ) -> Result<(), gpu_core::Error>;
 }
 
-/// A map that a PTX module has a kernel for in front of the reduction `R` of columns. With it [`Mapped`](kernels::Mapped) of the two goes
-/// [`AlongColumns`]; why it is a trait of its own is said at [`MappedInstance`](crate::MappedInstance).
+/// A map that a PTX module has a kernel for in front of the reduction `R` of columns. With it
+/// [`Mapped`](kernels::Mapped) of the two goes [`AlongColumns`]; why it is a trait of its own is said at
+/// [`MappedInstance`](crate::MappedInstance).
 pub trait MappedAlongColumns<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
     /// As [`AlongColumns::WORDS`].
     const WORDS: u32 = kernels::publishes::<R>();
@@ -85,8 +87,9 @@ impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongCol
 /// [`reduce_axis`](crate::reduce_axis), which takes rows, along the last axis, as segments
 /// ([`segmented_instance!`](crate::segmented_instance)).
 ///
-/// `unsafe` is your promise that the kernel is [`kernels::columns`](crate::kernels::columns) of this very reduction, with the
-/// parameters below in this order, the four of [`kernels::Lines`](crate::kernels::Lines) among them, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`kernels::columns`](crate::kernels::columns) of this very reduction,
+/// with the parameters below in this order, the four of [`kernels::Lines`](crate::kernels::Lines) among them, and
+/// that gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_reduce::kernels::{Lines, Mapped, Sum, columns, columns_blocks};
@@ -135,8 +138,8 @@ impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongCol
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 ///
-/// A reduction that is a type of your own goes without `Mapped`; one of two arrays, whose kernel takes both before `rows`, is written
-/// `(two) Reduction => kernel`.
+/// A reduction that is a type of your own goes without `Mapped`; one of two arrays, whose kernel takes both before
+/// `rows`, is written `(two) Reduction => kernel`.
 #[macro_export]
 macro_rules! columns_instance {
     (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
@@ -171,7 +174,8 @@ macro_rules! columns_instance {
     };
 }
 
-// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of them would.
+// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of
+// them would.
 macro_rules! of_kernel {
     ((several) $name:ident, $reduction:ty, $computed:ty) => {
         of_kernel!(
@@ -197,8 +201,8 @@ macro_rules! of_kernel {
                 output: GlobalMut<Self::Output>,
             ) -> Result<(), gpu_core::Error> {
                 let (source, output) = (source.cast(), output.cast());
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it, and where it serves several, it writes what its choice says.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
+                // bits mean the same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::column_kernels::$name::launch(
                         stream, config, source, $($choice,)* rows, inner, lines, is_vector, scratch, output,
@@ -222,8 +226,8 @@ macro_rules! instances {
 reduce_instances!(instances);
 reduce_half_instances!(instances);
 
-/// Enqueues a reduction along an axis. Everything has been checked: shape, devices, scratch, room for the output. `lines` is
-/// as if every row started anywhere.
+/// Enqueues a reduction along an axis. Everything has been checked: shape, devices, scratch, room for the output.
+/// `lines` is as if every row started anywhere.
 pub(crate) fn reduce_columns<R: AlongColumns>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
@@ -237,10 +241,10 @@ pub(crate) fn reduce_columns<R: AlongColumns>(
     scratch.prepare()?;
     // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
     let words = unsafe { GlobalMut::from_raw(scratch.partials()) };
-    // SAFETY: the kernel reads the lines of the input, all rows of which are aligned if the first one is and they are whole
-    // loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room whatever the
-    // alignment; they are zero (`prepare`, and every launch leaves them so). Buffers are freed only after the work enqueued
-    // before, and the scratch memory is used on this stream only.
+    // SAFETY: the kernel reads the lines of the input, all rows of which are aligned if the first one is and they are
+    // whole loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room
+    // whatever the alignment; they are zero (`prepare`, and every launch leaves them so). Buffers are freed only
+    // after the work enqueued before, and the scratch memory is used on this stream only.
     unsafe {
         R::launch_columns(stream, columns_launch::<R>(lines), source, lines, words, output.as_global_mut())
     }?;

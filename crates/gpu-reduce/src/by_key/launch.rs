@@ -20,9 +20,10 @@ pub trait RunKey: gpu_core::Element + Eq {
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `keys` must have `len` elements, which nothing writes, `runs` room for a word, `offsets` for `len` and
-    /// [`RUNS_HEADER`] and one more, and `unique` for `len`, which nothing else reads or writes; `words` must be the scratch memory that
-    /// [`kernels::find_runs`] asks for, `capacity` words of it. `len` is not zero and less than 2^32.
+    /// Until the kernel has ended, `keys` must have `len` elements, which nothing writes, `runs` room for a word,
+    /// `offsets` for `len` and [`RUNS_HEADER`] and one more, and `unique` for `len`, which nothing else reads or
+    /// writes; `words` must be the scratch memory that [`kernels::find_runs`] asks for, `capacity` words of it. `len`
+    /// is not zero and less than 2^32.
     #[doc(hidden)]
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_runs(
@@ -84,9 +85,9 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
     let len = keys.len();
     let tiles = scratch.prepared_tiles()?;
     let offsets = scratch.offsets.view_mut().as_global_mut();
-    // SAFETY: the kernel reads the keys; it writes at most `len` unique keys, for which there is room, one number of runs, and
-    // its own words, of which there are enough for `len` and which are zero or what the launch before left. Buffers are freed only
-    // after the work enqueued before, and the scratch memory is used on this stream only.
+    // SAFETY: the kernel reads the keys; it writes at most `len` unique keys, for which there is room, one number of
+    // runs, and its own words, of which there are enough for `len` and which are zero or what the launch before left.
+    // Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream only.
     unsafe {
         K::launch_runs(
             stream,
@@ -108,8 +109,9 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
         count: plan.segments,
     };
     let places = scratch.segments.prepared()?;
-    // SAFETY: the offsets increase up to `len`, which the values have, and their number stands before them; there is room for a
-    // result of each, and for the words of the parts, which are zero (`prepared`, and every launch leaves them so).
+    // SAFETY: the offsets increase up to `len`, which the values have, and their number stands before them; there is
+    // room for a result of each, and for the words of the parts, which are zero (`prepared`, and every launch leaves
+    // them so).
     unsafe {
         R::launch_segments(
             stream,

@@ -27,8 +27,8 @@ const fn tile_words(len: usize) -> usize {
     RunsShape::of::<u64>().scratch_words(len as u64) as usize
 }
 
-/// Scratch memory of a reduction by key: where the runs begin, how many of them on their way from block to block, and what
-/// [`Scratch::for_segments`] has.
+/// Scratch memory of a reduction by key: where the runs begin, how many of them on their way from block to block, and
+/// what [`Scratch::for_segments`] has.
 ///
 /// It belongs to the stream that it was made for: reductions that share it must run one after the other.
 #[derive(Debug)]
@@ -36,7 +36,8 @@ pub struct KeyScratch {
     offsets: Buffer<u32>,
     /// Zero at first; every launch leaves it ready for the next one.
     tiles: Buffer<u64>,
-    /// Set while a launch that uses `tiles` is being enqueued. It stays set if that fails: then they must be cleared again.
+    /// Set while a launch that uses `tiles` is being enqueued. It stays set if that fails: then they must be cleared
+    /// again.
     dirty: bool,
     segments: Scratch,
     /// How many keys it is for.
@@ -44,8 +45,8 @@ pub struct KeyScratch {
 }
 
 impl KeyScratch {
-    /// Scratch memory for reductions `R` by up to `len` keys on `stream`: a word of 32 bits for each, one of 64 for each 2,000, and about
-    /// a 500th of the values.
+    /// Scratch memory for reductions `R` by up to `len` keys on `stream`: a word of 32 bits for each, one of 64 for
+    /// each 2,000, and about a 500th of the values.
     ///
     /// # Errors
     /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
@@ -70,16 +71,18 @@ impl KeyScratch {
 
 /// The reduction `R` of the values of each run of equal keys, and the runs' keys, computed where they live.
 ///
-/// A run is as long as keys are the same, bit for bit: equal keys that others stand between are two runs, so sort by key what is to
-/// have one result a key. There are [`Reduction::OUTPUTS`] elements a run, one run after the other. A run's result has the bits that
-/// [`reduce`](crate::reduce()) of its values alone gives; places of extremes count from its first.
+/// A run is as long as keys are the same, bit for bit: equal keys that others stand between are two runs, so sort by
+/// key what is to have one result a key. There are [`Reduction::OUTPUTS`] elements a run, one run after the other. A
+/// run's result has the bits that [`reduce`](crate::reduce()) of its values alone gives; places of extremes count
+/// from its first.
 ///
 /// The results come back to the host, so this waits for them; it also allocates scratch memory and outputs.
 /// [`reduce_by_key_into`] does neither.
 ///
 /// # Errors
-/// [`Error::InputLengths`] where there are not as many values as keys; [`Error::TooLong`] for 2^32 keys or more; [`Error::Device`] where
-/// keys and values are on different devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::InputLengths`] where there are not as many values as keys; [`Error::TooLong`] for 2^32 keys or more;
+/// [`Error::Device`] where keys and values are on different devices, where the device's memory does not suffice, or
+/// where it failed.
 ///
 /// ```
 /// use gpu_reduce::{kernels::Sum, reduce_by_key};
@@ -115,16 +118,16 @@ pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
     Ok((keys, values))
 }
 
-/// Writes the reduction `R` of the values of each run of equal keys to `results`, the runs' keys to `unique` and how many there are
-/// to `runs`, on `stream`; see [`reduce_by_key`].
+/// Writes the reduction `R` of the values of each run of equal keys to `results`, the runs' keys to `unique` and how
+/// many there are to `runs`, on `stream`; see [`reduce_by_key`].
 ///
-/// `unique` has room for as many runs as there may be, one a key, `results` for [`Reduction::OUTPUTS`] elements each, and `runs` for
-/// one number; what lies beyond the last run stays as it was. Neither allocates nor waits, so it can be captured in a CUDA graph;
-/// for its memory see [`reduce_into`](crate::reduce_into).
+/// `unique` has room for as many runs as there may be, one a key, `results` for [`Reduction::OUTPUTS`] elements each,
+/// and `runs` for one number; what lies beyond the last run stays as it was. Neither allocates nor waits, so it can
+/// be captured in a CUDA graph; for its memory see [`reduce_into`](crate::reduce_into).
 ///
 /// # Errors
-/// Those of [`reduce_by_key`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is written
-/// then, but where a launch failed.
+/// Those of [`reduce_by_key`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
+/// Nothing is written then, but where a launch failed.
 ///
 /// ```
 /// use gpu_reduce::{KeyScratch, kernels::Max, reduce_by_key_into};

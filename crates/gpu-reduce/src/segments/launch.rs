@@ -15,8 +15,8 @@ use crate::operand::Operand;
 use crate::plan::SegmentsPlan;
 use crate::scratch::Scratch;
 
-/// The blocks of a kernel that was compiled for older GPUs: an H200's multiprocessor has room for three with the 72 to 80 registers that
-/// ptxas gives most of them.
+/// The blocks of a kernel that was compiled for older GPUs: an H200's multiprocessor has room for three with the 72
+/// to 80 registers that ptxas gives most of them.
 const OLDER: u32 = 3;
 
 /// The blocks that a multiprocessor of an H200 has room for, of the kernel of a reduction.
@@ -35,10 +35,12 @@ pub const fn blocks_of<R: Computed>(kernel: &KernelMeta) -> u32 {
 /// A reduction that a PTX module has a kernel for that takes segments: all those of one array, and yours with
 /// [`segmented_instance!`](crate::segmented_instance).
 pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
-    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as well.
+    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as
+    /// well.
     const WORDS: u32 = kernels::publishes::<Self>();
 
-    /// How many of the kernel's blocks a multiprocessor of an H200 has room for: what a long array is cut for. The results do not depend on it.
+    /// How many of the kernel's blocks a multiprocessor of an H200 has room for: what a long array is cut for. The
+    /// results do not depend on it.
     const BLOCKS: u32 = OLDER;
 
     /// Enqueues the kernel that reduces segments.
@@ -47,10 +49,10 @@ pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease and do
-    /// not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`] elements a segment and
-    /// `scratch` for [`kernels::scratch_words`] of [`Self::WORDS`], which nothing else reads or writes; those words must be zero. `config`
-    /// and `share` must be those of the plan.
+    /// Until the kernel has ended, `source` must have `len` elements and `starts` its offsets, which do not decrease
+    /// and do not exceed `len`, and nothing may write them; `output` must have room for [`Reduction::OUTPUTS`]
+    /// elements a segment and `scratch` for [`kernels::scratch_words`] of [`Self::WORDS`], which nothing else reads
+    /// or writes; those words must be zero. `config` and `share` must be those of the plan.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_segments(
         stream: &Stream,
@@ -64,8 +66,9 @@ pub trait Segmented: Reduction<Item: Operand, Output: gpu_core::Element> {
     ) -> Result<(), gpu_core::Error>;
 }
 
-/// A map that a PTX module has a kernel for in front of the reduction `R` of segments. With it [`Mapped`](kernels::Mapped) of the two is
-/// [`Segmented`]; why it is a trait of its own is said at [`MappedInstance`](crate::MappedInstance).
+/// A map that a PTX module has a kernel for in front of the reduction `R` of segments. With it
+/// [`Mapped`](kernels::Mapped) of the two is [`Segmented`]; why it is a trait of its own is said at
+/// [`MappedInstance`](crate::MappedInstance).
 pub trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
     /// As [`Segmented::WORDS`].
     const WORDS: u32 = kernels::publishes::<R>();
@@ -117,8 +120,9 @@ impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented f
 /// [`reduce_segments`](crate::reduce_segments), [`reduce_by_key`](crate::reduce_by_key) and, along the last axis,
 /// [`reduce_axis`](crate::reduce_axis).
 ///
-/// `unsafe` is your promise that the kernel is [`kernels::segments`](crate::kernels::segments) of this very reduction, with the
-/// parameters below in this order, the four of [`kernels::Starts`](crate::kernels::Starts) among them, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`kernels::segments`](crate::kernels::segments) of this very
+/// reduction, with the parameters below in this order, the four of [`kernels::Starts`](crate::kernels::Starts) among
+/// them, and that gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_reduce::kernels::{Mapped, Starts, Sum, segments, segments_blocks};
@@ -166,8 +170,8 @@ impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented f
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 ///
-/// A reduction that is a type of your own goes without `Mapped`; one of two arrays, whose kernel takes both before `len`, is written
-/// `(two) Reduction => kernel`.
+/// A reduction that is a type of your own goes without `Mapped`; one of two arrays, whose kernel takes both before
+/// `len`, is written `(two) Reduction => kernel`.
 #[macro_export]
 macro_rules! segmented_instance {
     (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
@@ -210,7 +214,8 @@ macro_rules! segmented_instance {
     };
 }
 
-// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of them would.
+// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of
+// them would.
 macro_rules! of_kernel {
     ((several) $name:ident, $reduction:ty, $computed:ty) => {
         of_kernel!(
@@ -240,8 +245,8 @@ macro_rules! of_kernel {
             ) -> Result<(), gpu_core::Error> {
                 let Starts { offsets, form, length, count } = starts;
                 let (source, output) = (source.cast(), output.cast());
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits mean the
-                // same to it, and where it serves several, it writes what its choice says.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
+                // bits mean the same to it, and where it serves several, it writes what its choice says.
                 unsafe {
                     kernels::segment_kernels::$name::launch(
                         stream, config, source, $($choice,)* len, offsets, form, length, count, share, scratch, output,
@@ -288,9 +293,10 @@ pub(crate) fn reduce_segments<R: Segmented>(
     scratch.prepare()?;
     // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
     let places = unsafe { GlobalMut::from_raw(scratch.partials()) };
-    // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the words of
-    // their parts, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so). Buffers
-    // are freed only after the work enqueued before, and the scratch memory is used on this stream only.
+    // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the
+    // words of their parts, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves
+    // them so). Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream
+    // only.
     unsafe {
         R::launch_segments(
             stream,

@@ -10,8 +10,8 @@ use crate::error::Error;
 
 /// Consecutive segments of an array, some of which may be empty: `offsets[s]..offsets[s + 1]`, or all of one length.
 ///
-/// Checked once, when it is made: the reductions that use it neither check nor wait. It lives on the device whose arrays it
-/// describes; segments of one length live everywhere.
+/// Checked once, when it is made: the reductions that use it neither check nor wait. It lives on the device whose
+/// arrays it describes; segments of one length live everywhere.
 ///
 /// ```
 /// use gpu_reduce::{Segments, sum_segments};
@@ -39,20 +39,20 @@ enum Places {
 const MOST: usize = u32::MAX as usize - 1;
 
 impl Segments {
-    /// The segments between `offsets` in elements, one more than there are segments, for arrays on `device`; there they are
-    /// copied to. The first may be more than 0, and elements after the last belong to no segment.
+    /// The segments between `offsets` in elements, one more than there are segments, for arrays on `device`; there
+    /// they are copied to. The first may be more than 0, and elements after the last belong to no segment.
     ///
     /// # Errors
-    /// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory
-    /// does not suffice.
+    /// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::TooManySegments`]; [`Error::Device`] where the device's
+    /// memory does not suffice.
     pub fn from_offsets(device: &Device, offsets: &[u32]) -> Result<Self, Error> {
         let (end, first_empty) = checked(offsets)?;
         let places = Places::Offsets(device.upload(offsets)?);
         Ok(Self { places, len: offsets.len() - 1, end, first_empty })
     }
 
-    /// As [`Segments::from_offsets`] with offsets that are on a device: they are copied to the host once, to be checked, after
-    /// all work enqueued before.
+    /// As [`Segments::from_offsets`] with offsets that are on a device: they are copied to the host once, to be
+    /// checked, after all work enqueued before.
     ///
     /// # Errors
     /// As [`Segments::from_offsets`].

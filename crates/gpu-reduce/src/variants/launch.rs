@@ -16,9 +16,9 @@ pub trait Kernels: gpu_core::Element {
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `input` must have `len` elements that nothing writes and `output` an element for each
-    /// block, which nothing else reads or writes; the same goes for `sums` and [`kernels::BLOCK`] elements where the
-    /// variant is [`Variant::FinalGlobal`]. `config` must be the variant's.
+    /// Until the kernel has ended, `input` must have `len` elements that nothing writes and `output` an element for
+    /// each block, which nothing else reads or writes; the same goes for `sums` and [`kernels::BLOCK`] elements where
+    /// the variant is [`Variant::FinalGlobal`]. `config` must be the variant's.
     unsafe fn launch(
         variant: Variant,
         stream: &Stream,
@@ -79,10 +79,10 @@ pub(super) fn sum<T: Value>(
         let target = if blocks == 1 { total } else { room };
         let config = variant.launch_config::<T>(len);
         // SAFETY: the first launch reads the input, each other one what the one before it on the stream wrote: `len`
-        // elements. It writes one for each block, to the output or to room in the scratch memory that no other launch of
-        // these uses; the final variants have one launch, for which the scratch memory has a sum for each thread. The
-        // views do not overlap, as output and scratch memory are exclusive, and are freed only after the work enqueued
-        // before.
+        // elements. It writes one for each block, to the output or to room in the scratch memory that no other launch
+        // of these uses; the final variants have one launch, for which the scratch memory has a sum for each thread.
+        // The views do not overlap, as output and scratch memory are exclusive, and are freed only after the work
+        // enqueued before.
         unsafe { T::launch(variant, stream, config, source, len as u64, room, target) }?;
         (source, room) = (target.as_global(), room.offset(blocks as u64));
     }

@@ -1,14 +1,15 @@
 //! The textbook's sums, to be measured beside the fast one: what each lesson about a tree of additions is worth.
 //!
-//! All compute a sum, in an order that depends on the length alone, but each in an order of its own: unlike [`sum`](crate::sum())'s
-//! the last bits of floats differ from one to the other and from the CPU's. Each [`Variant`] says why it is as fast as it
-//! is. Blocks have [`BLOCK`] threads; all but the final two are launched again on what they wrote, until one value is left.
-//! Times are what `cargo run --release --example reduction_variants` measures, beside the metrics.
+//! All compute a sum, in an order that depends on the length alone, but each in an order of its own: unlike
+//! [`sum`](crate::sum())'s the last bits of floats differ from one to the other and from the CPU's. Each [`Variant`]
+//! says why it is as fast as it is. Blocks have [`BLOCK`] threads; all but the final two are launched again on what
+//! they wrote, until one value is left. Times are what `cargo run --release --example reduction_variants` measures,
+//! beside the metrics.
 //!
 //! # What the simulator counts
-//! nvprof's metrics, in percent, for 2^16 elements of 8 bytes, all launches together; a test computes this table. *Loads* and
-//! *stores* are passes through the banks for each request to shared memory: 2 is what a whole warp of 8-byte elements
-//! takes without conflicts. Branches are those of the source.
+//! nvprof's metrics, in percent, for 2^16 elements of 8 bytes, all launches together; a test computes this table.
+//! *Loads* and *stores* are passes through the banks for each request to shared memory: 2 is what a whole warp of
+//! 8-byte elements takes without conflicts. Branches are those of the source.
 //!
 //! | variant | launches | branch_efficiency | shared_efficiency | loads | stores | gld_efficiency |
 //! |---|---|---|---|---|---|---|
@@ -23,8 +24,8 @@
 //! | [`Variant::FinalGlobal`] | 1 | 99.7 | 0.0 | 0.00 | 0.00 | 100.0 |
 //! | [`Variant::FinalShared`] | 1 | 99.7 | 99.9 | 1.99 | 2.00 | 100.0 |
 //!
-//! The first two have the same `shared_efficiency` for different reasons: few lanes of each warp take part, or all do and
-//! wait for each other's banks.
+//! The first two have the same `shared_efficiency` for different reasons: few lanes of each warp take part, or all do
+//! and wait for each other's banks.
 
 mod launch;
 
@@ -38,8 +39,8 @@ use crate::error::Error;
 pub use gpu_reduce_kernels::variants::BLOCK;
 pub use launch::Kernels;
 
-/// The most blocks of [`Variant::Several`]: as many partial results as one block of it takes with a pair a thread, so two
-/// launches do.
+/// The most blocks of [`Variant::Several`]: as many partial results as one block of it takes with a pair a thread, so
+/// two launches do.
 pub const SEVERAL_BLOCKS: u32 = 2 * BLOCK;
 
 /// What the variants add: `f64`, as the literature does, and `f32`.
@@ -49,17 +50,17 @@ impl Value for f32 {}
 
 /// A textbook sum.
 ///
-/// The first seven stages are those of M. Harris, *Optimizing Parallel Reduction in CUDA* (NVIDIA, 2007), in the form and
-/// order that C. González gave them (*Modelo de estimación de rendimiento para arquitecturas paralelas heterogéneas*,
-/// Universidad Politécnica de Valencia, 2012, chapter 6), who measured the final two.
+/// The first seven stages are those of M. Harris, *Optimizing Parallel Reduction in CUDA* (NVIDIA, 2007), in the form
+/// and order that C. González gave them (*Modelo de estimación de rendimiento para arquitecturas paralelas
+/// heterogéneas*, Universidad Politécnica de Valencia, 2012, chapter 6), who measured the final two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
     /// First stage: neighbours are added, then neighbours of those, by threads that lie as far apart as the elements.
     ///
-    /// In each of the first five rounds every warp has threads that add and threads that do not: it issues both ways, and
-    /// all 16 warps stay busy to the end for ever fewer additions. The literature's version also divides, to know who adds;
-    /// here the compiler sees that the divisor is a power of two and masks.
+    /// In each of the first five rounds every warp has threads that add and threads that do not: it issues both ways,
+    /// and all 16 warps stay busy to the end for ever fewer additions. The literature's version also divides, to know
+    /// who adds; here the compiler sees that the divisor is a power of two and masks.
     Divergent,
     /// Second stage: the same additions, by the first threads.
     ///
@@ -68,26 +69,26 @@ pub enum Variant {
     Strided,
     /// Third stage: the first half of the elements is added to the second, by the first threads.
     ///
-    /// Neighbours take neighbours: no conflicts, and no more divergence than in [`Variant::Strided`]. What remains is that
-    /// half of the threads do nothing but load one element.
+    /// Neighbours take neighbours: no conflicts, and no more divergence than in [`Variant::Strided`]. What remains is
+    /// that half of the threads do nothing but load one element.
     Sequential,
     /// Fourth stage: each thread adds two elements on its way to shared memory.
     ///
-    /// The idle half is gone, and with it half of the blocks, each with its tree and its barriers; two loads a thread are
-    /// in flight.
+    /// The idle half is gone, and with it half of the blocks, each with its tree and its barriers; two loads a thread
+    /// are in flight.
     FirstAdd,
     /// Fifth stage: [`Variant::Sequential`], with the last six rounds unrolled for one warp.
     ///
-    /// The other 15 warps leave six barriers and six branches earlier. The warp itself saves loop and conditions, and its 32
-    /// lanes all add in every round, to no purpose beyond the first few: more bytes asked of shared memory, at the same
-    /// number of passes.
+    /// The other 15 warps leave six barriers and six branches earlier. The warp itself saves loop and conditions, and
+    /// its 32 lanes all add in every round, to no purpose beyond the first few: more bytes asked of shared memory, at
+    /// the same number of passes.
     LastWarp,
     /// Sixth stage: [`Variant::FirstAdd`] with the last six rounds unrolled for one warp.
     FirstAddLastWarp,
     /// Between the sixth stage and the seventh: [`Variant::FirstAdd`] with all rounds unrolled.
     ///
-    /// The block's size is a constant, so nothing of a loop is left. What it saves beside [`Variant::FirstAddLastWarp`] are
-    /// three rounds' counters: little.
+    /// The block's size is a constant, so nothing of a loop is left. What it saves beside
+    /// [`Variant::FirstAddLastWarp`] are three rounds' counters: little.
     Unrolled,
     /// Seventh stage: at most [`SEVERAL_BLOCKS`] blocks walk over the array, a pair a thread at a time; then
     /// [`Variant::Unrolled`]'s tree.
@@ -97,9 +98,9 @@ pub enum Variant {
     Several,
     /// The final algorithm on global memory: one block, whose threads keep their running sums in global memory.
     ///
-    /// Two loads and a store for every element, and the store's place is loaded again a moment later: each round waits for
-    /// the cache. And one block is one multiprocessor: the others idle. (The original adds to the first elements of its
-    /// input; this one has memory of its own, and leaves the input.)
+    /// Two loads and a store for every element, and the store's place is loaded again a moment later: each round
+    /// waits for the cache. And one block is one multiprocessor: the others idle. (The original adds to the first
+    /// elements of its input; this one has memory of its own, and leaves the input.)
     FinalGlobal,
     /// The final algorithm on shared memory: the same, with the running sums in shared memory.
     ///
@@ -205,8 +206,9 @@ impl core::fmt::Display for Variant {
     }
 }
 
-/// Writes the sum of `input` to `output[0]`, on `stream`, as `variant` does it: slower than [`sum_into`](crate::sum_into) and
-/// in another order. The sum of nothing is 0. On the CPU all variants are the same plain loop.
+/// Writes the sum of `input` to `output[0]`, on `stream`, as `variant` does it: slower than
+/// [`sum_into`](crate::sum_into) and in another order. The sum of nothing is 0. On the CPU all variants are the same
+/// plain loop.
 ///
 /// `scratch` has at least [`Variant::scratch_len`] elements of any content. Neither allocates nor waits.
 ///

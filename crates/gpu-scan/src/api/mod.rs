@@ -14,11 +14,11 @@ use crate::plan::Plan;
 use crate::reference;
 use crate::scratch::Scratch;
 
-/// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the functions named
-/// after the operators call.
+/// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the
+/// functions named after the operators call.
 ///
-/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch memory,
-/// and waits before freeing it. [`scan_into`] does neither.
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch
+/// memory, and waits before freeing it. [`scan_into`] does neither.
 ///
 /// # Errors
 /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
@@ -45,13 +45,14 @@ pub fn scan<'a, S: Instance>(
 
 /// Writes the scan of an array with the operator `S` to `output`, on `stream`.
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the
-/// stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have to be
-/// ordered by events.
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
+/// have to be ordered by events.
 ///
 /// # Errors
 /// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is written then.
+/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is
+/// written then.
 ///
 /// ```
 /// use gpu_scan::{Options, Scratch, kernels::WideSum, scan_into};

@@ -13,8 +13,8 @@ macro_rules! form {
     ($(#[$doc:meta])* $name:ident, $into:ident, $options:ident: $bound:ident, $kind:ident => $output:ty) => {
         $(#[$doc])*
         ///
-        /// Computed where `input` lives, in an order that is a function of its length alone (see the
-        /// [crate documentation](crate)): every device gives the same bits. Allocates the result and scratch memory; the
+        /// Computed where `input` lives, in an order that is a function of its length alone (see the [crate
+        /// documentation](crate)): every device gives the same bits. Allocates the result and scratch memory; the
         /// form on a stream does not.
         ///
         /// # Errors
@@ -39,8 +39,8 @@ macro_rules! form {
 }
 
 form! {
-    /// At every place the sum of all elements up to it. Integers wrap in their type: [`inclusive_wide_sum`] does not. NaN
-    /// and infinities stay.
+    /// At every place the sum of all elements up to it. Integers wrap in their type: [`inclusive_wide_sum`] does not.
+    /// NaN and infinities stay.
     ///
     /// ```
     /// // On the host …

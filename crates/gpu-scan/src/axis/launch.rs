@@ -23,8 +23,9 @@ pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element>
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `input` must have the elements of `lines` and `output` room for as many, which nothing else writes;
-    /// `words` must be the `capacity` words of scratch memory that [`kernels::columns`] asks for. There is an element.
+    /// Until the kernel has ended, `input` must have the elements of `lines` and `output` room for as many, which
+    /// nothing else writes; `words` must be the `capacity` words of scratch memory that [`kernels::columns`] asks
+    /// for. There is an element.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch(
         stream: &Stream,
@@ -43,9 +44,10 @@ pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element>
 /// [`scan_axis`](crate::scan_axis), which takes rows, along the last axis, as segments
 /// ([`segmented_instance!`](crate::segmented_instance)).
 ///
-/// `unsafe` is your promise that the kernel is [`kernels::columns::columns`](crate::kernels::columns::columns) of this very operator, with the
-/// parameters below in this order, the three of [`kernels::columns::Lines`](crate::kernels::columns::Lines) among them, that it is not
-/// `programmatic`, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`kernels::columns::columns`](crate::kernels::columns::columns) of
+/// this very operator, with the parameters below in this order, the three of
+/// [`kernels::columns::Lines`](crate::kernels::columns::Lines) among them, that it is not `programmatic`, and that
+/// gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_scan::kernels::columns::{Lines, WARPS, columns};
@@ -128,7 +130,8 @@ macro_rules! columns_instance {
                 capacity: u64,
             ) -> ::core::result::Result<(), $crate::__private::Error> {
                 let $crate::kernels::columns::Lines { rows, inner, columns } = lines;
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
+                // kernel.
                 unsafe {
                     $kernel::launch(
                         stream, config, input, output, rows, inner, columns, initial, mode, words, capacity,
@@ -155,8 +158,8 @@ macro_rules! of_kernel {
                 capacity: u64,
             ) -> Result<(), gpu_core::Error> {
                 let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits,
-                // flipped if it flips some, mean the same to it.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
+                // bits, flipped if it flips some, mean the same to it.
                 unsafe {
                     kernels::$name::launch(
                         stream, config, input, output, rows, inner, columns, initial, mode, words, capacity $(, $flip)?
@@ -188,7 +191,8 @@ macro_rules! instances {
 }
 column_scan_instances!(instances);
 
-/// Enqueues a scan along columns. Everything has been checked: same device, same lengths, enough scratch; there is an element.
+/// Enqueues a scan along columns. Everything has been checked: same device, same lengths, enough scratch; there is an
+/// element.
 pub(super) fn scan<S: AlongColumns>(
     stream: &Stream,
     input: View<'_, S::Item>,
@@ -224,9 +228,9 @@ fn enqueue<S: AlongColumns>(
     let words = scratch.words.view_mut().as_global_mut();
     let capacity = scratch.words.len() as u64;
     let (config, mode, initial) = (launch_config::<S>(lines), options.mode(), options.initial::<S>());
-    // SAFETY: the kernel reads the elements of the input, writes as many of the output and uses the scratch memory, which has room for
-    // the columns' words, was zero when it was made or is again (`prepare`), and is used on this stream only. Buffers are freed only
-    // after the work enqueued before.
+    // SAFETY: the kernel reads the elements of the input, writes as many of the output and uses the scratch memory,
+    // which has room for the columns' words, was zero when it was made or is again (`prepare`), and is used on this
+    // stream only. Buffers are freed only after the work enqueued before.
     unsafe { S::launch(stream, config, input, output, lines, initial, mode, words, capacity) }?;
     scratch.dirty = false;
     Ok(())

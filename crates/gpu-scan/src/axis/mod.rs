@@ -15,16 +15,16 @@ use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segments_into};
 
-/// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a buffer of its own: along
-/// the last axis of a matrix its rows, along the first its columns.
+/// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a
+/// buffer of its own: along the last axis of a matrix its rows, along the first its columns.
 ///
-/// Every line starts with the options' initial value. The same bits on every device; rows are combined as segments of one length are
-/// ([`Segments::of_length`]), columns as `gpu_scan_kernels::columns` says. Allocates the result and scratch memory; [`scan_axis_into`]
-/// does not.
+/// Every line starts with the options' initial value. The same bits on every device; rows are combined as segments of
+/// one length are ([`Segments::of_length`]), columns as `gpu_scan_kernels::columns` says. Allocates the result and
+/// scratch memory; [`scan_axis_into`] does not.
 ///
 /// # Errors
-/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it
-/// failed.
+/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not
+/// suffice, or where it failed.
 ///
 /// ```
 /// use gpu_scan::{Options, kernels::Sum, scan_axis};
@@ -37,7 +37,8 @@ use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segment
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
 ///
-/// In a wider type, so that nothing wraps: a summed-area table is such a scan along rows, then a [`Sum`](crate::kernels::Sum) along columns.
+/// In a wider type, so that nothing wraps: a summed-area table is such a scan along rows, then a
+/// [`Sum`](crate::kernels::Sum) along columns.
 ///
 /// ```
 /// use gpu_scan::{Options, kernels::{Sum, WideSum}, scan_axis};
@@ -63,13 +64,15 @@ pub fn scan_axis<'a, S: Segmented + AlongColumns>(
     Ok(output)
 }
 
-/// Writes the scan of each line along `axis` of a row-major array with the operator `S` to `output`, on `stream`; see [`scan_axis`].
+/// Writes the scan of each line along `axis` of a row-major array with the operator `S` to `output`, on `stream`; see
+/// [`scan_axis`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see [`scan_into`](crate::scan_into). The scratch
-/// memory is that of [`Scratch::for_axis`].
+/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// [`scan_into`](crate::scan_into). The scratch memory is that of [`Scratch::for_axis`].
 ///
 /// # Errors
-/// Those of [`scan_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is written then.
+/// Those of [`scan_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
+/// Nothing is written then.
 pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
     stream: &Stream,
     input: impl Into<View<'a, S::Item>>,
@@ -103,8 +106,8 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
     launch::scan::<S>(stream, input, lines, &options, output, scratch)
 }
 
-/// Replaces each line along `axis` of a row-major array by its scan with the operator `S`, whose results have the elements' type, on `stream`;
-/// see [`scan_axis_into`]. On the CPU the data are copied first.
+/// Replaces each line along `axis` of a row-major array by its scan with the operator `S`, whose results have the
+/// elements' type, on `stream`; see [`scan_axis_into`]. On the CPU the data are copied first.
 ///
 /// # Errors
 /// Those of [`scan_axis_into`]; `data` is as it was then.

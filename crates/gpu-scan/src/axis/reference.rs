@@ -1,4 +1,5 @@
-//! The CPU's scans along columns, in the kernel's order: cores take columns side by side, vector instructions neighbours.
+//! The CPU's scans along columns, in the kernel's order: cores take columns side by side, vector instructions
+//! neighbours.
 
 use gpu_scan_kernels::Scan;
 use gpu_scan_kernels::columns::Shape;

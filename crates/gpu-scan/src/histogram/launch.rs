@@ -19,8 +19,8 @@ pub trait Launch: Element {
     const FLIP: u32;
 
     /// # Safety
-    /// Until the kernel has ended, `samples` must have `len` elements, which nothing writes, and `counts` `bins` counts, of 64 bits if
-    /// `wide` is 1, which nothing else reads or writes. `config` must be that of this module.
+    /// Until the kernel has ended, `samples` must have `len` elements, which nothing writes, and `counts` `bins`
+    /// counts, of 64 bits if `wide` is 1, which nothing else reads or writes. `config` must be that of this module.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_even(
         stream: &Stream,
@@ -118,7 +118,8 @@ pub(super) fn even<T: HistogramSample, C: HistogramCount>(
     stream.memset(counts.reborrow(), 0)?;
     let (len, bins, wide) = (samples.len(), counts.len() as u32, u32::from(C::WIDE));
     let (samples, counts) = (samples.as_global(), counts.as_global_mut().cast());
-    // SAFETY: the kernel reads `len` samples and writes the counts, which the views borrow, of the width that it is told.
+    // SAFETY: the kernel reads `len` samples and writes the counts, which the views borrow, of the width that it is
+    // told.
     unsafe { T::launch_even(stream, config::<T>(len, bins), samples, len as u64, even, bins, counts, wide) }?;
     Ok(())
 }

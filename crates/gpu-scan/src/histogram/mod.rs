@@ -15,13 +15,15 @@ const NAME: &str = "histogram";
 /// The most bins: they are counted in 32 bits.
 const MOST_BINS: usize = u32::MAX as usize - 1;
 
-/// How many samples fall into each of `bins` bins of the same width from `lower` to `upper`, computed where the samples live.
+/// How many samples fall into each of `bins` bins of the same width from `lower` to `upper`, computed where the
+/// samples live.
 ///
-/// Samples below `lower`, from `upper` on, and NaNs are left out. Bin `i` of whole numbers holds those with
-/// `⌊(x - lower)·bins / (upper - lower)⌋ = i`, exactly; that of floats those with `min(⌊(x - lower)·s⌋, bins - 1) = i`, where
-/// `s` is `bins / (upper - lower)` and every operation is rounded in the samples' type.
+/// Samples below `lower`, from `upper` on, and NaNs are left out. Bin `i` of whole numbers holds those with `⌊(x -
+/// lower)·bins / (upper - lower)⌋ = i`, exactly; that of floats those with `min(⌊(x - lower)·s⌋, bins - 1) = i`,
+/// where `s` is `bins / (upper - lower)` and every operation is rounded in the samples' type.
 ///
-/// Counts are `u32`, which wrap, or `u64`. The work is enqueued on the device's default stream; reading the buffer waits for it.
+/// Counts are `u32`, which wrap, or `u64`. The work is enqueued on the device's default stream; reading the buffer
+/// waits for it.
 ///
 /// # Errors
 /// [`Error::Bounds`] where `upper` is not larger than `lower`, where it is so by something infinite or by so little
@@ -48,11 +50,12 @@ pub fn histogram_even<'a, T: HistogramSample, C: HistogramCount>(
     Ok(counts)
 }
 
-/// Writes to `counts` how many samples fall into each of as many bins of the same width from `lower` to `upper`, on `stream`; see
-/// [`histogram_even`].
+/// Writes to `counts` how many samples fall into each of as many bins of the same width from `lower` to `upper`, on
+/// `stream`; see [`histogram_even`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is
-/// done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have to be ordered by events.
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
+/// have to be ordered by events.
 ///
 /// # Errors
 /// As [`histogram_even`]. Nothing is written then, but where a launch failed.
@@ -88,15 +91,15 @@ pub fn histogram_even_into<'a, 'b, T: HistogramSample, C: HistogramCount>(
     launch::even(stream, samples, even, counts)
 }
 
-/// How many samples fall between each two neighbours of `edges`, computed where the samples live: bin `i` holds those from `edges[i]` on
-/// and below `edges[i + 1]`. Samples outside of all, and NaNs, are left out.
+/// How many samples fall between each two neighbours of `edges`, computed where the samples live: bin `i` holds those
+/// from `edges[i]` on and below `edges[i + 1]`. Samples outside of all, and NaNs, are left out.
 ///
-/// The edges are copied to the device, and memory for them is freed before this returns, so it waits. [`histogram_between_into`] does
-/// not. Otherwise as [`histogram_even`].
+/// The edges are copied to the device, and memory for them is freed before this returns, so it waits.
+/// [`histogram_between_into`] does not. Otherwise as [`histogram_even`].
 ///
 /// # Errors
-/// [`Error::Bins`] for fewer than two edges; [`Error::Edges`] where one is less than the one before, or not a number; [`Error::Device`]
-/// where the device's memory does not suffice, or where it failed.
+/// [`Error::Bins`] for fewer than two edges; [`Error::Edges`] where one is less than the one before, or not a number;
+/// [`Error::Device`] where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
@@ -125,15 +128,16 @@ pub fn histogram_between<'a, T: HistogramSample, C: HistogramCount>(
     Ok(counts)
 }
 
-/// Writes to `counts` how many samples fall between each two neighbours of `edges`, which are on the device, on `stream`; see
-/// [`histogram_between`]. As [`histogram_even_into`] otherwise.
+/// Writes to `counts` how many samples fall between each two neighbours of `edges`, which are on the device, on
+/// `stream`; see [`histogram_between`]. As [`histogram_even_into`] otherwise.
 ///
-/// Edges that decrease somewhere, or are no numbers, cannot be seen from here: which bins samples near them are counted in is then left
-/// open.
+/// Edges that decrease somewhere, or are no numbers, cannot be seen from here: which bins samples near them are
+/// counted in is then left open.
 ///
 /// # Errors
-/// [`Error::Bins`]; [`Error::OutputLength`] where there is not one count less than edges; [`Error::Device`] where the memory is on another
-/// device than the stream or where a launch failed. Nothing is written then, but where a launch failed.
+/// [`Error::Bins`]; [`Error::OutputLength`] where there is not one count less than edges; [`Error::Device`] where the
+/// memory is on another device than the stream or where a launch failed. Nothing is written then, but where a launch
+/// failed.
 pub fn histogram_between_into<'a, 'b, 'c, T: HistogramSample, C: HistogramCount>(
     stream: &Stream,
     samples: impl Into<View<'a, T>>,

@@ -6,8 +6,8 @@ use super::launch::Launch;
 
 /// A type of samples: `i8` to `i32`, `u8` to `u32`, `f32`, `f64`.
 pub trait HistogramSample: Launch {
-    /// What the bounds of bins are given as: `i64` for whole numbers, of which there can be one more than the largest; the type itself for
-    /// floats.
+    /// What the bounds of bins are given as: `i64` for whole numbers, of which there can be one more than the
+    /// largest; the type itself for floats.
     type Bound: Copy;
     /// For messages.
     #[doc(hidden)]

@@ -1,11 +1,13 @@
-//! The walk of all cores through an array: each takes the next chunk of tiles, finds their totals, waits for what comes before the chunk,
-//! hands on what comes before the next, and writes its results while others read.
+//! The walk of all cores through an array: each takes the next chunk of tiles, finds their totals, waits for what
+//! comes before the chunk, hands on what comes before the next, and writes its results while others read.
 //!
-//! So no core waits for all others, and while one computes another has the memory. (2^26 `f32` on two cores of an AMD EPYC, family 26, with 1 MiB
-//! of second-level cache each: 13.9 to 14.3 ms, a parallel copy 10.6 to 10.9; on 16 cores of a machine with an H200 5.36 and 4.21. In batches of
-//! 2 MiB a core, with barriers between totals and results, it took a sixth longer, of 512 KiB two thirds: a barrier took some 25 µs.)
+//! So no core waits for all others, and while one computes another has the memory. (2^26 `f32` on two cores of an AMD
+//! EPYC, family 26, with 1 MiB of second-level cache each: 13.9 to 14.3 ms, a parallel copy 10.6 to 10.9; on 16 cores
+//! of a machine with an H200 5.36 and 4.21. In batches of 2 MiB a core, with barriers between totals and results, it
+//! took a sixth longer, of 512 KiB two thirds: a barrier took some 25 µs.)
 //!
-//! Results that are more than caches hold go past them: then nobody reads memory only to write it (a tenth of the time).
+//! Results that are more than caches hold go past them: then nobody reads memory only to write it (a tenth of the
+//! time).
 
 use core::marker::PhantomData;
 use std::sync::Mutex;
@@ -113,7 +115,8 @@ pub(super) fn in_chunks<S: Scan, P: Part<S>, const V: usize>(
     }
 }
 
-/// Writes the results of `tiles`: of each its first element among the rows', what comes before it and that with it, and its lanes.
+/// Writes the results of `tiles`: of each its first element among the rows', what comes before it and that with it,
+/// and its lanes.
 fn forwards<'a, S: Scan, P: Rows<S>, const V: usize>(
     rows: &mut P,
     tiles: impl Iterator<Item = (usize, &'a [S::Register], &'a [S::Register])>,
@@ -136,7 +139,8 @@ struct Chunks<S, P> {
 }
 
 impl<S: Scan, P: Part<S>> Chunks<S, P> {
-    /// The next chunk and its number, if there is one. Tiles are cut from the array's start; a reverse scan takes the last ones first.
+    /// The next chunk and its number, if there is one. Tiles are cut from the array's start; a reverse scan takes the
+    /// last ones first.
     fn take(&mut self) -> Option<(usize, P)> {
         let rest = self.rest.take().filter(|rest| rest.len() > 0)?;
         let chunk;
@@ -166,7 +170,8 @@ impl Turn {
         let _ = self.0.compare_exchange(number, number + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Whether it became the turn of the chunk `number`. It was taken after all before it, whose workers run, and wait for nobody else.
+    /// Whether it became the turn of the chunk `number`. It was taken after all before it, whose workers run, and
+    /// wait for nobody else.
     fn wait_for(&self, number: usize) -> bool {
         let mut rounds = 0u32;
         loop {

@@ -9,7 +9,8 @@ use super::LANES;
 pub(super) trait Rows<S: Scan> {
     fn items(&self) -> &[S::Item];
 
-    /// Puts the results that `give` writes where the row is whose first element is number `start`; elements that are not there have none.
+    /// Puts the results that `give` writes where the row is whose first element is number `start`; elements that are
+    /// not there have none.
     fn put<const V: usize>(&mut self, start: usize, give: impl FnOnce(&mut [[S::Output; V]; LANES]));
 
     /// Asks for the memory of `len` bytes of results, `ahead` bytes behind the first, where that helps.

@@ -1,9 +1,9 @@
 //! What a core does with a tile: first it finds the tile's total, and when it knows what comes before, the results.
 //!
-//! Lanes of vector instructions are neighbours in memory, of which few operations take two of the same vector. So the scan over the lanes
-//! of a row goes through memory, a step at a time for all rows of the tile: what a step reads was written long before, and a vector that
-//! begins within another one costs no more than any. (Row by row, each step waits until the one before has left the processor's store queue:
-//! 1.4 times as long for sums of `f32`.)
+//! Lanes of vector instructions are neighbours in memory, of which few operations take two of the same vector. So the
+//! scan over the lanes of a row goes through memory, a step at a time for all rows of the tile: what a step reads was
+//! written long before, and a vector that begins within another one costs no more than any. (Row by row, each step
+//! waits until the one before has left the processor's store queue: 1.4 times as long for sums of `f32`.)
 
 use gpu_core::vectors::{self, Work};
 use gpu_scan_kernels::{Scan, Shape};
@@ -12,8 +12,8 @@ use super::part::Rows;
 use super::{LANES, identity};
 use crate::options::Options;
 
-/// Bytes from the results that are written to those whose memory is asked for; items are asked for a tile ahead. (With 2 to 16 KiB it took
-/// within 5 % as long.)
+/// Bytes from the results that are written to those whose memory is asked for; items are asked for a tile ahead.
+/// (With 2 to 16 KiB it took within 5 % as long.)
 const RESULTS_AHEAD: usize = 2048;
 
 /// The farthest that a step of the scan over lanes reaches.
@@ -142,8 +142,8 @@ impl<S: Scan, P: Rows<S>, const V: usize> Work for Write<'_, S, P, V> {
             });
             let ends: &[S::Register; LANES + 1] =
                 room.ends[number * LANES..].first_chunk().expect("each row has its ends");
-            // Where results go is known in two of the calls, or the compiler would add element by element (a third more time). Not for
-            // vectors of two, of which those of wider sums would take a third more time than so.
+            // Where results go is known in two of the calls, or the compiler would add element by element (a third
+            // more time). Not for vectors of two, of which those of wider sums would take a third more time than so.
             let sums = match (V, options.exclusive) {
                 (2, exclusive) => results::<S, V>(exclusive as usize, ends, &vectors),
                 (_, true) => results::<S, V>(1, ends, &vectors),
@@ -194,8 +194,9 @@ fn find_ends<S: Scan>(
     room.ends[lanes.len()] = with;
 }
 
-/// The results of a row, in the vectors' places so that the loops are over lanes: those of all elements of a vector but its last, `own` places
-/// further (1 for an exclusive scan), and in the place that is left those before the vectors or at their ends, from `ends`.
+/// The results of a row, in the vectors' places so that the loops are over lanes: those of all elements of a vector
+/// but its last, `own` places further (1 for an exclusive scan), and in the place that is left those before the
+/// vectors or at their ends, from `ends`.
 #[inline(always)]
 fn results<S: Scan, const V: usize>(
     own: usize,

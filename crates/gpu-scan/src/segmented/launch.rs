@@ -24,8 +24,8 @@ pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
     /// Those of the launch.
     ///
     /// # Safety
-    /// As for [`Instance::launch`](crate::Instance::launch), with the plan and the scratch memory of scans of segments; `starts` must have
-    /// what its kind asks for.
+    /// As for [`Instance::launch`](crate::Instance::launch), with the plan and the scratch memory of scans of
+    /// segments; `starts` must have what its kind asks for.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch(
         stream: &Stream,
@@ -44,9 +44,10 @@ pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
 /// Makes a scan of yours one of segments ([`Segmented`]), given the kernel that you made of it: for
 /// [`scan_segments`](crate::scan_segments) and, along the last axis, [`scan_axis`](crate::scan_axis).
 ///
-/// `unsafe` is your promise that the kernel is [`kernels::segmented::segments`](crate::kernels::segmented::segments) of this very operator,
-/// with the parameters below in this order, the three of [`kernels::segmented::Starts`](crate::kernels::segmented::Starts) among them, that
-/// it is not `programmatic`, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`kernels::segmented::segments`](crate::kernels::segmented::segments)
+/// of this very operator, with the parameters below in this order, the three of
+/// [`kernels::segmented::Starts`](crate::kernels::segmented::Starts) among them, that it is not `programmatic`, and
+/// that gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_scan::kernels::WARPS;
@@ -122,7 +123,8 @@ macro_rules! segmented_instance {
                 capacity: u64,
             ) -> ::core::result::Result<(), $crate::__private::Error> {
                 let $crate::kernels::segmented::Starts { kind, array, count } = starts;
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
+                // kernel.
                 unsafe {
                     $kernel::launch(
                         stream, config, input, output, len, kind, array, count, initial, mode, words,
@@ -152,8 +154,8 @@ macro_rules! of_kernel {
             ) -> Result<(), gpu_core::Error> {
                 let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
                 let Starts { kind, array, count } = starts;
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's bits,
-                // flipped if it flips some, mean the same to it.
+                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
+                // bits, flipped if it flips some, mean the same to it.
                 unsafe {
                     kernels::$name::launch(
                         stream, config, input, output, len, kind, array, count, initial, mode, words, capacity $(, $flip)?
@@ -188,7 +190,8 @@ macro_rules! instances {
 }
 segmented_scan_instances!(instances);
 
-/// Enqueues a scan of segments. Everything has been checked: same device, same lengths, enough scratch; there is an element.
+/// Enqueues a scan of segments. Everything has been checked: same device, same lengths, enough scratch; there is an
+/// element.
 pub(super) fn scan<S: Segmented>(
     stream: &Stream,
     input: View<'_, S::Item>,
@@ -232,9 +235,10 @@ fn enqueue<S: Segmented>(
         LaunchConfig::linear(plan.blocks, plan.shape.threads()).shared(kernels::shared_bytes(plan.shape));
     let starts = segments.starts(input.cast(), len);
     let (mode, initial) = (options.mode(), options.initial::<S>());
-    // SAFETY: the kernel reads `len` elements of the input and what the segments borrow, as many as they were checked for, writes
-    // `len` elements of the output and uses the scratch memory, which has room for the plan's words, was zero when it was made or is
-    // again (`prepare`), and is used on this stream only. Buffers are freed only after the work enqueued before.
+    // SAFETY: the kernel reads `len` elements of the input and what the segments borrow, as many as they were checked
+    // for, writes `len` elements of the output and uses the scratch memory, which has room for the plan's words, was
+    // zero when it was made or is again (`prepare`), and is used on this stream only. Buffers are freed only after
+    // the work enqueued before.
     unsafe { S::launch(stream, config, input, output, len as u64, starts, initial, mode, words, capacity) }?;
     scratch.dirty = false;
     Ok(())

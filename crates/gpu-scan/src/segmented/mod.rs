@@ -17,13 +17,13 @@ use crate::scratch::Scratch;
 
 /// The scan of each segment of an array with the operator `S`, computed where `input` lives, in a buffer of its own.
 ///
-/// Every segment starts anew, with the options' initial value. The results are the same bits on every device; they depend on
-/// where in the array a segment lies, as that decides upon the order of combination (see the [crate documentation](crate)). Allocates the
-/// result and scratch memory; [`scan_segments_into`] does not.
+/// Every segment starts anew, with the options' initial value. The results are the same bits on every device; they
+/// depend on where in the array a segment lies, as that decides upon the order of combination (see the [crate
+/// documentation](crate)). Allocates the result and scratch memory; [`scan_segments_into`] does not.
 ///
 /// # Errors
-/// [`Error::InputLengths`], [`Error::BeyondEnd`], [`Error::TooLong`]; [`Error::Device`] where array and segments are on different
-/// devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::InputLengths`], [`Error::BeyondEnd`], [`Error::TooLong`]; [`Error::Device`] where array and segments are
+/// on different devices, where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_scan::{Options, Segments, kernels::Sum, scan_segments};
@@ -59,12 +59,12 @@ pub fn scan_segments<'a, S: Segmented>(
 
 /// Writes the scan of each segment of an array with the operator `S` to `output`, on `stream`; see [`scan_segments`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see [`scan_into`](crate::scan_into). The scratch
-/// memory is that of [`Scratch::for_segments`].
+/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// [`scan_into`](crate::scan_into). The scratch memory is that of [`Scratch::for_segments`].
 ///
 /// # Errors
-/// Those of [`scan_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]. Nothing is
-/// written then.
+/// Those of [`scan_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
+/// Nothing is written then.
 ///
 /// ```
 /// use gpu_scan::{Options, Scratch, Segments, kernels::Max, scan_segments_into};
@@ -104,8 +104,8 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
     launch::scan::<S>(stream, input, segments, &options, output, plan, scratch)
 }
 
-/// Replaces each segment of `data` by its scan with the operator `S`, whose results have the elements' type, on `stream`; see
-/// [`scan_segments_into`]. On the CPU the data are copied first.
+/// Replaces each segment of `data` by its scan with the operator `S`, whose results have the elements' type, on
+/// `stream`; see [`scan_segments_into`]. On the CPU the data are copied first.
 ///
 /// # Errors
 /// Those of [`scan_segments_into`]; `data` is as it was then.

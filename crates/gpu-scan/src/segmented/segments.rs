@@ -8,8 +8,8 @@ use gpu_std::memory::Global;
 
 use crate::error::Error;
 
-/// Consecutive segments of an array, each of which is scanned on its own. The first starts with the first element, whatever is said
-/// here; the last ends with the array.
+/// Consecutive segments of an array, each of which is scanned on its own. The first starts with the first element,
+/// whatever is said here; the last ends with the array.
 ///
 /// ```
 /// use gpu_scan::{Offsets, Options, Segments, kernels::Sum, scan_segments};
@@ -75,8 +75,8 @@ impl<'a> Segments<'a> {
         Self(Kind::Offsets(offsets))
     }
 
-    /// A segment starts at each element whose key differs, in its bits, from that of the element before. Keys have 1 to 8 bytes: others do
-    /// not compile.
+    /// A segment starts at each element whose key differs, in its bits, from that of the element before. Keys have 1
+    /// to 8 bytes: others do not compile.
     pub fn by_key<K: Element>(keys: impl Into<View<'a, K>>) -> Self {
         const { assert!(size_of::<K>() <= 8, "keys have 8 bytes at most") };
         let keys = keys.into();
@@ -179,8 +179,8 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// Those in `offsets`, copied to `device`. Two that are the same are an empty segment. The last one may be where the array ends, as the
-    /// rows of a sparse matrix have it, or less: then a segment starts there too.
+    /// Those in `offsets`, copied to `device`. Two that are the same are an empty segment. The last one may be where
+    /// the array ends, as the rows of a sparse matrix have it, or less: then a segment starts there too.
     ///
     /// # Errors
     /// [`Error::NoOffsets`], [`Error::Decreasing`]; [`Error::Device`] where the device's memory does not suffice.

@@ -19,9 +19,10 @@ pub trait PredicateInstance: Predicate<Item: Element> {
     /// Those of the launch.
     ///
     /// # Safety
-    /// Until the kernel has ended, `items` must have `len` elements, which nothing writes, `selected` and, where `partition` is 1,
-    /// `rejected` room for as many, `count` for one, all apart, which nothing else reads or writes; `words` must be the scratch memory
-    /// that [`kernels::select`] asks for. `config` must be that of the plan for `len`, which is not zero.
+    /// Until the kernel has ended, `items` must have `len` elements, which nothing writes, `selected` and, where
+    /// `partition` is 1, `rejected` room for as many, `count` for one, all apart, which nothing else reads or writes;
+    /// `words` must be the scratch memory that [`kernels::select`] asks for. `config` must be that of the plan for
+    /// `len`, which is not zero.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch(
         stream: &Stream,
@@ -38,8 +39,8 @@ pub trait PredicateInstance: Predicate<Item: Element> {
 
 /// Makes a predicate of yours a [`PredicateInstance`], given the kernel that you made of it.
 ///
-/// `unsafe` is your promise that the kernel is [`select_if`](crate::kernels::select::select_if) of this very predicate, with the
-/// parameters below in this order, and that gpu-builder compiled it.
+/// `unsafe` is your promise that the kernel is [`select_if`](crate::kernels::select::select_if) of this very
+/// predicate, with the parameters below in this order, and that gpu-builder compiled it.
 ///
 /// ```
 /// use gpu_scan::kernels::select::{Predicate, WARPS, select_if};
@@ -106,7 +107,8 @@ macro_rules! predicate {
                 count: $crate::__private::GlobalMut<u64>,
                 words: $crate::__private::GlobalMut<u64>,
             ) -> ::core::result::Result<(), $crate::__private::Error> {
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
+                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
+                // kernel.
                 unsafe {
                     $kernel::launch(stream, config, items, len, selected, rejected, partition, count, words)
                 }
@@ -193,8 +195,8 @@ impl<T: Element> LaunchRule<T> for Unlike {
     }
 }
 
-/// Enqueues the run-length encoding of at least one item: where runs start, then what they are. Everything has been checked, as for
-/// [`select`].
+/// Enqueues the run-length encoding of at least one item: where runs start, then what they are. Everything has been
+/// checked, as for [`select`].
 pub(super) fn encode<T: Element>(
     stream: &Stream,
     items: View<'_, T>,
@@ -223,9 +225,9 @@ pub(super) fn encode<T: Element>(
             }
         };
     }
-    // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively, and use scratch
-    // memory of the plan's size that was just cleared, on this stream only; the second reads what the first has written. Buffers are
-    // freed only after the work enqueued before.
+    // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively,
+    // and use scratch memory of the plan's size that was just cleared, on this stream only; the second reads what the
+    // first has written. Buffers are freed only after the work enqueued before.
     unsafe {
         both! {
             1 as u8: select_starts_b8, describe_runs_b8;
@@ -273,9 +275,9 @@ pub(super) fn select<T: Element, R: Rule<T>>(
         count: count.as_global_mut(),
         words: scratch.words.view_mut().as_global_mut(),
     };
-    // SAFETY: the kernel reads the items and what the rule borrows, writes outputs that have room for all items and are borrowed
-    // exclusively, and uses scratch memory of the plan's size that was just cleared, on this stream only. Buffers are freed only after
-    // the work enqueued before.
+    // SAFETY: the kernel reads the items and what the rule borrows, writes outputs that have room for all items and
+    // are borrowed exclusively, and uses scratch memory of the plan's size that was just cleared, on this stream
+    // only. Buffers are freed only after the work enqueued before.
     unsafe { rule.launch(stream, selection) }?;
     Ok(())
 }

@@ -22,12 +22,12 @@ pub type Partition<T> = (Buffer<T>, Buffer<T>);
 
 /// The items whose flag is not zero, in their order, computed where they live.
 ///
-/// Waits for how many there are, and allocates memory for all of them and scratch memory on the way. [`select_flagged_into`] does
-/// neither.
+/// Waits for how many there are, and allocates memory for all of them and scratch memory on the way.
+/// [`select_flagged_into`] does neither.
 ///
 /// # Errors
-/// [`Error::InputLengths`] where there are not as many flags as items; [`Error::TooLong`]; [`Error::Device`] where they are on different
-/// devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::InputLengths`] where there are not as many flags as items; [`Error::TooLong`]; [`Error::Device`] where
+/// they are on different devices, where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
@@ -43,16 +43,18 @@ pub fn select_flagged<'a, 'b, T: Element>(
     select(items.into(), ByFlags(flags.into()))
 }
 
-/// Writes the items whose flag is not zero, in their order, to the start of `selected`, and how many there are to `count`, on `stream`.
+/// Writes the items whose flag is not zero, in their order, to the start of `selected`, and how many there are to
+/// `count`, on `stream`.
 ///
-/// `selected` has room for all items, `count` for one number; what lies behind the selected items stays as it was. Neither allocates nor
-/// waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done, which the borrows
-/// ensure only up to the return: dropping a buffer waits, and other streams have to be ordered by events.
+/// `selected` has room for all items, `count` for one number; what lies behind the selected items stays as it was.
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
+/// have to be ordered by events.
 ///
 /// # Errors
-/// [`Error::InputLengths`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is written then, but where a
-/// launch failed.
+/// [`Error::InputLengths`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`],
+/// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where
+/// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```
 /// use gpu_scan::{SelectScratch, select_flagged_into};
@@ -95,8 +97,8 @@ pub fn partition_flagged<'a, 'b, T: Element>(
     partition(items.into(), ByFlags(flags.into()))
 }
 
-/// Writes the items whose flag is not zero to `selected` and the others to `rejected`, which have room for all items, on `stream`. As
-/// [`select_flagged_into`] otherwise.
+/// Writes the items whose flag is not zero to `selected` and the others to `rejected`, which have room for all items,
+/// on `stream`. As [`select_flagged_into`] otherwise.
 ///
 /// # Errors
 /// As [`select_flagged_into`].
@@ -113,7 +115,8 @@ pub fn partition_flagged_into<'a, 'b, 'c, 'd, 'e, T: Element>(
     select_into(stream, items.into(), flags, selected.into(), rejected, count.into(), scratch)
 }
 
-/// The items that a predicate of yours keeps, in their order: see [`predicate!`](crate::predicate). As [`select_flagged`] otherwise.
+/// The items that a predicate of yours keeps, in their order: see [`predicate!`](crate::predicate). As
+/// [`select_flagged`] otherwise.
 ///
 /// # Errors
 /// As [`select_flagged`].
@@ -138,7 +141,8 @@ pub fn select_if_into<'a, 'b, 'c, P: PredicateInstance>(
     select_into(stream, items.into(), rule, selected.into(), None, count.into(), scratch)
 }
 
-/// The items that a predicate of yours keeps and those that it does not, each in their order. As [`select_flagged`] otherwise.
+/// The items that a predicate of yours keeps and those that it does not, each in their order. As [`select_flagged`]
+/// otherwise.
 ///
 /// # Errors
 /// As [`select_flagged`].
@@ -165,7 +169,8 @@ pub fn partition_if_into<'a, 'b, 'c, 'd, P: PredicateInstance>(
     select_into(stream, items.into(), rule, selected.into(), rejected, count.into(), scratch)
 }
 
-/// The first item of each run of items with the same bits; after a sort, each item once. As [`select_flagged`] otherwise.
+/// The first item of each run of items with the same bits; after a sort, each item once. As [`select_flagged`]
+/// otherwise.
 ///
 /// By their bits, so that -0.0 and 0.0 are two, and a NaN is the same as itself.
 ///

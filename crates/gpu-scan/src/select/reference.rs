@@ -5,7 +5,8 @@ use rayon::prelude::*;
 /// Items that a core takes at once.
 const PART: usize = 1 << 16;
 
-/// Writes the items that are kept to `selected` and the others to `rejected`, each in their order; returns how many are kept.
+/// Writes the items that are kept to `selected` and the others to `rejected`, each in their order; returns how many
+/// are kept.
 ///
 /// Two passes: the parts' counts say where each part writes.
 pub(super) fn select<T: Copy + Send + Sync>(

@@ -35,8 +35,8 @@ pub struct RunsMut<'a, T: Element> {
 
 /// The run-length encoding of an array, computed where it lives. Items are equal that have the same bits.
 ///
-/// Waits for how many runs there are, and allocates memory for as many as there are items and scratch memory on the way.
-/// [`run_length_encode_into`] does neither.
+/// Waits for how many runs there are, and allocates memory for as many as there are items and scratch memory on the
+/// way. [`run_length_encode_into`] does neither.
 ///
 /// # Errors
 /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
@@ -76,8 +76,9 @@ pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Resul
 /// [`select_flagged_into`](crate::select_flagged_into) otherwise.
 ///
 /// # Errors
-/// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the
-/// memory is on another device than the stream or where a launch failed. Nothing is written then, but where a launch failed.
+/// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
+/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is
+/// written then, but where a launch failed.
 pub fn run_length_encode_into<'a, T: Element>(
     stream: &Stream,
     items: impl Into<View<'a, T>>,

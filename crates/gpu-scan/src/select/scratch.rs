@@ -8,8 +8,8 @@ use crate::error::Error;
 
 /// How many items the tiles keep, on their way from block to block.
 ///
-/// It belongs to the stream that it was made for: selections that share it must run one after the other. Every selection starts by
-/// clearing it.
+/// It belongs to the stream that it was made for: selections that share it must run one after the other. Every
+/// selection starts by clearing it.
 #[derive(Debug)]
 pub struct SelectScratch {
     pub(super) words: Buffer<u64>,
@@ -17,7 +17,8 @@ pub struct SelectScratch {
 }
 
 impl SelectScratch {
-    /// Scratch memory for selections from up to `len` items of type `T` on `stream`: about 17 bytes for each 2,000 or more of them.
+    /// Scratch memory for selections from up to `len` items of type `T` on `stream`: about 17 bytes for each 2,000 or
+    /// more of them.
     ///
     /// # Errors
     /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.

@@ -70,9 +70,10 @@ impl SortOptions {
         Self { descending: true, bits: None }
     }
 
-    /// By the bits `bits` of the keys' words alone, counted from the lowest: a pass over the keys for each 8 of them. A key's word is
-    /// the unsigned number that stands for it: the key itself if it is unsigned, with its highest bit flipped if it is signed, and for
-    /// floats with all bits flipped where the sign is set and the highest one where it is not.
+    /// By the bits `bits` of the keys' words alone, counted from the lowest: a pass over the keys for each 8 of them.
+    /// A key's word is the unsigned number that stands for it: the key itself if it is unsigned, with its highest bit
+    /// flipped if it is signed, and for floats with all bits flipped where the sign is set and the highest one where
+    /// it is not.
     #[must_use]
     pub const fn by_bits(self, bits: Range<u32>) -> Self {
         Self { bits: Some(bits), ..self }

@@ -34,8 +34,9 @@ pub struct Moved {
 #[doc(hidden)]
 pub trait Launch: Element {
     /// # Safety
-    /// Until the kernel has ended, `keys` must have `len` elements, which nothing writes; `starts` and `header` must be zero, have the
-    /// words that [`kernels::count`] writes, and be used by nothing else. `config` must be that of the plan.
+    /// Until the kernel has ended, `keys` must have `len` elements, which nothing writes; `starts` and `header` must
+    /// be zero, have the words that [`kernels::count`] writes, and be used by nothing else. `config` must be that of
+    /// the plan.
     #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
     unsafe fn launch_count(
         stream: &Stream,
@@ -50,9 +51,9 @@ pub trait Launch: Element {
     ) -> Result<(), gpu_core::Error>;
 
     /// # Safety
-    /// Until the kernel has ended, `input` and what `moved` reads must have `pass.len` elements, which nothing writes, `output` and what
-    /// `moved` writes room for as many, apart from those, which nothing else reads or writes; `words` must be what
-    /// [`kernels::sweep`] asks for. `config` and `pass` must be of the plan.
+    /// Until the kernel has ended, `input` and what `moved` reads must have `pass.len` elements, which nothing
+    /// writes, `output` and what `moved` writes room for as many, apart from those, which nothing else reads or
+    /// writes; `words` must be what [`kernels::sweep`] asks for. `config` and `pass` must be of the plan.
     unsafe fn launch_sweep(
         stream: &Stream,
         config: LaunchConfig,
@@ -168,8 +169,8 @@ pub(super) fn sort<K: SortKey, V: Element>(
     let moved_temporary = scratch.values.view_mut().as_global_mut();
     let index = scratch.index.view_mut().as_global_mut();
 
-    // SAFETY: the kernel reads `len` keys, and writes to words that were just cleared, of which there are enough, and which are used
-    // on this stream only. Buffers are freed only after the work enqueued before.
+    // SAFETY: the kernel reads `len` keys, and writes to words that were just cleared, of which there are enough, and
+    // which are used on this stream only. Buffers are freed only after the work enqueued before.
     unsafe {
         let config = plan.count(passes);
         let (first_bit, bits) = (sorting.first_bit, sorting.bits);
@@ -207,8 +208,8 @@ pub(super) fn sort<K: SortKey, V: Element>(
             let row = |number: usize| rows.offset(number as u64 % 2 * u64::from(plan.shape.digits()));
             let words =
                 Words { starts: row(number).as_global(), next_starts: row(number + 1), counts, header };
-            // SAFETY: input, output and temporary memory are apart, and each has room for `len` elements; the words are those that
-            // the launches before left.
+            // SAFETY: input, output and temporary memory are apart, and each has room for `len` elements; the words
+            // are those that the launches before left.
             unsafe { K::launch_sweep(stream, config, input, to, moved, pass, words)? };
         }
         (input, from) = (to.as_global(), moved_to.as_global());

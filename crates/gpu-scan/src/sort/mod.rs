@@ -22,15 +22,17 @@ const NAME: &str = "radix sort";
 
 /// The keys in order, computed where they live, in a buffer of its own.
 ///
-/// Stable, and in a total order: of floats that of IEEE 754 (2019, 5.10), in which -0 comes before +0, NaNs with a sign before all
-/// other numbers and NaNs without one behind them, NaNs by their payloads; bits are never changed. [`SortOptions`] gives the direction
-/// and, where wanted, the bits to sort by: a pass over the keys for each 8 of them.
+/// Stable, and in a total order: of floats that of IEEE 754 (2019, 5.10), in which -0 comes before +0, NaNs with a
+/// sign before all other numbers and NaNs without one behind them, NaNs by their payloads; bits are never changed.
+/// [`SortOptions`] gives the direction and, where wanted, the bits to sort by: a pass over the keys for each 8 of
+/// them.
 ///
-/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch memory, as much
-/// as the keys take, and waits before freeing it. [`sort_into`] does neither.
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch
+/// memory, as much as the keys take, and waits before freeing it. [`sort_into`] does neither.
 ///
 /// # Errors
-/// [`Error::Bits`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// [`Error::Bits`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it
+/// failed.
 ///
 /// ```
 /// use gpu_scan::{SortOptions, sort};
@@ -52,13 +54,14 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
 
 /// Writes the keys in order to `output`, on `stream`; see [`sort`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is
-/// done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have to be ordered by events.
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
+/// have to be ordered by events.
 ///
 /// # Errors
-/// [`Error::Bits`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is written then, but where
-/// a launch failed.
+/// [`Error::Bits`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`],
+/// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where
+/// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```
 /// use gpu_scan::{SortOptions, SortScratch, sort_into};
@@ -96,14 +99,15 @@ pub fn sort_into<'a, 'b, K: SortKey>(
     launch::sort::<K, u32>(stream, keys, output, Values::None, sorting, plan, scratch)
 }
 
-/// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of equal keys stay in
-/// their order.
+/// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of
+/// equal keys stay in their order.
 ///
-/// Values of 4 and 8 bytes move with their keys. In the place of others an index is sorted, and they are gathered by it at the end.
+/// Values of 4 and 8 bytes move with their keys. In the place of others an index is sorted, and they are gathered by
+/// it at the end.
 ///
 /// # Errors
-/// Those of [`sort`], [`Error::InputLengths`] where there are not as many values as keys. Where an index takes the place of the values
-/// there may be less than 2^32 of them: [`Error::TooLong`].
+/// Those of [`sort`], [`Error::InputLengths`] where there are not as many values as keys. Where an index takes the
+/// place of the values there may be less than 2^32 of them: [`Error::TooLong`].
 ///
 /// ```
 /// use gpu_scan::{SortOptions, sort_pairs};
@@ -131,8 +135,8 @@ pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
     Ok((keys_output, values_output))
 }
 
-/// Writes the keys in order to `keys_output` and the values in the order of their keys to `values_output`, on `stream`; see
-/// [`sort_pairs`]. As [`sort_into`] otherwise.
+/// Writes the keys in order to `keys_output` and the values in the order of their keys to `values_output`, on
+/// `stream`; see [`sort_pairs`]. As [`sort_into`] otherwise.
 ///
 /// # Errors
 /// Those of [`sort_into`] and of [`sort_pairs`].
@@ -174,7 +178,8 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     launch::sort(stream, keys, keys_output, Values::Of(values, values_output), sorting, plan, scratch)
 }
 
-/// The keys in order and where each of them was, computed where they live; see [`sort`]. Indices of equal keys increase.
+/// The keys in order and where each of them was, computed where they live; see [`sort`]. Indices of equal keys
+/// increase.
 ///
 /// # Errors
 /// Those of [`sort`]; [`Error::TooLong`] for 2^32 keys or more.
@@ -200,8 +205,8 @@ pub fn sort_indices<'a, K: SortKey>(
     Ok((keys_output, indices))
 }
 
-/// Writes the keys in order to `keys_output` and where each of them was to `indices`, on `stream`, with scratch memory for pairs of
-/// keys and `u32`; see [`sort_indices`]. As [`sort_into`] otherwise.
+/// Writes the keys in order to `keys_output` and where each of them was to `indices`, on `stream`, with scratch
+/// memory for pairs of keys and `u32`; see [`sort_indices`]. As [`sort_into`] otherwise.
 ///
 /// # Errors
 /// Those of [`sort_into`] and of [`sort_indices`].

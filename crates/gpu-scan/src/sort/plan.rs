@@ -39,7 +39,8 @@ impl SortPlan {
         Ok(Self { shape, len, tiles, sweep: (MAX_SWEEP / shape.tile() as u64) as u32 })
     }
 
-    /// Words of 64 bits of scratch memory for sorting by `passes` digits: the header, where digits start, and the tiles' counts.
+    /// Words of 64 bits of scratch memory for sorting by `passes` digits: the header, where digits start, and the
+    /// tiles' counts.
     pub(crate) const fn words(&self, passes: u32) -> usize {
         HEADER_WORDS / 2
             + self.start_words(passes)

@@ -9,8 +9,8 @@ use crate::error::Error;
 
 /// Where digits start, the tiles' counts, and room for the keys, and what moves with them, on their way.
 ///
-/// It belongs to the stream that it was made for: sorts that share it must run one after the other. Every sort starts by clearing
-/// what it needs cleared.
+/// It belongs to the stream that it was made for: sorts that share it must run one after the other. Every sort starts
+/// by clearing what it needs cleared.
 #[derive(Debug)]
 pub struct SortScratch {
     pub(super) words: Buffer<u64>,
@@ -37,8 +37,8 @@ impl SortScratch {
         Self::new::<K>(stream, len, 0)
     }
 
-    /// Scratch memory for sorts of up to `len` pairs on `stream`: as much as the pairs, and a 30th of that. For values of 1, 2 or
-    /// 16 bytes it has two indices of 4 bytes instead of the values.
+    /// Scratch memory for sorts of up to `len` pairs on `stream`: as much as the pairs, and a 30th of that. For
+    /// values of 1, 2 or 16 bytes it has two indices of 4 bytes instead of the values.
     ///
     /// # Errors
     /// As [`SortScratch::for_keys`].

@@ -14,7 +14,8 @@ fn config(blocks: usize) -> LaunchConfig {
     LaunchConfig::linear(blocks, kernels::THREADS).shared(kernels::SHARED_BYTES)
 }
 
-/// Enqueues the sums. Everything has been checked: same device, same length, at least one element, enough scratch memory.
+/// Enqueues the sums. Everything has been checked: same device, same length, at least one element, enough scratch
+/// memory.
 pub(super) fn sum(
     variant: Variant,
     stream: &Stream,
@@ -32,10 +33,10 @@ pub(super) fn sum(
     let n = len as u64;
     let (ticket, flags) = (room.cast(), room.offset(1));
     let totals = room.cast::<f32>();
-    // SAFETY: the kernels read the input, which has `len` elements, write as many of the output, and use in the scratch memory
-    // a word for each tile (and a ticket, zero as are the words), all of which the views have; the two-phase kernels
-    // read what those before them on the stream wrote. The views do not overlap, as output and scratch memory are
-    // exclusive, and are freed only after the work enqueued before.
+    // SAFETY: the kernels read the input, which has `len` elements, write as many of the output, and use in the
+    // scratch memory a word for each tile (and a ticket, zero as are the words), all of which the views have; the
+    // two-phase kernels read what those before them on the stream wrote. The views do not overlap, as output and
+    // scratch memory are exclusive, and are freed only after the work enqueued before.
     unsafe {
         match variant {
             Variant::HillisSteele => kernels::scan_hillis_steele_f32::launch(stream, one, from, to, n)?,
@@ -63,7 +64,8 @@ pub(super) fn sum(
 /// Scans the tiles, then their totals, then adds these to the tiles.
 ///
 /// # Safety
-/// `from` has `len` elements, `to` room for as many, the same memory or apart, and `totals` an element for each tile of each level.
+/// `from` has `len` elements, `to` room for as many, the same memory or apart, and `totals` an element for each tile
+/// of each level.
 #[inline]
 unsafe fn recursive(
     variant: Variant,

@@ -1,13 +1,14 @@
 //! The textbook's scans, to be measured beside the fast one: inclusive sums of `f32`.
 //!
-//! All compute the same sums, but each in an order of its own, so the last bits differ from one to the other and from those of
-//! [`inclusive_sum`](crate::inclusive_sum()); those of [`Variant::LookBack`] even from run to run. A block has 512 threads and
-//! takes tiles of [`TILE`] elements. Times are what `cargo run --release --example scan_variants` measures.
+//! All compute the same sums, but each in an order of its own, so the last bits differ from one to the other and from
+//! those of [`inclusive_sum`](crate::inclusive_sum()); those of [`Variant::LookBack`] even from run to run. A block
+//! has 512 threads and takes tiles of [`TILE`] elements. Times are what `cargo run --release --example scan_variants`
+//! measures.
 //!
 //! # What the simulator counts
-//! Elements read from and written to global memory for each element of the array, launches, and passes through the banks of
-//! shared memory for each request, for 2^17 elements; a test computes this table. Flags, which are awaited, are not
-//! counted: how often depends on the schedule.
+//! Elements read from and written to global memory for each element of the array, launches, and passes through the
+//! banks of shared memory for each request, for 2^17 elements; a test computes this table. Flags, which are awaited,
+//! are not counted: how often depends on the schedule.
 //!
 //! | variant | launches | reads | writes | in all | shared load passes |
 //! |---|---|---|---|---|---|
@@ -19,8 +20,8 @@
 //! | [`Variant::ReduceThenScan`] | 3 | 2.002 | 1.002 | 3.004 | 1.02 |
 //! | [`Variant::LookBack`] | 1 | 1.000 | 1.000 | 2.000 | 1.00 |
 //!
-//! Those in one launch and those on one block move every element twice, which is the least; [`Variant::ReduceThenScan`] three
-//! times, the recursive ones four times.
+//! Those in one launch and those on one block move every element twice, which is the least;
+//! [`Variant::ReduceThenScan`] three times, the recursive ones four times.
 
 mod launch;
 
@@ -34,25 +35,25 @@ pub use gpu_scan_kernels::variants::TILE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// W. D. Hillis and G. L. Steele, *Data parallel algorithms*, 1986: every element adds the one 1, 2, 4, … places before it.
-    /// One block walks over the array.
+    /// W. D. Hillis and G. L. Steele, *Data parallel algorithms*, 1986: every element adds the one 1, 2, 4, … places
+    /// before it. One block walks over the array.
     ///
-    /// Ten rounds of a thousand additions where a thousand in all would do; but neighbours read neighbours. One block is one
-    /// multiprocessor: the others idle.
+    /// Ten rounds of a thousand additions where a thousand in all would do; but neighbours read neighbours. One block
+    /// is one multiprocessor: the others idle.
     HillisSteele,
-    /// G. E. Blelloch, *Prefix sums and their applications*, 1990: a tree of sums, then a tree of prefixes. One block walks over
-    /// the array.
+    /// G. E. Blelloch, *Prefix sums and their applications*, 1990: a tree of sums, then a tree of prefixes. One block
+    /// walks over the array.
     ///
-    /// Two additions an element, but in twenty rounds, most of them for few threads, and strides of powers of two meet in few
-    /// banks.
+    /// Two additions an element, but in twenty rounds, most of them for few threads, and strides of powers of two
+    /// meet in few banks.
     Blelloch,
-    /// Three phases, the second of them a scan: tiles are scanned, then, recursively, their totals; then every tile adds the sum
-    /// before it (N. A. Núñez Hosco and F. Diaz, *Práctico 5*, 2024, in blocks of 1024 elements).
+    /// Three phases, the second of them a scan: tiles are scanned, then, recursively, their totals; then every tile
+    /// adds the sum before it (N. A. Núñez Hosco and F. Diaz, *Práctico 5*, 2024, in blocks of 1024 elements).
     ///
     /// The last phase reads and writes the array once more.
     Recursive,
-    /// The same with a gap after every 32 elements of a tile (M. Harris, S. Sengupta, J. D. Owens, *Parallel prefix sum (scan)
-    /// with CUDA*, GPU Gems 3, 2007): strides of powers of two meet in no bank.
+    /// The same with a gap after every 32 elements of a tile (M. Harris, S. Sengupta, J. D. Owens, *Parallel prefix
+    /// sum (scan) with CUDA*, GPU Gems 3, 2007): strides of powers of two meet in no bank.
     RecursivePadded,
     /// No recursion: in one launch each block waits for the totals of all tiles before its own and adds them up itself.
     ///
@@ -60,8 +61,8 @@ pub enum Variant {
     SumAll,
     /// Totals first: the tiles' sums are computed and scanned, then every tile is read again and scanned from there.
     ReduceThenScan,
-    /// D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back*, 2016: in one launch each block
-    /// walks back over totals until it finds a prefix that somebody has published.
+    /// D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled look-back*, 2016: in one launch
+    /// each block walks back over totals until it finds a prefix that somebody has published.
     ///
     /// Which one it finds depends on timing, and with it the brackets.
     LookBack,
@@ -103,7 +104,8 @@ impl Variant {
         Self::ALL.into_iter().find(|variant| variant.name() == name)
     }
 
-    /// The lengths of the arrays that the recursion scans: the array, its tiles' totals, …; the last is one tile or none.
+    /// The lengths of the arrays that the recursion scans: the array, its tiles' totals, …; the last is one tile or
+    /// none.
     fn levels(len: usize) -> impl Iterator<Item = usize> {
         core::iter::successors(Some(len), |len| (*len > TILE as usize).then(|| tiles(*len)))
     }
@@ -134,13 +136,14 @@ impl core::fmt::Display for Variant {
 }
 
 /// Writes the inclusive sums of `input` to `output`, on `stream`, as `variant` does it: slower than
-/// [`inclusive_sum_into`](crate::inclusive_sum_into) and in another order. On the CPU all variants are the same plain loop.
+/// [`inclusive_sum_into`](crate::inclusive_sum_into) and in another order. On the CPU all variants are the same plain
+/// loop.
 ///
 /// `scratch` has at least [`Variant::scratch_len`] words of any content. Neither allocates nor waits.
 ///
 /// # Errors
-/// [`Error::OutputLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where the memory is on another device than the
-/// stream, or where a launch failed or has more blocks than the device takes.
+/// [`Error::OutputLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where the memory is on another device than
+/// the stream, or where a launch failed or has more blocks than the device takes.
 ///
 /// ```
 /// use gpu_scan::variants::{Variant, sum_with};

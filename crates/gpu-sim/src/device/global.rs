@@ -79,8 +79,8 @@ pub fn global_load<T: Plain>(addr: u64, kind: Load) -> T {
     value
 }
 
-/// Asks for what is around an address, which has to be inside an allocation (`prefetch.global.L2`): it reads nothing, so it races with nothing
-/// and may come before what it asks for is written.
+/// Asks for what is around an address, which has to be inside an allocation (`prefetch.global.L2`): it reads nothing,
+/// so it races with nothing and may come before what it asks for is written.
 #[inline]
 #[track_caller]
 pub fn global_prefetch(addr: u64) {

@@ -73,7 +73,8 @@ pub fn sync_warp(mask: u32) {
 }
 
 /// Exchanges values between lanes, in segments of `width` lanes (a power of two up to 32). Also says whether the
-/// source lay in the segment; where not, the value is the lane's own. Reading a lane that is not in the mask is a fault.
+/// source lay in the segment; where not, the value is the lane's own. Reading a lane that is not in the mask is a
+/// fault.
 #[track_caller]
 pub fn shuffle(mask: u32, mode: Shuffle, value: u32, operand: u32, width: u32) -> (u32, bool) {
     let caller = Location::caller();
@@ -105,8 +106,8 @@ pub fn match_any(mask: u32, value: u64) -> u32 {
     meet(Kind::Match, mask, value, (0, 0), Location::caller()) as u32
 }
 
-/// Brings `operands` (12 numbers at most) to a matrix operation of all 32 lanes, and gives what all lanes brought to `look`.
-/// A warp without 32 lanes is a fault. It orders no memory.
+/// Brings `operands` (12 numbers at most) to a matrix operation of all 32 lanes, and gives what all lanes brought to
+/// `look`. A warp without 32 lanes is a fault. It orders no memory.
 #[track_caller]
 pub fn matrix<const N: usize, R>(
     operands: [f64; N],

@@ -72,7 +72,8 @@ pub(crate) struct Engine {
     pub(crate) quantum: u32,
     /// Plain accesses must be observed: races are watched, or a livelock is suspected.
     pub(crate) observe: bool,
-    /// A store changed a value, a thread finished, a barrier completed or a block started since this was last looked at.
+    /// A store changed a value, a thread finished, a barrier completed or a block started since this was last looked
+    /// at.
     pub(crate) progressed: bool,
     pub(crate) record: Record,
     pub(crate) heap: Heap,

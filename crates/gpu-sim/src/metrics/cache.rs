@@ -1,6 +1,7 @@
 //! A model of the caches: what of a launch's traffic reaches L2 and memory.
 //!
-//! Set-associative, lines of 128 bytes in four sectors, least recently used out first, an L1 for each multiprocessor and one L2:
+//! Set-associative, lines of 128 bytes in four sectors, least recently used out first, an L1 for each multiprocessor
+//! and one L2:
 //!
 //! | | L1 | L2 |
 //! |---|---|---|
@@ -10,13 +11,13 @@
 //! | a store | goes through; a line that is there is updated, none is brought | is written when its line leaves |
 //! | an atomic | passes by | is done there, like a store |
 //!
-//! Lines are spread over the sets by a hash, as strides of powers of two would meet in one set otherwise. NVIDIA publishes
-//! sizes, lines and sectors; associativity, hash and replacement are assumptions.
+//! Lines are spread over the sets by a hash, as strides of powers of two would meet in one set otherwise. NVIDIA
+//! publishes sizes, lines and sectors; associativity, hash and replacement are assumptions.
 //!
-//! Blocks go to multiprocessors in turn, by their number. Requests come in the order in which the simulator groups them: all
-//! of a warp between two barriers, then those of the next warp. A GPU mixes them more finely and keeps more blocks in
-//! flight. So these rates tell what locality the kernel offers, not what a device makes of it; the sectors on the L1's
-//! side are exact. Every launch starts with empty caches.
+//! Blocks go to multiprocessors in turn, by their number. Requests come in the order in which the simulator groups
+//! them: all of a warp between two barriers, then those of the next warp. A GPU mixes them more finely and keeps more
+//! blocks in flight. So these rates tell what locality the kernel offers, not what a device makes of it; the sectors
+//! on the L1's side are exact. Every launch starts with empty caches.
 
 use super::Architecture;
 use super::occupancy::resident_blocks;

@@ -1,7 +1,7 @@
 //! nvprof's metrics, computed from what a launch did.
 //!
-//! Everything here comes out of a [`Report`]: recorded accesses, grouped into the requests of warps. There is no formula
-//! per kernel. Three kinds of numbers are kept apart:
+//! Everything here comes out of a [`Report`]: recorded accesses, grouped into the requests of warps. There is no
+//! formula per kernel. Three kinds of numbers are kept apart:
 //!
 //! - *counted*: requests, bytes, sectors, passes through the banks. What hardware would count too;
 //! - *modelled*: caches ([`Traffic`]) and [`Occupancy`], with their assumptions said there;
@@ -91,8 +91,8 @@ pub struct Metrics {
     /// "Ratio of requested global memory store throughput to required global memory store throughput expressed as
     /// percentage."
     pub gst_efficiency: f64,
-    /// "Ratio of requested shared memory throughput to required shared memory throughput expressed as percentage." Loads
-    /// and stores together: bytes asked for, of 128 for each pass through the banks.
+    /// "Ratio of requested shared memory throughput to required shared memory throughput expressed as percentage."
+    /// Loads and stores together: bytes asked for, of 128 for each pass through the banks.
     pub shared_efficiency: f64,
     /// "Ratio of non-divergent branches to total branches expressed as percentage." Of the branches in the source: the
     /// compiler turns short ones into predicated instructions and unrolls loops, and a profiler then sees fewer. 100

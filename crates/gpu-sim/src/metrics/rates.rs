@@ -21,8 +21,9 @@ pub struct Rates {
     pub shared_load_throughput: f64,
     /// "Shared memory store throughput".
     pub shared_store_throughput: f64,
-    /// Bytes that the threads asked for, loads, stores and atomics together, of what the memory can move in that time. A
-    /// kernel that reads and writes everything once cannot have more than 100; one whose data stays in the caches can.
+    /// Bytes that the threads asked for, loads, stores and atomics together, of what the memory can move in that
+    /// time. A kernel that reads and writes everything once cannot have more than 100; one whose data stays in the
+    /// caches can.
     pub requested_utilization: f64,
     /// "The utilization level of the device memory relative to the peak utilization": what the modelled caches let
     /// through. `None` where caches were not modelled.

@@ -99,17 +99,17 @@ macro_rules! filters {
     ($($(#[$doc:meta])* $into:ident: $Filter:ident, $run:ident, $convolve:literal;)*) => { $(
         $(#[$doc])*
         ///
-        /// On `stream`, into `output`, which has the input's extents, but for [`Border::Valid`], where it is smaller by the filter's
-        /// less one and the filter's origin has no meaning. Images may have any pitch, number of channels (each is filtered by
-        /// itself) and batch. Neither allocates device memory nor waits.
+        /// On `stream`, into `output`, which has the input's extents, but for [`Border::Valid`], where it is smaller
+        /// by the filter's less one and the filter's origin has no meaning. Images may have any pitch, number of
+        /// channels (each is filtered by itself) and batch. Neither allocates device memory nor waits.
         ///
-        /// Each output is a sum in `f32` (`f64` for `f64`), in the order that the crate's documentation states, rounded once to the
-        /// image's type: bits are the same on every device.
+        /// Each output is a sum in `f32` (`f64` for `f64`), in the order that the crate's documentation states,
+        /// rounded once to the image's type: bits are the same on every device.
         ///
         /// # Errors
         /// [`Error::Extents`], [`Error::FilterOutsideImage`], [`Error::Aliasing`], [`Error::TooManyBlocks`],
-        /// [`Error::WeightsNotOnDevice`]; [`Error::Device`] where memory is on another device than the stream or where the launch
-        /// failed. The output is as it was then.
+        /// [`Error::WeightsNotOnDevice`]; [`Error::Device`] where memory is on another device than the stream or
+        /// where the launch failed. The output is as it was then.
         pub fn $into<T: Pixel>(
             stream: &Stream,
             input: Image<'_, T>,
@@ -123,10 +123,11 @@ macro_rules! filters {
 }
 
 filters! {
-    /// The correlation of images with a filter: `output(x, y) = Σ filter(i, j) · input(x + i - width / 2, y + j - height / 2)`, as
-    /// `scipy.ndimage.correlate` has it.
+    /// The correlation of images with a filter: `output(x, y) = Σ filter(i, j) · input(x + i - width / 2, y + j -
+    /// height / 2)`, as `scipy.ndimage.correlate` has it.
     correlate_into: Filter, run, false;
-    /// The convolution of images with a filter: [`correlate_into`] with the filter turned by 180°, as `scipy.ndimage.convolve` has it.
+    /// The convolution of images with a filter: [`correlate_into`] with the filter turned by 180°, as
+    /// `scipy.ndimage.convolve` has it.
     convolve_into: Filter, run, true;
     /// [`correlate_into`] with a separable filter, in one pass over the image.
     correlate_separable_into: SeparableFilter, run_separable, false;
@@ -150,8 +151,8 @@ pub(super) fn allocated<T: Pixel>(
 
 /// The correlation of images with a filter, computed where they live, in a buffer of its own, without gaps.
 ///
-/// The work is enqueued on the device's default stream; reading the buffer waits for it. A filter of more weights than travel with a
-/// launch is uploaded first.
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. A filter of more weights
+/// than travel with a launch is uploaded first.
 ///
 /// # Errors
 /// As [`correlate_into`]; [`Error::Device`] where the device's memory does not suffice.

@@ -44,8 +44,8 @@ macro_rules! named {
 }
 
 named! {
-    /// Images blurred by a Gaussian of standard deviation `sigma`, cut off `truncate` standard deviations from its middle (SciPy: 4):
-    /// [`SeparableFilter::gaussian`] through [`correlate_separable_into`].
+    /// Images blurred by a Gaussian of standard deviation `sigma`, cut off `truncate` standard deviations from its
+    /// middle (SciPy: 4): [`SeparableFilter::gaussian`] through [`correlate_separable_into`].
     ///
     /// ```
     /// use gpu_stencil::{Border, Image, ImageLayout, gaussian};
@@ -57,7 +57,8 @@ named! {
     /// ```
     gaussian, gaussian_into(sigma: f64, truncate: f64): SeparableFilter::gaussian(sigma, truncate)?,
         correlate_separable, correlate_separable_into;
-    /// The mean of `width` × `height` pixels around each: [`SeparableFilter::box_mean`] through [`correlate_separable_into`].
+    /// The mean of `width` × `height` pixels around each: [`SeparableFilter::box_mean`] through
+    /// [`correlate_separable_into`].
     box_mean, box_mean_into(width: usize, height: usize): SeparableFilter::box_mean(width, height)?,
         correlate_separable, correlate_separable_into;
     /// Images sharpened: [`Filter::sharpen`] through [`correlate_into`].

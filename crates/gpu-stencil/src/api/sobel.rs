@@ -14,8 +14,9 @@ use crate::reference;
 
 /// Which gradients are wanted, and where they go.
 ///
-/// Of `u8` images they are `i16`, where all of them are exact but for the magnitude, which is rounded to the nearest integer; of 16-bit
-/// images they are `f32`, exact along x and y; else of the image's type. Directions are `f32`, of `f64` images `f64`.
+/// Of `u8` images they are `i16`, where all of them are exact but for the magnitude, which is rounded to the nearest
+/// integer; of 16-bit images they are `f32`, exact along x and y; else of the image's type. Directions are `f32`, of
+/// `f64` images `f64`.
 #[derive(Debug)]
 pub struct Gradients<'a, T: Pixel> {
     /// Along x: positive where the image gets brighter to the right.
@@ -35,15 +36,18 @@ impl<T: Pixel> Default for Gradients<'_, T> {
     }
 }
 
-/// Sobel's gradients of images, any of them in one pass: `gx` is `scipy.ndimage.sobel` along the last axis, `gy` along the one before.
+/// Sobel's gradients of images, any of them in one pass: `gx` is `scipy.ndimage.sobel` along the last axis, `gy`
+/// along the one before.
 ///
-/// On `stream`; outputs have the input's extents, but for [`Border::Valid`], where they are smaller by 2. Neither allocates device memory
-/// nor waits. The order of operations is the kernel's (`gpu_stencil_kernels::filter::sobel`): bits are the same on every device. A
-/// direction's error is below 9.6e-7 (`f32`) or 1.8e-15 (`f64`) more than that of gx and gy.
+/// On `stream`; outputs have the input's extents, but for [`Border::Valid`], where they are smaller by 2. Neither
+/// allocates device memory nor waits. The order of operations is the kernel's (`gpu_stencil_kernels::filter::sobel`):
+/// bits are the same on every device. A direction's error is below 9.6e-7 (`f32`) or 1.8e-15 (`f64`) more than that
+/// of gx and gy.
 ///
 /// # Errors
-/// [`Error::Extents`], [`Error::FilterOutsideImage`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream or where the launch failed. All outputs are as they were then.
+/// [`Error::Extents`], [`Error::FilterOutsideImage`], [`Error::Aliasing`], [`Error::TooManyBlocks`];
+/// [`Error::Device`] where memory is on another device than the stream or where the launch failed. All outputs are as
+/// they were then.
 ///
 /// ```
 /// use gpu_stencil::{Border, Gradients, Image, ImageLayout, ImageMut, sobel_into};

@@ -88,12 +88,13 @@ pub fn scratch_len(grid: Grid, steps: usize) -> usize {
 
 /// Writes what `input` has become after `steps` steps to `output`.
 ///
-/// On `stream`, with [`scratch_len`] elements of scratch memory or more, whose contents are lost. No step at all copies. Neither allocates
-/// device memory nor waits; on the CPU the work is done on return.
+/// On `stream`, with [`scratch_len`] elements of scratch memory or more, whose contents are lost. No step at all
+/// copies. Neither allocates device memory nor waits; on the CPU the work is done on return.
 ///
 /// # Errors
-/// [`Error::GridLength`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
-/// another device than the stream. The output is as it was then. It is not where a launch failed, which is an [`Error::Device`] too.
+/// [`Error::GridLength`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::TooManyBlocks`];
+/// [`Error::Device`] where memory is on another device than the stream. The output is as it was then. It is not where
+/// a launch failed, which is an [`Error::Device`] too.
 ///
 /// ```
 /// use gpu_stencil::iterate::{Boundary, Grid, Problem, Stencil, iterate_into, scratch_len};
@@ -176,9 +177,11 @@ pub fn iterate<'i, T: GridElement>(
     Ok(output)
 }
 
-/// Writes by how much a step would change each cell of `input`, rounded once more: what [`residual`] takes the norms of.
+/// Writes by how much a step would change each cell of `input`, rounded once more: what [`residual`] takes the norms
+/// of.
 ///
-/// For a solver that has to stay on its stream, with gpu-reduce's norms behind. Neither allocates device memory nor waits.
+/// For a solver that has to stay on its stream, with gpu-reduce's norms behind. Neither allocates device memory nor
+/// waits.
 ///
 /// # Errors
 /// As [`iterate_into`].
@@ -220,8 +223,9 @@ pub struct Residual<T> {
 
 /// The norms of what one more step would change in `state`.
 ///
-/// Of Jacobi's method that is the residual of the discrete equation, `Laplacian u - source`, times `spacing² / (2 · dimensions)`, where cells
-/// are not fixed. The norms are gpu-reduce's: the same bits on all devices. Allocates, and waits for the result.
+/// Of Jacobi's method that is the residual of the discrete equation, `Laplacian u - source`, times `spacing² / (2 ·
+/// dimensions)`, where cells are not fixed. The norms are gpu-reduce's: the same bits on all devices. Allocates, and
+/// waits for the result.
 ///
 /// # Errors
 /// As [`iterate_into`].

@@ -100,10 +100,12 @@ impl Grid {
 /// What happens at the edge of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// The outermost cells, as many layers as the stencil's radius, stay as they are. (A grid without inner cells stays as it is.)
+    /// The outermost cells, as many layers as the stencil's radius, stay as they are. (A grid without inner cells
+    /// stays as it is.)
     Dirichlet,
-    /// Nothing flows through the edge: the grid goes on mirrored at it, the cell `k` beyond the edge being the cell `k` before it
-    /// (SciPy's `reflect`: the edge lies between cells). Where the weights are those of a diffusion the sum of all cells stays.
+    /// Nothing flows through the edge: the grid goes on mirrored at it, the cell `k` beyond the edge being the cell
+    /// `k` before it (SciPy's `reflect`: the edge lies between cells). Where the weights are those of a diffusion the
+    /// sum of all cells stays.
     Neumann,
     /// The grid goes on with its other side.
     Periodic,

@@ -37,8 +37,8 @@ mod sealed {
         /// Enqueues several steps; `kernel` is one that makes several.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the grid, the new state shared with nothing; `config` must be that of
-        /// the plan.
+        /// Until the kernel has ended the accessors must hold the grid, the new state shared with nothing; `config`
+        /// must be that of the plan.
         unsafe fn strips(
             kernel: Kernel,
             stream: &Stream,
@@ -152,8 +152,8 @@ fn table<T: Float, const N: usize>(stencil: &Stencil<T>) -> [T; N] {
 /// Enqueues a pass.
 ///
 /// # Safety
-/// Until the kernels have ended the accessors must hold the grid, the new state shared with nothing; `case` must be the problem's, with
-/// the accessors' alignment.
+/// Until the kernels have ended the accessors must hold the grid, the new state shared with nothing; `case` must be
+/// the problem's, with the accessors' alignment.
 #[inline]
 unsafe fn pass<T: GridElement>(
     problem: &Problem<'_, T>,
@@ -223,9 +223,9 @@ pub(super) fn iterate<T: GridElement>(
     for (number, kernel) in each.enumerate() {
         // The last one writes the output.
         let to = if (passes - number) % 2 == 1 { output } else { scratch };
-        // SAFETY: the views hold the grid, and the scratch memory does where there are several passes, so several steps (checked by the
-        // caller); output and scratch are exclusive and apart, and a pass reads what the one before it on the stream wrote. Everything
-        // is freed only after the work enqueued before.
+        // SAFETY: the views hold the grid, and the scratch memory does where there are several passes, so several
+        // steps (checked by the caller); output and scratch are exclusive and apart, and a pass reads what the one
+        // before it on the stream wrote. Everything is freed only after the work enqueued before.
         unsafe { pass(problem, stream, &case, kernel, (from, source, to), false)? };
         from = to.as_global();
     }
@@ -242,6 +242,7 @@ pub(super) fn difference<T: GridElement>(
     let (input, output) = (input.as_global(), output.as_global_mut());
     let source = problem.source.map_or(input, |source| source.as_global());
     let case = problem.case(&[input.address(), output.address()]);
-    // SAFETY: the views hold the grid, and the output is exclusive; everything is freed only after the work enqueued before.
+    // SAFETY: the views hold the grid, and the output is exclusive; everything is freed only after the work enqueued
+    // before.
     unsafe { pass(problem, stream, &case, Kernel::Step, (input, source, output), true) }
 }

@@ -55,18 +55,18 @@ pub struct Case {
     pub aligned: bool,
 }
 
-/// Strips that an H200 runs at once: 16 on each of 132 multiprocessors. Their number is a little less than a multiple of it, so that the
-/// last ones do not have the device to themselves.
+/// Strips that an H200 runs at once: 16 on each of 132 multiprocessors. Their number is a little less than a multiple
+/// of it, so that the last ones do not have the device to themselves.
 const RESIDENT: usize = 16 * 132;
 /// Such rounds at most.
 const ROUNDS: usize = 12;
-/// Rows of a strip where there is more than one round: of 96, a sixth is computed twice for eight steps. (100 steps of 16384² `f32` on an
-/// H200: 13.5 ms with 96 rows, 14.1 with 64, 13.9 with 128, 14.2 with 192, 19.1 with 576.)
+/// Rows of a strip where there is more than one round: of 96, a sixth is computed twice for eight steps. (100 steps
+/// of 16384² `f32` on an H200: 13.5 ms with 96 rows, 14.1 with 64, 13.9 with 128, 14.2 with 192, 19.1 with 576.)
 const ROUND_ROWS: usize = 96;
 /// Rows of a strip at least.
 const STRIP_ROWS: usize = 64;
-/// Planes that a block marches through: of the first and last one more is read. (512³ `f32`, a step: 306 µs with 64, and no more than 314 with
-/// 8 to 128.)
+/// Planes that a block marches through: of the first and last one more is read. (512³ `f32`, a step: 306 µs with 64,
+/// and no more than 314 with 8 to 128.)
 const MARCH_PLANES: usize = 64;
 
 impl Case {

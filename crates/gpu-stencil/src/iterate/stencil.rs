@@ -58,9 +58,9 @@ pub struct Stencil<T> {
 }
 
 impl<T: Float> Stencil<T> {
-    /// A stencil of 2 or 3 `dimensions` and a radius of 1 to [`MAX_RADIUS`], with [`Shape::weights`] weights in the order in which the
-    /// neighbours lie in memory: a star of radius 1 on a plane has those above, to the left, of the cell, to the right, below. A source is
-    /// added as it is.
+    /// A stencil of 2 or 3 `dimensions` and a radius of 1 to [`MAX_RADIUS`], with [`Shape::weights`] weights in the
+    /// order in which the neighbours lie in memory: a star of radius 1 on a plane has those above, to the left, of
+    /// the cell, to the right, below. A source is added as it is.
     ///
     /// Weights that are not numbers make results that are not.
     ///
@@ -78,8 +78,9 @@ impl<T: Float> Stencil<T> {
         Ok(Self { dimensions, shape, radius, weights: weights.to_vec(), source_factor: T::ONE })
     }
 
-    /// A step of Jacobi's method for Poisson's equation, `Laplacian u = source`, with second differences of cells `spacing` apart: the
-    /// mean of the neighbours less `spacing² · source / (2 · dimensions)`. Without a source, Laplace's equation.
+    /// A step of Jacobi's method for Poisson's equation, `Laplacian u = source`, with second differences of cells
+    /// `spacing` apart: the mean of the neighbours less `spacing² · source / (2 · dimensions)`. Without a source,
+    /// Laplace's equation.
     ///
     /// # Errors
     /// [`Error::StencilDimensions`]; [`Error::NotFinite`] where `spacing` or its square is not.
@@ -92,9 +93,9 @@ impl<T: Float> Stencil<T> {
         Ok(stencil.with_source_factor(-(spacing * spacing) / neighbours))
     }
 
-    /// A step of the heat equation by Euler's explicit method: `u + alpha · (sum of the neighbours - 2 · dimensions · u)`, with `alpha` the
-    /// diffusivity times the step of time over the square of the spacing. Stable up to `1 / (2 · dimensions)`. A source is added as it is, so
-    /// it is what comes in a step.
+    /// A step of the heat equation by Euler's explicit method: `u + alpha · (sum of the neighbours - 2 · dimensions ·
+    /// u)`, with `alpha` the diffusivity times the step of time over the square of the spacing. Stable up to `1 / (2
+    /// · dimensions)`. A source is added as it is, so it is what comes in a step.
     ///
     /// # Errors
     /// [`Error::StencilDimensions`]; [`Error::NotFinite`] where `alpha`, or the weight of the cell that it makes, is

@@ -1,5 +1,5 @@
-//! Filters, by bands of rows: each row of the input is brought, with its border, into a buffer of sums, once a band; the chains of a
-//! row's outputs run side by side.
+//! Filters, by bands of rows: each row of the input is brought, with its border, into a buffer of sums, once a band;
+//! the chains of a row's outputs run side by side.
 
 use gpu_core::vectors::{self, Work};
 use gpu_std::float::Float;
@@ -63,7 +63,8 @@ pub fn separable<T: Pixel>(
 
 /// `len` chains of `links` multiply-adds: `link` gives the weight of a link, and the values it is multiplied with.
 ///
-/// The machine's widest vectors are asked for here and no farther out: both closures are small, so they become part of the loops.
+/// The machine's widest vectors are asked for here and no farther out: both closures are small, so they become part
+/// of the loops.
 #[inline(always)]
 fn chains<'a, S: Float>(
     links: usize,
@@ -121,7 +122,8 @@ fn side_by_side<'a, S: Float, const N: usize>(
     }
 }
 
-/// Computes every row of the output from the rows of its window, with their borders, or from what `first` makes of them.
+/// Computes every row of the output from the rows of its window, with their borders, or from what `first` makes of
+/// them.
 fn bands<T: Pixel, F: Fn(&[T::Sum], &mut [T::Sum]) + Sync>(
     window: Window,
     border: Border<T>,

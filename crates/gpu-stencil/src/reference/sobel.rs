@@ -94,7 +94,8 @@ impl<S: Coefficients, G: gpu_stencil_kernels::filter::Pixel<Sum = S>> Work for R
 /// The elements of the windows of a row of outputs, by row and column of the window.
 type Taps<'a, S> = [[&'a [S]; 3]; 3];
 
-// Functions, all inlined: closures that are used twice would stay functions of their own, compiled for the oldest machines.
+// Functions, all inlined: closures that are used twice would stay functions of their own, compiled for the oldest
+// machines.
 
 #[inline(always)]
 fn gx<S: Coefficients>(taps: &Taps<'_, S>, at: usize) -> S {

@@ -9,13 +9,14 @@ use crate::error::Error;
 use crate::image::{Image, ImageLayout, ImageMut};
 use crate::memory::expect_apart;
 
-/// Resizes `input` to the size of `output` on `stream`; of a batch every image. Neither allocates device memory nor waits.
+/// Resizes `input` to the size of `output` on `stream`; of a batch every image. Neither allocates device memory nor
+/// waits.
 ///
 /// Both have the same number of channels and of images; pitches are as they are, and gaps of the output stay.
 ///
 /// # Errors
-/// [`Error::Channels`], [`Error::Images`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another
-/// device than the stream, or where the launch failed. The output is as it was then.
+/// [`Error::Channels`], [`Error::Images`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where
+/// memory is on another device than the stream, or where the launch failed. The output is as it was then.
 ///
 /// ```
 /// use gpu_stencil::resize::{Addressing, Interpolation, resize_into};
@@ -60,8 +61,8 @@ pub fn resize_into<T: Element>(
     launch::resize(stream, &plan, source, target, interpolation)
 }
 
-/// `input` resized to `width` × `height` pixels, without gaps; of a batch every image, one after the other. Where the input lives, on
-/// its default stream.
+/// `input` resized to `width` × `height` pixels, without gaps; of a batch every image, one after the other. Where the
+/// input lives, on its default stream.
 ///
 /// # Errors
 /// As [`ImageLayout::new`] and [`resize_into`]; [`Error::Device`] also where there is no memory.

@@ -20,8 +20,8 @@ mod sealed {
         /// Enqueues a resize.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold the images of `shape`, and the output's be shared with nothing;
-        /// `kernel` and `config` must be those of the plan.
+        /// Until the kernel has ended the accessors must hold the images of `shape`, and the output's be shared with
+        /// nothing; `kernel` and `config` must be those of the plan.
         unsafe fn resize(
             kernel: Kernel,
             stream: &Stream,
@@ -88,8 +88,9 @@ pub(super) fn resize<T: Element>(
         Interpolation::Nearest => T::default(),
         Interpolation::Bilinear(addressing) => addressing.code().1,
     };
-    // SAFETY: the caller took the accessors from views that hold the images of the plan's layouts, of which the output's is exclusive
-    // and shares no memory with the input's; everything is freed only after the work enqueued before.
+    // SAFETY: the caller took the accessors from views that hold the images of the plan's layouts, of which the
+    // output's is exclusive and shares no memory with the input's; everything is freed only after the work enqueued
+    // before.
     unsafe { T::resize(plan.kernel, stream, plan.launch, input, output, plan.shape, border)? };
     Ok(())
 }

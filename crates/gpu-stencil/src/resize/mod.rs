@@ -1,10 +1,11 @@
 //! Resizing: from the nearest pixel, or bilinear.
 //!
-//! Pixels are areas. Along either axis, output `o` of `n` samples the input of `w` pixels at `(o + 1/2) · w / n - 1/2`: OpenCV's
-//! `INTER_LINEAR`, NPP's `NPPI_INTER_LINEAR`, and `scipy.ndimage.zoom(…, order=1, grid_mode=True, mode="nearest", prefilter=False)`. The nearest pixel is the
-//! one that this place is in, the right or lower one on a boundary (OpenCV's `INTER_NEAREST_EXACT`, but for some of
-//! the places that are exactly on a boundary, where its rounding to 2^-16 takes the other pixel; its `INTER_NEAREST`
-//! has no half pixels). Neither filters: an image made smaller than half its size skips pixels.
+//! Pixels are areas. Along either axis, output `o` of `n` samples the input of `w` pixels at `(o + 1/2) · w / n -
+//! 1/2`: OpenCV's `INTER_LINEAR`, NPP's `NPPI_INTER_LINEAR`, and `scipy.ndimage.zoom(…, order=1, grid_mode=True,
+//! mode="nearest", prefilter=False)`. The nearest pixel is the one that this place is in, the right or lower one on a
+//! boundary (OpenCV's `INTER_NEAREST_EXACT`, but for some of the places that are exactly on a boundary, where its
+//! rounding to 2^-16 takes the other pixel; its `INTER_NEAREST` has no half pixels). Neither filters: an image made
+//! smaller than half its size skips pixels.
 //!
 //! | | definition |
 //! |---|---|
@@ -16,13 +17,14 @@
 //! | outside | [`Addressing`]; the nearest pixel is never outside |
 //! | NaN, infinities | a NaN among the four pixels gives NaN, an infinity NaN or an infinity |
 //!
-//! With `u` the rounding unit (2^-24 for `f32`, 2^-53 for `f64`) and `m` the largest magnitude among the four pixels, a float errs by at
-//! most `10 u m` against the exact bilinear value, to first order. A weight errs by `u` of itself, and so does the difference it is
-//! multiplied with, which is `2m` at most; the `fma` errs by `u` of its result: `(2 + 2 + 1) u m` for a `lerp`. The second one's ends
-//! have that error, of which it takes the mean, and its own is as much again.
+//! With `u` the rounding unit (2^-24 for `f32`, 2^-53 for `f64`) and `m` the largest magnitude among the four pixels,
+//! a float errs by at most `10 u m` against the exact bilinear value, to first order. A weight errs by `u` of itself,
+//! and so does the difference it is multiplied with, which is `2m` at most; the `fma` errs by `u` of its result: `(2
+//! + 2 + 1) u m` for a `lerp`. The second one's ends have that error, of which it takes the mean, and its own is as
+//! much again.
 //!
-//! The CPU, the simulator and every GPU give the same bits. Halving both sides of an image of one channel has a kernel of its own, with the
-//! same bits too.
+//! The CPU, the simulator and every GPU give the same bits. Halving both sides of an image of one channel has a
+//! kernel of its own, with the same bits too.
 
 mod api;
 mod launch;
@@ -42,8 +44,8 @@ pub enum Addressing<T> {
     Clamp,
     /// The image repeats. SciPy's `grid-wrap`.
     Wrap,
-    /// The image repeats, every second time backwards, its outermost pixels twice. Places are less than a pixel outside: here that is
-    /// what [`Addressing::Clamp`] gives. SciPy's `reflect`.
+    /// The image repeats, every second time backwards, its outermost pixels twice. Places are less than a pixel
+    /// outside: here that is what [`Addressing::Clamp`] gives. SciPy's `reflect`.
     Mirror,
     /// This value is everywhere. SciPy's `grid-constant`.
     Border(T),

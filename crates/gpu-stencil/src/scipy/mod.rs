@@ -1,9 +1,11 @@
-//! `scipy.ndimage`'s filters, bit for bit: sums in `f64`, in the order of SciPy's C code and without fused operations, one axis after
-//! the other, first down the columns, and each pass converted to the type of the image: towards zero for integers, where what does not
-//! fit wraps around. For comparisons with what was computed with SciPy; speed does not matter here.
+//! `scipy.ndimage`'s filters, bit for bit: sums in `f64`, in the order of SciPy's C code and without fused
+//! operations, one axis after the other, first down the columns, and each pass converted to the type of the image:
+//! towards zero for integers, where what does not fit wraps around. For comparisons with what was computed with
+//! SciPy; speed does not matter here.
 //!
-//! Images are dense: a pitch of their own, or gaps between the images of a batch, are an error. Every channel is filtered by itself, as
-//! SciPy does where the axes are `(0, 1)`. [`Border::Valid`](crate::Border::Valid) has no counterpart in SciPy and is an error too.
+//! Images are dense: a pitch of their own, or gaps between the images of a batch, are an error. Every channel is
+//! filtered by itself, as SciPy does where the axes are `(0, 1)`. [`Border::Valid`](crate::Border::Valid) has no
+//! counterpart in SciPy and is an error too.
 //!
 //! What SciPy computes where a sum is beyond 32 bits is undefined in C; it is saturated to 32 bits here before it
 //! wraps around.

@@ -40,12 +40,12 @@ macro_rules! operations {
     ($($(#[$doc:meta])* $into:ident: $operation:ident;)*) => { $(
         $(#[$doc])*
         ///
-        /// On `stream`, into memory of the caller's, which has [`Mode::output_len`] elements. Neither allocates device memory nor waits.
-        /// On the CPU the work is done on return.
+        /// On `stream`, into memory of the caller's, which has [`Mode::output_len`] elements. Neither allocates
+        /// device memory nor waits. On the CPU the work is done on return.
         ///
         /// # Errors
-        /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device
-        /// than the stream or where the launch failed. The output is as it was then.
+        /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::Device`] where memory is
+        /// on another device than the stream or where the launch failed. The output is as it was then.
         pub fn $into<'x, 'f, 'o, T: SignalElement>(
             stream: &Stream,
             signal: impl Into<View<'x, T>>,

@@ -20,8 +20,8 @@ mod sealed {
         /// Enqueues chains.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold a signal, taps and outputs of the lengths in `shape`, of which the
-        /// outputs are shared with nothing; `config` must be that of the plan.
+        /// Until the kernel has ended the accessors must hold a signal, taps and outputs of the lengths in `shape`,
+        /// of which the outputs are shared with nothing; `config` must be that of the plan.
         unsafe fn chains(
             stream: &Stream,
             config: LaunchConfig,
@@ -68,8 +68,8 @@ pub(super) fn chains<T: SignalElement>(
     mut output: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let (signal, filter, output) = (signal.as_global(), filter.as_global(), output.as_global_mut());
-    // SAFETY: the views have the plan's lengths (the caller made it from them), and the output is exclusive; everything is freed only
-    // after the work enqueued before.
+    // SAFETY: the views have the plan's lengths (the caller made it from them), and the output is exclusive;
+    // everything is freed only after the work enqueued before.
     unsafe { T::chains(stream, plan.launch, signal, filter, output, plan.chains)? };
     Ok(())
 }

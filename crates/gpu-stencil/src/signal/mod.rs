@@ -11,12 +11,13 @@
 //! `scipy.signal.convolve` and `correlate`; where the signal is at least as long as the filter they are NumPy's too.
 //!
 //! # Order, and error
-//! Each output is one chain of fused multiply-adds that starts with +0: `min(n, m)` of them, one for each element of the shorter of
-//! the two, in ascending order of the elements of the longer one (the signal, where they are equally long), which goes on with
-//! zeros. The result is at most `gamma · sum |f||x|` from the exact one, with `gamma = min(n, m)·u / (1 - min(n, m)·u)` (Higham,
-//! *Accuracy and Stability of Numerical Algorithms*, 2nd ed., equation 3.5). As the zeros outside are multiplied as well, what is not
-//! finite in the shorter one makes every output not a number that it falls outside in. NumPy, which SciPy calls for
-//! one dimension, leaves those products out: `np.convolve([1, 2], [inf, 1])` ends with 2, not with NaN.
+//! Each output is one chain of fused multiply-adds that starts with +0: `min(n, m)` of them, one for each element of
+//! the shorter of the two, in ascending order of the elements of the longer one (the signal, where they are equally
+//! long), which goes on with zeros. The result is at most `gamma · sum |f||x|` from the exact one, with `gamma =
+//! min(n, m)·u / (1 - min(n, m)·u)` (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., equation
+//! 3.5). As the zeros outside are multiplied as well, what is not finite in the shorter one makes every output not a
+//! number that it falls outside in. NumPy, which SciPy calls for one dimension, leaves those products out:
+//! `np.convolve([1, 2], [inf, 1])` ends with 2, not with NaN.
 //!
 //! Everything is computed directly, with `n · m` multiplications, as in `method="direct"`.
 

@@ -1,4 +1,5 @@
-//! Which outputs there are, which of the two operands goes along the other, and how many blocks compute them: from lengths alone.
+//! Which outputs there are, which of the two operands goes along the other, and how many blocks compute them: from
+//! lengths alone.
 
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::Element;
@@ -12,8 +13,8 @@ pub enum Mode {
     /// All `n + m - 1`.
     #[default]
     Full,
-    /// As many as the signal has elements, from the middle of all: the first `(m - 1) / 2` are left out. (NumPy gives as many as the
-    /// longer operand has: exchange them for that.)
+    /// As many as the signal has elements, from the middle of all: the first `(m - 1) / 2` are left out. (NumPy gives
+    /// as many as the longer operand has: exchange them for that.)
     Same,
     /// Those where the shorter operand lies in the longer one: `max(n, m) - min(n, m) + 1`.
     Valid,
@@ -102,7 +103,8 @@ impl Plan {
             reserved: 0,
         };
         let each = if size_of::<T>() == 4 { OUTPUTS_F32 } else { OUTPUTS_F64 };
-        // Small blocks while large ones would leave multiprocessors without work: two for each of an H200's 132. Not yet measured.
+        // Small blocks while large ones would leave multiprocessors without work: two for each of an H200's 132. Not
+        // yet measured.
         let blocks = |threads: u32| outputs.div_ceil((threads * each) as usize);
         let threads = [THREADS, THREADS / 2].into_iter().find(|&threads| blocks(threads) >= 264);
         let threads = threads.unwrap_or(THREADS / 4);

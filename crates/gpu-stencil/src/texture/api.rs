@@ -8,12 +8,13 @@ use crate::error::Error;
 use crate::image::{ImageLayout, ImageMut};
 use crate::memory::expect_apart;
 
-/// The texture's values at `places` on `stream`: all channels of one after those of the other. Places have as many coordinates as the
-/// texture dimensions, x first. Integers that are read as such are converted. Neither allocates device memory nor waits.
+/// The texture's values at `places` on `stream`: all channels of one after those of the other. Places have as many
+/// coordinates as the texture dimensions, x first. Integers that are read as such are converted. Neither allocates
+/// device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Places`], [`Error::Values`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where texture or memory are on
-/// another device than the stream, or where the launch failed. The output is as it was then.
+/// [`Error::Places`], [`Error::Values`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where
+/// texture or memory are on another device than the stream, or where the launch failed. The output is as it was then.
 ///
 /// ```
 /// use gpu_stencil::texture::{Descriptor, FilterMode, Texture, sample_into};
@@ -78,14 +79,15 @@ fn values(texture: &Texture, coordinates: usize) -> Result<usize, Error> {
 }
 
 /// The texture, of two dimensions, in the size of `output`, on `stream`: output `o` of `n` reads the `w` texels at
-/// `(o + 1/2) · w / n`, texels having their centres at `i + 1/2`, as [`crate::resize`] does. Neither allocates device memory nor waits.
+/// `(o + 1/2) · w / n`, texels having their centres at `i + 1/2`, as [`crate::resize`] does. Neither allocates device
+/// memory nor waits.
 ///
 /// Integers that are read as such are converted to `f32`; normalised ones are 0 to 1.
 ///
 /// # Errors
-/// [`Error::TextureDimensions`], [`Error::Channels`], and [`Error::Images`] where the output is a batch; [`Error::ExtentTooLarge`];
-/// [`Error::Device`] where texture or memory are on another device than the stream, or where the launch failed. The output is as it
-/// was then.
+/// [`Error::TextureDimensions`], [`Error::Channels`], and [`Error::Images`] where the output is a batch;
+/// [`Error::ExtentTooLarge`]; [`Error::Device`] where texture or memory are on another device than the stream, or
+/// where the launch failed. The output is as it was then.
 pub fn resize_into(stream: &Stream, texture: &Texture, mut output: ImageMut<'_, f32>) -> Result<(), Error> {
     let to = output.layout;
     let &[width, height] = texture.extents() else {
@@ -107,7 +109,8 @@ pub fn resize_into(stream: &Stream, texture: &Texture, mut output: ImageMut<'_, 
     launch::resize(stream, &plan, texture, output.data)
 }
 
-/// The texture, of two dimensions, in another size, without gaps, on its device and its default stream: see [`resize_into`].
+/// The texture, of two dimensions, in another size, without gaps, on its device and its default stream: see
+/// [`resize_into`].
 ///
 /// # Errors
 /// As [`ImageLayout::new`] and [`resize_into`]; [`Error::Device`] also where there is no memory.

@@ -17,9 +17,9 @@ pub(super) fn sample(
     let (places, output, reads) = (places.as_global(), output.as_global_mut(), plan.reads);
     let texture = texture.as_texture();
     match plan.dimensions {
-        // SAFETY: the views have the coordinates and the values of all places (checked by the caller), the output is exclusive; the
-        // texture is of this device, has this many dimensions, and is read as `reads` says. All is freed only after the work
-        // enqueued before.
+        // SAFETY: the views have the coordinates and the values of all places (checked by the caller), the output is
+        // exclusive; the texture is of this device, has this many dimensions, and is read as `reads` says. All is
+        // freed only after the work enqueued before.
         1 => unsafe {
             kernels::stencil_texture_sample_1d::launch(stream, plan.launch, texture, places, output, reads)
         },
@@ -43,8 +43,9 @@ pub(super) fn resize(
     mut output: ViewMut<'_, f32>,
 ) -> Result<(), Error> {
     let ([columns, rows], [x, y]) = (plan.extents, plan.scales);
-    // SAFETY: the view has the image of the plan's layout (checked where it was made), and is exclusive; the texture is of this device
-    // and of two dimensions, and is read as the plan says. All is freed only after the work enqueued before.
+    // SAFETY: the view has the image of the plan's layout (checked where it was made), and is exclusive; the texture
+    // is of this device and of two dimensions, and is read as the plan says. All is freed only after the work
+    // enqueued before.
     unsafe {
         kernels::stencil_texture_resize::launch(
             stream,

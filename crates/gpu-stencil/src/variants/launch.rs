@@ -7,7 +7,8 @@ use gpu_stencil_kernels::variants as kernels;
 use super::{BlurVariant, Mask, sobel_launch_config};
 use crate::error::Error;
 
-/// Enqueues a correlation, the views being long enough for `[rows, columns]`, and they and the mask on the stream's device.
+/// Enqueues a correlation, the views being long enough for `[rows, columns]`, and they and the mask on the stream's
+/// device.
 pub(super) fn blur(
     variant: BlurVariant,
     stream: &Stream,
@@ -20,8 +21,9 @@ pub(super) fn blur(
     let weights = mask.buffer.view().as_global();
     let config = variant.launch_config(rows, columns, radius);
     match variant {
-        // SAFETY: the kernel reads the input's pixels and the weights of this radius and writes the output's pixels, which views and
-        // buffer hold; the output is exclusive, and the memory is freed only after the work enqueued before.
+        // SAFETY: the kernel reads the input's pixels and the weights of this radius and writes the output's pixels,
+        // which views and buffer hold; the output is exclusive, and the memory is freed only after the work enqueued
+        // before.
         BlurVariant::Global => unsafe {
             kernels::stencil_blur_global::launch(
                 stream, config, input, output, weights, rows, columns, radius,
@@ -66,8 +68,8 @@ pub(super) fn sobel(
     let (input, magnitude) = (input.as_global(), magnitude.as_global_mut());
     let (gx, gy) = (gx.as_global_mut(), gy.as_global_mut());
     for (output, horizontal) in [(gx, 1), (gy, 0)] {
-        // SAFETY: the kernel reads and writes the images' pixels, which the views hold; the outputs are exclusive, and the memory is
-        // freed only after the work enqueued before.
+        // SAFETY: the kernel reads and writes the images' pixels, which the views hold; the outputs are exclusive,
+        // and the memory is freed only after the work enqueued before.
         unsafe {
             kernels::stencil_sobel_filter::launch(
                 stream, config, input, output, filters, horizontal, rows, columns,

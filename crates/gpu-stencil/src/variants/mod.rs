@@ -1,7 +1,8 @@
-//! The textbook's filters, to be measured beside the fast ones: what each lesson is worth. Of `f32`, one channel, row-major without
-//! gaps, on devices that run kernels.
+//! The textbook's filters, to be measured beside the fast ones: what each lesson is worth. Of `f32`, one channel,
+//! row-major without gaps, on devices that run kernels.
 //!
-//! [`blur`] is a correlation with a square [`Mask`], a thread a pixel. All of its variants add in the same order and give the same bits:
+//! [`blur`] is a correlation with a square [`Mask`], a thread a pixel. All of its variants add in the same order and
+//! give the same bits:
 //!
 //! | variant | pixels | weights | what it is worth |
 //! | --- | --- | --- | --- |
@@ -85,7 +86,8 @@ impl Mask {
     /// The mask with these weights, row by row.
     ///
     /// # Errors
-    /// [`Error::Mask`] where they are not `(2 · radius + 1)²`, or the radius is not 1 to [`MAX_RADIUS`]; [`Error::Device`].
+    /// [`Error::Mask`] where they are not `(2 · radius + 1)²`, or the radius is not 1 to [`MAX_RADIUS`];
+    /// [`Error::Device`].
     pub fn new(device: &Device, radius: u32, weights: &[f32]) -> Result<Self, Error> {
         let side = 2 * radius as usize + 1;
         let expected = side.saturating_mul(side);
@@ -146,8 +148,8 @@ fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Err
 /// `output = mask ⋆ input` by `variant`, zero being what is outside; `extents` are rows and columns.
 ///
 /// # Errors
-/// [`Error::EmptyImage`], [`Error::Length`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no kernels, and where
-/// memory is on another device than the stream. The output is as it was then.
+/// [`Error::EmptyImage`], [`Error::Length`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
+/// kernels, and where memory is on another device than the stream. The output is as it was then.
 ///
 /// ```
 /// use gpu_stencil::variants::{BlurVariant, Mask, blur};
@@ -186,8 +188,8 @@ pub struct Gradient<'a> {
     pub magnitude: ViewMut<'a, f32>,
 }
 
-/// Sobel's operator in three launches: `gx` and `gy` by one kernel with a flag, the magnitude by another; all zero at the outermost
-/// pixels. `extents` are rows and columns.
+/// Sobel's operator in three launches: `gx` and `gy` by one kernel with a flag, the magnitude by another; all zero at
+/// the outermost pixels. `extents` are rows and columns.
 ///
 /// # Errors
 /// As [`blur`]; the outputs are as they were then, or zero where a launch failed.

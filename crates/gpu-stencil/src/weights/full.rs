@@ -5,11 +5,11 @@ use gpu_core::{Buffer, Device};
 use super::{Weight, expect_extent, expect_origin};
 use crate::error::Error;
 
-/// A filter of `width` × `height` weights, rows one after the other. Weights are `f32` for all images but those of `f64`; NaN and
-/// infinities among them are taken as they are.
+/// A filter of `width` × `height` weights, rows one after the other. Weights are `f32` for all images but those of
+/// `f64`; NaN and infinities among them are taken as they are.
 ///
-/// Its origin has SciPy's meaning: an output's window starts `width / 2 + origin` pixels to its left, so a positive origin moves the
-/// window to the left.
+/// Its origin has SciPy's meaning: an output's window starts `width / 2 + origin` pixels to its left, so a positive
+/// origin moves the window to the left.
 ///
 /// ```
 /// use gpu_stencil::Filter;
@@ -33,7 +33,8 @@ impl<S: Weight> Filter<S> {
     /// The filter with these weights, its origin 0.
     ///
     /// # Errors
-    /// [`Error::FilterExtent`] where an extent is 0 or more than 63, [`Error::Weights`] where there are not `width · height` weights.
+    /// [`Error::FilterExtent`] where an extent is 0 or more than 63, [`Error::Weights`] where there are not `width ·
+    /// height` weights.
     pub fn new(width: usize, height: usize, weights: &[S]) -> Result<Self, Error> {
         expect_extent("a filter's width", width)?;
         expect_extent("a filter's height", height)?;
@@ -53,8 +54,8 @@ impl<S: Weight> Filter<S> {
         Ok(Self { origin: (x, y), ..self })
     }
 
-    /// The same filter with its weights in the memory of `device` too: filters of more weights than travel with a launch (31 × 31 of
-    /// `f32`, 21 × 21 of `f64`) are read from there. Smaller ones, and the CPU, do not need it.
+    /// The same filter with its weights in the memory of `device` too: filters of more weights than travel with a
+    /// launch (31 × 31 of `f32`, 21 × 21 of `f64`) are read from there. Smaller ones, and the CPU, do not need it.
     ///
     /// # Errors
     /// [`Error::Device`] where the memory does not suffice.
@@ -68,7 +69,8 @@ impl<S: Weight> Filter<S> {
         Self::cross(S::ONE + S::ONE + S::ONE + S::ONE + S::ONE, -S::ONE)
     }
 
-    /// The Laplace operator on five points, as `scipy.ndimage.laplace` has it: the four neighbours less four times the pixel.
+    /// The Laplace operator on five points, as `scipy.ndimage.laplace` has it: the four neighbours less four times
+    /// the pixel.
     pub fn laplace() -> Self {
         Self::cross(-(S::ONE + S::ONE + S::ONE + S::ONE), S::ONE)
     }

@@ -41,7 +41,8 @@ pub(crate) fn expect_origin(what: &'static str, extent: usize, actual: isize) ->
     if (low..=high).contains(&actual) { Ok(()) } else { Err(Error::Origin { what, actual, low, high }) }
 }
 
-/// How many elements before an output its window starts: SciPy's meaning of an origin, for correlations and convolutions.
+/// How many elements before an output its window starts: SciPy's meaning of an origin, for correlations and
+/// convolutions.
 pub(crate) fn before(extent: usize, origin: isize, convolve: bool) -> i32 {
     let half = extent as isize / 2;
     let before = if convolve { (extent as isize - 1) / 2 - origin } else { half + origin };
@@ -59,7 +60,8 @@ pub(crate) fn expect_sigma(sigma: f64) -> Result<(), Error> {
     if sigma >= 0.0 && sigma.is_finite() { Ok(()) } else { Err(Error::Sigma { actual: sigma }) }
 }
 
-/// The weights of a Gaussian of standard deviation `sigma`, from `-radius` to `radius`, normalised, as SciPy computes them.
+/// The weights of a Gaussian of standard deviation `sigma`, from `-radius` to `radius`, normalised, as SciPy computes
+/// them.
 pub(crate) fn gaussian(sigma: f64, radius: usize) -> Result<Vec<f64>, Error> {
     expect_sigma(sigma)?;
     expect_extent("a Gaussian's extent", radius.saturating_mul(2).saturating_add(1))?;

@@ -43,9 +43,9 @@ impl<S: Weight> SeparableFilter<S> {
         Ok(Self { origin: (x, y), ..self })
     }
 
-    /// A Gaussian of standard deviation `sigma`, cut off `truncate` standard deviations from its middle: SciPy's weights, computed in
-    /// `f64` with the platform's `exp`, whose last bit may differ from NumPy's. SciPy's own default is 4. One of 0 is
-    /// the identity.
+    /// A Gaussian of standard deviation `sigma`, cut off `truncate` standard deviations from its middle: SciPy's
+    /// weights, computed in `f64` with the platform's `exp`, whose last bit may differ from NumPy's. SciPy's own
+    /// default is 4. One of 0 is the identity.
     ///
     /// # Errors
     /// [`Error::Sigma`], [`Error::Truncate`]; [`Error::FilterExtent`] where it would be wider than 63.

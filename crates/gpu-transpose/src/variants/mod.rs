@@ -1,9 +1,9 @@
 //! The textbook's transpositions, to be measured beside the fast one: what each lesson about memory is worth.
 //!
-//! All compute the same as [`transpose_into`](crate::transpose_into), a thread an element (a patch of 32 in the last two),
-//! and differ in where a warp's accesses fall. Each [`Variant`] says why it is as fast as it is; its metrics are what
-//! gpu-sim counts (`cargo run --release --example memory_metrics -- --all`), its times what `--example transpose_variants`
-//! measures.
+//! All compute the same as [`transpose_into`](crate::transpose_into), a thread an element (a patch of 32 in the last
+//! two), and differ in where a warp's accesses fall. Each [`Variant`] says why it is as fast as it is; its metrics
+//! are what gpu-sim counts (`cargo run --release --example memory_metrics -- --all`), its times what `--example
+//! transpose_variants` measures.
 
 mod launch;
 
@@ -16,33 +16,33 @@ use crate::matrix::Matrix;
 
 /// A textbook transposition.
 ///
-/// Efficiencies are nvprof's: bytes that the threads asked for, of the bytes that the accesses took. They hold for elements
-/// of 4 bytes and whole tiles.
+/// Efficiencies are nvprof's: bytes that the threads asked for, of the bytes that the accesses took. They hold for
+/// elements of 4 bytes and whole tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
     /// Reads along rows, writes down columns; blocks of 32 × 32.
     ///
-    /// Each of a warp's 32 stores falls into a sector of its own, of whose 32 bytes it fills 4: `gst_efficiency` 12.5 %,
-    /// eight times the store traffic between multiprocessor and L2. Slow, though less than eight times slower: the L2
-    /// gathers neighbouring columns before they go to DRAM. `gld_efficiency` 100 %, no shared memory.
+    /// Each of a warp's 32 stores falls into a sector of its own, of whose 32 bytes it fills 4: `gst_efficiency` 12.5
+    /// %, eight times the store traffic between multiprocessor and L2. Slow, though less than eight times slower: the
+    /// L2 gathers neighbouring columns before they go to DRAM. `gld_efficiency` 100 %, no shared memory.
     NaiveScatter,
     /// Reads down columns, writes along rows; blocks of 32 × 32.
     ///
-    /// The same for loads, `gld_efficiency` 12.5 %, and `gst_efficiency` 100 %. What a sector holds beyond the 4 bytes that
-    /// a warp asked for, the block's other warps ask for next: L1 has it then, where the sectors have not been evicted. A
-    /// load makes its warp wait, a store does not.
+    /// The same for loads, `gld_efficiency` 12.5 %, and `gst_efficiency` 100 %. What a sector holds beyond the 4
+    /// bytes that a warp asked for, the block's other warps ask for next: L1 has it then, where the sectors have not
+    /// been evicted. A load makes its warp wait, a store does not.
     NaiveGather,
     /// Through a 16 × 16 tile in shared memory that is read by columns.
     ///
-    /// Both global accesses run along rows, 64 bytes at a time: both efficiencies 100 %. In shared memory a warp writes
-    /// two rows of 16 words in one pass and reads two columns in eight: words 16 apart lie in two banks in turn. Of nine
-    /// passes two would do: `shared_efficiency` 22.2 %.
+    /// Both global accesses run along rows, 64 bytes at a time: both efficiencies 100 %. In shared memory a warp
+    /// writes two rows of 16 words in one pass and reads two columns in eight: words 16 apart lie in two banks in
+    /// turn. Of nine passes two would do: `shared_efficiency` 22.2 %.
     Shared16,
     /// Through a 32 × 32 tile in shared memory that is read by columns.
     ///
-    /// A column lies in one bank: a load takes 32 passes, `shared_efficiency` 2 of 33, 6.06 %. Global accesses as good as can
-    /// be, and yet slower than with 16 × 16, also because all 32 warps of a block wait at its barrier.
+    /// A column lies in one bank: a load takes 32 passes, `shared_efficiency` 2 of 33, 6.06 %. Global accesses as
+    /// good as can be, and yet slower than with 16 × 16, also because all 32 warps of a block wait at its barrier.
     Shared32,
     /// Through a 16 × 16 tile that is written by columns.
     ///
@@ -53,19 +53,19 @@ pub enum Variant {
     SharedStores32,
     /// Through a 16 × 17 tile: each row has a spare word.
     ///
-    /// A column's 16 words lie in 16 banks; but a warp takes two rows, then two columns, and those overlap in one bank: two
-    /// passes each, `shared_efficiency` 50 %.
+    /// A column's 16 words lie in 16 banks; but a warp takes two rows, then two columns, and those overlap in one
+    /// bank: two passes each, `shared_efficiency` 50 %.
     Padded16,
     /// Through a 32 × 33 tile: each row has a spare word.
     ///
-    /// Rows and columns lie in 32 banks: one pass each, 100 % throughout. What is left to the fast version are the 4 bytes a
-    /// thread asks for at a time: too few in flight to fill the memory's pipeline.
+    /// Rows and columns lie in 32 banks: one pass each, 100 % throughout. What is left to the fast version are the 4
+    /// bytes a thread asks for at a time: too few in flight to fill the memory's pipeline.
     Padded32,
     /// Patches of 8 × 4 elements in a thread's registers, under a bound of 32 registers a thread.
     ///
-    /// 32 values and their addresses are more than 32 registers: on 8.0 and up the rest spills to local memory (48 bytes a
-    /// thread on 9.0). Each thread walks its own patch, so a warp's loads have gaps of 12 bytes between 4 and its stores
-    /// fall into columns: `gld_efficiency` 25 %, `gst_efficiency` 12.5 %.
+    /// 32 values and their addresses are more than 32 registers: on 8.0 and up the rest spills to local memory (48
+    /// bytes a thread on 9.0). Each thread walks its own patch, so a warp's loads have gaps of 12 bytes between 4 and
+    /// its stores fall into columns: `gld_efficiency` 25 %, `gst_efficiency` 12.5 %.
     Patch,
     /// [`Variant::Patch`] split in two launches, each of half a patch: 16 values fit, and nothing spills.
     PatchSplit,

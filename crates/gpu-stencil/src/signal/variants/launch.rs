@@ -27,8 +27,8 @@ mod sealed {
         /// Enqueues a correlation. The filter is where `memory` says: `table` in constant memory, else `filter`.
         ///
         /// # Safety
-        /// Until the kernel has ended the accessors must hold `counts[1]` taps and `counts[0]` outputs, shared with nothing, and the
-        /// signal so many elements and taps less one.
+        /// Until the kernel has ended the accessors must hold `counts[1]` taps and `counts[0]` outputs, shared with
+        /// nothing, and the signal so many elements and taps less one.
         #[expect(clippy::too_many_arguments, reason = "those of the kernels")]
         unsafe fn correlate(
             stream: &Stream,
@@ -101,8 +101,8 @@ pub(super) fn correlate<T: VariantElement>(
 ) -> Result<(), Error> {
     let counts = [output.len() as u32, filter.table.len() as u32, (sum == Sum::Output) as u32];
     let (signal, taps, output) = (signal.as_global(), filter.device.as_global(), output.as_global_mut());
-    // SAFETY: the views hold what the kernel accesses (checked by the caller), and the output is exclusive; everything is freed only
-    // after the work enqueued before.
+    // SAFETY: the views hold what the kernel accesses (checked by the caller), and the output is exclusive;
+    // everything is freed only after the work enqueued before.
     unsafe { T::correlate(stream, config, filter.memory, signal, &filter.table, taps, output, counts)? };
     Ok(())
 }

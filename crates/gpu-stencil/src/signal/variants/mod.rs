@@ -1,8 +1,9 @@
-//! The textbook's correlations, to be measured beside the fast one: what the memory that holds the filter is worth, and what a sum in a
-//! register. On devices that run kernels, [`Mode::Valid`], with the same bits as [`correlate`](super::correlate).
+//! The textbook's correlations, to be measured beside the fast one: what the memory that holds the filter is worth,
+//! and what a sum in a register. On devices that run kernels, [`Mode::Valid`], with the same bits as
+//! [`correlate`](super::correlate).
 //!
-//! They are those of C. Gimenez, *Computación de Alto Rendimiento en GPU* (2019), section 6: a thread an output, blocks of 256. All lanes
-//! of a warp want the same tap at a time, and 32 elements of the signal beside each other.
+//! They are those of C. Gimenez, *Computación de Alto Rendimiento en GPU* (2019), section 6: a thread an output,
+//! blocks of 256. All lanes of a warp want the same tap at a time, and 32 elements of the signal beside each other.
 //!
 //! | the filter in | why it is as fast as it is |
 //! |---|---|
@@ -10,9 +11,10 @@
 //! | [`Memory::Constant`] | The constant cache answers one address a time, which is what a warp asks for here, beside the L1: that has half the loads. A table travels with the launch, in the kernel's 4 KB of parameters. |
 //! | [`Memory::Shared`] | A word for all lanes is one pass, as quick as from the constant cache, after each block has copied the filter and waited. Pieces of 1024 taps: the filter may be longer than the block, which the textbook's may not. |
 //!
-//! With the sum in [`Sum::Output`], as the textbook's kernels have it, every tap costs a store as well (the compiler keeps what was
-//! stored in a register and saves the load); [`Sum::Register`] stores once. Fast is what none of them does: to use an element of the signal
-//! for several outputs of a thread, so that there is more than one multiplication to a load.
+//! With the sum in [`Sum::Output`], as the textbook's kernels have it, every tap costs a store as well (the compiler
+//! keeps what was stored in a register and saves the load); [`Sum::Register`] stores once. Fast is what none of them
+//! does: to use an element of the signal for several outputs of a thread, so that there is more than one
+//! multiplication to a load.
 
 mod launch;
 
@@ -72,12 +74,12 @@ pub struct Staged<'s, T: VariantElement> {
 }
 
 impl<'s, T: VariantElement> Staged<'s, T> {
-    /// Puts `filter` where kernels find it: into the first elements of `staging`, or, where it is to be in constant memory, beside the
-    /// launches that take it with them. Waits for the copy.
+    /// Puts `filter` where kernels find it: into the first elements of `staging`, or, where it is to be in constant
+    /// memory, beside the launches that take it with them. Waits for the copy.
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table; [`Error::Length`] where `staging` is
-    /// shorter than the filter; [`Error::Device`] where the copy failed.
+    /// [`Error::EmptyOperand`]; [`Error::FilterTooLong`] where it is longer than a constant table; [`Error::Length`]
+    /// where `staging` is shorter than the filter; [`Error::Device`] where the copy failed.
     pub fn new(memory: Memory, filter: &[T], staging: impl Into<ViewMut<'s, T>>) -> Result<Self, Error> {
         let (staging, len) = (staging.into(), filter.len());
         if len == 0 {
@@ -102,9 +104,10 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// On `stream`. Neither allocates device memory nor waits.
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::FilterTooLong`] where the filter is longer than the
-    /// signal; [`Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another device than the stream, where the launch failed,
-    /// and on the CPU, which runs no kernels. The output is as it was then.
+    /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::FilterTooLong`] where the
+    /// filter is longer than the signal; [`Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another
+    /// device than the stream, where the launch failed, and on the CPU, which runs no kernels. The output is as it
+    /// was then.
     ///
     /// ```
     /// use gpu_stencil::signal::variants::{Memory, Staged, Sum};
