@@ -187,6 +187,13 @@ impl Device {
         self.backend.multiprocessors()
     }
 
+    /// The multiprocessors that a launch is cut for: the device's, and where it has none an H200's 132, so that the
+    /// simulator runs the launches of an H200.
+    pub fn planned_multiprocessors(&self) -> u32 {
+        const H200: u32 = 132;
+        self.multiprocessors().unwrap_or(H200).max(1)
+    }
+
     /// Its memory in bytes: free and in total. Zeros where that cannot be known.
     ///
     /// # Errors

@@ -85,16 +85,14 @@ pub struct SegmentsPlan {
     pub shared_bytes: u32,
 }
 
-/// The multiprocessors that a long path is cut for: an H200's.
-const MULTIPROCESSORS: u64 = 132;
-
 impl SegmentsPlan {
     /// The plan for so many segments, the last of which ends at `end`: a long path is cut into a share for each block
-    /// that there is room for at once ([`Segmented::BLOCKS`]). The order of combination does not depend on it.
-    pub const fn new<R: Segmented>(end: usize, segments: usize) -> Self {
+    /// that there is room for at once on so many multiprocessors ([`Segmented::BLOCKS`]). The order of combination
+    /// does not depend on it.
+    pub const fn new<R: Segmented>(end: usize, segments: usize, multiprocessors: u32) -> Self {
         let (tile, weight) = (reduce::tile::<R::Item>() as u64, reduce::weight::<R::Item>() as u64);
         let path = end as u64 + segments as u64 * weight;
-        let even = path.div_ceil(R::BLOCKS as u64 * MULTIPROCESSORS);
+        let even = path.div_ceil(R::BLOCKS as u64 * multiprocessors as u64);
         let share = if even < tile { tile } else { even };
         Self {
             segments: segments as u32,
@@ -106,8 +104,8 @@ impl SegmentsPlan {
 
     /// The plan for up to `end` segments whose number only the device knows, none of them empty, the last of which
     /// ends at `end`: as many blocks as there is room for at once, which work out their shares themselves.
-    pub const fn counted<R: Segmented>(end: usize) -> Self {
-        Self { share: 0, ..Self::new::<R>(end, end) }
+    pub const fn counted<R: Segmented>(end: usize, multiprocessors: u32) -> Self {
+        Self { share: 0, ..Self::new::<R>(end, end, multiprocessors) }
     }
 
     /// Grid, block and shared memory.
@@ -213,7 +211,7 @@ mod tests {
             (0, 1 << 26, blocks),
             (0, 0, 0),
         ] {
-            let plan = SegmentsPlan::new::<R>(end, segments);
+            let plan = SegmentsPlan::new::<R>(end, segments, 132);
             assert_eq!(plan.blocks, wanted, "{segments} segments up to {end}");
             let path = end as u64 + segments as u64 * reduce::weight::<R::Item>() as u64;
             assert!(
@@ -237,7 +235,7 @@ mod tests {
     fn counted_segments_have_as_many_blocks_as_the_most_of_them() {
         for (end, blocks) in [(1, 1), (100, 1), (4096, 18), (1 << 26, 4 * 132), (u32::MAX as usize, 4 * 132)]
         {
-            let plan = SegmentsPlan::counted::<Sum<f32>>(end);
+            let plan = SegmentsPlan::counted::<Sum<f32>>(end, 132);
             assert_eq!((plan.blocks, plan.share, plan.segments as usize), (blocks, 0, end), "{end}");
         }
     }

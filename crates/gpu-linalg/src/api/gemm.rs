@@ -68,7 +68,8 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
         [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
     let sums = alpha != T::ZERO;
     let layouts = [a.layout, b.layout, c.layout];
-    let plan = |from_8_0| Plan::new(size_of::<T>(), from_8_0, layouts, addresses, sums);
+    let multiprocessors = stream.device().planned_multiprocessors();
+    let plan = |from_8_0| Plan::new(size_of::<T>(), from_8_0, multiprocessors, layouts, addresses, sums);
     match launch::gemm(stream, &plan(true)?, alpha, a.data, b.data, beta, c.data.reborrow()) {
         // The device is older than 8.0, and nothing was launched.
         Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if plan(true)?.kernel.is_from_8_0() => {

@@ -10,11 +10,11 @@ use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
 
-/// Blocks from which on the kernel with large tiles is taken: below, multiprocessors would stand idle. An H200 has
-/// 132, with two blocks of the kernel with large tiles for `f32` each …
-const ENOUGH_BLOCKS: u64 = 200;
-/// … and one of that with wide ones, as of that for the tensor cores.
-const ENOUGH_ALONE: u64 = 100;
+/// Blocks from which on a kernel with larger tiles is taken, on so many multiprocessors with room for `each` of them:
+/// three quarters of that; below, too many multiprocessors would stand idle.
+fn enough_blocks(multiprocessors: u32, each: u64) -> u64 {
+    u64::from(multiprocessors) * each * 3 / 4
+}
 
 /// Which kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +33,20 @@ pub enum Kernel {
 
 impl Kernel {
     /// The kernel for products of `count` matrices of `m` rows and `n` columns.
-    fn choose(bytes: usize, from_8_0: bool, m: u32, n: u32, count: u64) -> Self {
-        let enough = |tile: Tile, blocks: u64| tile.count(m, n).saturating_mul(count) >= blocks;
+    fn choose(bytes: usize, from_8_0: bool, multiprocessors: u32, [m, n]: [u32; 2], count: u64) -> Self {
+        // A multiprocessor has room for one block of the kernels with the largest tiles, for two of large ones of
+        // `f32`.
+        let enough = |tile: Tile, each: u64| {
+            tile.count(m, n).saturating_mul(count) >= enough_blocks(multiprocessors, each)
+        };
         // Wide tiles reach no further beyond C than large ones do: by as much as half of a tile it would cost more
         // than it gains.
         let pairs = GEMM_F32.count(m, n) == 2 * GEMM_WIDE_F32.count(m, n);
         match (bytes, from_8_0) {
-            (4, true) if pairs && enough(GEMM_WIDE_F32, ENOUGH_ALONE) => Self::Wide,
-            (4, _) if enough(GEMM_F32, ENOUGH_BLOCKS) => Self::Large,
+            (4, true) if pairs && enough(GEMM_WIDE_F32, 1) => Self::Wide,
+            (4, _) if enough(GEMM_F32, 2) => Self::Large,
             (4, _) => Self::Small,
-            (_, true) if enough(GEMM_TENSOR_F64, ENOUGH_ALONE) => Self::TensorLarge,
+            (_, true) if enough(GEMM_TENSOR_F64, 1) => Self::TensorLarge,
             (_, true) => Self::TensorSmall,
             (_, false) => Self::Large,
         }
@@ -83,14 +87,15 @@ impl Plan {
     /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
     ///
     /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for
-    /// the widest tiles of `f32`. `addresses` are those of A, B and C. Without `sums` the product counts as zero and
-    /// its factors are not read.
+    /// the widest tiles of `f32`; `multiprocessors` are its. The order of combination depends on neither. `addresses`
+    /// are those of A, B and C. Without `sums` the product counts as zero and its factors are not read.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
     pub fn new(
         bytes: usize,
         from_8_0: bool,
+        multiprocessors: u32,
         layouts: [BatchLayout; 3],
         addresses: [u64; 3],
         sums: bool,
@@ -98,7 +103,7 @@ impl Plan {
         let c = layouts[2];
         let m = extent("the number of contiguous lines of C", c.matrix.lines())?;
         let n = extent("the length of the contiguous lines of C", c.matrix.contiguous())?;
-        let kernel = Kernel::choose(bytes, from_8_0, m, n, c.count as u64);
+        let kernel = Kernel::choose(bytes, from_8_0, multiprocessors, [m, n], c.count as u64);
         Self::with_kernel(kernel, bytes, layouts, addresses, sums)
     }
 
@@ -165,18 +170,18 @@ mod tests {
 
     #[test]
     fn large_tiles_where_there_are_enough() {
-        let plan = |n| Plan::new(4, true, [square(n); 3], [0; 3], true).unwrap();
+        let plan = |n| Plan::new(4, true, 132, [square(n); 3], [0; 3], true).unwrap();
         assert_eq!((plan(512).kernel, plan(512).launch.grid[0]), (Kernel::Small, 128));
         assert_eq!(plan(1024).kernel, Kernel::Small);
         assert_eq!((plan(2048).kernel, plan(2048).launch.grid[0]), (Kernel::Wide, 128));
         assert_eq!(plan(4096).launch.block[0], GEMM_WIDE_F32.threads);
         // 17 large tiles across are 9 wide ones.
         assert_eq!((plan(2176).kernel, plan(2176).launch.grid[0]), (Kernel::Large, 289));
-        let before_8_0 = Plan::new(4, false, [square(4096); 3], [0; 3], true).unwrap();
+        let before_8_0 = Plan::new(4, false, 132, [square(4096); 3], [0; 3], true).unwrap();
         assert_eq!((before_8_0.kernel, before_8_0.launch.grid[0]), (Kernel::Large, 1024));
         assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
         assert!(plan(4096).launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
-        let double = |n, from_8_0| Plan::new(8, from_8_0, [square(n); 3], [0; 3], true).unwrap().kernel;
+        let double = |n, from_8_0| Plan::new(8, from_8_0, 132, [square(n); 3], [0; 3], true).unwrap().kernel;
         assert_eq!([double(512, true), double(4096, true)], [Kernel::TensorSmall, Kernel::TensorLarge]);
         assert_eq!(double(4096, false), Kernel::Large);
     }
@@ -185,7 +190,8 @@ mod tests {
     fn a_column_major_output_is_the_transposed_product() {
         let row = |m, n| one(Layout::row_major(m, n).unwrap());
         let column = |m, n| one(Layout::column_major(m, n).unwrap());
-        let plan = Plan::new(4, true, [row(3, 5), column(5, 7), column(3, 7)], [16, 32, 64], true).unwrap();
+        let plan =
+            Plan::new(4, true, 132, [row(3, 5), column(5, 7), column(3, 7)], [16, 32, 64], true).unwrap();
         assert!(plan.swapped);
         let Product { a, b, c_leading, m, n, k, .. } = plan.product;
         assert_eq!((m, n, k, c_leading), (7, 3, 5, 3));
@@ -198,7 +204,7 @@ mod tests {
         let vectors = |ld: usize, stride: usize, address: u64| {
             let matrix = Layout::row_major(8, 8).unwrap().with_leading_dimension(ld).unwrap();
             let layout = BatchLayout { matrix, count: 2, stride };
-            let plan = Plan::new(4, true, [layout; 3], [address; 3], true).unwrap();
+            let plan = Plan::new(4, true, 132, [layout; 3], [address; 3], true).unwrap();
             (plan.product.a.vectors, plan.product.b.vectors, plan.product.c_vectors)
         };
         // A is contiguous along k, and never copied by 16 bytes.
@@ -212,10 +218,10 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
         let inner = one(Layout::row_major(1, 1).unwrap());
-        let error = Plan::new(4, true, [inner, wide, wide], [0; 3], true).unwrap_err();
+        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 3], true).unwrap_err();
         assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
         let huge = BatchLayout { count: 1 << 40, ..inner };
-        let error = Plan::new(4, true, [huge; 3], [0; 3], true).unwrap_err();
+        let error = Plan::new(4, true, 132, [huge; 3], [0; 3], true).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
         )
     }?;
     scratch.dirty = false;
-    let plan = SegmentsPlan::counted::<R>(len);
+    let plan = SegmentsPlan::counted::<R>(len, stream.device().planned_multiprocessors());
     let starts = Starts {
         offsets: offsets.offset(u64::from(RUNS_HEADER)).as_global(),
         form: COUNTED,

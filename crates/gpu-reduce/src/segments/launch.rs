@@ -279,7 +279,8 @@ pub(crate) fn reduce_segments<R: Segmented>(
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let plan = SegmentsPlan::new::<R>(segments.end(), segments.len());
+    let plan =
+        SegmentsPlan::new::<R>(segments.end(), segments.len(), stream.device().planned_multiprocessors());
     // SAFETY: no offset is read of segments of one length.
     let none = unsafe { Global::from_raw(0) };
     let starts = match (segments.offsets(), segments.length()) {

@@ -165,7 +165,7 @@ unsafe fn pass<T: GridElement>(
 ) -> Result<(), Error> {
     match kernel {
         Kernel::Star8 | Kernel::Star4 | Kernel::Box4 => {
-            let (config, strips) = case.strips(kernel.steps())?;
+            let (config, strips) = case.strips(kernel.steps(), stream.device().planned_multiprocessors())?;
             // SAFETY: the caller's promise.
             unsafe { T::strips(kernel, stream, config, cells, strips, table(problem.stencil))? };
         }

@@ -55,9 +55,9 @@ pub struct Case {
     pub aligned: bool,
 }
 
-/// Strips that an H200 runs at once: 16 on each of 132 multiprocessors. Their number is a little less than a multiple
-/// of it, so that the last ones do not have the device to themselves.
-const RESIDENT: usize = 16 * 132;
+/// Strips that a multiprocessor runs at once. Their number is a little less than a multiple of what all of them do, so
+/// that the last ones do not have the device to themselves.
+const RESIDENT: usize = 16;
 /// Such rounds at most.
 const ROUNDS: usize = 12;
 /// Rows of a strip where there is more than one round: of 96, a sixth is computed twice for eight steps. (100 steps
@@ -91,14 +91,15 @@ impl Case {
         self.aligned && (self.grid.columns() * self.bytes).is_multiple_of(16)
     }
 
-    /// The launch of eight or four steps.
+    /// The launch of eight or four steps on so many multiprocessors.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].
-    pub fn strips(&self, steps: usize) -> Result<(LaunchConfig, Strips), Error> {
+    pub fn strips(&self, steps: usize, multiprocessors: u32) -> Result<(LaunchConfig, Strips), Error> {
         let (rows, columns) = (self.grid.rows(), self.grid.columns());
         let across = columns.div_ceil(strip::width(self.bytes as u32, steps as u32) as usize);
-        let height = |rounds: usize| rows.div_ceil((rounds * RESIDENT / across).max(1));
+        let resident = RESIDENT * multiprocessors as usize;
+        let height = |rounds: usize| rows.div_ceil((rounds * resident / across).max(1));
         let height = (2..=ROUNDS).rev().map(height).find(|&height| height >= ROUND_ROWS).unwrap_or(height(1));
         let height = height.max(STRIP_ROWS);
         let down = rows.div_ceil(height);
@@ -200,7 +201,7 @@ mod tests {
         for (rows, columns) in [(1, 1), (64, 112), (65, 113), (16384, 16384), (3, 1 << 20), (1 << 20, 3)] {
             for bytes in [4, 8] {
                 let case = case(Grid::plane(rows, columns).unwrap(), bytes);
-                let (launch, strips) = case.strips(4).unwrap();
+                let (launch, strips) = case.strips(4, 132).unwrap();
                 assert!((strips.across * strip::width(bytes as u32, 4)) as usize >= columns);
                 assert!(u64::from(strips.down) * u64::from(strips.height) >= rows as u64);
                 let count = u64::from(strips.across) * u64::from(strips.down);
@@ -209,7 +210,7 @@ mod tests {
         }
         // The figure's grid: 171 times 147 strips are not quite twelve times 2112. Smaller ones: three rounds, one.
         for (side, across, height, rounds) in [(16384, 147, 96, 12), (8192, 74, 97, 3), (4096, 37, 72, 1)] {
-            let (_, strips) = case(Grid::plane(side, side).unwrap(), 4).strips(8).unwrap();
+            let (_, strips) = case(Grid::plane(side, side).unwrap(), 4).strips(8, 132).unwrap();
             assert_eq!((strips.across, strips.height), (across, height));
             assert!((strips.across * strips.down).div_ceil(2112) == rounds);
         }

@@ -16,7 +16,9 @@ fn run<T: SignalElement>(
     filter: View<'_, T>,
     mut output: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let plan = Plan::new::<T>(operation, mode, signal.len(), filter.len(), output.as_global_mut().address())?;
+    let address = output.as_global_mut().address();
+    let multiprocessors = stream.device().planned_multiprocessors();
+    let plan = Plan::new::<T>(operation, mode, signal.len(), filter.len(), address, multiprocessors)?;
     let expected = plan.chains.outputs as usize;
     if output.len() != expected {
         return Err(Error::OutputLength { expected, actual: output.len() });

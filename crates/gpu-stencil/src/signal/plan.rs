@@ -66,7 +66,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for a signal of `n` elements of `T` and a filter of `m`; `address` is that of the output.
+    /// The plan for a signal of `n` elements of `T` and a filter of `m` on so many multiprocessors; `address` is that of
+    /// the output.
     ///
     /// # Errors
     /// [`Error::EmptyOperand`]; [`Error::ExtentTooLarge`], which takes more memory than there is.
@@ -76,6 +77,7 @@ impl Plan {
         n: usize,
         m: usize,
         address: u64,
+        multiprocessors: u32,
     ) -> Result<Self, Error> {
         for (what, length) in [("signal", n), ("filter", m)] {
             if length == 0 {
@@ -103,10 +105,11 @@ impl Plan {
             reserved: 0,
         };
         let each = if size_of::<T>() == 4 { OUTPUTS_F32 } else { OUTPUTS_F64 };
-        // Small blocks while large ones would leave multiprocessors without work: two for each of an H200's 132. Not
-        // yet measured.
+        // Small blocks while large ones would leave multiprocessors without work: two for each. Not yet measured.
         let blocks = |threads: u32| outputs.div_ceil((threads * each) as usize);
-        let threads = [THREADS, THREADS / 2].into_iter().find(|&threads| blocks(threads) >= 264);
+        let threads = [THREADS, THREADS / 2]
+            .into_iter()
+            .find(|&threads| blocks(threads) >= 2 * multiprocessors as usize);
         let threads = threads.unwrap_or(THREADS / 4);
         let launch =
             LaunchConfig::linear(blocks(threads) as u32, threads).shared(shared_bytes::<T>(threads, each));
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_shorter_operand_is_the_taps() {
-        let plan = |operation, mode, n, m| Plan::new::<f32>(operation, mode, n, m, 0).unwrap();
+        let plan = |operation, mode, n, m| Plan::new::<f32>(operation, mode, n, m, 0, 132).unwrap();
         let long = plan(Operation::Correlation, Mode::Full, 10, 3);
         assert!(!long.exchanged && long.chains.first == -2 && long.chains.outputs == 12);
         let short = plan(Operation::Correlation, Mode::Same, 3, 10);
@@ -151,17 +154,17 @@ mod tests {
     #[test]
     fn every_output_has_a_thread_and_large_ones_large_blocks() {
         for (n, threads) in [(1, 64), (100_000, 64), (405_000, 128), (811_000, 256), (1 << 32, 256)] {
-            let plan = Plan::new::<f32>(Operation::Convolution, Mode::Same, n, 1, 0).unwrap();
+            let plan = Plan::new::<f32>(Operation::Convolution, Mode::Same, n, 1, 0, 132).unwrap();
             assert_eq!(plan.launch.block[0], threads, "{n}");
             let outputs = plan.launch.grid[0] as usize * (threads * OUTPUTS_F32) as usize;
             assert!(outputs >= n && outputs - n < (threads * OUTPUTS_F32) as usize);
         }
         assert!(matches!(
-            Plan::new::<f64>(Operation::Convolution, Mode::Full, usize::MAX, 2, 0),
+            Plan::new::<f64>(Operation::Convolution, Mode::Full, usize::MAX, 2, 0, 132),
             Err(Error::ExtentTooLarge { .. })
         ));
         assert!(matches!(
-            Plan::new::<f64>(Operation::Convolution, Mode::Full, 1, 0, 0),
+            Plan::new::<f64>(Operation::Convolution, Mode::Full, 1, 0, 0, 132),
             Err(Error::EmptyOperand { what: "filter" })
         ));
     }

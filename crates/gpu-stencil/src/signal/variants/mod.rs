@@ -128,7 +128,14 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     ) -> Result<(), Error> {
         let (signal, output) = (signal.into(), output.into());
         let (n, m) = (signal.len(), self.table.len());
-        let plan = Plan::new::<T>(Operation::Correlation, Mode::Valid, n, m, 0)?;
+        let plan = Plan::new::<T>(
+            Operation::Correlation,
+            Mode::Valid,
+            n,
+            m,
+            0,
+            stream.device().planned_multiprocessors(),
+        )?;
         if m > n {
             return Err(Error::FilterTooLong { memory: self.memory.name(), actual: m, limit: n });
         }
