@@ -1,8 +1,8 @@
 //! Arrays of shared memory: where each begins and ends.
 //!
-//! A block's shared memory is one piece to the hardware, and what is one past the end of an array is the first element of
-//! the next. An array's number in the upper bits of its addresses tells the simulator which one is meant: an access that
-//! leaves it is a fault, wherever it arrives.
+//! A block's shared memory is one piece to the hardware, and what is one past the end of an array is the first
+//! element of the next. An array's number in the upper bits of its addresses tells the simulator which one is meant:
+//! an access that leaves it is a fault, wherever it arrives.
 
 use super::{Caller, Engine};
 use crate::fault::{Direction, FaultKind, Space};
