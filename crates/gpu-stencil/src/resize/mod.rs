@@ -19,9 +19,9 @@
 //!
 //! With `u` the rounding unit (2^-24 for `f32`, 2^-53 for `f64`) and `m` the largest magnitude among the four pixels,
 //! a float errs by at most `10 u m` against the exact bilinear value, to first order. A weight errs by `u` of itself,
-//! and so does the difference it is multiplied with, which is `2m` at most; the `fma` errs by `u` of its result: `(2
-//! + 2 + 1) u m` for a `lerp`. The second one's ends have that error, of which it takes the mean, and its own is as
-//! much again.
+//! and so does the difference it is multiplied with, which is `2m` at most; the `fma` errs by `u` of its result:
+//! `(2 + 2 + 1) u m` for a `lerp`. The second one's ends have that error, of which it takes the mean, and its own is
+//! as much again.
 //!
 //! The CPU, the simulator and every GPU give the same bits. Halving both sides of an image of one channel has a
 //! kernel of its own, with the same bits too.
