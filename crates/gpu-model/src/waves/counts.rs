@@ -112,6 +112,15 @@ impl Counts {
         }
     }
 
+    /// The same launch with all its data in the second-level cache already, as after another launch on the same data
+    /// that fits there.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        (self.memory_read, self.memory_written) = (Bytes(0.0), Bytes(0.0));
+        self.waits.l2 += core::mem::take(&mut self.waits.memory);
+        self
+    }
+
     /// Everything that grows with the work, with names for errors.
     fn amounts(&mut self) -> [(&'static str, &mut f64); 18] {
         let instructions = &mut self.instructions;
@@ -162,9 +171,11 @@ impl Counts {
 /// The counts of a launch that was not counted itself.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Scaled {
-    /// The counts.
+    /// The counts, scaled from the larger launch.
     pub counts: Counts,
-    /// How far what grows with the work is off at most, as a part of it: by how much the larger of the two launches differs
+    /// The same scaled from the smaller one: what a prediction differs by between the two is the error of its time.
+    pub smaller: Counts,
+    /// How far what grows with the work is off, as a part of it: by how much the larger of the two launches differs
     /// from the smaller one scaled to it, in the count where they differ most.
     pub error: f64,
     /// That count; empty where nothing differs.
@@ -172,7 +183,8 @@ pub struct Scaled {
 }
 
 /// The counts of a launch with `work`, from those of two smaller ones: the larger scaled. Work is whatever the counts
-/// are proportional to: elements, pixels.
+/// are proportional to: elements, pixels. `blocks` are those of the launch where they are known; else they are taken to
+/// grow with the work like the rest.
 ///
 /// `waits` stays that of the larger launch, and so does `chain`.
 ///
@@ -183,13 +195,13 @@ pub struct Scaled {
 /// use gpu_model::waves::{Counts, scale};
 /// let small = Counts { sectors_read: 1000.0, ..Counts::empty("copy", 10, 256) };
 /// let large = Counts { sectors_read: 1980.0, ..Counts::empty("copy", 20, 256) };
-/// let scaled = scale((&small, 1e4), (&large, 2e4), 1e6)?;
+/// let scaled = scale((&small, 1e4), (&large, 2e4), 1e6, None)?;
 /// // 50 times the larger; twice the smaller would have been 2000, 20 of 1980 too many.
 /// assert_eq!((scaled.counts.sectors_read, scaled.counts.blocks), (99_000.0, 1000));
 /// assert_eq!((scaled.error, scaled.worst), (20.0 / 1980.0, "sectors_read"));
 /// # Ok::<(), gpu_model::Error>(())
 /// ```
-pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64) -> Result<Scaled> {
+pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64, blocks: Option<u64>) -> Result<Scaled> {
     let ((small, small_work), (large, large_work)) = (small, large);
     positive("work", small_work)?;
     let contradiction =
@@ -216,13 +228,16 @@ pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64) -> Result<
         }
     };
     let (mut before, mut counts) = (small.clone(), large.clone());
-    differ("blocks", small.blocks as f64 * growth, large.blocks as f64);
+    if blocks.is_none() {
+        differ("blocks", small.blocks as f64 * growth, large.blocks as f64);
+    }
     for ((field, small), (_, large)) in before.amounts().into_iter().zip(counts.amounts()) {
         differ(field, *small * growth, *large);
-        *large *= factor;
+        (*small, *large) = (*small * growth * factor, *large * factor);
     }
-    counts.blocks = (large.blocks as f64 * factor).ceil() as u64;
-    Ok(Scaled { counts, error, worst })
+    counts.blocks = blocks.unwrap_or((large.blocks as f64 * factor).ceil() as u64);
+    before.blocks = blocks.unwrap_or((small.blocks as f64 * growth * factor).ceil() as u64);
+    Ok(Scaled { counts, smaller: before, error, worst })
 }
 
 #[cfg(test)]
@@ -232,21 +247,24 @@ mod tests {
     #[test]
     fn what_cannot_be_scaled() {
         let (one, other) = (Counts::empty("one", 4, 64), Counts::empty("other", 8, 64));
-        assert!(matches!(scale((&one, 1.0), (&other, 2.0), 4.0), Err(Error::OtherKernel { .. })));
+        assert!(matches!(scale((&one, 1.0), (&other, 2.0), 4.0, None), Err(Error::OtherKernel { .. })));
         let wider = Counts { threads: 128, ..one.clone() };
-        assert!(matches!(scale((&one, 1.0), (&wider, 2.0), 4.0), Err(Error::Contradiction { .. })));
+        assert!(matches!(scale((&one, 1.0), (&wider, 2.0), 4.0, None), Err(Error::Contradiction { .. })));
         for (small, large, work) in [(2.0, 2.0, 4.0), (1.0, 2.0, 1.5), (0.0, 2.0, 4.0), (1.0, 2.0, f64::NAN)]
         {
-            assert!(scale((&one, small), (&one, large), work).is_err(), "{small} {large} {work}");
+            assert!(scale((&one, small), (&one, large), work, None).is_err(), "{small} {large} {work}");
         }
     }
 
-    /// A grid that is the same for both: the counts are right, and that the blocks are not is stated.
+    /// A grid that is the same for both: that it does not grow with the work is stated, unless it is known.
     #[test]
     fn a_grid_that_does_not_grow_is_stated() {
         let counts = |sectors_read| Counts { sectors_read, ..Counts::empty("sum", 132, 256) };
-        let scaled = scale((&counts(1e3), 1.0), (&counts(2e3), 2.0), 8.0).expect("they fit");
+        let (small, large) = (counts(1e3), counts(2e3));
+        let scaled = scale((&small, 1.0), (&large, 2.0), 8.0, None).expect("they fit");
         assert_eq!((scaled.counts.sectors_read, scaled.error, scaled.worst), (8e3, 1.0, "blocks"));
+        let scaled = scale((&small, 1.0), (&large, 2.0), 8.0, Some(132)).expect("they fit");
+        assert_eq!((scaled.counts.blocks, scaled.error, scaled.worst), (132, 0.0, ""));
     }
 
     #[test]

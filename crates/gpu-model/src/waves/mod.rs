@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! R = blocks resident on a multiprocessor: by blocks, warps, registers (units of 256 a warp), shared memory
-//! S = multiprocessors,  B = blocks,  W = ⌈B / (R·S)⌉ waves,  I = ⌈B / S⌉ · S / B    the busiest multiprocessor's excess
+//! S = multiprocessors,  B = blocks,  W = ⌈B / (R·S)⌉ waves
+//! I = ⌈B / S⌉ · S / B, the busiest multiprocessor's excess
 //! f = clock,  P = warps a cycle that a multiprocessor's lanes take
 //!
 //! issue      = I · instructions / (P · S · f)                arithmetic = I · operations / peak
@@ -45,21 +46,23 @@
 //! description. Those of the H200 are from four measured rows, medians of their rounds, and nothing else but `l2` and
 //! the latencies, which a table of the literature has in round numbers:
 //!
-//! | row of benches/results | µs | gives |
+//! | row | µs | gives |
 //! |---|---|---|
-//! | `nvidia-h200-2026-11-21.jsonl`: `copy`, `f32`, n = 512, `batch` | 2.914 | launch = 2.914 µs − a wait for memory, 2.71 µs |
-//! | `nvidia-h200-2026-11-21.jsonl`: `sum`, `f32`, n = 2^28, `batch` | 238.426 | read = 2^30 B / 235.51 µs, 95.0 % |
-//! | `nvidia-h200-2026-11-21.jsonl`: `copy`, `f32`, n = 2^27, `batch` | 255.629 | write, with `read` for the other half, 82.9 % |
-//! | `nvidia-h200-2026-11-21-variants.jsonl`: `naive`, block 32, size 4096 | 253.296 | stores = 2^24 lines / 250.38 µs, 67.0 GHz |
+//! | 1: `copy`, `f32`, n = 512, `batch` | 2.914 | launch = 2.914 µs − a wait for memory, 2.71 µs |
+//! | 1: `sum`, `f32`, n = 2^28, `batch` | 238.426 | read = 2^30 B / 235.51 µs, 95.0 % |
+//! | 1: `copy`, `f32`, n = 2^27, `batch` | 255.629 | write, with `read` for the other half, 82.9 % |
+//! | 2: `naive`, block 32, size 4096 | 253.296 | stores = 2^24 lines / 250.38 µs, 67.0 GHz |
+//!
+//! File 1 is `nvidia-h200-2026-11-21.jsonl` in benches/results, file 2 `nvidia-h200-2026-11-21-variants.jsonl`.
 //!
 //! A time is therefore that of one launch among many of a stream, with data that is not in the caches yet.
 //!
 //! # What is left out
 //!
 //! Queues: each level is as fast as when alone, however full. Atomics on one address, which wait for each other.
-//! Arithmetic, unless `operations` and `instructions.arithmetic` are given: the simulator counts none. That the waits at
-//! one place of a loop overlap is an assumption of [`Counts`] from the simulator; a list that is followed from element
-//! to element takes longer than predicted. Tensor cores.
+//! Arithmetic, unless `operations` and `instructions.arithmetic` are given: the simulator counts none. That the waits
+//! at one place of a loop overlap is an assumption of [`Counts`] from the simulator; a list that is followed from
+//! element to element takes longer than predicted. Tensor cores.
 
 mod counts;
 #[cfg(feature = "simulator")]

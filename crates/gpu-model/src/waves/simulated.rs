@@ -56,9 +56,10 @@ pub fn config(device: Architecture) -> Config {
 ///
 /// The simulator knows sectors, passes and what the modelled caches let through. The rest is read out of that:
 ///
-/// - *Lines* of the requests at a place in the source. Where they touch as many sectors as their bytes fill, or one more
-///   each, the sectors lie side by side, four a line. Otherwise each sector is taken to be in a line of its own: the worst
-///   case, which a stride of two words does not reach.
+/// - *Lines* of the requests at a place in the source. Where two lanes or more share a sector on average, the sectors
+///   are taken to lie side by side, four a line: so do neighbours of 1 to 16 bytes and strides of 2 and 4 words. Where
+///   fewer do, each sector is taken to be in a line of its own: the worst case, which a stride of 8 words does not
+///   reach.
 /// - *Waits.* A warp waits once for each place in the source where it loads from global memory, does an atomic or a
 ///   fence, or meets a barrier, as often as it comes by barriers, atomics and fences, but once for loads: those of
 ///   a loop's iterations are in flight together. A place that only some warps come by counts in proportion.
@@ -147,7 +148,7 @@ fn add(counts: &mut Counts, operation: Operation, count: &Count, warps: f64) {
 /// Lines that the requests of a place touch.
 fn lines(count: &Count) -> f64 {
     let (requests, sectors) = (count.requests as f64, count.sectors as f64);
-    let side_by_side = sectors * SECTOR <= count.bytes as f64 + requests * SECTOR;
+    let side_by_side = 2.0 * sectors <= count.lanes as f64;
     if side_by_side { requests.max(sectors / SECTORS) } else { requests.max(sectors) }
 }
 
@@ -171,11 +172,11 @@ mod tests {
 
     const KERNEL: Kernel<'_> = Kernel { name: "counted", file: file!(), line: line!() };
 
-    /// A tile of 32 × 32 words by 1024 threads: rows are read and stored in shared memory, columns are loaded from there
-    /// and written by rows; then each word is stored once more, by columns.
+    /// A tile of 32 × 32 words by 1024 threads: rows are read and stored in shared memory, columns are loaded from
+    /// there and written by rows; then each word is stored once more, by columns.
     ///
-    /// 32 warps read a line each, of 4 sectors, and store 1 + 32 lines. Shared memory is stored in 32 passes and loaded in
-    /// 32 · 32, where 32 would do; 32 warps meet one barrier.
+    /// 32 warps read a line each, of 4 sectors, and store 1 + 32 lines. Shared memory is stored in 32 passes and loaded
+    /// in 32 · 32, where 32 would do; 32 warps meet one barrier.
     #[test]
     fn a_tile() {
         let simulator = Simulator::new(config(Architecture::H200));

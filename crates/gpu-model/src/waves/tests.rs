@@ -31,9 +31,9 @@ fn level(found: &Prediction, wanted: Bottleneck) -> f64 {
 /// 25 blocks of 256 threads: 8 are resident, so one wave, of which 25 of 80 places are taken; the busiest of 10
 /// multiprocessors has 3 blocks, 1.2 times the average.
 ///
-/// issue 1.2 · 4e6 / (4 · 10 · 1e9) = 0.12 ms; arithmetic 1.2 · 2560e6 / (2 · 10 · 128 · 1e9) = 1.2 ms; l1 1.2 · (3e6 + 1e6)
-/// / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms; memory 32e6 / 80e9 + 50e6 / 50e9
-/// = 1.4 ms. Waits: 2 · 500 + 250 + 3 · 20 = 1310 cycles, 1.31 µs; chain 10 · 2 · 250 cycles, 5 µs.
+/// issue 1.2 · 4e6 / (4 · 10 · 1e9) = 0.12 ms; arithmetic 1.2 · 2560e6 / (2 · 10 · 128 · 1e9) = 1.2 ms; l1 1.2 · (3e6 +
+/// 1e6) / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms; memory 32e6 / 80e9 +
+/// 50e6 / 50e9 = 1.4 ms. Waits: 2 · 500 + 250 + 3 · 20 = 1310 cycles, 1.31 µs; chain 10 · 2 · 250 cycles, 5 µs.
 /// Time: 2 + 1.31 + 1400 + 5 µs. Bound: 40e6 / 100e9 = 0.4 ms, less than 2560e6 / 2560e9 = 1 ms.
 #[test]
 fn every_term() {
