@@ -59,9 +59,7 @@
 //!
 //! # How well
 //!
-//! On 47 other measured rows of the H200 (those of file 2 and, of the fast sums of `f64` and transpositions of squares
-//! of `f32`, the batches of `nvidia-h200-2026-11-22-small-kernels.jsonl`; example `predict`, at 1024² of file 2 with
-//! `--cached`) the absolute error is 22 % in the median and
+//! On 47 other measured rows of the H200 (example `performance_model`) the absolute error is 22 % in the median and
 //! 52 % in the 90th percentile; the roofline's is 65 and 94 %. Of 139 pairs of transpositions of one size that differ
 //! by more than 10 %, the faster one is found in 121.
 //!
