@@ -9,6 +9,7 @@ pub mod choice;
 pub mod convolutions;
 pub mod device;
 pub mod plate;
+pub mod predicted;
 pub mod reductions;
 pub mod scans;
 pub mod table;

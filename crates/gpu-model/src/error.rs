@@ -162,6 +162,24 @@ pub enum Error {
         issued: usize,
     },
 
+    /// Counts of different kernels are put together.
+    #[error("counts of `{one}` and of `{other}` cannot be put together")]
+    OtherKernel {
+        /// One kernel.
+        one: String,
+        /// The other.
+        other: String,
+    },
+
+    /// A launch was simulated without what a model needs of it.
+    #[error("kernel `{kernel}` was simulated without {what}")]
+    NotCounted {
+        /// The kernel.
+        kernel: String,
+        /// What is missing.
+        what: &'static str,
+    },
+
     /// A table of printed numbers has a row that is not like its heading.
     #[error("table {table}, row {row}: {why}")]
     BadTable {

@@ -5,6 +5,7 @@ pub mod error;
 pub mod literature;
 pub mod thesis;
 pub mod units;
+pub mod waves;
 
 pub use device::{Device, Launch};
 pub use error::{Error, Result};

@@ -51,6 +51,8 @@ pub struct Device {
     pub launch: Option<LaunchCost>,
     /// What atomic additions take.
     pub atomics: Option<Atomics>,
+    /// What [`waves`](crate::waves) needs beyond the data sheet.
+    pub waves: Option<Calibration>,
 }
 
 /// A device's memory.
@@ -150,6 +152,29 @@ pub struct Atomics {
     pub source: String,
 }
 
+/// What [`waves`](crate::waves) needs beyond the data sheet: measured, or from the literature.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// What a launch among many takes, without its work.
+    pub launch: Seconds,
+    /// How much of the memory's bandwidth reading gets.
+    pub read: Fraction,
+    /// How much of it writing gets.
+    pub write: Fraction,
+    /// Lines that the second-level cache takes from stores in a second, whole or in part.
+    pub stores: Hertz,
+    /// What the second-level cache gives to all multiprocessors in a cycle.
+    pub l2: Bytes,
+    /// From a request to the memory's answer.
+    pub memory_latency: Cycles,
+    /// From a request to the second-level cache's answer.
+    pub l2_latency: Cycles,
+    /// From a request to shared memory's answer.
+    pub shared_latency: Cycles,
+    /// Where the numbers are from.
+    pub source: String,
+}
+
 /// The descriptions in this crate, oldest device first.
 const DESCRIPTIONS: [(&str, &str); 10] = [
     ("c1060", include_str!("../../devices/c1060.toml")),
@@ -237,6 +262,14 @@ impl Device {
     /// [`Error::NotGiven`].
     pub fn atomics(&self) -> Result<&Atomics> {
         self.given("atomics", self.atomics.as_ref())
+    }
+
+    /// What [`waves`](Self::waves) has.
+    ///
+    /// # Errors
+    /// [`Error::NotGiven`].
+    pub fn waves(&self) -> Result<&Calibration> {
+        self.given("waves", self.waves.as_ref())
     }
 
     fn given<'a, T>(&self, field: &'static str, value: Option<&'a T>) -> Result<&'a T> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Atomics, Bus, Device, Issue, Latency, LaunchCost, Limits, Memory};
+use super::{Atomics, Bus, Calibration, Device, Issue, Latency, LaunchCost, Limits, Memory};
 use crate::error::{Error, Result};
 use crate::units::{Fraction, ParseError, Quantity, parse};
 
@@ -204,6 +204,19 @@ pub(super) fn device(text: &str) -> Result<Device> {
             Ok(Atomics {
                 base: section.quantity("base")?,
                 per_thread: section.quantity("per_thread")?,
+                source: section.text("source")?,
+            })
+        })?,
+        waves: optional(&top, "waves", |section| {
+            Ok(Calibration {
+                launch: section.quantity("launch")?,
+                read: section.percentage("read")?,
+                write: section.percentage("write")?,
+                stores: section.quantity("stores")?,
+                l2: section.quantity("l2")?,
+                memory_latency: section.quantity("memory_latency")?,
+                l2_latency: section.quantity("l2_latency")?,
+                shared_latency: section.quantity("shared_latency")?,
                 source: section.text("source")?,
             })
         })?,

@@ -63,6 +63,16 @@ pub enum Limit {
     Level(String),
 }
 
+/// What limits, in a word or two.
+impl core::fmt::Display for Limit {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Peak => f.pad("operations"),
+            Self::Level(name) => f.pad(name),
+        }
+    }
+}
+
 /// The least time a kernel can take, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LowerBound {

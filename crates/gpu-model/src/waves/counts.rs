@@ -1,0 +1,280 @@
+//! What a launch does, counted; and the same of a larger one, from two smaller.
+
+use crate::error::{Error, Result, not_negative, positive};
+use crate::units::Bytes;
+
+/// Instructions that warps execute, by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Instructions {
+    /// Loads, stores and atomics of global and shared memory, and asynchronous copies.
+    pub memory: f64,
+    /// Block barriers, barriers of a warp, fences.
+    pub synchronisation: f64,
+    /// Shuffles, votes, reductions and matches.
+    pub communication: f64,
+    /// Branches.
+    pub control: f64,
+    /// Everything else: arithmetic, conversions, moves. The simulator does not see them, so they are 0 unless given.
+    pub arithmetic: f64,
+}
+
+impl Instructions {
+    /// All of them.
+    pub fn all(&self) -> f64 {
+        self.memory + self.synchronisation + self.communication + self.control + self.arithmetic
+    }
+}
+
+/// How often a warp waits for what it asked for, one wait after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Waits {
+    /// For global memory.
+    pub memory: f64,
+    /// For the second-level cache: atomics and fences.
+    pub l2: f64,
+    /// For shared memory: at each barrier, what others stored before it.
+    pub shared: f64,
+}
+
+/// What one launch does. Everything but the shape of a block, `waits` and `chain` is of the whole grid.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Counts {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Shared memory that a block asks for.
+    pub shared: Bytes,
+    /// Registers of a thread; where they are not known they do not limit how many blocks are resident.
+    pub registers: Option<u32>,
+    /// Instructions of warps.
+    pub instructions: Instructions,
+    /// Sectors that loads, atomics and asynchronous copies touch, summed over the requests of warps.
+    pub sectors_read: f64,
+    /// Sectors that stores touch.
+    pub sectors_written: f64,
+    /// Lines that all those requests touch: passes through the first-level cache.
+    pub lines: f64,
+    /// Of those, the lines of stores and atomics, which all go to the second-level cache.
+    pub lines_written: f64,
+    /// What the first-level caches read from the second.
+    pub l2_read: Bytes,
+    /// What is read from memory.
+    pub memory_read: Bytes,
+    /// What is written to memory.
+    pub memory_written: Bytes,
+    /// Passes through the banks of shared memory.
+    pub wavefronts: f64,
+    /// Of those, the passes that there would be without conflicts.
+    pub wavefronts_without_conflicts: f64,
+    /// Atomic operations on global memory, a request of a warp being one.
+    pub atomics: f64,
+    /// Branches at which the lanes of a warp part. What each side does is counted with the rest.
+    pub divergent: f64,
+    /// What a warp waits for.
+    pub waits: Waits,
+    /// Steps through global memory from block to block that have to follow one another, as when each block looks back
+    /// at the sum of the one before it. No other count shows them: they are 0 unless given.
+    pub chain: f64,
+    /// 32-bit floating-point operations, a fused multiply-add being two; 0 unless given.
+    pub operations: f64,
+    /// What any implementation has to read and write.
+    pub necessary: Bytes,
+}
+
+impl Counts {
+    /// A launch of `blocks` of `threads` that does nothing.
+    pub fn empty(kernel: &str, blocks: u64, threads: u32) -> Self {
+        Self {
+            kernel: kernel.to_owned(),
+            blocks,
+            threads,
+            shared: Bytes(0.0),
+            registers: None,
+            instructions: Instructions::default(),
+            sectors_read: 0.0,
+            sectors_written: 0.0,
+            lines: 0.0,
+            lines_written: 0.0,
+            l2_read: Bytes(0.0),
+            memory_read: Bytes(0.0),
+            memory_written: Bytes(0.0),
+            wavefronts: 0.0,
+            wavefronts_without_conflicts: 0.0,
+            atomics: 0.0,
+            divergent: 0.0,
+            waits: Waits::default(),
+            chain: 0.0,
+            operations: 0.0,
+            necessary: Bytes(0.0),
+        }
+    }
+
+    /// The same launch with all its data in the second-level cache already, as after another launch on the same data
+    /// that fits there.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        (self.memory_read, self.memory_written) = (Bytes(0.0), Bytes(0.0));
+        self.waits.l2 += core::mem::take(&mut self.waits.memory);
+        self
+    }
+
+    /// Everything that grows with the work, with names for errors.
+    fn amounts(&mut self) -> [(&'static str, &mut f64); 18] {
+        let instructions = &mut self.instructions;
+        [
+            ("instructions.memory", &mut instructions.memory),
+            ("instructions.synchronisation", &mut instructions.synchronisation),
+            ("instructions.communication", &mut instructions.communication),
+            ("instructions.control", &mut instructions.control),
+            ("instructions.arithmetic", &mut instructions.arithmetic),
+            ("sectors_read", &mut self.sectors_read),
+            ("sectors_written", &mut self.sectors_written),
+            ("lines", &mut self.lines),
+            ("lines_written", &mut self.lines_written),
+            ("l2_read", &mut self.l2_read.0),
+            ("memory_read", &mut self.memory_read.0),
+            ("memory_written", &mut self.memory_written.0),
+            ("wavefronts", &mut self.wavefronts),
+            ("wavefronts_without_conflicts", &mut self.wavefronts_without_conflicts),
+            ("atomics", &mut self.atomics),
+            ("divergent", &mut self.divergent),
+            ("operations", &mut self.operations),
+            ("necessary", &mut self.necessary.0),
+        ]
+    }
+
+    /// Fails where a count is negative or not finite, or two contradict each other.
+    pub(super) fn check(&self) -> Result<()> {
+        let mut copy = self.clone();
+        copy.amounts().into_iter().try_for_each(|(field, value)| not_negative(field, *value).map(drop))?;
+        not_negative("shared", self.shared.0)?;
+        not_negative("waits.memory", self.waits.memory)?;
+        not_negative("waits.l2", self.waits.l2)?;
+        not_negative("waits.shared", self.waits.shared)?;
+        not_negative("chain", self.chain)?;
+        let within = |field, value: f64, other, other_value: f64| {
+            if value <= other_value {
+                Ok(())
+            } else {
+                Err(Error::Contradiction { field, value, other, other_value })
+            }
+        };
+        within("lines_written", self.lines_written, "lines", self.lines)?;
+        let free = self.wavefronts_without_conflicts;
+        within("wavefronts_without_conflicts", free, "wavefronts", self.wavefronts)
+    }
+}
+
+/// The counts of a launch that was not counted itself.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Scaled {
+    /// The counts, scaled from the larger launch.
+    pub counts: Counts,
+    /// The same scaled from the smaller one: what a prediction differs by between the two is the error of its time.
+    pub smaller: Counts,
+    /// How far what grows with the work is off, as a part of it: by how much the larger of the two launches differs
+    /// from the smaller one scaled to it, in the count where they differ most.
+    pub error: f64,
+    /// That count; empty where nothing differs.
+    pub worst: &'static str,
+}
+
+/// The counts of a launch with `work`, from those of two smaller ones: the larger scaled. Work is whatever the counts
+/// are proportional to: elements, pixels. `blocks` are those of the launch where they are known; else they are taken to
+/// grow with the work like the rest.
+///
+/// `waits` stays that of the larger launch, and so does `chain`.
+///
+/// # Errors
+/// Work that is not positive or does not grow; launches of different kernels or blocks.
+///
+/// ```
+/// use gpu_model::waves::{Counts, scale};
+/// let small = Counts { sectors_read: 1000.0, ..Counts::empty("copy", 10, 256) };
+/// let large = Counts { sectors_read: 1980.0, ..Counts::empty("copy", 20, 256) };
+/// let scaled = scale((&small, 1e4), (&large, 2e4), 1e6, None)?;
+/// // 50 times the larger; twice the smaller would have been 2000, 20 of 1980 too many.
+/// assert_eq!((scaled.counts.sectors_read, scaled.counts.blocks), (99_000.0, 1000));
+/// assert_eq!((scaled.error, scaled.worst), (20.0 / 1980.0, "sectors_read"));
+/// # Ok::<(), gpu_model::Error>(())
+/// ```
+pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64, blocks: Option<u64>) -> Result<Scaled> {
+    let ((small, small_work), (large, large_work)) = (small, large);
+    positive("work", small_work)?;
+    let contradiction =
+        |field, value, other, other_value| Err(Error::Contradiction { field, value, other, other_value });
+    if large_work <= small_work {
+        return contradiction("work of the small launch", small_work, "work of the large one", large_work);
+    }
+    if work < large_work || !work.is_finite() {
+        return contradiction("work", work, "work of the large launch", large_work);
+    }
+    if small.kernel != large.kernel {
+        return Err(Error::OtherKernel { one: small.kernel.clone(), other: large.kernel.clone() });
+    }
+    if small.threads != large.threads {
+        let (value, other_value) = (f64::from(small.threads), f64::from(large.threads));
+        return contradiction("threads of the small launch", value, "threads of the large one", other_value);
+    }
+    let (growth, factor) = (large_work / small_work, work / large_work);
+    let (mut error, mut worst) = (0.0, "");
+    let mut differ = |field, small: f64, large: f64| {
+        let off = if small == large { 0.0 } else { (small - large).abs() / large };
+        if off > error {
+            (error, worst) = (off, field);
+        }
+    };
+    let (mut before, mut counts) = (small.clone(), large.clone());
+    if blocks.is_none() {
+        differ("blocks", small.blocks as f64 * growth, large.blocks as f64);
+    }
+    for ((field, small), (_, large)) in before.amounts().into_iter().zip(counts.amounts()) {
+        differ(field, *small * growth, *large);
+        (*small, *large) = (*small * growth * factor, *large * factor);
+    }
+    counts.blocks = blocks.unwrap_or((large.blocks as f64 * factor).ceil() as u64);
+    before.blocks = blocks.unwrap_or((small.blocks as f64 * growth * factor).ceil() as u64);
+    Ok(Scaled { counts, smaller: before, error, worst })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_scaled() {
+        let (one, other) = (Counts::empty("one", 4, 64), Counts::empty("other", 8, 64));
+        assert!(matches!(scale((&one, 1.0), (&other, 2.0), 4.0, None), Err(Error::OtherKernel { .. })));
+        let wider = Counts { threads: 128, ..one.clone() };
+        assert!(matches!(scale((&one, 1.0), (&wider, 2.0), 4.0, None), Err(Error::Contradiction { .. })));
+        for (small, large, work) in [(2.0, 2.0, 4.0), (1.0, 2.0, 1.5), (0.0, 2.0, 4.0), (1.0, 2.0, f64::NAN)]
+        {
+            assert!(scale((&one, small), (&one, large), work, None).is_err(), "{small} {large} {work}");
+        }
+    }
+
+    /// A grid that is the same for both: that it does not grow with the work is stated, unless it is known.
+    #[test]
+    fn a_grid_that_does_not_grow_is_stated() {
+        let counts = |sectors_read| Counts { sectors_read, ..Counts::empty("sum", 132, 256) };
+        let (small, large) = (counts(1e3), counts(2e3));
+        let scaled = scale((&small, 1.0), (&large, 2.0), 8.0, None).expect("they fit");
+        assert_eq!((scaled.counts.sectors_read, scaled.error, scaled.worst), (8e3, 1.0, "blocks"));
+        let scaled = scale((&small, 1.0), (&large, 2.0), 8.0, Some(132)).expect("they fit");
+        assert_eq!((scaled.counts.blocks, scaled.error, scaled.worst), (132, 0.0, ""));
+    }
+
+    #[test]
+    fn counts_that_contradict_each_other() {
+        let counts = Counts::empty("one", 4, 64);
+        assert_eq!(counts.check(), Ok(()));
+        assert!(Counts { lines_written: 1.0, ..counts.clone() }.check().is_err());
+        assert!(Counts { wavefronts_without_conflicts: 1.0, ..counts.clone() }.check().is_err());
+        let negative = Counts { l2_read: Bytes(-1.0), ..counts.clone() };
+        assert_eq!(negative.check(), Err(Error::Negative { field: "l2_read", value: -1.0 }));
+        assert!(Counts { chain: f64::INFINITY, ..counts }.check().is_err());
+    }
+}

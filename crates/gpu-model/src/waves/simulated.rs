@@ -1,0 +1,216 @@
+//! Counts from what the simulator reports of a launch. Feature `simulator`.
+//!
+//! ```
+//! use gpu_model::waves::{Bottleneck, predict, simulated};
+//! use gpu_model::Device;
+//! use gpu_sim::device::{Load, Store, block_idx, global_load, global_store, thread_idx};
+//! use gpu_sim::metrics::Architecture;
+//! use gpu_sim::{Geometry, Kernel, Simulator};
+//!
+//! let simulator = Simulator::new(simulated::config(Architecture::H200));
+//! let bytes = 4 << 16;
+//! let [input, output] = [simulator.alloc(bytes)?, simulator.alloc(bytes)?];
+//! simulator.fill(input, bytes, 0)?;
+//! // A copy of 2^16 words by blocks of 256 threads.
+//! let kernel = Kernel { name: "copy", file: file!(), line: line!() };
+//! let report = simulator.launch(kernel, Geometry::linear(256, 256, 0), &|| {
+//!     let offset = u64::from(block_idx()[0] * 256 + thread_idx()[0]) * 4;
+//!     global_store(output + offset, global_load::<u32>(input + offset, Load::Weak), Store::Weak);
+//! })?;
+//!
+//! let counts = simulated::counts(&report)?;
+//! // 2048 warps read and write a line each, of four sectors.
+//! assert_eq!((counts.sectors_read, counts.sectors_written, counts.lines), (8192.0, 8192.0, 4096.0));
+//! assert_eq!((counts.memory_read.0, counts.memory_written.0), (262_144.0, 262_144.0));
+//! assert_eq!(predict(&Device::by_name("h200")?, &counts)?.bottleneck, Bottleneck::Launch);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use gpu_sim::metrics::{Architecture, Metrics};
+use gpu_sim::{BlockOrder, Config, Count, Operation, Record, Report, SiteCounts, WARP};
+
+use super::{Counts, Instructions};
+use crate::error::{Error, Result};
+use crate::units::Bytes;
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+/// Sectors of a line.
+const SECTORS: f64 = 4.0;
+/// Bytes that a pass through the banks serves.
+const PASS: f64 = 128.0;
+
+/// The simulator's settings under which [`counts`] finds what it needs: everything recorded, the caches of `device`
+/// modelled, and blocks in ascending order, as hardware tends to start them.
+pub fn config(device: Architecture) -> Config {
+    Config {
+        record: Record::Full,
+        caches: Some(device),
+        block_order: BlockOrder::Ascending,
+        vary_residency: false,
+        ..Config::default()
+    }
+}
+
+/// The counts of a launch.
+///
+/// The simulator knows sectors, passes and what the modelled caches let through. The rest is read out of that:
+///
+/// - *Lines* of the requests at a place in the source. Where two lanes or more share a sector on average, the sectors
+///   are taken to lie side by side, four a line: so do neighbours of 1 to 16 bytes and strides of 2 and 4 words. Where
+///   fewer do, each sector is taken to be in a line of its own: the worst case, which a stride of 8 words does not
+///   reach.
+/// - *Waits.* A warp waits once for each place in the source where it loads from global memory, does an atomic or a
+///   fence, or meets a barrier, as often as it comes by barriers, atomics and fences, but once for loads: those of
+///   a loop's iterations are in flight together. A place that only some warps come by counts in proportion.
+/// - *Conflicts.* Without them requests take a pass each, or as many as their bytes fill.
+///
+/// `registers`, `instructions.arithmetic`, `operations`, `chain` and `necessary` are for the caller to give.
+///
+/// # Errors
+/// [`Error::NotCounted`] where the launch was not recorded with [`Record::Full`] or its caches not modelled, as with
+/// [`config`].
+pub fn counts(report: &Report) -> Result<Counts> {
+    let missing = |what| Error::NotCounted { kernel: report.kernel.clone(), what };
+    let traffic = report.caches.ok_or_else(|| missing("a model of the caches"))?;
+    let [grid, block] = [report.geometry.grid, report.geometry.block];
+    let blocks = grid.iter().map(|&one| u64::from(one)).product::<u64>();
+    let threads = block.iter().product::<u32>();
+    let warps = blocks as f64 * f64::from(threads.div_ceil(WARP));
+
+    let all = &report.counts;
+    let counted = Metrics::new(report).instructions;
+    let sectors_read = [all.global_loads, all.read_only_loads, all.global_atomics, all.async_copies];
+    let mut counts = Counts {
+        shared: Bytes(report.geometry.shared_bytes.into()),
+        instructions: Instructions {
+            memory: (counted.ldst_executed()
+                + counted.global_atomics
+                + counted.shared_atomics
+                + counted.async_copies) as f64,
+            synchronisation: (counted.barriers + counted.warp_syncs + counted.fences) as f64,
+            communication: counted.communication as f64,
+            control: counted.control_approximate as f64,
+            arithmetic: 0.0,
+        },
+        sectors_read: sectors_read.iter().map(|count| count.sectors as f64).sum(),
+        sectors_written: all.global_stores.sectors as f64,
+        l2_read: Bytes((traffic.l2_reads + traffic.l2_atomics) as f64 * SECTOR),
+        memory_read: Bytes(traffic.dram_reads as f64 * SECTOR),
+        memory_written: Bytes((traffic.dram_writes + traffic.dirty) as f64 * SECTOR),
+        atomics: all.global_atomics.requests as f64,
+        divergent: all.branches.divergent as f64,
+        ..Counts::empty(&report.kernel, blocks, threads)
+    };
+    for SiteCounts { operation, count, .. } in &report.sites {
+        add(&mut counts, *operation, count, warps);
+    }
+    Ok(counts)
+}
+
+/// Adds what one kind of operation did at one place.
+fn add(counts: &mut Counts, operation: Operation, count: &Count, warps: f64) {
+    let requests = count.requests as f64;
+    let each_warp = requests / warps;
+    match operation {
+        Operation::GlobalLoad | Operation::ReadOnlyLoad => {
+            counts.lines += lines(count);
+            counts.waits.memory += each_warp.min(1.0);
+        }
+        Operation::AsyncCopy => {
+            counts.lines += lines(count);
+            counts.waits.memory += each_warp.min(1.0);
+            passes(counts, count);
+        }
+        Operation::GlobalStore => {
+            counts.lines += lines(count);
+            counts.lines_written += lines(count);
+        }
+        Operation::GlobalAtomic => {
+            counts.lines += lines(count);
+            counts.lines_written += lines(count);
+            counts.waits.l2 += each_warp;
+        }
+        Operation::Fence => counts.waits.l2 += each_warp,
+        Operation::Barrier => counts.waits.shared += each_warp,
+        Operation::SharedLoad | Operation::SharedStore | Operation::SharedAtomic => passes(counts, count),
+        Operation::WarpSync
+        | Operation::Shuffle
+        | Operation::Vote
+        | Operation::Redux
+        | Operation::Match
+        | Operation::Matrix
+        | Operation::Branch
+        | Operation::Loop => {}
+    }
+}
+
+/// Lines that the requests of a place touch.
+fn lines(count: &Count) -> f64 {
+    let (requests, sectors) = (count.requests as f64, count.sectors as f64);
+    let side_by_side = 2.0 * sectors <= count.lanes as f64;
+    if side_by_side { requests.max(sectors / SECTORS) } else { requests.max(sectors) }
+}
+
+fn passes(counts: &mut Counts, count: &Count) {
+    let wavefronts = count.wavefronts as f64;
+    counts.wavefronts += wavefronts;
+    // Lanes that share a word ask for more bytes than pass.
+    let filled = (count.requests as f64).max(count.bytes as f64 / PASS);
+    counts.wavefronts_without_conflicts += filled.min(wavefronts);
+}
+
+#[cfg(test)]
+mod tests {
+    use gpu_sim::device::{
+        Load, Store, barrier, global_load, global_store, shared_load, shared_store, thread_idx,
+    };
+    use gpu_sim::{Geometry, Kernel, Simulator};
+
+    use super::super::Waits;
+    use super::*;
+
+    const KERNEL: Kernel<'_> = Kernel { name: "counted", file: file!(), line: line!() };
+
+    /// A tile of 32 × 32 words by 1024 threads: rows are read and stored in shared memory, columns are loaded from
+    /// there and written by rows; then each word is stored once more, by columns.
+    ///
+    /// 32 warps read a line each, of 4 sectors, and store 1 + 32 lines. Shared memory is stored in 32 passes and loaded
+    /// in 32 · 32, where 32 would do; 32 warps meet one barrier.
+    #[test]
+    fn a_tile() {
+        let simulator = Simulator::new(config(Architecture::H200));
+        let data = simulator.alloc(4096).expect("memory");
+        simulator.fill(data, 4096, 0).expect("memory");
+        let output = simulator.alloc(8192).expect("memory");
+        let geometry = Geometry { grid: [1, 1, 1], block: [32, 32, 1], shared_bytes: 4096 };
+        let report = simulator
+            .launch(KERNEL, geometry, &|| {
+                let [x, y, _] = thread_idx();
+                let (row, column) = (u64::from(y * 32 + x) * 4, u64::from(x * 32 + y) * 4);
+                shared_store(row as u32, global_load::<u32>(data + row, Load::Weak));
+                barrier();
+                let value: u32 = shared_load(column as u32);
+                global_store(output + row, value, Store::Weak);
+                global_store(output + 4096 + column, value, Store::Weak);
+            })
+            .expect("it is right");
+        let counts = counts(&report).expect("all is recorded");
+        assert_eq!((counts.blocks, counts.threads, counts.shared), (1, 1024, Bytes(4096.0)));
+        assert_eq!((counts.sectors_read, counts.sectors_written), (128.0, 128.0 + 1024.0));
+        assert_eq!((counts.lines, counts.lines_written), (32.0 + 32.0 + 1024.0, 32.0 + 1024.0));
+        assert_eq!((counts.wavefronts, counts.wavefronts_without_conflicts), (1056.0, 64.0));
+        assert_eq!((counts.memory_read, counts.memory_written), (Bytes(4096.0), Bytes(8192.0)));
+        assert_eq!(counts.waits, Waits { memory: 1.0, l2: 0.0, shared: 1.0 });
+        assert_eq!((counts.instructions.memory, counts.instructions.synchronisation), (160.0, 32.0));
+        assert_eq!(counts.check(), Ok(()));
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_missed() {
+        let simulator = Simulator::new(Config { record: Record::Full, ..Config::default() });
+        let report = simulator.launch(KERNEL, Geometry::linear(1, 32, 0), &|| {}).expect("it does nothing");
+        let error = counts(&report).expect_err("there are no caches");
+        assert_eq!(error.to_string(), "kernel `counted` was simulated without a model of the caches");
+    }
+}

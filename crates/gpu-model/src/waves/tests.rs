@@ -1,0 +1,133 @@
+//! The formulas against numbers worked by hand, on a device of round ones.
+
+use super::*;
+use crate::literature::roofline::Limit;
+use crate::literature::testing::same;
+use crate::units::{Bytes, BytesPerSecond, Fraction, Hertz};
+
+/// 10 multiprocessors at 1 GHz, 4 warps a cycle, 100 GB/s of which reading gets 80 and writing 50 %; launches of 2 µs.
+fn device() -> Device {
+    let mut device = Device::by_name("h200").expect("it is described");
+    (device.multiprocessors, device.clock) = (10, Hertz(1e9));
+    device.memory.bandwidth = BytesPerSecond(100e9);
+    device.waves = Some(Calibration {
+        launch: Seconds(2e-6),
+        read: Fraction(0.8),
+        write: Fraction(0.5),
+        stores: Hertz(2e9),
+        l2: Bytes(500.0),
+        memory_latency: Cycles(500.0),
+        l2_latency: Cycles(250.0),
+        shared_latency: Cycles(20.0),
+        source: "made up".to_owned(),
+    });
+    device
+}
+
+fn level(found: &Prediction, wanted: Bottleneck) -> f64 {
+    found.levels.iter().find(|(name, _)| *name == wanted).expect("it is there").1.0
+}
+
+/// 25 blocks of 256 threads: 8 are resident, so one wave, of which 25 of 80 places are taken; the busiest of 10
+/// multiprocessors has 3 blocks, 1.2 times the average.
+///
+/// issue 1.2 · 4e6 / (4 · 10 · 1e9) = 0.12 ms; arithmetic 1.2 · 2560e6 / (2 · 10 · 128 · 1e9) = 1.2 ms; l1 1.2 · (3e6 +
+/// 1e6) / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms; memory 32e6 / 80e9 +
+/// 50e6 / 50e9 = 1.4 ms. Waits: 2 · 500 + 250 + 3 · 20 = 1310 cycles, 1.31 µs; chain 10 · 2 · 250 cycles, 5 µs.
+/// Time: 2 + 1.31 + 1400 + 5 µs. Bound: 40e6 / 100e9 = 0.4 ms, less than 2560e6 / 2560e9 = 1 ms.
+#[test]
+fn every_term() {
+    let counts = Counts {
+        instructions: Instructions { memory: 3e6, control: 1e6, ..Instructions::default() },
+        lines: 3e6,
+        lines_written: 1e6,
+        wavefronts: 1e6,
+        wavefronts_without_conflicts: 1e6,
+        l2_read: Bytes(64e6),
+        memory_read: Bytes(32e6),
+        memory_written: Bytes(50e6),
+        waits: Waits { memory: 2.0, l2: 1.0, shared: 3.0 },
+        chain: 10.0,
+        operations: 2560e6,
+        necessary: Bytes(40e6),
+        ..Counts::empty("all", 25, 256)
+    };
+    let found = predict(&device(), &counts).expect("it fits");
+    for (name, by_hand) in [
+        (Bottleneck::Issue, 0.12e-3),
+        (Bottleneck::Arithmetic, 1.2e-3),
+        (Bottleneck::L1, 0.48e-3),
+        (Bottleneck::L2, 0.128e-3),
+        (Bottleneck::Stores, 0.5e-3),
+        (Bottleneck::Memory, 1.4e-3),
+    ] {
+        same(level(&found, name), by_hand);
+    }
+    same(found.latency.0, 1.31e-6);
+    same(found.chain.0, 5e-6);
+    same(found.time.0, 1408.31e-6);
+    assert_eq!((found.bottleneck, found.resident, found.waves), (Bottleneck::Memory, 8, 1));
+    assert_eq!((found.last_wave, found.occupancy), (25.0 / 80.0, 1.0));
+    same(found.bound.time.0, 1e-3);
+    assert_eq!(found.bound.limit, Limit::Peak);
+}
+
+/// 4001 blocks of 32 threads, 32 resident on each of 10: 13 waves, one block of the last one alone. Each waits 500
+/// cycles: 6.5 µs, more than the launch's 2.
+#[test]
+fn waves_of_blocks_that_wait() {
+    let counts =
+        Counts { waits: Waits { memory: 1.0, ..Waits::default() }, ..Counts::empty("waits", 4001, 32) };
+    let found = predict(&device(), &counts).expect("it fits");
+    assert_eq!((found.waves, found.bottleneck), (13, Bottleneck::Latency));
+    same(found.last_wave, 161.0 / 320.0);
+    same(found.time.0, 8.5e-6);
+}
+
+/// 1024 threads are 32 warps, of 64: 2 blocks. 100 KiB of 228: 2 blocks of 64 threads. 100 registers of 32 lanes are
+/// 3200, in units of 256 3328; 8 warps 26,624 of 65,536: 2.
+#[test]
+fn what_limits_residence() {
+    let resident = |counts: Counts| predict(&device(), &counts).map(|found| found.resident);
+    assert_eq!(resident(Counts::empty("threads", 1, 1024)), Ok(2));
+    let with_shared = |bytes| Counts { shared: Bytes(bytes), ..Counts::empty("shared", 1, 64) };
+    assert_eq!(resident(with_shared(102_400.0)), Ok(2));
+    assert!(matches!(resident(with_shared(300e3)), Err(Error::OverLimit { field: "shared", .. })));
+    let with_registers =
+        |threads, registers| Counts { registers: Some(registers), ..Counts::empty("registers", 1, threads) };
+    assert_eq!(resident(with_registers(256, 100)), Ok(2));
+    let over = resident(with_registers(1024, 65));
+    assert!(matches!(over, Err(Error::OverLimit { field: "registers", .. })), "{over:?}");
+    assert!(resident(Counts::empty("none", 0, 32)).is_err());
+}
+
+#[test]
+fn conflicts_are_told_from_use() {
+    let counts = |wavefronts, free| Counts {
+        wavefronts,
+        wavefronts_without_conflicts: free,
+        ..Counts::empty("tile", 1000, 256)
+    };
+    let of = |counts: Counts| predict(&device(), &counts).expect("it fits").bottleneck;
+    assert_eq!(of(counts(1e6, 5e5)), Bottleneck::BankConflicts);
+    assert_eq!(of(counts(1e6, 6e5)), Bottleneck::Shared);
+    assert_eq!(of(counts(0.0, 0.0)), Bottleneck::Launch);
+}
+
+#[test]
+fn launches_follow_one_another() {
+    let (short, long) =
+        (Counts::empty("short", 1, 32), Counts { lines: 1e6, ..Counts::empty("long", 10, 32) });
+    // 2 µs; 2 µs and 1e6 / 10e9 s.
+    let found = sequence(&device(), &[short, long]).expect("they fit");
+    same(found.time.0, 104e-6);
+    assert_eq!((found.launches.len(), found.bottleneck), (2, Bottleneck::L1));
+    assert!(sequence(&device(), &[]).is_err());
+}
+
+#[test]
+fn a_device_that_was_not_measured() {
+    let h100 = Device::by_name("h100").expect("it is described");
+    let error = predict(&h100, &Counts::empty("any", 1, 32));
+    assert_eq!(error, Err(Error::NotGiven { device: "H100 SXM".to_owned(), field: "waves" }));
+}

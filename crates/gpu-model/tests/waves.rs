@@ -1,0 +1,135 @@
+//! What the model of waves has to do whatever the counts: more work never takes less time, a faster device never more.
+
+use gpu_model::units::Bytes;
+use gpu_model::waves::{Counts, Instructions, Waits, predict};
+use gpu_model::{Device, Error};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The seed is fixed, so that a failure comes back; proptest prints the input that it found.
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 512,
+        rng_seed: RngSeed::Fixed(0x20),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Fewer than 100 operations, each off by 2^-53, none subtracting: less than 1e-12.
+fn not_more(one: f64, other: f64) -> bool {
+    one <= other * (1.0 + 1e-12)
+}
+
+fn h200() -> Device {
+    Device::by_name("h200").expect("it is described")
+}
+
+prop_compose! {
+    fn any_counts()(
+        blocks in 1_u64..1_000_000,
+        threads in 1_u32..=1024,
+        shared in 0.0..200e3_f64,
+        registers in proptest::option::of(1_u32..=64),
+        amounts in prop::array::uniform9(0.0..1e9_f64),
+        waits in prop::array::uniform4(0.0..100.0_f64),
+    ) -> Counts {
+        let [memory, arithmetic, lines, lines_written, l2, read, written, passes, operations] = amounts;
+        Counts {
+            shared: Bytes(shared),
+            registers,
+            instructions: Instructions { memory, arithmetic, ..Instructions::default() },
+            lines: lines + lines_written,
+            lines_written,
+            l2_read: Bytes(l2),
+            memory_read: Bytes(read),
+            memory_written: Bytes(written),
+            wavefronts: passes,
+            wavefronts_without_conflicts: passes / 2.0,
+            waits: Waits { memory: waits[0], l2: waits[1], shared: waits[2] },
+            chain: waits[3],
+            operations,
+            necessary: Bytes(read + written),
+            ..Counts::empty("any", blocks, threads)
+        }
+    }
+}
+
+fn time(device: &Device, counts: &Counts) -> f64 {
+    predict(device, counts).expect("it fits").time.0
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn more_work_never_takes_less(counts in any_counts(), more in 0.0..1e9_f64, which in 0_usize..11) {
+        let before = time(&h200(), &counts);
+        let mut larger = counts;
+        match which {
+            0 => larger.memory_read.0 += more,
+            1 => larger.memory_written.0 += more,
+            2 => larger.l2_read.0 += more,
+            3 => larger.lines += more,
+            4 => (larger.lines, larger.lines_written) = (larger.lines + more, larger.lines_written + more),
+            5 => larger.wavefronts += more,
+            6 => larger.instructions.control += more,
+            7 => larger.operations += more,
+            8 => larger.waits.memory += more,
+            9 => larger.chain += more,
+            _ => larger.waits.shared += more,
+        }
+        prop_assert!(not_more(before, time(&h200(), &larger)));
+    }
+
+    #[test]
+    fn a_faster_clock_never_takes_longer(counts in any_counts(), factor in 1.0..10.0_f64) {
+        let mut faster = h200();
+        faster.clock = faster.clock * factor;
+        prop_assert!(not_more(time(&faster, &counts), time(&h200(), &counts)));
+    }
+
+    #[test]
+    fn twice_the_bandwidth_never_takes_longer(counts in any_counts()) {
+        let mut faster = h200();
+        faster.memory.bandwidth = faster.memory.bandwidth * 2.0;
+        prop_assert!(not_more(time(&faster, &counts), time(&h200(), &counts)));
+    }
+
+    /// Nothing is faster than the bound, if it moves and computes no less than it has to.
+    #[test]
+    fn no_prediction_is_below_the_bound(counts in any_counts()) {
+        let found = predict(&h200(), &counts).expect("it fits");
+        prop_assert!(not_more(found.bound.time.0, found.time.0));
+        let levels: Vec<f64> = found.levels.iter().map(|level| level.1.0).collect();
+        prop_assert!(levels.is_sorted_by(|one, other| one >= other));
+        prop_assert!(found.last_wave > 0.0 && found.last_wave <= 1.0 && found.occupancy <= 1.0);
+    }
+
+    /// A clock twice as fast halves what is counted in cycles, and nothing else.
+    #[test]
+    fn time_has_the_clock_s_dimension(counts in any_counts()) {
+        let mut only_cycles = counts;
+        (only_cycles.memory_read, only_cycles.memory_written) = (Bytes(0.0), Bytes(0.0));
+        only_cycles.lines_written = 0.0;
+        let (slow, mut fast) = (h200(), h200());
+        fast.clock = fast.clock * 2.0;
+        let launch = slow.waves().expect("it was measured").launch.0;
+        let [before, after] = [&slow, &fast].map(|device| time(device, &only_cycles) - launch);
+        // The launch is subtracted: what is left of it by rounding is 1e-21 s.
+        prop_assert!((before - 2.0 * after).abs() <= 1e-12 * before + 1e-20);
+    }
+}
+
+#[test]
+fn bad_input_names_the_field() {
+    let error = predict(&h200(), &Counts { chain: -1.0, ..Counts::empty("bad", 1, 32) });
+    assert_eq!(error, Err(Error::Negative { field: "chain", value: -1.0 }));
+    assert!(matches!(predict(&h200(), &Counts::empty("bad", 1, 2048)), Err(Error::OverLimit { .. })));
+    let mut stopped = h200();
+    stopped.clock.0 = 0.0;
+    let error = predict(&stopped, &Counts::empty("bad", 1, 32));
+    assert_eq!(error, Err(Error::NotPositive { field: "clock", value: 0.0 }));
+    let text = Device::description("h200").expect("it is described").replace("\"95.0 %\"", "\"195 %\"");
+    assert!(matches!(Device::from_toml(&text), Err(Error::WrongUnit { field, .. }) if field == "waves.read"));
+}

@@ -1,0 +1,121 @@
+//! Runs `predict` as a user does.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use gpu_examples::predicted::Subject;
+use gpu_model::Device;
+use gpu_sim::metrics::Architecture;
+use support::{json, run, start};
+
+const EXAMPLE: &str = "predict";
+
+/// The naive transposition of 4096 × 4096 stores 2^24 lines; all but the launch and a wait for memory is theirs. What
+/// it has to move is 2^27 bytes.
+#[test]
+fn a_line_for_each_kernel() {
+    let lines = json(EXAMPLE, &["--json", "--kernel", "transpose/naive_32,transpose/shared_padded_32"]);
+    assert_eq!(lines.len(), 2);
+    let number = |line: usize, field: &str| lines[line][field].as_f64().expect(field);
+    assert_eq!(
+        (&lines[0]["kernel"], &lines[0]["bottleneck"]),
+        (&"transpose/naive_32".into(), &"stores".into())
+    );
+    let by_hand = 2.71 + 400.0 / 1980.0 + f64::from(1 << 24) / 67e3;
+    assert!((number(0, "microseconds") / by_hand - 1.0).abs() < 1e-9, "{}", lines[0]);
+    assert_eq!((&lines[1]["bottleneck"], &lines[1]["size"]), (&"memory".into(), &4096.into()));
+    for line in [0, 1] {
+        let bound = number(line, "bound_microseconds");
+        assert!((bound / (f64::from(1 << 27) / 4.8e6) - 1.0).abs() < 1e-9);
+        assert!(
+            number(line, "microseconds") > bound && number(line, "scaling_error") < 1.0,
+            "{}",
+            lines[line]
+        );
+        assert_eq!((&lines[line]["launches"], &lines[line]["simulated_size"]), (&1.into(), &512.into()));
+    }
+}
+
+/// A sum of 2^20 elements in more than one launch, each of which costs one.
+#[test]
+fn partial_results_are_launches_too() {
+    let lines = json(EXAMPLE, &["--json", "--kernel", "sum/sequential,sum/fast", "--size", "1048576"]);
+    let number = |line: usize, field: &str| lines[line][field].as_f64().expect(field);
+    assert!(number(0, "launches") > number(1, "launches"), "{lines:?}");
+    assert!(number(0, "microseconds") > 2.71 * number(0, "launches"), "{lines:?}");
+}
+
+#[test]
+fn a_table_with_advice() {
+    let text = run(EXAMPLE, &["--kernel", "transpose/shared_32", "--size", "2048"]);
+    for part in ["bank conflicts", "\n- bank conflicts: spread over the banks", "bound µs"] {
+        assert!(text.contains(part), "{part} is missing from\n{text}");
+    }
+    // 64 × 64 fit into the second-level cache, and are simulated as they are.
+    let cached = json(EXAMPLE, &["--json", "--kernel", "transpose/fast", "--size", "64", "--cached"]);
+    assert_eq!((&cached[0]["bottleneck"], &cached[0]["scaling_error"]), (&"launch".into(), &0.0.into()));
+}
+
+#[test]
+fn a_device_of_one_s_own() {
+    let text = Device::description("h200").expect("it is described").replace("4.8 TB/s", "2.4 TB/s");
+    let file = std::env::temp_dir().join(format!("gpu-predict-{}.toml", std::process::id()));
+    std::fs::write(&file, text).expect("a file");
+    let path = file.to_str().expect("a path");
+    let arguments =
+        ["--json", "--kernel", "transpose/fast", "--size", "4096", "--description", path, "--caches", "h200"];
+    let slow = json(EXAMPLE, &arguments);
+    std::fs::remove_file(&file).expect("it was there");
+    let fast = json(EXAMPLE, &arguments[..5]);
+    let bound = |lines: &[serde_json::Value]| lines[0]["bound_microseconds"].as_f64().expect("a time");
+    assert!((bound(&slow) / bound(&fast) - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_user_is_told_what_there_is() {
+    let help = run(EXAMPLE, &["--help"]);
+    for option in ["--json", "--kernel", "--size", "--device", "--description", "--caches", "--cached"] {
+        assert!(help.contains(option), "{option} is missing from\n{help}");
+    }
+    for (arguments, told) in [
+        (["--kernel", "transpose/nothing"], "transpose/naive_32"),
+        (["--device", "b200"], "there are c1060"),
+        (["--device", "p100"], "has no `waves`"),
+        (["--caches", "c1060"], "--caches chooses one"),
+        (["--description", "nowhere.toml"], "--caches"),
+    ] {
+        let output = start(EXAMPLE, &arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains(told), "{arguments:?}: {errors}");
+    }
+}
+
+/// What Nsight Compute counted on an H200, of 1024 × 1024: the model gets the same, scaled from 512 × 512.
+#[test]
+fn counts_are_the_hardware_s() {
+    let mut expected = BTreeMap::<&str, [f64; 3]>::new();
+    let text = include_str!("../../benches/results/nvidia-h200-2026-11-21-ncu.txt");
+    for line in text.lines().skip(1) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [variant, space, operation, _, _, counted, _] = words[..] else { continue };
+        let which = match (space, operation) {
+            ("global", "load") => 0,
+            ("global", "store") => 1,
+            ("shared", "load" | "store") => 2,
+            _ => continue,
+        };
+        expected.entry(variant).or_default()[which] += counted.parse::<f64>().expect("a number");
+    }
+    assert_eq!(expected.len(), 11);
+    for (variant, expected) in expected {
+        let [subject] = Subject::by_name(&format!("transpose/{variant}")).expect("it is there")[..] else {
+            panic!("{variant} is not one")
+        };
+        let counted = subject.count(1024, Architecture::H200).expect("it runs");
+        assert_eq!(counted.simulated, 512);
+        let sum = |of: fn(&gpu_model::waves::Counts) -> f64| counted.launches.iter().map(of).sum::<f64>();
+        let found = [sum(|one| one.sectors_read), sum(|one| one.sectors_written), sum(|one| one.wavefronts)];
+        assert_eq!(found, expected, "{variant}");
+    }
+}
