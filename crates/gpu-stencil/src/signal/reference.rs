@@ -17,7 +17,7 @@ const TASK: usize = 1 << 19;
 ///
 /// ```
 /// use gpu_stencil::signal::plan::{Mode, Operation, Plan};
-/// let plan = Plan::new::<f32>(Operation::Convolution, Mode::Full, 3, 2, 0)?;
+/// let plan = Plan::new::<f32>(Operation::Convolution, Mode::Full, 3, 2, 0, 132)?;
 /// let mut output = [0.0; 4];
 /// gpu_stencil::signal::reference::chains(&plan.chains, &[1.0, 2.0, 3.0], &[1.0, 0.5], &mut output);
 /// assert_eq!(output, [1.0, 2.5, 4.0, 1.5]);
