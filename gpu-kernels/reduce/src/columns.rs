@@ -14,7 +14,7 @@
 //! goes on with the group of groups that it may have completed by that. Nobody waits. Groups are small, as what the
 //! last block combines alone comes on top.
 
-use gpu_std::atomic::{Ordering, Scope};
+use gpu_collective::grid::last_block::completes;
 use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{
     block_idx_x, grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion,
@@ -173,7 +173,7 @@ pub fn columns<R: Computed, const V: usize>(
     output: GlobalMut<R::Output>,
 ) {
     const { assert!(V as u32 == per_load::<R::Item>()) };
-    let is_last = shared::dynamic().array::<u32>(1);
+    let room = shared::dynamic().array::<u32>(1);
     grid_dependency_synchronize();
     trigger_launch_completion();
     let Shape { mut slabs, width_log2, side_log2, tiles } = lines.shape::<R::Item>();
@@ -231,21 +231,14 @@ pub fn columns<R: Computed, const V: usize>(
         let group = first / GROUP;
         // A block has a part of a group, or several whole ones: they begin where its slabs do.
         let whole_groups = done.div_ceil(GROUP);
-        sync_threads();
         if whole_groups == 1 {
             let members = (slabs - group * GROUP).min(GROUP);
-            if thread_idx_x() == 0 {
-                let count = counts.offset(group as u64 * tiles as u64 + tile as u64).atomic(0);
-                let before = count.fetch_add(done, Ordering::AcqRel, Scope::Device);
-                if before + done == members {
-                    count.store(0, Ordering::Relaxed, Scope::Device);
-                }
-                is_last.write(0, (before + done == members) as u32);
-            }
-            sync_threads();
-            if is_last.read(0) == 0 {
+            let count = counts.offset(group as u64 * tiles as u64 + tile as u64);
+            if !completes(count, done, members, room) {
                 return;
             }
+        } else {
+            sync_threads();
         }
         let width_log2 = side_log2 + width_log2;
         let (begin, end) = (tile << width_log2, lines.lines.min((tile + 1) << width_log2));

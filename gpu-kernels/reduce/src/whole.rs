@@ -1,28 +1,22 @@
 //! The reduction of a whole array, in one launch.
 //!
 //! # One launch
-//! A second launch costs 3 to 4 µs, as much as reading 16 MB. So the block that *starts* last also finishes: it took
-//! the last ticket, hence every other block is running already and its partial result will come. A partial travels in
-//! words of 64 bits, each of them half value and half "it is there", so that no fence is needed and nothing waits for
-//! one, however many words an accumulator has; the ticket is drawn while the first loads are under way. Compared with
-//! the usual "last block done" ticket this takes a fence and an atomic off the end of the critical path (H200, sum of
-//! 2^20 f32: 4.5 against 5.2 µs).
-//!
-//! The words and the ticket are zero before the launch, and zero again after it.
+//! A second launch costs 3 to 4 µs, as much as reading 16 MB. So the block that *starts* last also finishes
+//! ([`partials`]).
 
-use gpu_std::atomic::{Ordering, Scope};
+use gpu_collective::block;
+use gpu_collective::grid::partials;
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
-    trigger_launch_completion,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, thread_idx_x, trigger_launch_completion,
 };
-use gpu_std::{device, keep_rolled, opaque, shared, unroll, warp};
+use gpu_std::{device, keep_rolled, opaque, shared, unroll};
 
 use super::computed::{Computed, SourceOf};
 use super::item::Source;
 use super::number::Accumulator;
 use super::quad::Quads;
-use super::{MAX_WORDS, THREADS, WARPS, tile};
+use super::{THREADS, WARPS, tile};
 
 /// The words that a block publishes its partial result in.
 pub const fn publishes<R: Computed>() -> u32 {
@@ -33,7 +27,7 @@ pub const fn publishes<R: Computed>() -> u32 {
 ///
 /// `V` is [`per_load`](super::per_load), `A` is [`accumulators`](super::accumulators), `L` the loads of one array
 /// that a thread has in flight. Launch [`blocks`](super::blocks)`(len)` blocks of [`THREADS`] threads with
-/// [`shared_bytes`](super::shared_bytes). `partials` holds [`publishes`] words for each block and `ticket` one; all
+/// [`shared_bytes`](super::shared_bytes). `words` holds [`publishes`] words for each block and `ticket` one; all
 /// are zero before and after.
 #[device]
 #[inline(always)]
@@ -41,7 +35,7 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
     source: SourceOf<R>,
     len: u64,
     tiles_per_block: u64,
-    partials: GlobalMut<u64>,
+    words: GlobalMut<u64>,
     ticket: GlobalMut<u32>,
     output: GlobalMut<R::Output>,
 ) {
@@ -57,13 +51,8 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
     grid_dependency_synchronize();
     trigger_launch_completion();
 
-    // The ticket's way to memory and back is hidden behind the loads. `inc` wraps after the last block, so it leaves
-    // zero; and ptxas does not turn it into a warp-wide sum, whose broadcast would wait for memory here (`add` does).
-    let drawn = if thread == 0 && blocks > 1 {
-        ticket.atomic(0).fetch_inc(blocks - 1, Ordering::Relaxed, Scope::Device)
-    } else {
-        0
-    };
+    // The ticket's way to memory and back is hidden behind the loads.
+    let drawn = if thread == 0 && blocks > 1 { partials::draw(ticket, blocks) } else { 0 };
 
     let mut value = of_tiles::<R, V, A, L>(source, len, tiles_per_block);
     if thread == 0 {
@@ -83,7 +72,7 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
             return;
         }
         if thread == 0 {
-            publish(partials, block_idx_x(), result);
+            partials::publish(words, block_idx_x(), result);
         }
         if block_ticket.read(0) != blocks - 1 {
             return;
@@ -92,8 +81,15 @@ pub fn whole<R: Computed, const V: usize, const A: usize, const L: usize>(
         let mut block = thread;
         while block < blocks {
             keep_rolled();
-            value = take_published::<R>(source, value, partials, block, blocks);
-            block += at_once::<R>() * THREADS;
+            let combine = |first, second| R::combine(source, first, second);
+            // Four of three words or more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
+            if publishes::<R>() <= 2 {
+                value = partials::take::<_, 4>(value, words, block, THREADS, blocks, combine);
+                block += 4 * THREADS;
+            } else {
+                value = partials::take::<_, 1>(value, words, block, THREADS, blocks, combine);
+                block += THREADS;
+            }
         }
         results = warp_results.offset(opaque(WARPS * publishes::<R>()));
         is_total = opaque(1) != 0;
@@ -231,148 +227,14 @@ const fn row<const V: usize>() -> u32 {
     THREADS * V as u32
 }
 
-/// The result of the block, in thread 0: a tree over the lanes of each warp, then one over the warps.
+/// The result of the block, in thread 0.
 #[device]
 #[inline(always)]
 pub(super) fn block_result<R: Computed>(
     source: SourceOf<R>,
     value: R::Accumulator,
-    warp_results: Shared<u32>,
+    room: Shared<u32>,
 ) -> R::Accumulator {
-    let result = to_first_warp::<R>(source, value, warp_results);
-    sync_threads();
-    of_first_warp::<R>(source, result, warp_results)
-}
-
-/// Leaves each warp's result for the first one, and returns it in lane 0.
-#[device]
-#[inline(always)]
-pub(super) fn to_first_warp<R: Computed>(
-    source: SourceOf<R>,
-    value: R::Accumulator,
-    warp_results: Shared<u32>,
-) -> R::Accumulator {
-    let result = warp_result::<R>(source, value, 32);
-    let warp = thread_idx_x() / 32;
-    if warp::lane_id() == 0 {
-        unroll::<{ MAX_WORDS as usize }>(|word| {
-            let word = word as u32;
-            if word < publishes::<R>() {
-                warp_results.write(word * WARPS + warp, result.word(word));
-            }
-        });
-    }
-    result
-}
-
-/// The result of the warps' results, behind a barrier after [`to_first_warp`], in thread 0; elsewhere something else.
-#[device]
-#[inline(always)]
-pub(super) fn of_first_warp<R: Computed>(
-    source: SourceOf<R>,
-    mut result: R::Accumulator,
-    warp_results: Shared<u32>,
-) -> R::Accumulator {
-    if thread_idx_x() / 32 == 0 {
-        let lane = warp::lane_id();
-        result = if lane < WARPS {
-            Accumulator::from_words(&mut |word| warp_results.read(word * WARPS + lane))
-        } else {
-            R::IDENTITY
-        };
-        result = warp_result::<R>(source, result, WARPS);
-    }
-    result
-}
-
-/// The result of the first `lanes` lanes (a power of two), in lane 0: lane `i` takes lane `i + lanes / 2`, and so on.
-#[device]
-#[inline(always)]
-pub(super) fn warp_result<R: Computed>(
-    source: SourceOf<R>,
-    mut value: R::Accumulator,
-    lanes: u32,
-) -> R::Accumulator {
-    let mut distance = lanes / 2;
-    while distance > 0 {
-        let own = value;
-        let other =
-            Accumulator::from_words(&mut |word| warp::shuffle_down(warp::FULL, own.word(word), distance));
-        value = R::combine(source, own, other);
-        distance /= 2;
-    }
-    value
-}
-
-// ---- Partial results on their way: each word with the mark that it is there --------------------------------------
-
-const THERE: u64 = 1 << 32;
-
-#[device]
-#[inline(always)]
-fn publish<A: Accumulator>(partials: GlobalMut<u64>, block: u32, result: A) {
-    unroll::<{ MAX_WORDS as usize }>(|word| {
-        let word = word as u32;
-        if word < A::WORDS {
-            let marked = THERE | result.word(word) as u64;
-            partials.atomic(block * A::WORDS + word).store(marked, Ordering::Relaxed, Scope::Device);
-        }
-    });
-}
-
-/// The most partial results that a thread asks for at once.
-const AT_ONCE: usize = 4;
-
-/// Partial results that a thread asks for at once: a way to memory and back takes 0.7 µs (H200), but four of three
-/// words or more would not fit the registers (ptxas 13.0: 96 to 272 bytes of stack).
-const fn at_once<R: Computed>() -> u32 {
-    if publishes::<R>() <= 2 { AT_ONCE as u32 } else { 1 }
-}
-
-/// Waits for what the blocks `first`, `first + THREADS`, … publish, [`at_once`] of them as far as there are so many,
-/// takes them in turn and clears their words.
-#[device]
-#[inline(always)]
-fn take_published<R: Computed>(
-    source: SourceOf<R>,
-    mut total: R::Accumulator,
-    partials: GlobalMut<u64>,
-    first: u32,
-    blocks: u32,
-) -> R::Accumulator {
-    let mut words = [[THERE; MAX_WORDS as usize]; AT_ONCE];
-    loop {
-        keep_rolled();
-        // All words are asked for before the first is looked at.
-        unroll::<AT_ONCE>(|i| {
-            let block = first + i as u32 * THREADS;
-            if (i as u32) < at_once::<R>() && block < blocks {
-                unroll::<{ MAX_WORDS as usize }>(|word| {
-                    if (word as u32) < publishes::<R>() {
-                        let place = partials.atomic(block * publishes::<R>() + word as u32);
-                        words[i][word] = place.load(Ordering::Relaxed, Scope::Device);
-                    }
-                });
-            }
-        });
-        let mut all = THERE;
-        unroll::<AT_ONCE>(|i| unroll::<{ MAX_WORDS as usize }>(|word| all &= words[i][word]));
-        if all != 0 {
-            break;
-        }
-    }
-    unroll::<AT_ONCE>(|i| {
-        let block = first + i as u32 * THREADS;
-        if (i as u32) < at_once::<R>() && block < blocks {
-            unroll::<{ MAX_WORDS as usize }>(|word| {
-                if (word as u32) < publishes::<R>() {
-                    let place = partials.atomic(block * publishes::<R>() + word as u32);
-                    place.store(0, Ordering::Relaxed, Scope::Device);
-                }
-            });
-            let partial = Accumulator::from_words(&mut |word| words[i][word as usize] as u32);
-            total = R::combine(source, total, partial);
-        }
-    });
-    total
+    let combine = |first, second| R::combine(source, first, second);
+    block::reduce(value, R::IDENTITY, WARPS, room, combine)
 }

@@ -36,10 +36,7 @@
 pub mod columns;
 pub mod histogram;
 mod instances;
-pub(crate) mod look_back;
-mod memory;
 mod operator;
-mod packed;
 pub mod runs;
 pub mod segmented;
 pub mod select;
@@ -47,31 +44,25 @@ mod tile;
 pub mod variants;
 pub(crate) mod whole;
 
+pub use gpu_collective::Packed;
 pub use instances::*;
 pub use operator::{And, Bounds, Flip, Max, Min, Or, Product, Scan, Sum, WideSum, Widen, Xor, flip, flipped};
-pub use packed::Packed;
 pub use tile::MAX_WORDS;
 pub use whole::{whole, whole_flipped};
 
 use gpu_std::shared::SharedLayout;
 
 use gpu_collective::Accumulator;
+use gpu_collective::grid::Pass;
 
 /// Warps of a block.
 pub const WARPS: usize = 8;
 /// Bytes that a thread reads or writes at once, whichever elements are wider.
 pub const VECTOR_BYTES: u32 = 16;
-/// Tiles of a group: one for each lane of the warp that looks at them.
-pub const GROUP: u32 = 32;
-/// Tiles of a section: as many groups as lanes.
-pub const SECTION: u32 = GROUP * GROUP;
+pub use gpu_collective::grid::{GROUP, HEADER_WORDS, MAX_TILES, SECTION};
 /// Blocks of a launch: five for each of 132 multiprocessors. Blocks take tiles until none is left, so fewer of them
 /// scan the same array, and those that find no place wait and then find nothing to do.
 pub const MAX_BLOCKS: u32 = 660;
-/// The most tiles: they and the blocks are counted in 32 bits.
-pub const MAX_TILES: u64 = 1 << 31;
-/// The words of scratch memory before those of the tiles.
-pub const HEADER_WORDS: u32 = 2;
 
 /// The bit of a launch's mode that asks for the scan of the elements before each, without itself.
 pub const EXCLUSIVE: u32 = 1;
@@ -131,16 +122,13 @@ impl Shape {
     /// Words of 64 bits of scratch memory that a scan of so many tiles needs after the header: those of each section's
     /// start, of each group and of each tile, and the counters of groups and sections.
     pub const fn scratch_words(self, tiles: u64) -> u64 {
-        let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
-        if tiles <= 1 { 0 } else { (counters + tiles) * self.words as u64 + counters }
+        gpu_collective::grid::scratch_words(tiles, self.words) - HEADER_WORDS as u64
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub const fn shared_bytes(self) -> u32 {
-        SharedLayout::new()
+        Pass::layout(SharedLayout::new(), self.words)
             .array::<u32>(self.warps * self.words)
-            .array::<u32>(2 * self.words)
-            .array::<u64>(1)
             .array::<u32>(
                 2 * waiting_words(self.threads(), self.rows, self.vector, self.input_words, self.words),
             )

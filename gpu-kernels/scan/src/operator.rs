@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::Element;
 
-use super::packed::Packed;
+use gpu_collective::Packed;
 use gpu_collective::{Accumulator, Integer, Number, Register};
 
 /// An associative operator, with what it takes and what it gives.

@@ -1,8 +1,7 @@
 //! The runs of equal keys: where they begin, and the key of each.
 //!
-//! One launch, one pass. Blocks take tiles in turn, by a ticket; of a tile a block notes where runs begin, side by
-//! side in shared memory, publishes how many they are, and learns how many begin before it as a scan's tile learns
-//! its prefix (`scan/look_back.rs`). Meanwhile it reads its next tile. Then the starts go to memory, neighbours to
+//! One launch, one pass ([`single_pass`]): of a tile a block notes where runs begin, side by side in shared memory,
+//! publishes how many they are, and learns how many begin before it. Meanwhile it reads its next tile. Then the starts go to memory, neighbours to
 //! neighbours, and the keys that stand there, which are still in the L1 or L2 (H200, 2^26 keys of 32 bits: in runs of
 //! 8 114 µs, of 256 101, of one key 291, when every key is written again).
 //!
@@ -10,16 +9,15 @@
 //! 16 bytes, so that a key's predecessor is in the lane below, and a run's number follows from counts over lanes:
 //! those of two rows are scanned as halves of one word.
 
-use gpu_collective::{Item, Quads, Words, per_load};
+use gpu_collective::grid::{Pass, Plus, Prefix, TileWork, scratch_words, single_pass};
+use gpu_collective::warp::inclusive_scan;
+use gpu_collective::{Item, Packed, Quads, Words, per_load};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
-use gpu_std::thread::{grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x};
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
-use crate::look_back::{Prefix, Published, arrive, gather, prefix};
-use crate::tile::warp_scan;
-use crate::whole::{NONE, Tickets, mark};
-use crate::{GROUP, HEADER_WORDS, Packed, SECTION, Sum, WARPS};
+use crate::WARPS;
 
 /// Where the offsets of the runs begin, in words, after the number of runs: what segments of a reduction ask for
 /// whose number is in device memory.
@@ -78,19 +76,12 @@ impl RunsShape {
     /// Words of 64 bits of scratch memory for so many keys: the header, those of each section, group and tile, and
     /// the counters of groups and sections.
     pub const fn scratch_words(self, len: u64) -> u64 {
-        let tiles = self.tiles(len);
-        let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
-        HEADER_WORDS as u64 + tiles + 2 * counters
+        scratch_words(self.tiles(len), 1)
     }
 
     /// Bytes of dynamic shared memory of a block.
     pub const fn shared_bytes(self) -> u32 {
-        SharedLayout::new()
-            .array::<u32>(self.warps)
-            .array::<u32>(2)
-            .array::<u64>(1)
-            .array::<u16>(2 * self.tile())
-            .bytes()
+        Pass::layout(SharedLayout::new(), 1).array::<u32>(self.warps).array::<u16>(2 * self.tile()).bytes()
     }
 }
 
@@ -190,24 +181,20 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
         heads
     }
 
-    /// Notes where runs begin, each at its number in the tile; returns how many they are. One barrier.
+    /// Notes where runs begin, each at its number in the tile. One barrier.
     ///
-    /// `publish` is called with that number by the whole block before the notes are written.
+    /// `publish` is called with how many they are by the whole block before the notes are written.
     #[device]
     #[inline(always)]
-    fn note<const W: usize>(
-        &self,
-        notes: Shared<u16>,
-        warp_counts: Shared<u32>,
-        publish: impl FnOnce(u32),
-    ) -> u32 {
+    fn note<const W: usize>(&self, notes: Shared<u16>, warp_counts: Shared<u32>, publish: impl FnOnce(u32)) {
         let heads = self.heads(&self.load());
         // Heads of the lanes up to each: at most 16 a lane, 512 a row.
         let up_to: [u32; MAX_PAIRS] = core::array::from_fn(|pair| {
             if 2 * pair >= L {
                 return 0;
             }
-            inclusive(heads[2 * pair].count_ones() | heads[2 * pair + 1].count_ones() << 16)
+            let counts = heads[2 * pair].count_ones() | heads[2 * pair + 1].count_ones() << 16;
+            inclusive_scan(counts, |before, after| before + after)
         });
         let of_rows: [u32; MAX_PAIRS] =
             core::array::from_fn(|pair| warp::shuffle_idx(warp::FULL, up_to[pair], 31));
@@ -245,7 +232,6 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
             }
             before += of_row(&of_rows, row);
         });
-        total
     }
 }
 
@@ -283,16 +269,21 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     const { assert!(V as u32 == per_load::<K>(), "a thread's load has 16 bytes") };
     const { assert!(L.is_multiple_of(2) && L <= 2 * MAX_PAIRS, "rows are counted in pairs") };
     const { assert!(W > 1, "one warp waits while another one publishes") };
-    let shape = RunsShape { warps: W as u32, per_load: V as u32, rows: L as u32 };
-    let mut memory = shared::dynamic();
-    let warp_counts = memory.array::<u32>(W as u32);
-    let nodes = memory.array::<u32>(2);
-    let block_ticket = memory.array::<u64>(1);
-    // Of two tiles: one is read while the other waits for what comes before it.
-    let rooms = memory.array::<u16>(2 * shape.tile());
-    let thread = thread_idx_x();
+    let shape = Work::<K, V, L, W>::SHAPE;
     let tiles = shape.tiles(len) as u32;
-    let tickets = Tickets { words, tiles, capacity };
+    let mut memory = shared::dynamic();
+    let pass = Pass::new::<Plus<u32>>(tiles, words, capacity, &mut memory);
+    let work = Work::<K, V, L, W> {
+        keys,
+        len,
+        tiles,
+        runs,
+        offsets,
+        unique,
+        warp_counts: memory.array(W as u32),
+        // Of two tiles: one is read while the other waits for what comes before it.
+        rooms: memory.array(2 * shape.tile()),
+    };
 
     // The next launch is not let in early: its blocks would come to multiprocessors where a block of this one still
     // runs, and as long as one does, shared memory stays carved out of the L1 as this one asked for it. Of the
@@ -300,103 +291,72 @@ pub fn find_runs<K: Bits, const V: usize, const L: usize, const W: usize>(
     // launch. It comes when the last block here has ended (H200, 2^26 keys in runs of 8, find with five blocks: both
     // launches 210 µs, with a trigger here 249).
     grid_dependency_synchronize();
-
-    if thread == 0 {
-        block_ticket.write(0, tickets.draw());
-    }
-    sync_threads();
-    let ticket = block_ticket.read(0);
-    let (mark, several) = (mark(ticket), tiles > grid_dim_x() || tiles > SECTION);
-    // Opaque: the compiler would keep what follows from the number of tiles.
-    let published =
-        || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark, several };
-    // The tile that was read last: how many runs begin before it is asked for when the next one has been read.
-    let (mut held, mut room) = (NONE, 0);
-    let mut tile = ticket as u32;
-    loop {
-        let mut total = 0;
-        if tile < tiles {
-            let part = Tile::<K, V, L>::new(keys, tile as u64 * shape.tile() as u64, len, shape.tile());
-            total = part.note::<W>(rooms.offset(room), warp_counts, |total| {
-                // Not `uniform`: with it the keys of bytes spill for 12.0.
-                if thread / 32 == 1 {
-                    arrive::<Sum<u32>>(published(), tile, total, 0, warp_scan::<Sum<u32>>);
-                }
-            });
-        }
-        room = shape.tile() - room;
-
-        // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
-        let asking = if several { held } else { tile };
-        if warp::uniform(thread < 32 && asking < tiles) {
-            gather::<Sum<u32>>(published(), asking, total, 0, nodes, warp_scan::<Sum<u32>>, false);
-        }
-        let mut around = Prefix { before: 0, with: 0 };
-        if held != NONE {
-            sync_threads();
-            around = prefix::<Sum<u32>>(nodes);
-        }
-        // Drawn behind all waiting, so that tiles start in their order, as a scan's do (`scan/whole.rs`).
-        let draws = tile < tiles && several;
-        let next = if draws && thread == 0 { tickets.draw() } else { 0 };
-        if held != NONE {
-            let base = held as u64 * shape.tile() as u64;
-            let part = keys.offset(base);
-            let starts = offsets.offset(RUNS_HEADER as u64 + around.before as u64);
-            let of_runs = unique.offset(around.before as u64);
-            let total = around.with - around.before;
-            let notes = rooms.offset(room);
-            let mut number = thread;
-            while number < total {
-                let number_of = |i: usize| number + i as u32 * shape.threads();
-                // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a
-                // branch.
-                let mut places = [0; AT_ONCE];
-                unroll::<AT_ONCE>(|i| {
-                    places[i] = if number_of(i) < total { notes.read(number_of(i)) as u32 } else { 0 };
-                });
-                let mut of_places = [K::ANY; AT_ONCE];
-                unroll::<AT_ONCE>(|i| of_places[i] = part.read(places[i]));
-                unroll::<AT_ONCE>(|i| {
-                    if number_of(i) < total {
-                        starts.write(number_of(i), base as u32 + places[i]);
-                        of_runs.write(number_of(i), of_places[i]);
-                    }
-                });
-                number += AT_ONCE as u32 * shape.threads();
-            }
-            if held == tiles - 1 && thread == 0 {
-                starts.write(total, len as u32);
-                offsets.write(0, around.with);
-                runs.write(0, around.with);
-            }
-        }
-        if tile >= tiles {
-            break;
-        }
-        held = tile;
-        if draws {
-            if thread == 0 {
-                block_ticket.write(0, next);
-            }
-            sync_threads();
-            tile = block_ticket.read(0) as u32;
-        } else {
-            tile += tiles;
-        }
-    }
-    tickets.finish(tile, mark, block_ticket, grid_dim_x());
+    single_pass(pass, 0, (), &work);
 }
 
-/// The sum over the lanes up to each.
-#[device]
-#[inline(always)]
-fn inclusive(mut value: u32) -> u32 {
-    unroll::<5>(|step| {
-        let (below, inside) = warp::warp_shuffle_up(warp::FULL, value, 1 << step, 32);
-        value += if inside { below } else { 0 };
-    });
-    value
+/// What a block does with a tile.
+struct Work<K: Bits, const V: usize, const L: usize, const W: usize> {
+    keys: Global<K>,
+    len: u64,
+    tiles: u32,
+    runs: GlobalMut<u32>,
+    offsets: GlobalMut<u32>,
+    unique: GlobalMut<K>,
+    warp_counts: Shared<u32>,
+    rooms: Shared<u16>,
+}
+
+impl<K: Bits, const V: usize, const L: usize, const W: usize> Work<K, V, L, W> {
+    const SHAPE: RunsShape = RunsShape { warps: W as u32, per_load: V as u32, rows: L as u32 };
+}
+
+impl<K: Bits, const V: usize, const L: usize, const W: usize> TileWork<Plus<u32>> for Work<K, V, L, W> {
+    type Held = ();
+    const COMPACT: bool = true;
+
+    #[device]
+    #[inline(always)]
+    fn read(&self, tile: u32, room: u32, publish: impl FnOnce(u32)) {
+        let len = Self::SHAPE.tile();
+        let part = Tile::<K, V, L>::new(self.keys, tile as u64 * len as u64, self.len, len);
+        part.note::<W>(self.rooms.offset(room * len), self.warp_counts, publish);
+    }
+
+    #[device]
+    #[inline(always)]
+    fn write(&self, tile: u32, room: u32, around: Prefix<u32>, (): ()) {
+        let (thread, shape) = (thread_idx_x(), Self::SHAPE);
+        let base = tile as u64 * shape.tile() as u64;
+        let part = self.keys.offset(base);
+        let starts = self.offsets.offset(RUNS_HEADER as u64 + around.before as u64);
+        let of_runs = self.unique.offset(around.before as u64);
+        let total = around.with - around.before;
+        let notes = self.rooms.offset(room * shape.tile());
+        let mut number = thread;
+        while number < total {
+            let number_of = |i: usize| number + i as u32 * shape.threads();
+            // Behind the last run the tile's first key is read, which is there, so that reads do not wait for a
+            // branch.
+            let mut places = [0; AT_ONCE];
+            unroll::<AT_ONCE>(|i| {
+                places[i] = if number_of(i) < total { notes.read(number_of(i)) as u32 } else { 0 };
+            });
+            let mut of_places = [K::ANY; AT_ONCE];
+            unroll::<AT_ONCE>(|i| of_places[i] = part.read(places[i]));
+            unroll::<AT_ONCE>(|i| {
+                if number_of(i) < total {
+                    starts.write(number_of(i), base as u32 + places[i]);
+                    of_runs.write(number_of(i), of_places[i]);
+                }
+            });
+            number += AT_ONCE as u32 * shape.threads();
+        }
+        if tile == self.tiles - 1 && thread == 0 {
+            starts.write(total, self.len as u32);
+            self.offsets.write(0, around.with);
+            self.runs.write(0, around.with);
+        }
+    }
 }
 
 // Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs,

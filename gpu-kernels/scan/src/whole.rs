@@ -1,28 +1,20 @@
-//! The scan of a whole array, in one launch and one pass: every element is read once and written once.
-//!
-//! Blocks take tiles in turn, by a ticket: all tiles before a block's own have been taken by blocks that run, so
-//! whatever it waits for will come, in whichever order the blocks start and however many of them find a place.
-//!
-//! The ticket's upper half counts launches. With it a block draws the mark by which it tells this launch's words from
-//! those of others; nothing has to be cleared between launches, and a captured launch can be replayed. Only after
-//! 2^32 - 1 launches, when a mark would come back, the last block to end clears all words.
+//! The scan of a whole array, in one launch and one pass: every element is read once and written once
+//! ([`single_pass`]).
 
 use core::marker::PhantomData;
 
-use gpu_std::atomic::{Ordering, Scope};
+use gpu_collective::block::scan_warps;
+use gpu_collective::grid::{Pass, Prefix, TileWork, single_pass};
+use gpu_collective::vector::{Extent, Places, Room, load, store_row, store_vector};
+use gpu_collective::warp::from_lane;
+use gpu_collective::{Accumulator, Packed};
 use gpu_std::memory::{Global, GlobalMut, Shared};
-use gpu_std::thread::{
-    grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
-};
-use gpu_std::{device, keep_rolled, opaque, rolled, shared, unroll, warp};
+use gpu_std::thread::{grid_dependency_synchronize, thread_idx_x, trigger_launch_completion};
+use gpu_std::{device, opaque, rolled, shared, unroll, warp};
 
-use super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::memory::{Extent, Places, Room, load, store_row, store_vector};
 use super::operator::{Flip, Scan};
-use super::packed::Packed;
-use super::tile::{MAX_WORDS, of_lane, scan_rows, scan_warps, vector_total, warp_scan};
-use super::{EXCLUSIVE, HEADER_WORDS, REVERSE, SECTION, VECTOR_BYTES, waiting_words};
-use gpu_collective::Accumulator;
+use super::tile::{MAX_WORDS, Totals, identity, scan_rows, vector_total};
+use super::{EXCLUSIVE, REVERSE, VECTOR_BYTES, waiting_words};
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory.
 ///
@@ -93,122 +85,77 @@ fn scan_tiles<
     flip: F,
 ) {
     const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
-    let register_words = <S::Register as Accumulator>::WORDS;
+    let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
     let mut memory = shared::dynamic();
-    let warp_totals = memory.array::<u32>(W as u32 * register_words);
-    let nodes = memory.array::<u32>(2 * register_words);
-    let block_ticket = memory.array::<u64>(1);
-    // Where two tiles wait for what comes before them: registers would let fewer blocks run.
-    let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
-    let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
-    let tile_len = 32 * (W * L * V) as u32;
-    let tiles = len.div_ceil(tile_len as u64) as u32;
-    let tickets = Tickets { words, tiles, capacity };
-
+    let pass = Pass::new::<Totals<S>>(tiles, words, capacity, &mut memory);
+    let work = Work::<S, F, V, N, M, L, W> {
+        input,
+        output,
+        len,
+        tiles,
+        mode,
+        flip,
+        warp_totals: memory.array(W as u32 * <S::Register as Accumulator>::WORDS),
+        // Where two tiles wait for what comes before them: registers would let fewer blocks run.
+        rooms: memory.array(2 * Waiting::<S, V, N, L, W>::WORDS),
+        exchange: memory.array(W as u32 * ROW_WORDS),
+        scan: PhantomData,
+    };
     grid_dependency_synchronize();
     trigger_launch_completion();
+    single_pass::<Totals<S>, _>(pass, initial, initial, &work);
+}
 
-    if tiles > 1 {
-        if thread_idx_x() == 0 {
-            block_ticket.write(0, tickets.draw());
-        }
-        sync_threads();
-    }
-    let ticket = if tiles > 1 { block_ticket.read(0) } else { 0 };
-    let published = Published {
-        words: words.offset(HEADER_WORDS as u64),
-        tiles,
-        mark: mark(ticket),
-        several: tiles > grid_dim_x() || tiles > SECTION,
-    };
-    // The tile that was read last: what comes before it is asked for when the next one has been read.
-    let mut held = Held { tile: NONE, before: initial };
-    let mut room = 0;
-    let mut tile = ticket as u32;
-    loop {
-        let (mut read, mut total) = (held, initial);
-        if tile < tiles {
-            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
-            let vectors = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode).load(
-                input,
-                exchange,
-                waiting.room(),
-                flip,
-            );
-            let totals = core::array::from_fn(|row| {
-                vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
-            });
-            let (ends, own) = scan_rows::<S, L>(totals);
-            Waiting::<S, V, N, L, W>::at(rooms.offset(room)).write(vectors, ends);
-            let warps = scan_warps::<S, W>(own, thread_idx_x() / 32, warp_totals);
-            total = warps.total;
-            read = Held { tile, before: warps.before };
-            if warp::uniform(thread_idx_x() / 32 == 1 && tiles > 1) {
-                // Opaque, or the numbers of its places would be kept in registers from tile to tile.
-                let published = Published { tiles: opaque(tiles), ..published };
-                arrive::<S>(published, tile, total, initial, warp_scan::<S>);
-            }
-        }
-        room = Waiting::<S, V, N, L, W>::WORDS - room;
+/// What a block does with a tile. A thread remembers the result of the warps before its own.
+struct Work<S: Scan, F, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize> {
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    tiles: u32,
+    mode: u32,
+    flip: F,
+    warp_totals: Shared<u32>,
+    rooms: Shared<u32>,
+    exchange: Shared<u32>,
+    scan: PhantomData<fn() -> S>,
+}
 
-        // Of several tiles, what comes before the one held; of a single one, what comes before it at once.
-        let asking = if published.several { held.tile } else { tile };
-        if warp::uniform(thread_idx_x() < 32 && asking < tiles) {
-            let published = Published { tiles: opaque(tiles), ..published };
-            gather::<S>(published, asking, total, initial, nodes, warp_scan::<S>, register_words > 1);
-        }
-        let is_held = held.tile != NONE;
-        let mut around = Prefix { before: initial, with: initial };
-        if is_held {
-            sync_threads();
-            around = prefix::<S>(nodes);
-        }
-
-        // Drawn behind all waiting, so that tiles start in their order: a block that held a ticket while it still
-        // waits would make all later tiles wait for it (H200, 2^28 `f32`: 1,844 against 2,692 GB/s). The ticket's way
-        // is hidden behind the stores.
-        let draws = tile < tiles && published.several;
-        let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
-
-        if is_held {
-            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room));
-            Part::<S, V, N, M, L, W>::new(len, held.tile, tiles, mode).store(
-                output,
-                waiting,
-                around,
-                held.before,
-                exchange,
-                flip,
-            );
-        }
-        if tile >= tiles {
-            break;
-        }
-        held = read;
-        if draws {
-            if thread_idx_x() == 0 {
-                block_ticket.write(0, next);
-            }
-            sync_threads();
-            tile = block_ticket.read(0) as u32;
-        } else {
-            tile += tiles;
-        }
-    }
-    if tiles > 1 {
-        tickets.finish(tile, published.mark, block_ticket, grid_dim_x());
+impl<S: Scan, F: Flip, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>
+    Work<S, F, V, N, M, L, W>
+{
+    #[inline(always)]
+    fn waiting(&self, room: u32) -> Waiting<S, V, N, L, W> {
+        Waiting::at(self.rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS))
     }
 }
 
-/// No tile.
-pub(crate) const NONE: u32 = u32::MAX;
+impl<S: Scan, F: Flip, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>
+    TileWork<Totals<S>> for Work<S, F, V, N, M, L, W>
+{
+    type Held = S::Register;
 
-/// A tile that has been read, but for what comes before it.
-#[derive(Clone, Copy)]
-struct Held<R> {
-    tile: u32,
-    /// The result of the warps before the thread's own.
-    before: R,
+    #[device]
+    #[inline(always)]
+    fn read(&self, tile: u32, room: u32, publish: impl FnOnce(S::Register)) -> S::Register {
+        let part = Part::<S, V, N, M, L, W>::new(self.len, tile, self.tiles, self.mode);
+        let vectors = part.load(self.input, self.exchange, self.waiting(room).room(), self.flip);
+        let totals = core::array::from_fn(|row| {
+            vector_total::<S, V>(|j| S::extend(S::Item::unpack(&vectors[row], j)))
+        });
+        let (ends, own) = scan_rows::<S, L>(totals);
+        self.waiting(room).write(vectors, ends);
+        let own_warp = thread_idx_x() / 32;
+        let warps = scan_warps::<_, W>(own, identity::<S>(), own_warp, self.warp_totals, S::combine);
+        publish(warps.total);
+        warps.before
+    }
+
+    #[device]
+    #[inline(always)]
+    fn write(&self, tile: u32, room: u32, around: Prefix<S::Register>, of_warps: S::Register) {
+        let part = Part::<S, V, N, M, L, W>::new(self.len, tile, self.tiles, self.mode);
+        part.store(self.output, self.waiting(room), around, of_warps, self.exchange, self.flip);
+    }
 }
 
 /// Where the vectors of a tile wait, and the results at their ends from the start of the warp's part on. A thread
@@ -359,7 +306,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             }
             // The result before a vector is that at the end of the one before: in the lane below, or in the last lane
             // of the row above.
-            let below = of_lane(end, (lane + 31) % 32);
+            let below = from_lane(end, (lane + 31) % 32);
             let before = if lane == 0 { before_row } else { below };
 
             let mut packed = [0; M];
@@ -409,61 +356,3 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
 
 /// Words of a row of vectors.
 pub(super) const ROW_WORDS: u32 = 32 * VECTOR_BYTES / 4;
-
-/// The counter that blocks draw tickets from: how many were drawn below, how many launches there were above.
-pub(crate) struct Tickets {
-    /// The counter, that of blocks that have ended, and all other words.
-    pub(crate) words: GlobalMut<u64>,
-    pub(crate) tiles: u32,
-    pub(crate) capacity: u64,
-}
-
-/// What tells the words of a launch from all others that may still be there; never zero.
-pub(crate) const fn mark(ticket: u64) -> u32 {
-    (ticket >> 32) as u32 + 1
-}
-
-/// The next ticket of the counter. For thread 0.
-#[inline(always)]
-pub(crate) fn draw(counter: GlobalMut<u64>) -> u64 {
-    // By one, as one thread draws, which the assembler shall not see: it would let all lanes draw at once, in 20
-    // instructions.
-    let one = 1 + opaque(warp::lane_id()) as u64;
-    counter.atomic(0).fetch_add(one, Ordering::Relaxed, Scope::Device)
-}
-
-impl Tickets {
-    /// The next ticket. For thread 0.
-    #[inline(always)]
-    pub(crate) fn draw(&self) -> u64 {
-        draw(self.words)
-    }
-
-    /// Prepares the next launch. `last` is the block's last ticket: one beyond the tiles; `blocks` is how many blocks
-    /// there are.
-    #[inline(always)]
-    pub(crate) fn finish(&self, last: u32, mark: u32, shared: Shared<u64>, blocks: u32) {
-        let thread = thread_idx_x();
-        let is_last = last == self.tiles + blocks - 1;
-        if mark != u32::MAX {
-            if thread == 0 && is_last {
-                self.words.atomic(0).store((mark as u64) << 32, Ordering::Relaxed, Scope::Device);
-            }
-            return;
-        }
-        // No mark is left: once every block has seen what it waited for, all words are cleared.
-        sync_threads();
-        if thread == 0 {
-            shared.write(0, self.words.atomic(1).fetch_add(1, Ordering::AcqRel, Scope::Device));
-        }
-        sync_threads();
-        if shared.read(0) == blocks as u64 - 1 {
-            let mut word = thread as u64;
-            while word < self.capacity {
-                keep_rolled();
-                self.words.offset(word).atomic(0).store(0, Ordering::Relaxed, Scope::Device);
-                word += gpu_std::thread::block_dim_x() as u64;
-            }
-        }
-    }
-}

@@ -1,5 +1,6 @@
 //! The results of parts: those of a part's warps become one, and those of a long segment's parts its own.
 
+use gpu_collective::words;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::Shared;
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
@@ -120,8 +121,7 @@ impl<R: Computed> Parts<R> {
     #[inline(always)]
     fn of_warps(&self, room: Shared<u32>) -> R::Accumulator {
         let warp = opaque(thread_idx_x()) % WARPS;
-        let own = Accumulator::from_words(&mut |word| room.read(word * WARPS + warp));
-        halve::<R>(self.source, own, opaque(WARPS / 2), 1)
+        halve::<R>(self.source, words::read(room, WARPS, warp), opaque(WARPS / 2), 1)
     }
 
     /// Stores a part's result where it is looked for.

@@ -12,6 +12,7 @@
 //! * more: 32 lanes, four warps' values at a time. Four values are reduced over lanes together: at the first two
 //!   distances each half of the lanes goes on with half of the values.
 
+use gpu_collective::warp::{reduce_compact, shuffle_down};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, keep_rolled, opaque, unroll, warp};
 
@@ -269,27 +270,16 @@ impl<R: Computed> Near<R> {
     }
 }
 
-/// The value of the lane `distance` on.
-#[inline(always)]
-fn down<R: Computed>(value: R::Accumulator, distance: u32) -> R::Accumulator {
-    Accumulator::from_words(&mut |word| warp::shuffle_down(warp::FULL, value.word(word), distance))
-}
-
 /// Lane `i` takes lane `i + distance`, and so on by half the distance down to `last`; nothing for a distance of less.
 #[device]
 #[inline(always)]
 pub(super) fn halve<R: Computed>(
     source: SourceOf<R>,
-    mut value: R::Accumulator,
-    mut distance: u32,
+    value: R::Accumulator,
+    distance: u32,
     last: u32,
 ) -> R::Accumulator {
-    while distance >= last {
-        keep_rolled();
-        value = R::combine(source, value, down::<R>(value, distance));
-        distance /= 2;
-    }
-    value
+    reduce_compact(value, distance, last, |first, second| R::combine(source, first, second))
 }
 
 /// Lane `i` takes lane `i + distance`, and so on by twice the distance up to `last`.
@@ -303,7 +293,7 @@ fn grow<R: Computed>(
 ) -> R::Accumulator {
     while distance <= last {
         keep_rolled();
-        value = R::combine(source, value, down::<R>(value, distance));
+        value = R::combine(source, value, shuffle_down(value, distance));
         distance *= 2;
     }
     value

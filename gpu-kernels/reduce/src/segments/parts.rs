@@ -2,10 +2,11 @@
 //! result in shared memory, without barriers between parts. What the parts of a stretch are is listed before, by a
 //! thread for each segment: warps that found it out one part after the other took longer for that than for the loads.
 
+use gpu_collective::words;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::thread_idx_x;
-use gpu_std::{device, opaque, unroll, warp};
+use gpu_std::{device, opaque, warp};
 
 use super::lanes::halve;
 use super::load::{Quad, is_rolled, load, map_rows, no_quad, take_first, take_whole, whole};
@@ -13,9 +14,8 @@ use super::stretch::{ALIKE, FROM};
 use super::{BEFORE, FAR, FIRST, FOLLOWING, HIGH, LANE_CLASSES, LONG, LOW, ORIGIN, ROWS, Starts, weight};
 use crate::computed::{Computed, SourceOf};
 use crate::item::Source;
-use crate::number::Accumulator;
 use crate::whole::{of_thread, publishes};
-use crate::{MAX_WORDS, THREADS, WARPS, per_load, tile, tiles_per_block};
+use crate::{THREADS, WARPS, per_load, tile, tiles_per_block};
 
 /// How a segment is divided into parts.
 #[derive(Clone, Copy)]
@@ -389,11 +389,7 @@ impl<R: Computed> Parts<R> {
         // Opaque, here and below, or the compiler would keep what it makes of it from stretch to stretch.
         let thread = opaque(thread_idx_x());
         if thread.is_multiple_of(32) {
-            unroll::<{ MAX_WORDS as usize }>(|word| {
-                if (word as u32) < publishes::<R>() {
-                    room.write(word as u32 * WARPS + thread / 32, result.word(word as u32));
-                }
-            });
+            words::write(room, WARPS, thread / 32, result);
         }
     }
 

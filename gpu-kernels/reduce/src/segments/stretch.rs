@@ -1,5 +1,6 @@
 //! The segments that begin in a stretch: where they are, and in which order they are taken.
 
+use gpu_collective::warp::inclusive_scan;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, sync_threads_count, thread_idx_x};
@@ -158,12 +159,7 @@ impl Stretch {
         // How many segments are of lower classes: in the class's lane.
         let lane = warp::lane_id();
         let own = if lane <= CLASSES { self.counts.read(lane) } else { 0 };
-        let mut below = own;
-        unroll::<4>(|step| {
-            let other = warp::shuffle_up(warp::FULL, below, 1 << step);
-            below += if lane >= 1 << step { other } else { 0 };
-        });
-        below -= own;
+        let below = inclusive_scan(own, |before, after| before + after) - own;
         if thread == LANE_CLASSES {
             self.counts.write(FROM, below);
         }

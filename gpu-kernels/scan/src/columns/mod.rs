@@ -21,11 +21,13 @@ use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, shared, unroll, warp};
 
-use super::look_back::Published;
-use super::tile::{identity, read, write};
-use super::whole::{Tickets, mark};
-use super::{EXCLUSIVE, Flip, HEADER_WORDS, Packed, REVERSE, Scan};
-use gpu_collective::Accumulator;
+use gpu_collective::grid::tickets::mark;
+use gpu_collective::grid::{Tickets, TileStates};
+use gpu_collective::words::{read, write};
+use gpu_collective::{Accumulator, Packed};
+
+use super::tile::identity;
+use super::{EXCLUSIVE, Flip, HEADER_WORDS, REVERSE, Scan};
 
 /// Warps of a block.
 pub const WARPS: usize = 8;
@@ -210,17 +212,17 @@ fn scan_tiles<S: Scan, F: Flip, const K: usize, const W: usize>(
 
         // ---- The slabs before it: the last warp, which knows the slab's total
         if own_warp == W as u32 - 1 {
-            let published = Published {
+            let states = TileStates {
                 words: words.offset(HEADER_WORDS as u64),
                 tiles,
                 mark: mark(ticket),
                 several: false,
             };
             let slot = slab * lines.columns + column;
-            let prefix = if slab > 0 { published.wait(slot - lines.columns) } else { initial };
+            let prefix = if slab > 0 { states.wait(slot - lines.columns) } else { initial };
             let with = S::combine(S::combine(prefix, before), results[K - 1]);
             if slab + 1 < slabs && is_column {
-                published.publish(slot, with);
+                states.publish(slot, with);
             }
             write(prefixes, COLUMNS, lane, prefix);
         }

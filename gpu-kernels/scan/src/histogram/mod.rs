@@ -19,7 +19,7 @@ use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll};
 
-use super::packed::Packed;
+use gpu_collective::Packed;
 
 /// Threads of a block.
 pub const THREADS: u32 = 512;

@@ -9,10 +9,10 @@
 //! lane knows how far down it may reach: only values travel from lane to lane.
 
 mod kernels;
-mod lanes;
 mod operator;
 mod segments;
 mod starts;
+mod totals;
 mod turns;
 
 pub use kernels::*;
@@ -20,6 +20,7 @@ pub use operator::{BySegment, Since, element};
 pub use segments::{segments, segments_flipped};
 pub use starts::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};
 
+use gpu_collective::grid::Pass;
 use gpu_std::shared::SharedLayout;
 
 use super::{Scan, Shape, VECTOR_BYTES, waiting_words};
@@ -33,11 +34,9 @@ pub const fn shape<S: Scan>() -> Shape {
 pub const fn shared_bytes(shape: Shape) -> u32 {
     let words = shape.words - 1;
     let waiting = waiting_words(shape.threads(), shape.rows, shape.vector, shape.input_words, words);
-    SharedLayout::new()
+    Pass::layout(SharedLayout::new(), shape.words)
         .array::<u32>(shape.warps * shape.words)
-        .array::<u32>(2 * shape.words)
-        .array::<u32>(3)
-        .array::<u64>(1)
+        .array::<u32>(1)
         .array::<u32>(2 * shape.warps * shape.words)
         .array::<u32>(2 * shape.warps)
         .array::<u32>(2 * shape.tile() / 32)

@@ -2,22 +2,24 @@
 
 use core::marker::PhantomData;
 
+use gpu_collective::block::scan_warps;
+use gpu_collective::grid::{Operator, Pass, Prefix, TileWork, single_pass};
+use gpu_collective::vector::{Extent, Places, Room, ask, store_row, store_vector};
+use gpu_collective::warp::{from_lane, inclusive_scan_within};
+use gpu_collective::words::{read, write};
+use gpu_collective::{Accumulator, Packed};
 use gpu_std::memory::{Global, GlobalMut, Shared};
-use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::thread::thread_idx_x;
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, shared, unroll};
 
-use super::super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::super::memory::{Extent, Places, Room, ask, store_row, store_vector};
-use super::super::packed::Packed;
-use super::super::tile::{Warps, identity, of_lane, read, scan_warps, warp_scan_in_turn, write};
-use super::super::whole::{NONE, ROW_WORDS, Tickets, Waiting, mark};
-use super::super::{EXCLUSIVE, Flip, HEADER_WORDS, REVERSE, SECTION, Scan};
-use super::lanes::{reach, scan_lanes, scan_totals};
+use super::super::tile::identity;
+use super::super::whole::{ROW_WORDS, Waiting};
+use super::super::{EXCLUSIVE, Flip, REVERSE, Scan};
 use super::operator::{BySegment, Since, element};
 use super::starts::{Starts, Tile};
+use super::totals::{SegmentTotals, reach};
 use super::turns::{EACH, in_turns, next_words, with_words};
-use gpu_collective::Accumulator;
 
 /// Scans `len` elements of `input` into `output`, which may be the same memory where their elements have the same
 /// type, from each start of a segment on.
@@ -91,124 +93,121 @@ fn scan_tiles<
 ) {
     const { assert!(4 * N as u32 == V as u32 * S::Item::BYTES && 4 * M as u32 == V as u32 * S::Output::BYTES) };
     let register_words = <Since<S::Register> as Accumulator>::WORDS;
-    let mut memory = shared::dynamic();
-    let warp_totals = memory.array::<u32>(W as u32 * register_words);
-    let nodes = memory.array::<u32>(2 * register_words);
-    // The offsets for an element, for the end how many blocks there are, and the launch's mark: the compiler would
-    // keep them in registers all the while.
-    let kept = memory.array::<u32>(3);
-    let block_ticket = memory.array::<u64>(1);
-    let held_warps = HeldWarps {
-        results: memory.array::<u32>(2 * W as u32 * register_words),
-        firsts: memory.array::<u32>(2 * W as u32),
-    };
-    let bit_words = (W * L * V) as u32;
-    let bits = memory.array::<u32>(2 * bit_words);
-    let rooms = memory.array::<u32>(2 * Waiting::<S, V, N, L, W>::WORDS);
-    let exchange = memory.array::<u32>(W as u32 * ROW_WORDS);
     let tiles = len.div_ceil(Part::<S, V, N, M, L, W>::LEN as u64) as u32;
-    let tickets = Tickets { words, tiles, capacity };
-    let nothing = identity::<BySegment<S>>();
-
-    // Opaque, or it would be read on both sides of the next branch, and the assembler would not know that it is the
-    // same in all threads.
-    let blocks = opaque(grid_dim_x());
-    if thread_idx_x() == 0 {
-        let ticket = if tiles > 1 { tickets.draw() } else { 0 };
-        block_ticket.write(0, ticket);
-        kept.write(0, starts.density(len).to_bits());
-        kept.write(1, blocks);
-        kept.write(2, mark(ticket));
-    }
-    let several = tiles > blocks || tiles > SECTION;
-    sync_threads();
-    let mut tile = block_ticket.read(0) as u32;
-    // Opaque, or the numbers of its places would be kept in registers from tile to tile.
-    let published = || Published {
-        words: words.offset(HEADER_WORDS as u64),
-        tiles: opaque(tiles),
-        mark: kept.read(2),
-        several,
+    let mut memory = shared::dynamic();
+    let pass = Pass::new::<SegmentTotals<S>>(tiles, words, capacity, &mut memory);
+    let work = Work::<S, F, V, N, M, L, W> {
+        input,
+        output,
+        len,
+        tiles,
+        starts,
+        initial,
+        mode,
+        flip,
+        warp_totals: memory.array(W as u32 * register_words),
+        density: memory.array(1),
+        held_warps: HeldWarps {
+            results: memory.array(2 * W as u32 * register_words),
+            firsts: memory.array(2 * W as u32),
+        },
+        bits: memory.array(2 * Work::<S, F, V, N, M, L, W>::BIT_WORDS),
+        rooms: memory.array(2 * Waiting::<S, V, N, L, W>::WORDS),
+        exchange: memory.array(W as u32 * ROW_WORDS),
     };
-    let (mut held, mut room) = (NONE, 0);
-    loop {
-        let mut total = nothing;
-        if tile < tiles {
-            let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            // Both are under way at once, what is needed first first.
-            let window = starts.ask::<W>(part.tile(len), f32::from_bits(kept.read(0)));
-            let rooms = rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS);
-            let waiting = Waiting::<S, V, N, L, W>::at(rooms);
-            let vectors = part.ask(input, exchange, waiting.room(), flip);
-            let part = Part::<S, V, N, M, L, W>::new(len, tile, tiles, mode);
-            let bits = bits.offset(room * bit_words);
-            starts.mark::<W>(part.tile(len), window, f32::from_bits(kept.read(0)), bits, bit_words);
-            // Not before, or they would be waited for before the offsets are.
-            let mut vectors = vectors.map(|vector| flip.words(vector));
-            if mode & REVERSE != 0 {
-                // Opaque, or the compiler would choose between both orders for every word, always.
-                vectors = vectors.map(|vector| S::Item::reverse(vector).map(opaque));
-            }
-            let (ends, own) = part.scan_rows(&mut vectors, bits, initial);
-            Waiting::<S, V, N, L, W>::at(rooms).write(vectors, ends);
-            // Opaque, or it would be kept from tile to tile, and an address with it.
-            let own_warp = opaque(thread_idx_x()) / 32;
-            let Warps { before, total: of_tile } =
-                scan_warps::<BySegment<S>, W>(own.carry, own_warp, warp_totals);
-            total = of_tile;
-            held_warps.write::<W>(room, before, own.first);
-            if warp::uniform(thread_idx_x() / 32 == 1 && tiles > 1) {
-                arrive::<BySegment<S>>(published(), tile, total, nothing, warp_scan_in_turn::<BySegment<S>>);
-            }
-        }
-        room = 1 - room;
-
-        // As in `whole`, also when the next ticket is drawn.
-        let asking = if several { held } else { tile };
-        if warp::uniform(thread_idx_x() < 32 && asking < tiles) {
-            gather::<BySegment<S>>(published(), asking, total, nothing, nodes, scan_totals::<S>, true);
-        }
-        let is_held = held != NONE;
-        let mut around = Prefix { before: nothing, with: nothing };
-        if is_held {
-            sync_threads();
-            around = prefix::<BySegment<S>>(nodes);
-        }
-        let draws = tile < tiles && several;
-        let next = if draws && thread_idx_x() == 0 { tickets.draw() } else { 0 };
-
-        if is_held {
-            let waiting = Waiting::<S, V, N, L, W>::at(rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS));
-            let part = Part::<S, V, N, M, L, W>::new(len, held, tiles, mode);
-            let bits = bits.offset(room * bit_words);
-            let own = held_warps.read::<W, _>(room);
-            // What the compiler knows costs no instruction: of four rows' 490 are left 150. (H200, sums of 2^26
-            // `f32` in segments of 256, with loads that nothing waits for: 193 to 165 µs.)
-            if !Part::<S, V, N, M, L, W>::IN_TURN
-                && mode & EXCLUSIVE == 0
-                && part.is_plain(output.address(), M)
-            {
-                part.store::<true>(output, waiting, bits, around, own, initial, exchange, flip);
-            } else {
-                part.store::<false>(output, waiting, bits, around, own, initial, exchange, flip);
-            }
-        }
-        if tile >= tiles {
-            break;
-        }
-        held = tile;
-        if draws {
-            if thread_idx_x() == 0 {
-                block_ticket.write(0, next);
-            }
-            sync_threads();
-            tile = block_ticket.read(0) as u32;
-        } else {
-            tile += tiles;
-        }
+    // Read behind the barrier of the first ticket.
+    if thread_idx_x() == 0 {
+        work.density.write(0, starts.density(len).to_bits());
     }
-    if tiles > 1 {
-        tickets.finish(tile, kept.read(2), block_ticket, kept.read(1));
+    single_pass(pass, SegmentTotals::<S>::identity(), (), &work);
+}
+
+/// What a block does with a tile.
+struct Work<S: Scan, F, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize> {
+    input: Global<S::Item>,
+    output: GlobalMut<S::Output>,
+    len: u64,
+    tiles: u32,
+    starts: Starts,
+    initial: S::Register,
+    mode: u32,
+    flip: F,
+    warp_totals: Shared<u32>,
+    /// The offsets for an element: the compiler would keep it in a register all the while.
+    density: Shared<u32>,
+    held_warps: HeldWarps,
+    /// Which elements start a segment, in two rooms.
+    bits: Shared<u32>,
+    rooms: Shared<u32>,
+    exchange: Shared<u32>,
+}
+
+impl<S: Scan, F: Flip, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>
+    Work<S, F, V, N, M, L, W>
+{
+    const BIT_WORDS: u32 = (W * L * V) as u32;
+
+    #[inline(always)]
+    fn waiting(&self, room: u32) -> Waiting<S, V, N, L, W> {
+        Waiting::at(self.rooms.offset(room * Waiting::<S, V, N, L, W>::WORDS))
+    }
+
+    #[inline(always)]
+    fn part(&self, tile: u32) -> Part<S, V, N, M, L, W> {
+        Part::new(self.len, tile, self.tiles, self.mode)
+    }
+}
+
+impl<S: Scan, F: Flip, const V: usize, const N: usize, const M: usize, const L: usize, const W: usize>
+    TileWork<SegmentTotals<S>> for Work<S, F, V, N, M, L, W>
+{
+    type Held = ();
+    const COMPACT: bool = true;
+
+    #[device]
+    #[inline(always)]
+    fn read(&self, tile: u32, room: u32, publish: impl FnOnce(Since<S::Register>)) {
+        let density = || f32::from_bits(self.density.read(0));
+        let part = self.part(tile);
+        // Both are under way at once, what is needed first first.
+        let window = self.starts.ask::<W>(part.tile(self.len), density());
+        let vectors = part.ask(self.input, self.exchange, self.waiting(room).room(), self.flip);
+        let part = self.part(tile);
+        let bits = self.bits.offset(room * Self::BIT_WORDS);
+        self.starts.mark::<W>(part.tile(self.len), window, density(), bits, Self::BIT_WORDS);
+        // Not before, or they would be waited for before the offsets are.
+        let mut vectors = vectors.map(|vector| self.flip.words(vector));
+        if self.mode & REVERSE != 0 {
+            // Opaque, or the compiler would choose between both orders for every word, always.
+            vectors = vectors.map(|vector| S::Item::reverse(vector).map(opaque));
+        }
+        let (ends, own) = part.scan_rows(&mut vectors, bits, self.initial);
+        self.waiting(room).write(vectors, ends);
+        // Opaque, or it would be kept from tile to tile, and an address with it.
+        let (own_warp, nothing) = (opaque(thread_idx_x()) / 32, SegmentTotals::<S>::identity());
+        let combine = SegmentTotals::<S>::combine;
+        let warps = scan_warps::<_, W>(own.carry, nothing, own_warp, self.warp_totals, combine);
+        self.held_warps.write::<W>(room, warps.before, own.first);
+        publish(warps.total);
+    }
+
+    #[device]
+    #[inline(always)]
+    fn write(&self, tile: u32, room: u32, around: Prefix<Since<S::Register>>, (): ()) {
+        let (waiting, part) = (self.waiting(room), self.part(tile));
+        let bits = self.bits.offset(room * Self::BIT_WORDS);
+        let own = self.held_warps.read::<W, _>(room);
+        let (initial, exchange, flip) = (self.initial, self.exchange, self.flip);
+        // What the compiler knows costs no instruction: of four rows' 490 are left 150. (H200, sums of 2^26 `f32` in
+        // segments of 256, with loads that nothing waits for: 193 to 165 µs.)
+        if !Part::<S, V, N, M, L, W>::IN_TURN
+            && self.mode & EXCLUSIVE == 0
+            && part.is_plain(self.output.address(), M)
+        {
+            part.store::<true>(self.output, waiting, bits, around, own, initial, exchange, flip);
+        } else {
+            part.store::<false>(self.output, waiting, bits, around, own, initial, exchange, flip);
+        }
     }
 }
 
@@ -362,18 +361,20 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             let (mut masks, mut row) = (masks, 0);
             while row < L as u32 {
                 row = rolled(row);
-                let end = scan_lanes::<S>(ends[0], reach(masks[0], lane));
+                let end = inclusive_scan_within(ends[0], reach(masks[0], lane), S::combine);
                 // After the last turn they are where they were.
                 ends = core::array::from_fn(|row| if row + 1 < L { ends[row + 1] } else { end });
                 masks = core::array::from_fn(|row| masks[(row + 1) % L]);
                 row += 1;
             }
         } else {
-            unroll::<L>(|row| ends[row] = scan_lanes::<S>(ends[row], reach(masks[row], lane)));
+            unroll::<L>(|row| {
+                ends[row] = inclusive_scan_within(ends[row], reach(masks[row], lane), S::combine)
+            });
         }
         let mut own = Own { carry: identity::<BySegment<S>>(), first: 32 * L as u32 };
         unroll::<L>(|row| {
-            let row_total = Since::new(of_lane(ends[row], 31), masks[row] != 0);
+            let row_total = Since::new(from_lane(ends[row], 31), masks[row] != 0);
             let end = Since::new(ends[row], reach(masks[row], lane) <= lane);
             ends[row] = BySegment::<S>::combine(own.carry, end).value;
             own.carry = BySegment::<S>::combine(own.carry, row_total);
@@ -422,7 +423,7 @@ impl<S: Scan, const V: usize, const N: usize, const M: usize, const L: usize, co
             }
             // The result before a vector is that at the end of the one before: in the lane below, or in the last lane
             // of the row above.
-            let below = of_lane(end, (lane + 31) % 32);
+            let below = from_lane(end, (lane + 31) % 32);
             let before = Since::new(if lane == 0 { before_row } else { below }, false);
             before_row = below;
 

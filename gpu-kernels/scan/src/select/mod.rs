@@ -1,10 +1,9 @@
 //! Some of an array's items, in their order: those with a flag, those that a predicate keeps, those that differ from
 //! the one before.
 //!
-//! One launch, one pass: a block takes a tile, by a ticket, votes on its items, publishes how many it keeps, and
-//! learns how many are kept before it as a scan's tile learns its prefix (`look_back.rs`). Meanwhile it has put the
-//! kept ones side by side in shared memory, from where they go to memory, neighbours to neighbours, and reads its
-//! next tile. The items that are not kept can go to an array of their own the same way.
+//! One launch, one pass ([`single_pass`]): a block votes on a tile's items, publishes how many it keeps, and learns how
+//! many are kept before it. Meanwhile it has put the kept ones side by side in shared memory, from where they go to
+//! memory, neighbours to neighbours, and reads its next tile. The items that are not kept can go to an array of their own the same way.
 //!
 //! Runs of equal items are found by it too: instead of the first item of each, its number goes to memory (`runs.rs`).
 //!
@@ -18,29 +17,20 @@ pub use kernels::*;
 pub use runs::{describe, describe_blocks};
 pub use selector::{Flags, Kept, Predicate, Selector, Starts, Unique};
 
-use gpu_std::atomic::{Ordering, Scope};
+use gpu_collective::Accumulator;
+pub use gpu_collective::grid::{HEADER_WORDS, MAX_TILES};
+use gpu_collective::grid::{Pass, Plus, Prefix, TileWork, scratch_words, single_pass};
 use gpu_std::memory::{Element, Global, GlobalMut, Shared};
 use gpu_std::shared::SharedLayout;
-use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{self, FULL, warp_vote_ballot};
 use gpu_std::{device, opaque, shared, unroll};
 
-use super::look_back::{Prefix, Published, arrive, gather, prefix};
-use super::operator::Sum;
-use super::tile::warp_scan;
-use super::{GROUP, SECTION};
-
 /// Warps of a block.
 pub const WARPS: usize = 8;
-/// The words of scratch memory before those of the tiles: the ticket.
-pub const HEADER_WORDS: u32 = 2;
-/// The most tiles: they are counted in 32 bits.
-pub const MAX_TILES: u64 = 1 << 31;
 
 /// The operator by which counts are added up.
-type Counts = Sum<u64>;
-/// The mark of published words: they are cleared before each launch.
-const MARK: u32 = 1;
+type Counts = Plus<u64>;
 
 /// How a selection is cut: pure numbers that kernels and hosts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,17 +73,14 @@ impl Shape {
     /// Words of 64 bits of scratch memory for so many tiles: the header, two for each section, group and tile, and
     /// the counters of groups and sections.
     pub const fn scratch_words(self, tiles: u64) -> u64 {
-        let counters = tiles.div_ceil(SECTION as u64) + tiles.div_ceil(GROUP as u64);
-        HEADER_WORDS as u64 + 2 * (counters + tiles) + counters
+        scratch_words(tiles, <u64 as Accumulator>::WORDS)
     }
 
     /// Bytes of dynamic shared memory of a block, which has room for an item or its number in the tile.
     pub const fn shared_bytes(self) -> u32 {
         let taken = if self.item_bytes < 2 { 2 } else { self.item_bytes };
-        SharedLayout::new()
+        Pass::layout(SharedLayout::new(), <u64 as Accumulator>::WORDS)
             .array::<u32>(self.warps)
-            .array::<u32>(4)
-            .array::<u32>(1)
             .array::<u8>(2 * self.tile() * taken)
             .bytes()
     }
@@ -113,74 +100,61 @@ pub fn select<T: Element, S: Selector<T>, const L: usize, const W: usize>(
     kept: Kept<S::Output>,
     words: GlobalMut<u64>,
 ) {
-    let mut memory = shared::dynamic();
-    let warp_counts = memory.array::<u32>(W as u32);
-    let nodes = memory.array::<u32>(4);
-    let block_ticket = memory.array::<u32>(1);
-    // Two tiles: one is read while the other waits for what is kept before it.
-    let rooms = memory.array::<S::Taken>(0);
-    let thread = thread_idx_x();
+    const { assert!(W > 1, "one warp waits while another one publishes") };
     let tile_len = 32 * (W * L) as u32;
     let tiles = len.div_ceil(tile_len as u64) as u32;
-    let several = tiles > grid_dim_x() || tiles > SECTION;
-    // Opaque: the compiler would keep what follows from the number of tiles.
-    let published =
-        || Published { words: words.offset(HEADER_WORDS as u64), tiles: opaque(tiles), mark: MARK, several };
-    let draw = || words.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) as u32;
+    let capacity = scratch_words(tiles as u64, <u64 as Accumulator>::WORDS);
+    let mut memory = shared::dynamic();
+    let pass = Pass::new::<Counts>(tiles, words, capacity, &mut memory);
+    let work = Work::<T, S, L, W> {
+        items,
+        len,
+        selector,
+        kept,
+        warp_counts: memory.array(W as u32),
+        // Two tiles: one is read while the other waits for what is kept before it.
+        rooms: memory.array(0),
+    };
+    single_pass::<Counts, _>(pass, 0, (), &work);
+}
 
-    if thread == 0 {
-        block_ticket.write(0, draw());
-    }
-    sync_threads();
-    let mut tile = block_ticket.read(0);
-    let mut held = NONE;
-    let mut room = 0;
-    loop {
-        let mut total = 0;
-        if tile < tiles {
-            let part = Part { tile, tile_len, len, partition: kept.partition };
-            total = part.read::<T, S, L, W>(items, selector, rooms.offset(room), warp_counts);
-            if warp::uniform(thread / 32 == 1) {
-                arrive::<Counts>(published(), tile, total as u64, 0, warp_scan::<Counts>);
-            }
-        }
-        room = tile_len - room;
+/// What a block does with a tile.
+struct Work<T: Element, S: Selector<T>, const L: usize, const W: usize> {
+    items: Global<T>,
+    len: u64,
+    selector: S,
+    kept: Kept<S::Output>,
+    warp_counts: Shared<u32>,
+    rooms: Shared<S::Taken>,
+}
 
-        // Of several tiles, what is kept before the one held; of a single one, before it at once.
-        let asking = if several { held } else { tile };
-        if warp::uniform(thread < 32 && asking < tiles) {
-            gather::<Counts>(published(), asking, total as u64, 0, nodes, warp_scan::<Counts>, false);
-        }
-        let mut around = Prefix { before: 0, with: 0 };
-        if held != NONE {
-            sync_threads();
-            around = prefix::<Counts>(nodes);
-        }
-        // Drawn behind all waiting, so that tiles start in their order, as a scan's do (`whole.rs`).
-        let draws = tile < tiles && several;
-        let next = if draws && thread == 0 { draw() } else { 0 };
-        if held != NONE {
-            let part = Part { tile: held, tile_len, len, partition: kept.partition };
-            part.write::<T, S, W>(selector, rooms.offset(room), around, kept);
-        }
-        if tile >= tiles {
-            break;
-        }
-        held = tile;
-        if draws {
-            if thread == 0 {
-                block_ticket.write(0, next);
-            }
-            sync_threads();
-            tile = block_ticket.read(0);
-        } else {
-            tile = NONE;
-        }
+impl<T: Element, S: Selector<T>, const L: usize, const W: usize> Work<T, S, L, W> {
+    const TILE: u32 = 32 * (W * L) as u32;
+
+    #[inline(always)]
+    fn part(&self, tile: u32) -> Part {
+        Part { tile, tile_len: Self::TILE, len: self.len, partition: self.kept.partition }
     }
 }
 
-/// No tile.
-const NONE: u32 = u32::MAX;
+impl<T: Element, S: Selector<T>, const L: usize, const W: usize> TileWork<Counts> for Work<T, S, L, W> {
+    type Held = ();
+
+    #[device]
+    #[inline(always)]
+    fn read(&self, tile: u32, room: u32, publish: impl FnOnce(u64)) {
+        let room = self.rooms.offset(room * Self::TILE);
+        let total = self.part(tile).read::<T, S, L, W>(self.items, self.selector, room, self.warp_counts);
+        publish(total as u64);
+    }
+
+    #[device]
+    #[inline(always)]
+    fn write(&self, tile: u32, room: u32, around: Prefix<u64>, (): ()) {
+        let room = self.rooms.offset(room * Self::TILE);
+        self.part(tile).write::<T, S, W>(self.selector, room, around, self.kept);
+    }
+}
 
 /// A tile's items.
 #[derive(Clone, Copy)]

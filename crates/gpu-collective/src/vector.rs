@@ -8,11 +8,11 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::warp::{self, sync_warp};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::packed::Packed;
+use crate::Packed;
 
 /// Where a thread's vectors lie in their tile, which is read backwards in a reverse scan.
 #[derive(Clone, Copy)]
-pub(super) struct Places {
+pub struct Places {
     /// The first element of its vector in row 0.
     first: u32,
     /// From there to the vector in the next row, modulo 2^32.
@@ -25,7 +25,7 @@ pub(super) struct Places {
 impl Places {
     /// Those of thread `thread` of `32 * warps`, with `rows` vectors of `vector` elements.
     #[inline(always)]
-    pub(super) fn new(thread: u32, warps: u32, vector: u32, rows: u32, reverse: bool) -> Self {
+    pub fn new(thread: u32, warps: u32, vector: u32, rows: u32, reverse: bool) -> Self {
         let lane = thread % 32;
         let unit = thread / 32 * rows * 32 + lane;
         let last = 32 * warps * rows - 1;
@@ -39,19 +39,19 @@ impl Places {
 
     /// The first element of its vector in row `row`.
     #[inline(always)]
-    pub(super) fn vector(self, row: u32) -> u32 {
+    pub fn vector(self, row: u32) -> u32 {
         self.first.wrapping_add(self.step.wrapping_mul(row))
     }
 
     /// Whether row `row` is moved by vectors: whole and aligned.
     #[inline(always)]
-    pub(super) fn has_vectors(self, row: u32, vector: u32, extent: Extent) -> bool {
+    pub fn has_vectors(self, row: u32, vector: u32, extent: Extent) -> bool {
         extent.is_aligned && extent.has_row(self.start(row, vector), vector)
     }
 
     /// Whether row `row` is moved element by element.
     #[inline(always)]
-    pub(super) fn has_elements(self, row: u32, vector: u32, extent: Extent) -> bool {
+    pub fn has_elements(self, row: u32, vector: u32, extent: Extent) -> bool {
         !self.has_vectors(row, vector, extent) && self.start(row, vector) < extent.left
     }
 
@@ -64,13 +64,13 @@ impl Places {
 
 /// How much of a tile there is, and how it lies in memory.
 #[derive(Clone, Copy)]
-pub(super) struct Extent {
+pub struct Extent {
     /// Its elements.
-    pub(super) left: u32,
+    pub left: u32,
     /// Whether that is all a tile can have.
-    pub(super) is_complete: bool,
+    pub is_complete: bool,
     /// Whether its vectors are aligned.
-    pub(super) is_aligned: bool,
+    pub is_aligned: bool,
 }
 
 impl Extent {
@@ -85,11 +85,11 @@ const AT_ONCE: usize = 4;
 
 /// Where a thread's vectors of a tile wait for what comes before it: it alone writes and reads them there.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub struct Room {
     /// The thread's vector in row 0.
-    pub(super) first: Shared<u32>,
+    pub first: Shared<u32>,
     /// From there to that in the next row.
-    pub(super) step: u32,
+    pub step: u32,
 }
 
 impl Room {
@@ -111,7 +111,7 @@ impl Room {
 /// `exchange` is space for a row of the warp, and `room` that where the vectors will wait.
 #[device]
 #[inline(always)]
-pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
+pub fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
     tile: Global<T>,
     places: Places,
     extent: Extent,
@@ -165,7 +165,7 @@ pub(super) fn load<T: Packed, const V: usize, const N: usize, const L: usize>(
 /// of others row after row in a loop, which is less code.
 #[device]
 #[inline(always)]
-pub(super) fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(
+pub fn ask<T: Packed, const V: usize, const N: usize, const L: usize>(
     tile: Global<T>,
     places: Places,
     extent: Extent,
@@ -227,7 +227,7 @@ fn load_row<T: Packed, const V: usize, const N: usize>(
 
 /// Writes the thread's vector of `M` words in row `row`, which the tile has whole and aligned.
 #[inline(always)]
-pub(super) fn store_vector<T: Packed, const V: usize, const M: usize>(
+pub fn store_vector<T: Packed, const V: usize, const M: usize>(
     tile: GlobalMut<T>,
     places: Places,
     row: u32,
@@ -242,7 +242,7 @@ pub(super) fn store_vector<T: Packed, const V: usize, const M: usize>(
 /// `lane` is the thread's number in its warp.
 #[device]
 #[inline(always)]
-pub(super) fn store_row<T: Packed, const V: usize, const M: usize>(
+pub fn store_row<T: Packed, const V: usize, const M: usize>(
     tile: GlobalMut<T>,
     places: Places,
     row: u32,

@@ -22,31 +22,106 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::{device, opaque, rolled, unroll, warp};
 
-use super::operator::Scan;
-use super::tile::{EXCHANGED, identity, of_lane, read, write};
 use super::{GROUP, SECTION};
-use gpu_collective::Accumulator;
+use crate::number::Register;
+use crate::warp::{from_lane, inclusive_scan};
+use crate::words::{read, write};
+use crate::{Accumulator, MAX_WORDS};
 
-/// The words of one launch: those of the sections' starts, of the groups' totals, of the tiles' totals.
+/// An associative operator on what tiles have as totals. It need not commute.
+///
+/// # Order of combination
+/// With `p`, the totals of the tiles of a group scanned as lanes are, `g`, those of the groups of a section scanned the
+/// same way, and `s`, the result of everything before the section, what comes before a tile is `(s ⊕ g) ⊕ p`. The
+/// first section starts with the initial value.
+pub trait Operator {
+    /// What it combines.
+    type Value: Accumulator;
+    /// Whether [`gather`] shall have less code, which takes a little longer.
+    const COMPACT: bool = false;
+    /// What changes nothing.
+    fn identity() -> Self::Value;
+    /// The combination of two, of which `before` comes first.
+    fn combine(before: Self::Value, after: Self::Value) -> Self::Value;
+    /// The inclusive scan over the lanes of a warp, in whose order tiles are combined.
+    #[inline(always)]
+    fn warp_scan(value: Self::Value) -> Self::Value {
+        inclusive_scan(value, Self::combine)
+    }
+    /// The same, where nobody waits for it: with less code, perhaps.
+    #[inline(always)]
+    fn warp_scan_arriving(value: Self::Value) -> Self::Value {
+        Self::warp_scan(value)
+    }
+}
+
+/// Addition, which wraps where the numbers are integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Plus<R>(core::marker::PhantomData<fn() -> R>);
+
+impl<R: Register> Operator for Plus<R> {
+    type Value = R;
+    #[inline(always)]
+    fn identity() -> R {
+        R::NOTHING
+    }
+    #[inline(always)]
+    fn combine(before: R, after: R) -> R {
+        before.plus(after)
+    }
+}
+
+/// What the tiles of one launch have published: the words of the sections' starts, of the groups' totals, of the
+/// tiles' totals.
+///
+/// ```
+/// use gpu_collective::grid::TileStates;
+/// use gpu_std::prelude::*;
+///
+/// /// A chain from block to block: each waits for the one before, which has started as there are so few.
+/// #[kernel]
+/// pub fn chain(result: GlobalMut<u32>, words: GlobalMut<u64>) {
+///     let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
+///     let states = TileStates { words, tiles: blocks, mark: 1, several: false };
+///     let before: u32 = if block > 0 { states.wait(block - 1) } else { 1 };
+///     if warp::lane_id() == 0 {
+///         states.publish(block, 2 * before);
+///         result.write(block, 2 * before);
+///     }
+/// }
+/// # use gpu_std::launch::LaunchConfig;
+/// # let device = gpu_core::Device::simulator();
+/// # let (mut result, mut words) = (device.zeroed::<u32>(4)?, device.zeroed::<u64>(4)?);
+/// # let (a, b) = (result.view_mut().as_global_mut(), words.view_mut().as_global_mut());
+/// # unsafe { chain::launch(&device.default_stream(), LaunchConfig::linear(4, 32), a, b)? };
+/// assert_eq!(result.to_vec()?, [2, 4, 8, 16]);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
 #[derive(Clone, Copy)]
-pub(crate) struct Published {
-    pub(crate) words: GlobalMut<u64>,
+pub struct TileStates {
+    /// Where they are: [`scratch_words`](super::scratch_words) less the header.
+    pub words: GlobalMut<u64>,
     /// How many tiles there are.
-    pub(crate) tiles: u32,
-    /// The launch's mark.
-    pub(crate) mark: u32,
+    pub tiles: u32,
+    /// The launch's mark ([`mark`](super::tickets::mark)).
+    pub mark: u32,
     /// Whether blocks take several tiles, so that [`arrive`] counts each.
-    pub(crate) several: bool,
+    pub several: bool,
 }
 
 /// The result of everything before a tile, and the same with the tile.
-#[derive(Clone, Copy)]
-pub(crate) struct Prefix<R> {
-    pub(crate) before: R,
-    pub(crate) with: R,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prefix<R> {
+    /// Without the tile.
+    pub before: R,
+    /// With it.
+    pub with: R,
 }
 
-impl Published {
+/// The most words of an accumulator.
+const WORDS: usize = MAX_WORDS as usize;
+
+impl TileStates {
     /// How many sections there are. There are far fewer tiles than would overflow ([`MAX_TILES`](super::MAX_TILES)).
     #[inline(always)]
     fn sections(self) -> u32 {
@@ -70,9 +145,9 @@ impl Published {
 
     /// Publishes the accumulator in `slot`.
     #[inline(always)]
-    pub(crate) fn publish<A: Accumulator>(self, slot: u32, value: A) {
+    pub fn publish<A: Accumulator>(self, slot: u32, value: A) {
         let place = self.words.offset(slot as u64 * A::WORDS as u64);
-        unroll::<EXCHANGED>(|word| {
+        unroll::<WORDS>(|word| {
             if (word as u32) < A::WORDS {
                 let marked = (self.mark as u64) << 32 | value.word(word as u32) as u64;
                 place.atomic(word as u32).store(marked, Ordering::Relaxed, Scope::Device);
@@ -94,7 +169,7 @@ impl Published {
 
     /// Waits for what is published in `slot`, which may be another one in every lane. For one whole warp.
     #[inline(always)]
-    pub(crate) fn wait<A: Accumulator>(self, slot: u32) -> A {
+    pub fn wait<A: Accumulator>(self, slot: u32) -> A {
         loop {
             let words = self.ask::<A>(slot, true);
             if warp::warp_vote_all(warp::FULL, self.is_there(words)) {
@@ -111,11 +186,11 @@ impl Published {
 
     /// Asks for what is published in `slot`; where `wanted` is not set, it is there.
     #[inline(always)]
-    fn ask<A: Accumulator>(self, slot: u32, wanted: bool) -> [u64; EXCHANGED] {
-        let mut words = [(self.mark as u64) << 32; EXCHANGED];
+    fn ask<A: Accumulator>(self, slot: u32, wanted: bool) -> [u64; WORDS] {
+        let mut words = [(self.mark as u64) << 32; WORDS];
         if wanted {
             let place = self.words.offset(slot as u64 * A::WORDS as u64);
-            unroll::<EXCHANGED>(|word| {
+            unroll::<WORDS>(|word| {
                 if (word as u32) < A::WORDS {
                     words[word] = place.atomic(word as u32).load(Ordering::Relaxed, Scope::Device);
                 }
@@ -125,65 +200,58 @@ impl Published {
     }
 
     #[inline(always)]
-    fn is_there(self, words: [u64; EXCHANGED]) -> bool {
+    fn is_there(self, words: [u64; WORDS]) -> bool {
         let mut all = true;
-        unroll::<EXCHANGED>(|word| all &= (words[word] >> 32) as u32 == self.mark);
+        unroll::<WORDS>(|word| all &= (words[word] >> 32) as u32 == self.mark);
         all
     }
 }
 
 #[inline(always)]
-fn value<A: Accumulator>(words: [u64; EXCHANGED]) -> A {
+fn value<A: Accumulator>(words: [u64; WORDS]) -> A {
     A::from_words(&mut |word| words[word as usize] as u32)
 }
 
 /// Publishes the tile's total and, where blocks take several, those of its group and its section where this was their
-/// last. For one whole warp, not the one that waits: both are on their way at once. `scan` is the scan over lanes by
-/// `S`.
+/// last. For one whole warp, not the one that waits: both are on their way at once.
 #[device]
 #[inline(always)]
-pub(crate) fn arrive<S: Scan>(
-    published: Published,
-    tile: u32,
-    total: S::Register,
-    initial: S::Register,
-    scan: impl Fn(S::Register) -> S::Register,
-) {
+pub fn arrive<O: Operator>(states: TileStates, tile: u32, total: O::Value, initial: O::Value) {
     // Opaque, or what follows from it would be kept in registers from tile to tile.
     let lane = opaque(warp::lane_id());
     if lane == 0 {
-        published.publish_total(tile, total);
+        states.publish_total(tile, total);
     }
-    if !published.several {
+    if !states.several {
         return;
     }
     // The group, then the section, in a loop, so that the code stands there once.
-    let (sections, groups) = (published.sections(), published.groups());
+    let (sections, groups) = (states.sections(), states.groups());
     let (mut unit, mut unit_tiles) = (tile, opaque(1));
     while unit_tiles < SECTION {
         unit /= GROUP;
         unit_tiles *= GROUP;
         let is_section = unit_tiles == SECTION;
         // Nobody asks for the total of the last one, which may be incomplete.
-        if (unit + 1) * unit_tiles >= published.tiles {
+        if (unit + 1) * unit_tiles >= states.tiles {
             return;
         }
         let counter = if is_section { groups + unit } else { unit };
-        let before = if lane == 0 { published.count::<S::Register>(counter) } else { 0 };
-        if of_lane(before, 0) != GROUP - 1 {
+        let before = if lane == 0 { states.count::<O::Value>(counter) } else { 0 };
+        if from_lane(before, 0) != GROUP - 1 {
             return;
         }
         let members = if is_section { sections } else { sections + groups };
-        let mut with = scan(published.wait(members + unit * GROUP + lane));
+        let mut with = O::warp_scan_arriving(states.wait(members + unit * GROUP + lane));
         let mut slot = sections + unit;
         if is_section {
             // All lanes ask for it, so that they stay together.
-            let start = if unit > 0 { published.wait(unit) } else { initial };
-            with = S::combine(start, with);
+            let start = if unit > 0 { states.wait(unit) } else { initial };
+            with = O::combine(start, with);
             slot = unit + 1;
         }
         if lane == GROUP - 1 {
-            published.publish(slot, with);
+            states.publish(slot, with);
         }
         unit_tiles = opaque(unit_tiles);
     }
@@ -193,34 +261,31 @@ pub(crate) fn arrive<S: Scan>(
 /// to follow, then [`prefix`].
 ///
 /// `total` is that of the tile. Where blocks take several tiles it is published and asked for as the others are.
-/// `scan` is the scan over lanes by `S`. With `in_turn`, a constant, there is less code, which takes a little longer.
 #[device]
 #[inline(always)]
-pub(crate) fn gather<S: Scan>(
-    published: Published,
+pub fn gather<O: Operator>(
+    states: TileStates,
     tile: u32,
-    total: S::Register,
-    initial: S::Register,
+    total: O::Value,
+    initial: O::Value,
     nodes: Shared<u32>,
-    scan: impl Fn(S::Register) -> S::Register,
-    in_turn: bool,
 ) {
     // Opaque where registers are scarce, or what follows from it would be kept from tile to tile.
-    let lane = if in_turn { opaque(warp::lane_id()) } else { warp::lane_id() };
+    let lane = if O::COMPACT { opaque(warp::lane_id()) } else { warp::lane_id() };
     let (rank, group, section) = (tile % GROUP, tile / GROUP % GROUP, tile / SECTION);
-    let tile_slot = published.tile_slot(tile - rank + lane);
+    let tile_slot = states.tile_slot(tile - rank + lane);
     // The lane behind those of the groups before it asks for the section's start.
-    let group_slot = if lane == group { section } else { published.group_slot(section * GROUP + lane) };
-    let is_known = lane == rank && !published.several;
+    let group_slot = if lane == group { section } else { states.group_slot(section * GROUP + lane) };
+    let is_known = lane == rank && !states.several;
     let ends_group = rank == GROUP - 1;
 
     // All are asked for before the first is waited for.
-    let of_tile = published.ask::<S::Register>(tile_slot, lane <= rank && !is_known);
+    let of_tile = states.ask::<O::Value>(tile_slot, lane <= rank && !is_known);
     let is_start = lane == group && section > 0;
-    let of_group = published.ask::<S::Register>(group_slot, lane < group || is_start);
+    let of_group = states.ask::<O::Value>(group_slot, lane < group || is_start);
 
     // ---- The tiles of the group, then the groups of the section
-    let nothing = Prefix { before: identity::<S>(), with: identity::<S>() };
+    let nothing = Prefix { before: O::identity(), with: O::identity() };
     let (mut tiles, mut groups) = (nothing, nothing);
     let mut words = of_tile;
     let mut gather_level = |level: u32| {
@@ -229,27 +294,27 @@ pub(crate) fn gather<S: Scan>(
         let slot = if of_groups { group_slot } else { tile_slot };
         words = if of_groups { of_group } else { of_tile };
         // Lanes leave together. What is there stays: there is nothing in the slots of lanes that want none.
-        while !warp::warp_vote_all(warp::FULL, published.is_there(words)) {
-            if !published.is_there(words) {
-                words = published.ask::<S::Register>(slot, true);
+        while !warp::warp_vote_all(warp::FULL, states.is_there(words)) {
+            if !states.is_there(words) {
+                words = states.ask::<O::Value>(slot, true);
             }
         }
         // What the lane of the tile or group itself has: the tile's total may be known, and that of the group where
         // the tile ends it.
-        let mut of_own = if published.several { value(words) } else { total };
+        let mut of_own = if states.several { value(words) } else { total };
         if of_groups {
-            of_own = if ends_group { groups.with } else { identity::<S>() };
+            of_own = if ends_group { groups.with } else { O::identity() };
         }
-        let before = if lane < own { value(words) } else { identity::<S>() };
-        let scanned = scan(if lane == own { of_own } else { before });
+        let before = if lane < own { value(words) } else { O::identity() };
+        let scanned = O::warp_scan(if lane == own { of_own } else { before });
         if !of_groups && ends_group && is_known {
-            published.publish(published.group_slot(tile / GROUP), scanned);
+            states.publish(states.group_slot(tile / GROUP), scanned);
         }
         tiles = groups;
         groups =
-            Prefix { before: of_lane(scanned, own.wrapping_sub(1) % GROUP), with: of_lane(scanned, own) };
+            Prefix { before: from_lane(scanned, own.wrapping_sub(1) % GROUP), with: from_lane(scanned, own) };
     };
-    if in_turn {
+    if O::COMPACT {
         let mut level = 0;
         while level < 2 {
             level = rolled(level);
@@ -260,15 +325,15 @@ pub(crate) fn gather<S: Scan>(
         gather_level(0);
         gather_level(1);
     }
-    let start = of_lane(value(words), group);
+    let start = from_lane(value(words), group);
     let start = if section > 0 { start } else { initial };
 
-    let before_group = S::combine(start, groups.before);
+    let before_group = O::combine(start, groups.before);
     let before_group = if group > 0 { before_group } else { start };
-    let before = S::combine(before_group, tiles.before);
+    let before = O::combine(before_group, tiles.before);
     let before = if rank > 0 { before } else { before_group };
-    let with_group = S::combine(start, groups.with);
-    let with_tile = S::combine(before_group, tiles.with);
+    let with_group = O::combine(start, groups.with);
+    let with_tile = O::combine(before_group, tiles.with);
     if lane == 0 {
         write(nodes, 2, 0, before);
         write(nodes, 2, 1, if ends_group { with_group } else { with_tile });
@@ -277,6 +342,6 @@ pub(crate) fn gather<S: Scan>(
 
 /// What the first warp left.
 #[inline(always)]
-pub(crate) fn prefix<S: Scan>(nodes: Shared<u32>) -> Prefix<S::Register> {
+pub fn prefix<A: Accumulator>(nodes: Shared<u32>) -> Prefix<A> {
     Prefix { before: read(nodes, 2, 0), with: read(nodes, 2, 1) }
 }

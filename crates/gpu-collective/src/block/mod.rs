@@ -1,0 +1,7 @@
+//! What the threads of a one-dimensional block do together. All threads have to call.
+
+mod reduce;
+mod scan;
+
+pub use reduce::{combine_warps, leave_for_first_warp, reduce};
+pub use scan::{Scanned, exclusive_scan, scan_warps};
