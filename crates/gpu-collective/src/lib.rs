@@ -7,7 +7,7 @@
 //! | | [`packed`] | elements in the words that loads and stores move |
 //! | | [`vector`] | a tile's way between memory and registers, sixteen bytes a thread |
 //! | warp | [`warp`] | scan, reduce |
-//! | block | [`block`] | scan, reduce |
+//! | block | [`block`] | scan, reduce, histogram |
 //! | grid | [`grid::tickets`] | tiles in the order in which blocks start |
 //! | | [`grid::look_back`] | what comes before a tile, combined in an order that depends on nothing but its number |
 //! | | [`grid::single_pass`] | the loop of all kernels that read each element once and write it once |

@@ -75,25 +75,34 @@ impl<R: Register> Operator for Plus<R> {
 /// tiles' totals.
 ///
 /// ```
-/// use gpu_collective::grid::TileStates;
+/// use gpu_collective::grid::tickets::{mark, tile};
+/// use gpu_collective::grid::{HEADER_WORDS, Tickets, TileStates};
 /// use gpu_std::prelude::*;
 ///
-/// /// A chain from block to block: each waits for the one before, which has started as there are so few.
+/// /// A chain: each block waits for the one that drew its ticket before.
 /// #[kernel]
-/// pub fn chain(result: GlobalMut<u32>, words: GlobalMut<u64>) {
-///     let (block, blocks) = (thread::block_idx_x(), thread::grid_dim_x());
-///     let states = TileStates { words, tiles: blocks, mark: 1, several: false };
-///     let before: u32 = if block > 0 { states.wait(block - 1) } else { 1 };
-///     if warp::lane_id() == 0 {
-///         states.publish(block, 2 * before);
-///         result.write(block, 2 * before);
+/// pub fn chain(result: GlobalMut<u32>, words: GlobalMut<u64>, capacity: u64) {
+///     let (room, blocks) = (shared::dynamic().array::<u64>(1), thread::grid_dim_x());
+///     let tickets = Tickets { words, tiles: blocks, capacity };
+///     if thread::thread_idx_x() == 0 {
+///         room.write(0, tickets.draw());
 ///     }
+///     thread::sync_threads();
+///     let (own, mark) = (tile(room.read(0)), mark(room.read(0)));
+///     let words = words.offset(u64::from(HEADER_WORDS));
+///     let states = TileStates { words, tiles: blocks, mark, several: false };
+///     let before: u32 = if own > 0 { states.wait(own - 1) } else { 1 };
+///     if warp::lane_id() == 0 {
+///         states.publish(own, 2 * before);
+///         result.write(own, 2 * before);
+///     }
+///     tickets.finish(own + blocks, mark, room, blocks);
 /// }
 /// # use gpu_std::launch::LaunchConfig;
 /// # let device = gpu_core::Device::simulator();
-/// # let (mut result, mut words) = (device.zeroed::<u32>(4)?, device.zeroed::<u64>(4)?);
+/// # let (mut result, mut words) = (device.zeroed::<u32>(4)?, device.zeroed::<u64>(6)?);
 /// # let (a, b) = (result.view_mut().as_global_mut(), words.view_mut().as_global_mut());
-/// # unsafe { chain::launch(&device.default_stream(), LaunchConfig::linear(4, 32), a, b)? };
+/// # unsafe { chain::launch(&device.default_stream(), LaunchConfig::linear(4, 32).shared(8), a, b, 6)? };
 /// assert_eq!(result.to_vec()?, [2, 4, 8, 16]);
 /// # Ok::<(), gpu_core::Error>(())
 /// ```

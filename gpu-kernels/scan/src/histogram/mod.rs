@@ -1,8 +1,7 @@
 //! Histograms: how many samples fall into each bin.
 //!
-//! A block counts in shared memory and adds up what it has at the end. Few bins it keeps in several copies, side by
-//! side, a lane's in its own bank wherever there is room for 32: then lanes neither wait for each other at a bin nor
-//! at a bank, however unevenly samples are spread. More bins than shared memory holds are counted in global memory.
+//! A block counts in shared memory ([`Histogram`]) and adds up what it has at the end. More bins than shared memory
+//! holds are counted in global memory.
 //!
 //! Whole numbers add up to the same in any order.
 
@@ -13,11 +12,12 @@ use binning::Bytes;
 pub use binning::{Binning, Edges, EvenF32, EvenF64, EvenInteger, NO_BIN, Sample};
 pub use kernels::*;
 
+use gpu_collective::block::{Histogram, histogram_copies};
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use gpu_std::{device, rolled, shared, unroll};
+use gpu_std::{device, shared, unroll};
 
 use gpu_collective::Packed;
 
@@ -31,8 +31,6 @@ pub const VECTOR_BYTES: u32 = 16;
 const WORDS: usize = VECTOR_BYTES as usize / 4;
 /// Vectors that it asks for before the first is used.
 pub const AT_ONCE: usize = 2;
-/// Copies of a bin that are asked for before the first is waited for, when they are added up.
-const COPIES_AT_ONCE: usize = 4;
 /// Counters of a block, of all copies together, wherever bins are few: 32 KiB, so that four blocks fit on a
 /// multiprocessor.
 pub const COUNTERS: u32 = 8192;
@@ -42,14 +40,7 @@ pub const MAX_SHARED_BINS: u32 = (12 << 10) - 1;
 
 /// How many copies of the bins a block has: none where it counts in global memory.
 pub const fn copies(bins: u32) -> u32 {
-    if bins > MAX_SHARED_BINS {
-        return 0;
-    }
-    let mut copies = 32;
-    while copies > 1 && copies * bins > COUNTERS {
-        copies /= 2;
-    }
-    copies
+    if bins > MAX_SHARED_BINS { 0 } else { histogram_copies(bins, COUNTERS) }
 }
 
 /// How many bins a block has of its own for samples of so many bytes: those of one byte are counted value by value,
@@ -88,25 +79,6 @@ impl Counts {
         if bin < bins {
             self.add(bin, count);
         }
-    }
-}
-
-/// The counts of a block: a bin's copies side by side. Behind the bins stands one for samples that fall into none: to
-/// count them there is less than to ask each whether to count it.
-#[derive(Clone, Copy)]
-struct Own {
-    /// From the thread's copy on.
-    counts: Shared<u32>,
-    bins: u32,
-    copies: u32,
-}
-
-impl Own {
-    /// Counts a sample of bin `bin`, if there is such a bin.
-    #[inline(always)]
-    fn count(self, bin: u32) {
-        let bin = bin.min(self.bins);
-        self.counts.atomic(bin * self.copies).fetch_add(1, Ordering::Relaxed, Scope::Block);
     }
 }
 
@@ -156,15 +128,9 @@ fn in_shared<T: Packed, B: Binning<T>, const V: usize>(
     copies: u32,
     add: impl Fn(u32, u32),
 ) {
-    let all = shared::dynamic().array::<u32>(0);
+    let own = Histogram::new(shared::dynamic().array(0), bins, copies);
     let (thread, threads) = (thread_idx_x(), block_dim_x());
-    // There are 2^n copies.
-    let own = Own { counts: all.offset(thread & (copies - 1)), bins, copies };
-    let mut at = thread;
-    while at < (bins + 1) * copies {
-        all.write(at, 0);
-        at += threads;
-    }
+    own.clear();
     sync_threads();
 
     // ---- Samples before the first vector and after the last: less than two vectors, one a thread of the first block
@@ -211,22 +177,5 @@ fn in_shared<T: Packed, B: Binning<T>, const V: usize>(
     sync_threads();
 
     // ---- What the block has
-    let mut bin = thread;
-    while bin < bins {
-        let mut count = 0;
-        let mut copy = 0;
-        while copy < copies {
-            copy = rolled(copy);
-            unroll::<COPIES_AT_ONCE>(|i| {
-                // Every lane begins with another copy: the same one of all bins is in few banks.
-                let own = all.read(bin * copies + ((copy + i as u32 + thread) & (copies - 1)));
-                count += if copy + (i as u32) < copies { own } else { 0 };
-            });
-            copy += COPIES_AT_ONCE as u32;
-        }
-        if count > 0 {
-            add(bin, count);
-        }
-        bin += threads;
-    }
+    own.totals(add);
 }
