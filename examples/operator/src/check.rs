@@ -12,6 +12,11 @@ use crate::series::{HOURS, Series};
 pub fn check(series: &Series, results: &Results) -> Result<(), String> {
     let (measured, filled) = (&series.measured, &results.filled);
     are_filled("temperature", 1, measured, filled, |_| false)?;
+    let begins_gap = |hour: usize| measured[hour].is_nan() && (hour == 0 || !measured[hour - 1].is_nan());
+    let gaps = (0..measured.len()).filter(|&hour| begins_gap(hour)).map(|hour| hour as u32);
+    if !gaps.eq(results.gaps.iter().copied()) {
+        return Err("gaps begin elsewhere".into());
+    }
     are_moments("all hours", filled, depth(filled.len()), &results.moments)?;
     are_degrees("all hours", filled, results.degrees)?;
 

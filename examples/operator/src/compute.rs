@@ -8,6 +8,7 @@ use gpu_reduce::{reduce, reduce_axis, reduce_by_key, reduce_segments};
 use gpu_scan::{Options, scan, scan_axis, scan_segments};
 use operator_kernels::{HeatingDegrees, LastKnown, Moments};
 
+use crate::gaps::gap_begins;
 use crate::series::{HOURS, Series};
 
 /// Of temperatures: mean, variance, count.
@@ -17,6 +18,8 @@ pub type OfTemperatures = [f64; 3];
 pub struct Results {
     /// The series with its gaps filled: with the last value before them, whichever station's.
     pub filled: Vec<f32>,
+    /// Where gaps begin.
+    pub gaps: Vec<u32>,
     /// Of all of it.
     pub moments: OfTemperatures,
     /// Of all of it.
@@ -63,6 +66,7 @@ pub fn compute(device: &Device, series: &Series) -> Result<Results, Box<dyn Erro
     };
     let within_hours = scan_axis::<LastKnown>(measured.slice(..hours), &shape, 0, Options::inclusive())?;
     Ok(Results {
+        gaps: gap_begins(&measured)?,
         moments,
         degrees,
         weeks,

@@ -1,11 +1,12 @@
 //! Hourly temperatures with gaps: the gaps are filled, then mean, variance and heating degrees taken, of all, of each
-//! week, of each station's stretches, of days and of hours of the day, with operators that are this project's own
-//! (`kernels/`).
+//! week, of each station's stretches, of days and of hours of the day, with operators that are this project's own, and
+//! where gaps begin, with a kernel of its own (`kernels/`).
 //!
 //! Everything is checked against a serial computation (`check.rs`).
 
 mod check;
 mod compute;
+mod gaps;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -65,7 +66,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     ];
     if arguments.json {
         let report = serde_json::json!({
-            "device": device.name(), "why": device.why(), "len": len, "missing": gaps,
+            "device": device.name(), "why": device.why(), "len": len, "missing": gaps, "gaps": results.gaps.len(),
             "mean": mean, "variance": variance, "heating_degrees": results.degrees,
             "weeks": results.weeks.len(), "heating_degrees_of_the_coldest_week": coldest_week,
             "missing_within_stretches": left[0], "missing_within_hours": left[1],
@@ -78,6 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     println!("{len} temperatures, {gaps} of them missing, on {device} ({})", device.why());
+    println!("{} gaps (a kernel composed of collectives)", results.gaps.len());
     println!("mean {mean:.6}, variance {variance:.6}, {} heating degrees", results.degrees);
     println!("{} weeks, of {coldest_week} heating degrees at most (reduce_segments)", results.weeks.len());
     println!(

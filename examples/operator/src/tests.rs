@@ -13,6 +13,7 @@ use crate::series::Series;
 fn bits(results: &Results) -> Vec<u64> {
     let Results {
         filled,
+        gaps,
         moments,
         degrees,
         weeks,
@@ -29,7 +30,9 @@ fn bits(results: &Results) -> Vec<u64> {
     let triples = [stretches, days, hours].into_iter().flatten().flatten().copied();
     let values = of_f32.chain(of_f64).chain(triples);
     let values = values.map(|value| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() });
-    values.chain(stations.iter().map(|&station| u64::from(station))).collect()
+    let whole =
+        stations.iter().map(|&station| u64::from(station)).chain(gaps.iter().map(|&gap| u64::from(gap)));
+    values.chain(whole).collect()
 }
 
 /// The lengths are those of several tiles, with and without a rest, of no whole day, of one, and of several groups of
@@ -55,6 +58,7 @@ fn a_wrong_result_is_found() {
         assert!(error.contains(what), "{error}");
     };
     finds("temperature 3", |results| results.filled[3] += 0.25);
+    finds("gaps", |results| results.gaps[2] += 1);
     finds("all hours: the mean", |results| results.moments[0] += 1e-9);
     finds("all hours: the variance", |results| results.moments[1] *= 1.0 + 1e-9);
     finds("all hours: the count", |results| results.moments[2] += 1.0);

@@ -1,15 +1,17 @@
 //! Operators that gpu-reduce and gpu-scan do not have, and their kernels.
 //!
 //! Everything here is plain Rust that runs on the GPU, in the simulator and on the CPU. The kernels are the workspace's
-//! own, made of these operators: one line each.
+//! own, made of these operators: one line each; and one that is composed of collectives (`gaps.rs`).
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 mod degrees;
+mod gaps;
 mod known;
 mod variance;
 
 pub use degrees::{BASE, HeatingDegrees};
+pub use gaps::*;
 pub use known::LastKnown;
 pub use variance::{Moments, State};
 
