@@ -113,7 +113,7 @@ fn a_scan_checks_its_output_and_scratch() {
 #[test]
 fn a_sort_checks_bits_lengths_and_scratch() {
     for_each("a_sort_checks_bits_lengths_and_scratch", |device| {
-        use gpu_scan::{SortOptions, SortScratch, sort, sort_into, sort_pairs, sort_pairs_into};
+        use gpu_sort::{SortOptions, SortScratch, sort, sort_into, sort_pairs, sort_pairs_into};
         let stream = device.stream().unwrap();
         let other = device.stream().unwrap();
         let keys = device.upload(&[3u32, 1, 2]).unwrap();
@@ -122,16 +122,16 @@ fn a_sort_checks_bits_lengths_and_scratch() {
         for (start, end) in [(0, 33), (5, 4)] {
             let error = sort(&keys, ascending().by_bits(start..end)).unwrap_err();
             let expected =
-                matches!(error, Scan::Bits { start: s, end: e, width: 32 } if (s, e) == (start, end));
+                matches!(error, gpu_sort::Error::Bits { start: s, end: e, width: 32 } if (s, e) == (start, end));
             assert!(expected, "{error}");
         }
         let error = sort_pairs(&keys, &output, ascending()).unwrap_err();
-        assert!(matches!(error, Scan::InputLengths { first: 3, second: 4, .. }), "{error}");
+        assert!(matches!(error, gpu_sort::Error::InputLengths { first: 3, second: 4, .. }), "{error}");
         let mut scratch = SortScratch::for_keys::<u32>(&stream, 3).unwrap();
         for len in [2, 4] {
             let target = output.slice_mut(..len);
             let error = sort_into(&stream, &keys, ascending(), target, &mut scratch).unwrap_err();
-            let expected = matches!(error, Scan::OutputLength { expected: 3, actual, .. } if actual == len);
+            let expected = matches!(error, gpu_sort::Error::OutputLength { expected: 3, actual, .. } if actual == len);
             assert!(expected, "{error}");
         }
         // Made for fewer keys, for narrower ones, for keys without values, for another stream.
@@ -139,15 +139,15 @@ fn a_sort_checks_bits_lengths_and_scratch() {
         let mut narrow = SortScratch::for_keys::<u8>(&stream, 3).unwrap();
         for small in [&mut few, &mut narrow] {
             let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), small).unwrap_err();
-            assert!(matches!(error, Scan::ScratchTooSmall { len: 3, .. }), "{error}");
+            assert!(matches!(error, gpu_sort::Error::ScratchTooSmall { len: 3, .. }), "{error}");
         }
         let (first, second) = output.view_mut().try_split_at(2).unwrap();
         let two = keys.slice(..2);
         let error = sort_pairs_into(&stream, two, two, ascending(), first, second, &mut scratch).unwrap_err();
-        assert!(matches!(error, Scan::ScratchTooSmall { len: 2, expected: 1, actual: 0, .. }), "{error}");
+        assert!(matches!(error, gpu_sort::Error::ScratchTooSmall { len: 2, expected: 1, actual: 0, .. }), "{error}");
         let mut foreign = SortScratch::for_keys::<u32>(&other, 3).unwrap();
         let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), &mut foreign).unwrap_err();
-        assert!(matches!(error, Scan::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, gpu_sort::Error::ScratchOfOtherStream), "{error}");
         assert_eq!(output.to_vec().unwrap(), [9; 4]);
 
         // The same arguments without a mistake go through.
@@ -170,11 +170,11 @@ fn memory_of_another_device_is_refused() {
         let error =
             gpu_scan::inclusive_sum_into(&stream, input.slice(..1), &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
-        let mut scratch = gpu_scan::SortScratch::for_keys::<f32>(&stream, 1).unwrap();
-        let options = gpu_scan::SortOptions::ascending();
+        let mut scratch = gpu_sort::SortScratch::for_keys::<f32>(&stream, 1).unwrap();
+        let options = gpu_sort::SortOptions::ascending();
         let error =
-            gpu_scan::sort_into(&stream, input.slice(..1), options, &mut output, &mut scratch).unwrap_err();
-        assert!(matches!(error, Scan::Device(Core::WrongDevice { .. })), "{error}");
+            gpu_sort::sort_into(&stream, input.slice(..1), options, &mut output, &mut scratch).unwrap_err();
+        assert!(matches!(error, gpu_sort::Error::Device(Core::WrongDevice { .. })), "{error}");
         let mut scratch = gpu_scan::SelectScratch::new::<f32>(&stream, 1).unwrap();
         let mut count = here.upload(&[9u64]).unwrap();
         let error = gpu_scan::unique_into(&stream, input.slice(..1), &mut output, &mut count, &mut scratch)

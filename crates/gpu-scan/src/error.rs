@@ -81,16 +81,6 @@ pub enum Error {
     /// Segments have one element at least.
     #[error("segments of length 0")]
     SegmentLength,
-    /// There are no such bits in a key.
-    #[error("a sort by bits {start} to {end} of keys that have {width}")]
-    Bits {
-        /// The lowest bit.
-        start: u32,
-        /// One past the highest.
-        end: u32,
-        /// Bits of a key.
-        width: u32,
-    },
     /// There is nothing between the bounds of a histogram, or more than its type can express, or so little that bins
     /// of that many to a unit are.
     #[error("a histogram from {lower} to {upper}")]
@@ -126,6 +116,9 @@ pub enum Error {
         /// The most there may be.
         most: usize,
     },
+    /// That of a sort.
+    #[error(transparent)]
+    Sort(#[from] gpu_sort::Error),
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

@@ -12,7 +12,6 @@ pub mod reference;
 mod scratch;
 mod segmented;
 mod select;
-mod sort;
 pub mod variants;
 
 pub use api::*;
@@ -29,7 +28,9 @@ pub use segmented::{
     Offsets, Segmented, Segments, scan_segments, scan_segments_in_place, scan_segments_into,
 };
 pub use select::*;
-pub use sort::*;
+pub use gpu_sort::{
+    SortKey, SortOptions, SortPlan, SortScratch, sort, sort_indices, sort_indices_into, sort_into, sort_pairs, sort_pairs_into,
+};
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {

@@ -6,9 +6,9 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
-use super::key::{SortKey, Sorting};
-use super::plan::SortPlan;
-use super::scratch::SortScratch;
+use crate::key::{SortKey, Sorting};
+use crate::plan::SortPlan;
+use crate::scratch::SortScratch;
 use crate::error::Error;
 
 /// What the kernels of a pass need beside keys and values.
@@ -139,7 +139,7 @@ of_bits!(u32 i32 f32: u32, sort_count_b32 sort_keys_b32 sort_pairs_b32_b32 sort_
 of_bits!(u64 i64 f64: u64, sort_count_b64 sort_keys_b64 sort_pairs_b64_b32 sort_pairs_b64_b64);
 
 /// Where values come from, and where they go.
-pub(super) enum Values<'a, 'b, V: Element> {
+pub(crate) enum Values<'a, 'b, V: Element> {
     /// There are none.
     None,
     /// One a key.
@@ -149,7 +149,7 @@ pub(super) enum Values<'a, 'b, V: Element> {
 }
 
 /// Enqueues a sort of at least one key. Everything has been checked: same device, same lengths, enough scratch.
-pub(super) fn sort<K: SortKey, V: Element>(
+pub(crate) fn sort<K: SortKey, V: Element>(
     stream: &Stream,
     keys: View<'_, K>,
     mut output: ViewMut<'_, K>,

@@ -2,9 +2,9 @@
 
 use gpu_core::{Buffer, Element, Stream};
 
-use super::key::SortKey;
-use super::plan::SortPlan;
-use super::values::moved_bytes;
+use crate::key::SortKey;
+use crate::plan::SortPlan;
+use crate::values::moved_bytes;
 use crate::error::Error;
 
 /// Where digits start, the tiles' counts, and room for the keys, and what moves with them, on their way.
@@ -13,14 +13,14 @@ use crate::error::Error;
 /// by clearing what it needs cleared.
 #[derive(Debug)]
 pub struct SortScratch {
-    pub(super) words: Buffer<u64>,
+    pub(crate) words: Buffer<u64>,
     /// The keys after every other pass.
-    pub(super) keys: Buffer<u64>,
+    pub(crate) keys: Buffer<u64>,
     /// What moves with them.
-    pub(super) values: Buffer<u64>,
+    pub(crate) values: Buffer<u64>,
     /// Two indices in turn, where values of another width are sorted by them.
-    pub(super) index: Buffer<u32>,
-    pub(super) stream: Stream,
+    pub(crate) index: Buffer<u32>,
+    pub(crate) stream: Stream,
 }
 
 /// Words of 64 bits that hold so many elements of so many bytes.
@@ -61,7 +61,7 @@ impl SortScratch {
     }
 
     /// Whether it is enough, and belongs to the stream.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         stream: &Stream,
         plan: &SortPlan,
@@ -77,7 +77,7 @@ impl SortScratch {
         ];
         for (expected, actual) in needed {
             if actual < expected {
-                return Err(Error::ScratchTooSmall { scan: super::NAME, len, expected, actual });
+                return Err(Error::ScratchTooSmall { what: crate::api::NAME, len, expected, actual });
             }
         }
         if self.stream != *stream {

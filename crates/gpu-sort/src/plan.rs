@@ -6,7 +6,7 @@ use gpu_sort_kernels::{
 };
 use gpu_std::launch::LaunchConfig;
 
-use super::key::Sorting;
+use crate::key::Sorting;
 use crate::error::Error;
 
 /// The most keys: tiles are counted in 32 bits.
@@ -94,7 +94,7 @@ impl SortPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::SortOptions;
+    use crate::SortOptions;
 
     #[test]
     fn blocks_fit_three_times_on_a_multiprocessor() {

@@ -2,16 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::key::{SortKey, Sorting};
+use crate::key::{SortKey, Sorting};
 
 /// Writes the sorted keys to `output`.
-pub(super) fn sort<K: SortKey>(keys: &[K], sorting: Sorting, output: &mut [K]) {
+pub(crate) fn sort<K: SortKey>(keys: &[K], sorting: Sorting, output: &mut [K]) {
     output.copy_from_slice(keys);
     output.par_sort_by_key(|key| sorting.rank(*key));
 }
 
 /// Writes the sorted pairs to the outputs.
-pub(super) fn sort_pairs<K: SortKey, V: Copy + Send + Sync>(
+pub(crate) fn sort_pairs<K: SortKey, V: Copy + Send + Sync>(
     keys: &[K],
     values: impl Fn(usize) -> V + Sync,
     sorting: Sorting,

@@ -8,7 +8,7 @@ use gpu_std::half::{bf16, f16};
 use crate::error::Error;
 
 /// A type of keys: `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`.
-pub trait SortKey: super::launch::Launch {
+pub trait SortKey: crate::launch::Launch {
     /// The order of its bits, from the smallest key to the largest.
     const ORDER: Order;
     /// How many bits.
@@ -45,13 +45,13 @@ keys! {
 /// In which direction keys are sorted, and by which of their bits.
 ///
 /// ```
-/// use gpu_scan::{SortOptions, sort};
+/// use gpu_sort::{SortOptions, sort};
 /// let keys = [0x21u8, 0x12, 0x11, 0x22];
 /// assert_eq!(sort(&keys, SortOptions::ascending())?.to_vec()?, [0x11, 0x12, 0x21, 0x22]);
 /// assert_eq!(sort(&keys, SortOptions::descending())?.to_vec()?, [0x22, 0x21, 0x12, 0x11]);
 /// // By the lower four bits alone; keys that agree in them stay in their order.
 /// assert_eq!(sort(&keys, SortOptions::ascending().by_bits(0..4))?.to_vec()?, [0x21, 0x11, 0x12, 0x22]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortOptions {

@@ -1,24 +1,17 @@
 //! Sorting: validate, plan, launch.
 
-mod key;
-mod launch;
-mod plan;
-mod reference;
-mod scratch;
-mod values;
-
-pub use key::{SortKey, SortOptions};
-pub use plan::SortPlan;
-pub use scratch::SortScratch;
-
 use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 
 use crate::error::Error;
-use launch::Values;
-use values::moved_bytes;
+use crate::key::{SortKey, SortOptions};
+use crate::launch::{self, Values};
+use crate::plan::SortPlan;
+use crate::reference;
+use crate::scratch::SortScratch;
+use crate::values::moved_bytes;
 
 /// Its name in messages.
-const NAME: &str = "radix sort";
+pub(crate) const NAME: &str = "radix sort";
 
 /// The keys in order, computed where they live, in a buffer of its own.
 ///
@@ -35,12 +28,12 @@ const NAME: &str = "radix sort";
 /// failed.
 ///
 /// ```
-/// use gpu_scan::{SortOptions, sort};
+/// use gpu_sort::{SortOptions, sort};
 /// let device = gpu_core::Device::best();
 /// let keys = device.upload(&[3.5f32, -0.0, 0.0, f32::NEG_INFINITY, 1e-30])?;
 /// let sorted = sort(&keys, SortOptions::ascending())?;
 /// assert_eq!(sorted.to_vec()?, [f32::NEG_INFINITY, -0.0, 0.0, 1e-30, 3.5]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) -> Result<Buffer<K>, Error> {
     let keys = keys.into();
@@ -64,7 +57,7 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
 /// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```
-/// use gpu_scan::{SortOptions, SortScratch, sort_into};
+/// use gpu_sort::{SortOptions, SortScratch, sort_into};
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let keys = device.upload(&[5i16, -7, 0])?;
@@ -73,7 +66,7 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
 /// sort_into(&stream, &keys, SortOptions::descending(), &mut output, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(output.to_vec()?, [5, 0, -7]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort_into<'a, 'b, K: SortKey>(
     stream: &Stream,
@@ -110,14 +103,14 @@ pub fn sort_into<'a, 'b, K: SortKey>(
 /// place of the values there may be less than 2^32 of them: [`Error::TooLong`].
 ///
 /// ```
-/// use gpu_scan::{SortOptions, sort_pairs};
+/// use gpu_sort::{SortOptions, sort_pairs};
 /// let device = gpu_core::Device::best();
 /// let keys = device.upload(&[2u8, 1, 2, 0])?;
 /// let values = device.upload(&[20.0f32, 10.0, 21.0, 0.0])?;
 /// let (keys, values) = sort_pairs(&keys, &values, SortOptions::ascending())?;
 /// assert_eq!(keys.to_vec()?, [0, 1, 2, 2]);
 /// assert_eq!(values.to_vec()?, [0.0, 10.0, 20.0, 21.0]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
@@ -185,10 +178,10 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
 /// Those of [`sort`]; [`Error::TooLong`] for 2^32 keys or more.
 ///
 /// ```
-/// use gpu_scan::{SortOptions, sort_indices};
+/// use gpu_sort::{SortOptions, sort_indices};
 /// let (keys, indices) = sort_indices(&[3u64, 9, 3], SortOptions::descending())?;
 /// assert_eq!((keys.to_vec()?, indices.to_vec()?), (vec![9, 3, 3], vec![1, 0, 2]));
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort_indices<'a, K: SortKey>(
     keys: impl Into<View<'a, K>>,
@@ -241,11 +234,11 @@ pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
 }
 
 fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {
-    if actual == expected { Ok(()) } else { Err(Error::OutputLength { scan: NAME, expected, actual }) }
+    if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: NAME, expected, actual }) }
 }
 
 fn expect_values(keys: usize, values: usize) -> Result<(), Error> {
-    if keys == values { Ok(()) } else { Err(Error::InputLengths { scan: NAME, first: keys, second: values }) }
+    if keys == values { Ok(()) } else { Err(Error::InputLengths { what: NAME, first: keys, second: values }) }
 }
 
 fn expect_indexable(len: usize) -> Result<(), Error> {
