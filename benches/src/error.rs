@@ -16,14 +16,6 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] gpu_core::Error),
 
-    /// The reduction.
-    #[error(transparent)]
-    Reduce(#[from] gpu_reduce::Error),
-
-    /// The scan.
-    #[error(transparent)]
-    Scan(#[from] gpu_scan::Error),
-
     /// The transposition.
     #[error(transparent)]
     Transpose(#[from] gpu_transpose::Error),
@@ -110,8 +102,6 @@ impl Error {
         matches!(
             self,
             Self::Device(gpu_core::Error::OutOfMemory { .. })
-                | Self::Reduce(gpu_reduce::Error::Device(gpu_core::Error::OutOfMemory { .. }))
-                | Self::Scan(gpu_scan::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Linalg(gpu_linalg::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Stencil(gpu_stencil::Error::Device(gpu_core::Error::OutOfMemory { .. }))
                 | Self::Transpose(gpu_transpose::Error::Device(gpu_core::Error::OutOfMemory { .. }))

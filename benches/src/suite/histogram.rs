@@ -1,7 +1,7 @@
 //! Histograms of 256 bins.
 
 use gpu_core::Stream;
-use gpu_scan::{HistogramSample, histogram_even, histogram_even_into};
+use gpu_sort::{HistogramSample, histogram_even, histogram_even_into};
 
 use crate::data::{Element, Layout};
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Stream};
 use gpu_reduce::kernels::Sum;
 use gpu_reduce::{KeyScratch, reduce_by_key_into, reference};
-use gpu_scan::{RunsMut, SelectScratch, run_length_encode_into, unique_into};
+use gpu_sort::{RunsMut, SelectScratch, run_length_encode_into, unique_into};
 
 use super::segments::Lengths;
 use crate::data::{Layout, front, hash};

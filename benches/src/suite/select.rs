@@ -1,7 +1,7 @@
 //! Compaction and partition by flags.
 
 use gpu_core::{Buffer, Stream};
-use gpu_scan::{SelectScratch, partition_flagged_into, select_flagged_into};
+use gpu_sort::{SelectScratch, partition_flagged_into, select_flagged_into};
 use rayon::prelude::*;
 
 use crate::data::{Element, Layout, front, hash};

@@ -1,7 +1,7 @@
 //! Sorts of keys and of pairs.
 
 use gpu_core::{Stream, View};
-use gpu_scan::{SortKey, SortOptions, SortScratch, sort_into, sort_pairs, sort_pairs_into};
+use gpu_sort::{SortKey, SortOptions, SortScratch, sort_into, sort_pairs, sort_pairs_into};
 
 use crate::data::Element;
 use crate::error::Error;
@@ -68,7 +68,7 @@ impl<T: Element + SortKey> Work for Sort<'_, T> {
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
         let inputs = self.inputs;
         let of = |input: usize| &inputs.host[inputs.layout.range(input)];
-        let sorted = |input: usize| -> Result<(Vec<T>, Vec<T>), gpu_scan::Error> {
+        let sorted = |input: usize| -> Result<(Vec<T>, Vec<T>), gpu_sort::Error> {
             let (keys, values) = (View::from(of(input)), View::from(of(partner(&inputs, input))));
             let (keys, values) = sort_pairs(keys, values, SortOptions::ascending())?;
             Ok((keys.to_vec()?, values.to_vec()?))

@@ -8,7 +8,8 @@ use crate::capability::{Capability, version};
 /// The result of everything that can fail here.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// What can go wrong with a device, its memory, or a launch.
+/// What can go wrong with a device, its memory or a launch, and with what a primitive is given: inputs, outputs and scratch
+/// memory are as they were then, but where a launch failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -138,6 +139,170 @@ pub enum Error {
         expected: String,
         /// The device it is on.
         actual: String,
+    },
+
+    /// There is no result of no elements.
+    #[error("the {what} of no elements does not exist")]
+    Empty {
+        /// What was asked for.
+        what: &'static str,
+    },
+
+    /// Two arrays that go together have different lengths.
+    #[error("the inputs of a {what} hold {first} and {second} elements")]
+    InputLengths {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements of the first.
+        first: usize,
+        /// Elements of the second.
+        second: usize,
+    },
+
+    /// The output does not hold exactly the elements that there will be.
+    #[error("the output of a {what} holds {actual} elements, not {expected}")]
+    OutputLength {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements that there will be.
+        expected: usize,
+        /// Elements of the output given.
+        actual: usize,
+    },
+
+    /// An array does not have the elements of its shape.
+    #[error("the array of a {what} holds {actual} elements, its shape {expected}")]
+    ShapeLength {
+        /// What was asked for.
+        what: &'static str,
+        /// Those of the shape.
+        expected: usize,
+        /// Those there are.
+        actual: usize,
+    },
+
+    /// An array has no such axis.
+    #[error("axis {axis} of an array of {axes} axes (counted from 0)")]
+    Axis {
+        /// The axis.
+        axis: usize,
+        /// Axes of the array.
+        axes: usize,
+    },
+
+    /// An input is longer than can be counted.
+    #[error("an input of {len} elements is longer than {most}")]
+    TooLong {
+        /// Elements of the input.
+        len: usize,
+        /// The most there may be.
+        most: usize,
+    },
+
+    /// Offsets of segments are one more than segments: there must be one at least.
+    #[error("there are no offsets: segments need one more than there are segments")]
+    NoOffsets,
+
+    /// An offset is smaller than the one before it.
+    #[error("offset {index} is {actual}, less than {before} before it")]
+    Decreasing {
+        /// Its number.
+        index: usize,
+        /// The offset before.
+        before: usize,
+        /// The offset.
+        actual: usize,
+    },
+
+    /// The last segment ends beyond the input.
+    #[error("the last segment of a {what} ends at {end}, but there are {len} elements")]
+    BeyondEnd {
+        /// What was asked for.
+        what: &'static str,
+        /// Where it ends.
+        end: usize,
+        /// Elements of the input.
+        len: usize,
+    },
+
+    /// A segment has no elements, and there is no result of none.
+    #[error("segment {segment} has no elements, of which the {what} does not exist")]
+    EmptySegment {
+        /// What was asked for.
+        what: &'static str,
+        /// The first such segment.
+        segment: usize,
+    },
+
+    /// Segments of one length have one element at least.
+    #[error("segments of length 0")]
+    SegmentLength,
+
+    /// There are more segments than can be counted.
+    #[error("{count} segments are more than {most}")]
+    TooManySegments {
+        /// How many there are.
+        count: usize,
+        /// The most there may be.
+        most: usize,
+    },
+
+    /// The scratch memory was made for less.
+    #[error("a {what} of {len} elements needs scratch memory of {expected} words, but this has {actual}")]
+    ScratchTooSmall {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements of the input.
+        len: usize,
+        /// Words that are needed.
+        expected: usize,
+        /// Words that the scratch memory has.
+        actual: usize,
+    },
+
+    /// The scratch memory belongs to another stream, whose work may be using it.
+    #[error("scratch memory of one stream was given with another stream")]
+    ScratchOfOtherStream,
+
+    /// There are no such bits in a key.
+    #[error("a sort by bits {start} to {end} of keys that have {width}")]
+    Bits {
+        /// The lowest bit.
+        start: u32,
+        /// One past the highest.
+        end: u32,
+        /// Bits of a key.
+        width: u32,
+    },
+
+    /// There is nothing between the bounds of a histogram, or more than its type can express, or so little that bins
+    /// of that many to a unit are.
+    #[error("a histogram from {lower} to {upper}")]
+    Bounds {
+        /// The lower bound.
+        lower: f64,
+        /// The upper bound.
+        upper: f64,
+    },
+
+    /// A histogram needs a bin at least, and can only have so many.
+    #[error("a histogram of {bins} bins, not 1 to {most}")]
+    Bins {
+        /// Bins asked for.
+        bins: usize,
+        /// The most there may be.
+        most: usize,
+    },
+
+    /// An edge of a histogram is less than the one before, or one of them is not a number.
+    #[error("edge {index} of a histogram is {after}, after {before}")]
+    Edges {
+        /// Which edge.
+        index: usize,
+        /// The edge before.
+        before: f64,
+        /// The edge.
+        after: f64,
     },
 
     /// A kernel has no image that the device can run.

@@ -8,10 +8,10 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::plan::Plan;
 use crate::scratch::{RESULT, Scratch};
+use gpu_core::Error;
 
 /// A reduction that a PTX module has a kernel for.
 pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {

@@ -4,7 +4,7 @@ mod api;
 mod axis;
 mod by_key;
 mod element;
-mod error;
+
 mod launch;
 mod operand;
 mod plan;
@@ -17,7 +17,7 @@ pub use api::*;
 pub use axis::{AlongColumns, MappedAlongColumns};
 pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
 pub use element::{Element, IntegerElement, RealElement};
-pub use error::Error;
+pub use gpu_core::Error;
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Instance, MappedInstance};
 pub use operand::{Columns, Operand};

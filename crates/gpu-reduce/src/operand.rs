@@ -4,8 +4,8 @@ use gpu_core::{Device, View};
 use gpu_reduce_kernels::{Item, Reduction, THREADS};
 use gpu_std::half::{bf16, f16};
 
-use crate::error::Error;
 use crate::reference;
+use gpu_core::Error;
 
 /// An [`Item`] with the views that it comes from. Implemented for every type of elements, and for pairs of one.
 pub trait Operand: Item {
@@ -17,7 +17,7 @@ pub trait Operand: Item {
     ///
     /// # Errors
     /// [`Error::InputLengths`].
-    fn len(views: &Self::Views<'_>, reduction: &'static str) -> Result<usize, Error>;
+    fn len(views: &Self::Views<'_>, what: &'static str) -> Result<usize, Error>;
     /// Where each array lives.
     fn devices<'a>(views: &Self::Views<'a>) -> [&'a Device; 2];
     /// The elements, if they are on the CPU.
@@ -68,9 +68,9 @@ macro_rules! operands {
         impl Operand for ($t, $t) {
             type Views<'a> = (View<'a, $t>, View<'a, $t>);
             type Slices<'a> = (&'a [$t], &'a [$t]);
-            fn len(views: &Self::Views<'_>, reduction: &'static str) -> Result<usize, Error> {
+            fn len(views: &Self::Views<'_>, what: &'static str) -> Result<usize, Error> {
                 let (first, second) = (views.0.len(), views.1.len());
-                if first == second { Ok(first) } else { Err(Error::InputLengths { reduction, first, second }) }
+                if first == second { Ok(first) } else { Err(Error::InputLengths { what, first, second }) }
             }
             fn devices<'a>(views: &Self::Views<'a>) -> [&'a Device; 2] {
                 [views.0.device(), views.1.device()]

@@ -4,9 +4,9 @@ use gpu_reduce_kernels::{self as reduce, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
 use crate::axis::AlongColumns;
-use crate::error::Error;
 use crate::launch::Instance;
 use crate::segments::Segmented;
+use gpu_core::Error;
 
 /// The launch for an array of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

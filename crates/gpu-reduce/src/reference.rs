@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use crate::axis::product;
 use crate::by_key::RunKey;
-use crate::error::Error;
 use crate::operand::{Columns, Operand};
 use crate::plan::Plan;
+use gpu_core::Error;
 
 const THREADS_: usize = THREADS as usize;
 const WARPS_: usize = WARPS as usize;
@@ -45,13 +45,13 @@ pub fn reduce<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
 ) -> Result<(), Error> {
     if output.len() != R::OUTPUTS as usize {
         let (expected, actual) = (R::OUTPUTS as usize, output.len());
-        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+        return Err(Error::OutputLength { what: R::NAME, expected, actual });
     }
     match total::<R, C>(input) {
         Some(total) => {
             (0..).zip(output).for_each(|(index, output)| *output = R::output(total, index));
         }
-        None => output.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?),
+        None => output.fill(R::EMPTY.ok_or(Error::Empty { what: R::NAME })?),
     }
     Ok(())
 }
@@ -81,16 +81,16 @@ pub fn reduce_segments<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
             return Err(Error::Decreasing { index: at + 1, before: pair[0], actual: pair[1] });
         }
         if pair[1] == pair[0] && R::EMPTY.is_none() {
-            return Err(Error::EmptySegment { reduction: R::NAME, segment: at });
+            return Err(Error::EmptySegment { what: R::NAME, segment: at });
         }
     }
     if end > input.len() {
-        return Err(Error::BeyondEnd { reduction: R::NAME, end, len: input.len() });
+        return Err(Error::BeyondEnd { what: R::NAME, end, len: input.len() });
     }
     let each = R::OUTPUTS as usize;
     let (expected, actual) = ((offsets.len() - 1) * each, output.len());
     if actual != expected {
-        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+        return Err(Error::OutputLength { what: R::NAME, expected, actual });
     }
     // A task for about a tile of elements, whatever the segments' lengths.
     output
@@ -120,7 +120,7 @@ where
     R::Output: gpu_core::Element,
 {
     if keys.len() != values.len() {
-        return Err(Error::InputLengths { reduction: R::NAME, first: keys.len(), second: values.len() });
+        return Err(Error::InputLengths { what: R::NAME, first: keys.len(), second: values.len() });
     }
     let is_head = |&index: &usize| index == 0 || keys[index] != keys[index - 1];
     let mut offsets: Vec<usize> = (0..keys.len()).filter(is_head).collect();
@@ -135,7 +135,7 @@ where
 /// elements a line as it writes. For `inner == 1` it is [`reduce`] of each row.
 ///
 /// # Errors
-/// [`Error::Shape`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of
+/// [`Error::ShapeLength`], [`Error::OutputLength`]; [`Error::Empty`] where lines have no elements and there is no result of
 /// none.
 ///
 /// ```
@@ -154,12 +154,12 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
     let count = |extents: &[usize]| product(extents).unwrap_or(usize::MAX);
     let (expected, actual) = (count(&[outer, len, inner]), input.len());
     if actual != expected {
-        return Err(Error::Shape { reduction: R::NAME, expected, actual });
+        return Err(Error::ShapeLength { what: R::NAME, expected, actual });
     }
     let each = R::OUTPUTS as usize;
     let (expected, actual) = (count(&[outer, inner, each]), output.len());
     if actual != expected {
-        return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+        return Err(Error::OutputLength { what: R::NAME, expected, actual });
     }
     if output.is_empty() {
         return Ok(());
@@ -170,7 +170,7 @@ pub fn reduce_axis<R: Reduction<Item: Operand>, C: Columns<Item = R::Item>>(
             .try_for_each(|(row, output)| reduce::<R, C>(input.part(row * len..row * len + len), output));
     }
     if len == 0 {
-        output.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?);
+        output.fill(R::EMPTY.ok_or(Error::Empty { what: R::NAME })?);
         return Ok(());
     }
     // Some adjacent lines at a time, a row after the other.

@@ -4,9 +4,9 @@ use gpu_core::{Buffer, Stream};
 use gpu_reduce_kernels::Reduction;
 
 use crate::axis::{Along, AlongColumns};
-use crate::error::Error;
 use crate::plan::{most_scratch_words, segments_scratch_words};
 use crate::segments::Segmented;
+use gpu_core::Error;
 
 /// Words before the partial results: the ticket, and a place for the results of the forms that return them.
 const HEADER: usize = 4;
@@ -61,7 +61,7 @@ impl Scratch {
     /// needs no more of it.
     ///
     /// # Errors
-    /// [`Error::Axis`], [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory
+    /// [`Error::Axis`], [`Error::TooLong`], [`Error::TooManySegments`]; those of the device where the device's memory
     /// does not suffice.
     pub fn for_axis<R: Segmented + AlongColumns>(
         stream: &Stream,

@@ -8,10 +8,10 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::error::Error;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// A scan that a PTX module has a kernel for.
 pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {

@@ -3,7 +3,7 @@
 use gpu_scan_kernels::{self as scan, HEADER_WORDS, MAX_BLOCKS, MAX_TILES, Scan, Shape, WideSum, segmented};
 use gpu_std::launch::LaunchConfig;
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// The launch for an array of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

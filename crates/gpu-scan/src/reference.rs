@@ -11,10 +11,10 @@ mod tile;
 
 use gpu_scan_kernels::{GROUP, Scan, Shape};
 
-use crate::error::Error;
 use crate::options::Options;
 pub use crate::segmented::reference::scan_segments;
 use chunks::in_chunks;
+use gpu_core::Error;
 use part::{Apart, Part, Same};
 
 pub(crate) const LANES: usize = 32;
@@ -38,7 +38,7 @@ pub fn scan<S: Scan>(
 ) -> Result<(), Error> {
     if output.len() != input.len() {
         let (expected, actual) = (input.len(), output.len());
-        return Err(Error::OutputLength { scan: S::NAME, expected, actual });
+        return Err(Error::OutputLength { what: S::NAME, expected, actual });
     }
     scan_shaped::<S, _>(Apart { input, output }, options, Shape::of::<S>());
     Ok(())

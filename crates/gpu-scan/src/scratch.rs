@@ -4,8 +4,8 @@ use gpu_core::{Buffer, Stream};
 use gpu_scan_kernels::Scan;
 
 use crate::axis::{Along, scratch_words};
-use crate::error::Error;
 use crate::plan::{HEADER, most_scratch_words, most_segments_scratch_words};
+use gpu_core::Error;
 
 /// The totals of the tiles on their way from block to block, and the ticket by which blocks take tiles.
 ///
@@ -52,7 +52,7 @@ impl Scratch {
     /// Scratch memory for scans with the operator `S` along `axis` of arrays of `shape` on `stream`.
     ///
     /// # Errors
-    /// [`Error::Axis`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`Error::Axis`], [`Error::TooLong`]; those of the device where the device's memory does not suffice.
     pub fn for_axis<S: Scan>(stream: &Stream, shape: &[usize], axis: usize) -> Result<Self, Error> {
         let elements = shape.iter().fold(1usize, |all, &extent| all.saturating_mul(extent));
         let along = Along::new(shape, axis, elements)?;
@@ -73,12 +73,12 @@ impl Scratch {
         &self,
         stream: &Stream,
         words: usize,
-        scan: &'static str,
+        what: &'static str,
         len: usize,
     ) -> Result<(), Error> {
         let (expected, actual) = (words, self.capacity());
         if actual < expected {
-            return Err(Error::ScratchTooSmall { scan, len, expected, actual });
+            return Err(Error::ScratchTooSmall { what, len, expected, actual });
         }
         if self.stream != *stream {
             return Err(Error::ScratchOfOtherStream);

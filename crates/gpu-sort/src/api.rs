@@ -2,13 +2,13 @@
 
 use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 
-use crate::error::Error;
 use crate::key::{SortKey, SortOptions};
 use crate::launch::{self, Values};
 use crate::plan::SortPlan;
 use crate::reference;
 use crate::scratch::SortScratch;
 use crate::values::moved_bytes;
+use gpu_core::Error;
 
 /// Its name in messages.
 pub(crate) const NAME: &str = "radix sort";
@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "radix sort";
 /// memory, as much as the keys take, and waits before freeing it. [`sort_into`] does neither.
 ///
 /// # Errors
-/// [`Error::Bits`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it
+/// [`Error::Bits`], [`Error::TooLong`]; those of the device where the device's memory does not suffice, or where it
 /// failed.
 ///
 /// ```
@@ -53,7 +53,7 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
 ///
 /// # Errors
 /// [`Error::Bits`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`],
-/// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where
+/// [`Error::ScratchOfOtherStream`]; those of the device where the memory is on another device than the stream or where
 /// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gpu_sort_kernels::{self as kernels, DIGIT_BITS, Order};
 use gpu_std::half::{bf16, f16};
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// A type of keys: `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`.
 pub trait SortKey: crate::launch::Launch {

@@ -9,7 +9,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use crate::key::{SortKey, Sorting};
 use crate::plan::SortPlan;
 use crate::scratch::SortScratch;
-use crate::error::Error;
+use gpu_core::Error;
 
 /// What the kernels of a pass need beside keys and values.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use gpu_sort_kernels::{
 use gpu_std::launch::LaunchConfig;
 
 use crate::key::Sorting;
-use crate::error::Error;
+use gpu_core::Error;
 
 /// The most keys: tiles are counted in 32 bits.
 const MOST: usize = 1 << 42;

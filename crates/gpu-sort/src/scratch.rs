@@ -5,7 +5,7 @@ use gpu_core::{Buffer, Element, Stream};
 use crate::key::SortKey;
 use crate::plan::SortPlan;
 use crate::values::moved_bytes;
-use crate::error::Error;
+use gpu_core::Error;
 
 /// Where digits start, the tiles' counts, and room for the keys, and what moves with them, on their way.
 ///
@@ -32,7 +32,7 @@ impl SortScratch {
     /// Scratch memory for sorts of up to `len` keys of type `K` on `stream`: as much as the keys, and a 30th of that.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`Error::TooLong`]; those of the device where the device's memory does not suffice.
     pub fn for_keys<K: SortKey>(stream: &Stream, len: usize) -> Result<Self, Error> {
         Self::new::<K>(stream, len, 0)
     }

@@ -300,9 +300,6 @@ pub enum Error {
         /// The most blocks of a launch.
         limit: u32,
     },
-    /// A norm.
-    #[error(transparent)]
-    Reduce(#[from] gpu_reduce::Error),
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

@@ -81,9 +81,9 @@ fn the_moments_of_nothing_do_not_exist() {
     for device in [Device::cpu(), Device::simulator()] {
         let empty = device.upload::<f32>(&[]).unwrap();
         let error = reduce::<Moments, 3>(empty.view()).unwrap_err();
-        assert!(matches!(error, gpu_reduce::Error::Empty { reduction: "moments" }), "{error}");
+        assert!(matches!(error, gpu_reduce::Error::Empty { what: "moments" }), "{error}");
         let error = reduce_axis::<Moments>(empty.view(), &[0, 3], 0).unwrap_err();
-        assert!(matches!(error, gpu_reduce::Error::Empty { reduction: "moments" }), "{error}");
+        assert!(matches!(error, gpu_reduce::Error::Empty { what: "moments" }), "{error}");
         let (keys, results) =
             reduce_by_key::<Moments, u8>(&device.upload(&[]).unwrap(), empty.view()).unwrap();
         assert!(keys.is_empty() && results.is_empty());
@@ -101,7 +101,7 @@ fn what_is_no_part_of_the_series() {
         let error = reduce_segments::<Moments>(values.view(), &segments(&[0, 7])).unwrap_err();
         assert!(matches!(error, Reduce::BeyondEnd { end: 7, len: 6, .. }), "{error}");
         let error = reduce_segments::<Moments>(values.view(), &segments(&[0, 2, 2])).unwrap_err();
-        assert!(matches!(error, Reduce::EmptySegment { reduction: "moments", segment: 1 }), "{error}");
+        assert!(matches!(error, Reduce::EmptySegment { what: "moments", segment: 1 }), "{error}");
         let error = reduce_axis::<Moments>(values.view(), &[2, 3], 2).unwrap_err();
         assert!(matches!(error, Reduce::Axis { axis: 2, axes: 2 }), "{error}");
         let keys = device.upload(&[1u8; 5]).unwrap();
@@ -112,6 +112,6 @@ fn what_is_no_part_of_the_series() {
         let error = scan_segments::<LastKnown>(&values, &by_key, Options::inclusive()).unwrap_err();
         assert!(matches!(error, Scan::InputLengths { .. }), "{error}");
         let error = scan_axis::<LastKnown>(&values, &[2, 4], 0, Options::inclusive()).unwrap_err();
-        assert!(matches!(error, Scan::ShapeLength { expected: 8, actual: 6 }), "{error}");
+        assert!(matches!(error, Scan::ShapeLength { expected: 8, actual: 6, .. }), "{error}");
     }
 }

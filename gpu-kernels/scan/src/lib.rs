@@ -34,12 +34,9 @@
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
 pub mod columns;
-pub mod histogram;
 mod instances;
 mod operator;
-pub mod runs;
 pub mod segmented;
-pub mod select;
 mod tile;
 pub mod variants;
 pub(crate) mod whole;

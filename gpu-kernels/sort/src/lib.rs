@@ -1,3 +1,6 @@
+//! Sorts, and what is found by looking at keys: [selections](select), [runs](runs), [histograms](histogram).
+//!
+//! # The sort
 //! A stable radix sort by least significant digits, in one sweep over the keys for each digit.
 //!
 //! After A. Adinolfi and D. Merrill, *Onesweep: A faster least significant digit radix sort for GPUs*,
@@ -26,12 +29,15 @@
 
 mod count;
 mod gather;
+pub mod histogram;
 mod kernels;
 mod look_back;
 mod order;
 mod packed;
 mod payload;
 mod rank;
+pub mod runs;
+pub mod select;
 mod sweep;
 
 pub use count::count;

@@ -180,7 +180,10 @@ fn bad_axes_are_refused() {
         let input = device.upload(&[1.0f32; 6]).unwrap();
         assert!(matches!(sum_axis(&input, &[2, 3], 2), Err(Error::Axis { axis: 2, axes: 2 })));
         assert!(matches!(sum_axis(&input, &[], 0), Err(Error::Axis { axis: 0, axes: 0 })));
-        assert!(matches!(sum_axis(&input, &[2, 4], 0), Err(Error::Shape { expected: 8, actual: 6, .. })));
+        assert!(matches!(
+            sum_axis(&input, &[2, 4], 0),
+            Err(Error::ShapeLength { expected: 8, actual: 6, .. })
+        ));
         assert!(matches!(sum_axis(&input, &[usize::MAX, 2], 0), Err(Error::TooLong { .. })));
         let stream = device.stream().unwrap();
         let mut output = device.upload(&[7.0f32; 3]).unwrap();

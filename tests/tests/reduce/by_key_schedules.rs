@@ -3,8 +3,8 @@
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_scan_kernels::SECTION;
-use gpu_scan_kernels::runs::{RUNS_HEADER, RunsShape, find_runs};
 use gpu_sim::{Config, Record};
+use gpu_sort_kernels::runs::{RUNS_HEADER, RunsShape, find_runs};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

@@ -26,7 +26,7 @@ fn one<R, T, const N: usize>(
     let buffer = device.upload(values).unwrap();
     let actual = reduce::<R, N>(buffer.slice(from..));
     if rest.is_empty() && R::EMPTY.is_none() {
-        assert!(matches!(actual, Err(Error::Empty { reduction }) if reduction == R::NAME), "{}", context());
+        assert!(matches!(actual, Err(Error::Empty { what }) if what == R::NAME), "{}", context());
         return;
     }
     let actual = bits_of(&actual.unwrap_or_else(|error| panic!("{}: {error}", context())));

@@ -212,7 +212,7 @@ fn what_a_scan_along_an_axis_refuses() {
         let error = scan_axis::<Sum<f32>>(&input, &[2, 3], 2, options).unwrap_err();
         assert!(matches!(error, Error::Axis { axis: 2, axes: 2 }), "{error}");
         let error = scan_axis::<Sum<f32>>(&input, &[2, 2], 0, options).unwrap_err();
-        assert!(matches!(error, Error::ShapeLength { expected: 4, actual: 6 }), "{error}");
+        assert!(matches!(error, Error::ShapeLength { expected: 4, actual: 6, .. }), "{error}");
         let mut output = device.upload(&[9.0f32; 6]).unwrap();
         let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[2, 3], 0).unwrap();
         let part = output.slice_mut(..5);
@@ -236,7 +236,7 @@ fn what_a_scan_along_an_axis_refuses() {
                 scan_axis_into::<WideSum<u8>>(&stream, &bytes, &[2, 3], axis, options, part, &mut scratch)
                     .unwrap_err();
             assert!(
-                matches!(error, Error::OutputLength { scan: "sum in a wider type", expected: 6, actual: 5 }),
+                matches!(error, Error::OutputLength { what: "sum in a wider type", expected: 6, actual: 5 }),
                 "{error}"
             );
         }

@@ -4,10 +4,10 @@ use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::Device;
-use gpu_scan::{
+use gpu_sort::{
     HistogramSample, histogram_between, histogram_between_into, histogram_even, histogram_even_into,
 };
-use gpu_scan_kernels::histogram::{MAX_SHARED_BINS, copies};
+use gpu_sort_kernels::histogram::{MAX_SHARED_BINS, copies};
 use gpu_tests::backends::for_each;
 
 /// A type of samples, with what the oracle needs: bins by another way than the kernels'.
@@ -157,7 +157,7 @@ fn bins_between_edges() {
 
 #[test]
 fn a_histogram_checks_its_bins() {
-    use gpu_scan::Error;
+    use gpu_sort::Error;
     for_each("a_histogram_checks_its_bins", |device| {
         let samples = device.upload(&[1.0f32, 2.0]).unwrap();
         let bounds = |lower, upper| histogram_even::<f32, u32>(&samples, 3, lower, upper).unwrap_err();

@@ -4,12 +4,12 @@ use gpu_tests::data::random;
 use std::fmt::Debug;
 
 use gpu_core::{Buffer, Device, Element, Kind};
-use gpu_scan::{
+use gpu_sort::{
     Error, RunsMut, SelectScratch, partition_flagged, partition_flagged_into, partition_if,
     run_length_encode, run_length_encode_into, select_flagged, select_flagged_into, select_if,
     select_if_into, unique, unique_into,
 };
-use gpu_scan_kernels::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
+use gpu_sort_kernels::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_tests::backends::{cases, for_each};
@@ -172,7 +172,7 @@ fn threes(
 }
 
 // SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
-gpu_scan::predicate!(unsafe Threes => threes, 8);
+gpu_sort::predicate!(unsafe Threes => threes, 8);
 
 /// More tiles than blocks, so that each takes several.
 #[test]
@@ -196,7 +196,7 @@ fn by_a_predicate() {
         let items: Vec<u64> = (0..5000).map(|i| random(3, i)).collect();
         let on_device = device.upload(&items).unwrap();
         let selected = match select_if::<Threes>(&on_device) {
-            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if device.kind() == Kind::Cuda => {
+            Err(Error::NoKernelImage { .. }) if device.kind() == Kind::Cuda => {
                 return;
             }
             other => other.unwrap(),

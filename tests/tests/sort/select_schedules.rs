@@ -2,8 +2,8 @@
 //! in any order, relaxed loads that may be stale. Blocks of two warps make many tiles affordable.
 
 use gpu_core::Device;
-use gpu_scan_kernels::select::{Flags, Kept, Shape, select};
 use gpu_sim::{Config, Record};
+use gpu_sort_kernels::select::{Flags, Kept, Shape, select};
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};

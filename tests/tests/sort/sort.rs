@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use gpu_core::{Device, Element};
-use gpu_scan::{
+use gpu_sort::{
     SortKey, SortOptions, SortScratch, bf16, f16, sort, sort_indices, sort_into, sort_pairs, sort_pairs_into,
 };
 use gpu_sort_kernels::Shape;

@@ -5,11 +5,11 @@ use gpu_reduce_kernels::Reduction;
 
 use super::segments::reduce_segments_into;
 use crate::axis::{Along, AlongColumns, launch};
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::Segmented;
+use gpu_core::Error;
 
 /// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that
 /// axis, [`Reduction::OUTPUTS`] elements for each of its elements. Where an index is asked for, it is that along the
@@ -22,8 +22,8 @@ use crate::segments::Segmented;
 /// [`reduce_axis_into`] does neither.
 ///
 /// # Errors
-/// [`Error::Axis`], [`Error::Shape`], [`Error::Empty`] where the axis has no elements and there is no result of none,
-/// [`Error::TooLong`], [`Error::TooManySegments`]; [`Error::Device`] where the device's memory does not suffice, or
+/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::Empty`] where the axis has no elements and there is no result of none,
+/// [`Error::TooLong`], [`Error::TooManySegments`]; those of the device where the device's memory does not suffice, or
 /// where it failed.
 ///
 /// ```
@@ -88,11 +88,11 @@ pub fn reduce_axis_into<'a, 'b, R: Segmented + AlongColumns>(
     let along = checked::<R>(&input, shape, axis)?;
     let expected = along.results() * R::OUTPUTS as usize;
     if output.len() != expected {
-        return Err(Error::OutputLength { reduction: R::NAME, expected, actual: output.len() });
+        return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
     }
     let (expected, actual) = (along.scratch_words::<R>(), scratch.capacity());
     if actual < expected {
-        return Err(Error::ScratchTooSmall { reduction: R::NAME, len: along.elements(), expected, actual });
+        return Err(Error::ScratchTooSmall { what: R::NAME, len: along.elements(), expected, actual });
     }
     enqueue::<R>(stream, input, along, output, scratch)
 }
@@ -104,7 +104,7 @@ fn checked<R: Reduction<Item: Operand>>(
 ) -> Result<Along, Error> {
     let along = Along::new::<R>(shape, axis)?;
     let (expected, actual) = (along.elements(), R::Item::len(input, R::NAME)?);
-    if actual == expected { Ok(along) } else { Err(Error::Shape { reduction: R::NAME, expected, actual }) }
+    if actual == expected { Ok(along) } else { Err(Error::ShapeLength { what: R::NAME, expected, actual }) }
 }
 
 fn enqueue<R: Segmented + AlongColumns>(

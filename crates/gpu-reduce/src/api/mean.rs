@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::{reduce, reduce_axis, reduce_segments};
 use crate::element::Element;
-use crate::error::Error;
 use crate::segments::Segments;
+use gpu_core::Error;
 
 /// A sum that a mean is made of.
 type Total<T> = <<T as Element>::Total as Reduction>::Output;
@@ -68,7 +68,7 @@ pub fn mean<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T::Mean, Er
     let input = input.into();
     let len = input.len();
     if len == 0 {
-        return Err(Error::Empty { reduction: "mean" });
+        return Err(Error::Empty { what: "mean" });
     }
     let [total] = reduce::<T::Total, _>(T::one(input))?;
     let Some(exact) = T::EXACT.filter(|exact| len > exact.most) else { return Ok(T::mean(total, len)) };
@@ -96,7 +96,7 @@ pub fn mean_segments<'a, T: Element>(
 ) -> Result<Vec<T::Mean>, Error> {
     let input = input.into();
     if let Some(segment) = segments.first_empty() {
-        return Err(Error::EmptySegment { reduction: "mean", segment });
+        return Err(Error::EmptySegment { what: "mean", segment });
     }
     let totals = reduce_segments::<T::Total>(T::one(input), segments)?;
     let offsets = segments.to_vec()?;
@@ -129,7 +129,7 @@ pub fn mean_axis<'a, T: Element>(
 ) -> Result<Vec<T::Mean>, Error> {
     let input = input.into();
     if shape.get(axis) == Some(&0) {
-        return Err(Error::Empty { reduction: "mean" });
+        return Err(Error::Empty { what: "mean" });
     }
     let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
     if totals.is_empty() {

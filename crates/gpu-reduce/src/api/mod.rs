@@ -17,12 +17,12 @@ pub use unordered::*;
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
-use crate::error::Error;
 use crate::launch::{self, Instance};
 use crate::operand::Operand;
 use crate::plan::Plan;
 use crate::reference;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// The reduction `R` of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`), computed
 /// where they live: what the functions named after the reductions call.
@@ -32,7 +32,7 @@ use crate::scratch::Scratch;
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::OutputLength`] where `R` does not write `N`
-/// elements; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// elements; those of the device where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_reduce::kernels::MinMax;
@@ -52,7 +52,7 @@ pub fn reduce<'a, R: Instance, const N: usize>(
         return Ok(outputs);
     }
     if len == 0 {
-        outputs.fill(R::EMPTY.ok_or(Error::Empty { reduction: R::NAME })?);
+        outputs.fill(R::EMPTY.ok_or(Error::Empty { what: R::NAME })?);
         return Ok(outputs);
     }
     let plan = Plan::checked::<R>(len)?;
@@ -78,7 +78,7 @@ pub fn reduce<'a, R: Instance, const N: usize>(
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`], [`Error::OutputLength`], [`Error::ScratchTooSmall`],
-/// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where a
+/// [`Error::ScratchOfOtherStream`]; those of the device where the memory is on another device than the stream or where a
 /// launch failed. Nothing is written then.
 pub fn reduce_into<'a, 'b, R: Instance>(
     stream: &Stream,
@@ -91,12 +91,12 @@ pub fn reduce_into<'a, 'b, R: Instance>(
     let len = R::Item::len(&input, R::NAME)?;
     expect_outputs::<R>(output.len())?;
     if len == 0 && R::EMPTY.is_none() {
-        return Err(Error::Empty { reduction: R::NAME });
+        return Err(Error::Empty { what: R::NAME });
     }
     let plan = Plan::checked::<R>(len)?;
     if scratch.capacity() < plan.scratch_words() {
         let (expected, actual) = (plan.scratch_words(), scratch.capacity());
-        return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
     }
     if scratch.stream != *stream {
         return Err(Error::ScratchOfOtherStream);
@@ -115,9 +115,5 @@ pub fn reduce_into<'a, 'b, R: Instance>(
 
 fn expect_outputs<R: Reduction>(actual: usize) -> Result<(), Error> {
     let expected = R::OUTPUTS as usize;
-    if actual == expected {
-        Ok(())
-    } else {
-        Err(Error::OutputLength { reduction: R::NAME, expected, actual })
-    }
+    if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: R::NAME, expected, actual }) }
 }

@@ -5,8 +5,8 @@ use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce, reduce_into};
 use crate::element::{Element, IntegerElement, RealElement};
-use crate::error::Error;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 // `name, name_into: bound, associated type of the bound => what the kernel writes, what is returned, how`.
 macro_rules! named {

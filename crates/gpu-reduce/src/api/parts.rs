@@ -5,8 +5,8 @@ use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce_axis, reduce_segments};
 use crate::element::{Element, IntegerElement, RealElement};
-use crate::error::Error;
 use crate::segments::Segments;
+use gpu_core::Error;
 
 // `name of the whole array's, of the segments', of the axis': bound, associated type of the bound => what each gives,
 // how`.

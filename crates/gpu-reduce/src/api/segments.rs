@@ -3,12 +3,12 @@
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::plan::segments_scratch_words;
 use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::{Segmented, Segments, launch};
+use gpu_core::Error;
 
 /// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment,
 /// one segment after the other.
@@ -20,7 +20,7 @@ use crate::segments::{Segmented, Segments, launch};
 /// [`reduce_segments_into`] does neither.
 ///
 /// # Errors
-/// [`Error::BeyondEnd`], [`Error::EmptySegment`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::Device`]
+/// [`Error::BeyondEnd`], [`Error::EmptySegment`], [`Error::InputLengths`], [`Error::TooLong`]; those of the device
 /// where arrays and offsets are on different devices, where the device's memory does not suffice, or where it failed.
 ///
 /// ```
@@ -81,11 +81,11 @@ pub fn reduce_segments_into<'a, 'b, R: Segmented>(
     let len = checked_len::<R>(&input, segments)?;
     let expected = segments.len() * R::OUTPUTS as usize;
     if output.len() != expected {
-        return Err(Error::OutputLength { reduction: R::NAME, expected, actual: output.len() });
+        return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
     }
     let (expected, actual) = (segments_scratch_words::<R>(len), scratch.capacity());
     if actual < expected {
-        return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
     }
     enqueue::<R>(stream, &input, len, segments, output, scratch)
 }
@@ -97,10 +97,10 @@ fn checked_len<R: Reduction<Item: Operand>>(
 ) -> Result<usize, Error> {
     let len = R::Item::len(input, R::NAME)?;
     if segments.end() > len {
-        return Err(Error::BeyondEnd { reduction: R::NAME, end: segments.end(), len });
+        return Err(Error::BeyondEnd { what: R::NAME, end: segments.end(), len });
     }
     match segments.first_empty() {
-        Some(segment) if R::EMPTY.is_none() => Err(Error::EmptySegment { reduction: R::NAME, segment }),
+        Some(segment) if R::EMPTY.is_none() => Err(Error::EmptySegment { what: R::NAME, segment }),
         _ => crate::plan::check_len(len).map(|()| len),
     }
 }

@@ -5,10 +5,10 @@ use gpu_reduce_kernels::Register;
 
 use super::reduce_into;
 use crate::element::Element;
-use crate::error::Error;
 use crate::launch;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// The sum, its blocks' results added in the order in which they end: of `f32` and `f64` **the result differs from
 /// run to run** on a GPU. [`sum`](crate::sum()) gives the same bits everywhere.

@@ -8,10 +8,10 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::GlobalMut;
 
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::plan::columns_launch;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// A reduction that a PTX module has a kernel for that goes along columns: all those of one array, and yours with
 /// [`columns_instance!`](crate::columns_instance).

@@ -6,9 +6,9 @@ pub use launch::{AlongColumns, MappedAlongColumns};
 
 use gpu_reduce_kernels::{Lines, Reduction};
 
-use crate::error::Error;
 use crate::plan::{columns_scratch_words, segments_scratch_words};
 use crate::segments::{Segmented, Segments};
+use gpu_core::Error;
 
 /// A row-major array as `outer × len × inner`, reduced along the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Along {
             return Err(Error::TooManySegments { count: along.results(), most: MOST_LINES });
         }
         if len == 0 && along.results() > 0 && R::EMPTY.is_none() {
-            return Err(Error::Empty { reduction: R::NAME });
+            return Err(Error::Empty { what: R::NAME });
         }
         Ok(along)
     }

@@ -2,15 +2,15 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_reduce_kernels::{COUNTED, Starts};
-use gpu_scan_kernels::runs::{self as kernels, RUNS_HEADER, RunsShape};
+use gpu_sort_kernels::runs::{self as kernels, RUNS_HEADER, RunsShape};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::KeyScratch;
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::plan::SegmentsPlan;
 use crate::segments::Segmented;
+use gpu_core::Error;
 
 /// A type of keys: `i8` to `i64`, `u8` to `u64`. They are compared by their bits.
 pub trait RunKey: gpu_core::Element + Eq {

@@ -6,14 +6,14 @@ pub use launch::RunKey;
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_reduce_kernels::Reduction;
-use gpu_scan_kernels::runs::{RUNS_HEADER, RunsShape};
+use gpu_sort_kernels::runs::{RUNS_HEADER, RunsShape};
 use gpu_std::memory::GlobalMut;
 
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::reference;
 use crate::scratch::Scratch;
 use crate::segments::Segmented;
+use gpu_core::Error;
 
 /// The most keys: their offsets are 32-bit.
 const MOST: usize = u32::MAX as usize;
@@ -49,7 +49,7 @@ impl KeyScratch {
     /// each 2,000, and about a 500th of the values.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`Error::TooLong`]; those of the device where the device's memory does not suffice.
     pub fn new<R: Segmented>(stream: &Stream, len: usize) -> Result<Self, Error> {
         if len > MOST {
             return Err(Error::TooLong { len, most: MOST });
@@ -81,7 +81,7 @@ impl KeyScratch {
 ///
 /// # Errors
 /// [`Error::InputLengths`] where there are not as many values as keys; [`Error::TooLong`] for 2^32 keys or more;
-/// [`Error::Device`] where keys and values are on different devices, where the device's memory does not suffice, or
+/// those of the device where keys and values are on different devices, where the device's memory does not suffice, or
 /// where it failed.
 ///
 /// ```
@@ -161,7 +161,7 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
         [(len, unique.len()), (len * R::OUTPUTS as usize, results.len()), (1, runs.len())]
     {
         if actual != expected {
-            return Err(Error::OutputLength { reduction: R::NAME, expected, actual });
+            return Err(Error::OutputLength { what: R::NAME, expected, actual });
         }
     }
     let (expected, actual) = (crate::plan::segments_scratch_words::<R>(len), scratch.segments.capacity());
@@ -172,7 +172,7 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
         } else {
             (expected, actual)
         };
-        return Err(Error::ScratchTooSmall { reduction: R::NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
     }
     if scratch.segments.stream != *stream {
         return Err(Error::ScratchOfOtherStream);
@@ -210,7 +210,7 @@ fn checked_len<R: Reduction<Item: Operand>, K: RunKey>(
 ) -> Result<usize, Error> {
     let (first, second) = (keys.len(), R::Item::len(values, R::NAME)?);
     if first != second {
-        return Err(Error::InputLengths { reduction: R::NAME, first, second });
+        return Err(Error::InputLengths { what: R::NAME, first, second });
     }
     if first > MOST { Err(Error::TooLong { len: first, most: MOST }) } else { Ok(first) }
 }
@@ -230,7 +230,7 @@ mod tests {
             let start = Instant::now();
             match KeyScratch::new::<Sum<u64>>(&device.default_stream(), MOST) {
                 Ok(scratch) => assert_eq!(scratch.offsets.len(), offset_words(MOST)),
-                Err(Error::Device(gpu_core::Error::OutOfMemory { asked, .. })) => assert!(asked > 1 << 30),
+                Err(Error::OutOfMemory { asked, .. }) => assert!(asked > 1 << 30),
                 Err(other) => panic!("{other}"),
             }
             assert!(start.elapsed() < Duration::from_secs(5), "{device}: {:?}", start.elapsed());

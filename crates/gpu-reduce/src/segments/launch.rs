@@ -10,10 +10,10 @@ use gpu_std::launch::{KernelMeta, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::Segments;
-use crate::error::Error;
 use crate::operand::Operand;
 use crate::plan::SegmentsPlan;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// The blocks of a kernel that was compiled for older GPUs: an H200's multiprocessor has room for three with the 72
 /// to 80 registers that ptxas gives most of them.

@@ -6,7 +6,7 @@ pub use launch::{MappedSegmented, Segmented, blocks_of};
 
 use gpu_core::{Buffer, Device, View};
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// Consecutive segments of an array, some of which may be empty: `offsets[s]..offsets[s + 1]`, or all of one length.
 ///
@@ -43,7 +43,7 @@ impl Segments {
     /// they are copied to. The first may be more than 0, and elements after the last belong to no segment.
     ///
     /// # Errors
-    /// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::TooManySegments`]; [`Error::Device`] where the device's
+    /// [`Error::NoOffsets`], [`Error::Decreasing`], [`Error::TooManySegments`]; those of the device where the device's
     /// memory does not suffice.
     pub fn from_offsets(device: &Device, offsets: &[u32]) -> Result<Self, Error> {
         let (end, first_empty) = checked(offsets)?;

@@ -6,7 +6,7 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::{Value, Variant};
-use crate::error::Error;
+use gpu_core::Error;
 
 /// The kernels of a type of elements.
 pub trait Kernels: gpu_core::Element {

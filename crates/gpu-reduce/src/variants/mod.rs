@@ -34,7 +34,7 @@ use gpu_reduce_kernels::variants as kernels;
 use gpu_reduce_kernels::{Number, Register};
 use gpu_std::launch::LaunchConfig;
 
-use crate::error::Error;
+use gpu_core::Error;
 
 pub use gpu_reduce_kernels::variants::BLOCK;
 pub use launch::Kernels;
@@ -213,7 +213,7 @@ impl core::fmt::Display for Variant {
 /// `scratch` has at least [`Variant::scratch_len`] elements of any content. Neither allocates nor waits.
 ///
 /// # Errors
-/// [`Error::OutputLength`] where `output` is not one element, [`Error::ScratchTooSmall`]; [`Error::Device`] where the
+/// [`Error::OutputLength`] where `output` is not one element, [`Error::ScratchTooSmall`]; those of the device where the
 /// memory is on another device than the stream, or where a launch failed or has more blocks than the device takes.
 ///
 /// ```
@@ -236,11 +236,11 @@ pub fn sum_with<'a, 'b, 'c, T: Value>(
     const NAME: &str = "sum";
     let (input, mut output, scratch) = (input.into(), output.into(), scratch.into());
     if output.len() != 1 {
-        return Err(Error::OutputLength { reduction: NAME, expected: 1, actual: output.len() });
+        return Err(Error::OutputLength { what: NAME, expected: 1, actual: output.len() });
     }
     let (len, expected, actual) = (input.len(), variant.scratch_len(input.len()), scratch.len());
     if actual < expected {
-        return Err(Error::ScratchTooSmall { reduction: NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: NAME, len, expected, actual });
     }
     stream.expect("input of a reduction", input.device())?;
     stream.expect("output of a reduction", output.device())?;

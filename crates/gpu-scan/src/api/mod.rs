@@ -7,12 +7,12 @@ pub use named::*;
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
-use crate::error::Error;
 use crate::launch::{self, Instance};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::reference;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the
 /// functions named after the operators call.
@@ -21,7 +21,7 @@ use crate::scratch::Scratch;
 /// memory, and waits before freeing it. [`scan_into`] does neither.
 ///
 /// # Errors
-/// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// [`Error::TooLong`]; those of the device where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_scan::{Options, kernels::Max, scan};
@@ -51,7 +51,7 @@ pub fn scan<'a, S: Instance>(
 ///
 /// # Errors
 /// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is
+/// those of the device where the memory is on another device than the stream or where a launch failed. Nothing is
 /// written then.
 ///
 /// ```
@@ -76,7 +76,7 @@ pub fn scan_into<'a, 'b, S: Instance>(
     let (input, mut output) = (input.into(), output.into());
     if output.len() != input.len() {
         let (expected, actual) = (input.len(), output.len());
-        return Err(Error::OutputLength { scan: S::NAME, expected, actual });
+        return Err(Error::OutputLength { what: S::NAME, expected, actual });
     }
     let plan = prepare::<S>(stream, input.len(), scratch)?;
     stream.expect("input of a scan", input.device())?;

@@ -5,9 +5,9 @@ use gpu_scan_kernels::Widen;
 
 use super::{scan, scan_into};
 use crate::element::{Element, IntegerElement, WideElement};
-use crate::error::Error;
 use crate::options::Options;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident, $into:ident, $options:ident: $bound:ident, $kind:ident => $output:ty) => {

@@ -4,7 +4,7 @@ use gpu_scan_kernels::columns::{Lines, Shape};
 use gpu_scan_kernels::{MAX_BLOCKS, MAX_TILES, MAX_WORDS, Scan};
 use gpu_std::launch::LaunchConfig;
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// A row-major array as `outer × len × inner`, scanned along the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Along {
             product.filter(|&product| product <= most).ok_or(Error::TooLong { len: usize::MAX, most })?
         };
         if expected != elements {
-            return Err(Error::ShapeLength { expected, actual: elements });
+            return Err(Error::ShapeLength { what: "scan along an axis", expected, actual: elements });
         }
         if elements == 0 {
             return Ok(Self { outer: 0, len: 0, inner: 0 });
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_is_no_axis_and_what_cannot_be_counted() {
         assert!(matches!(Along::new(&[2, 3], 2, 6), Err(Error::Axis { axis: 2, axes: 2 })));
-        assert!(matches!(Along::new(&[2, 3], 0, 7), Err(Error::ShapeLength { expected: 6, actual: 7 })));
+        assert!(matches!(Along::new(&[2, 3], 0, 7), Err(Error::ShapeLength { expected: 6, actual: 7, .. })));
         assert!(Along::new(&[usize::MAX, 2, 0], 0, 0).is_ok());
         assert!(matches!(Along::new(&[usize::MAX, 2], 0, usize::MAX), Err(Error::TooLong { .. })));
         let long = Along { outer: 1, len: 1 << 33, inner: 2 };

@@ -9,10 +9,10 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::along::launch_config;
-use crate::error::Error;
 use crate::launch::same_bits;
 use crate::options::Options;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// A scan that a PTX module has a kernel for that goes along columns: all of this crate, and yours with
 /// [`columns_instance!`](crate::columns_instance).

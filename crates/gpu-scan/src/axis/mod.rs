@@ -10,10 +10,10 @@ pub use launch::AlongColumns;
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
-use crate::error::Error;
 use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segments_into};
+use gpu_core::Error;
 
 /// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a
 /// buffer of its own: along the last axis of a matrix its rows, along the first its columns.
@@ -23,7 +23,7 @@ use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segment
 /// scratch memory; [`scan_axis_into`] does not.
 ///
 /// # Errors
-/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::TooLong`]; [`Error::Device`] where the device's memory does not
+/// [`Error::Axis`], [`Error::ShapeLength`], [`Error::TooLong`]; those of the device where the device's memory does not
 /// suffice, or where it failed.
 ///
 /// ```
@@ -90,7 +90,7 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
         return scan_segments_into::<S>(stream, input, &rows, options, output, scratch);
     }
     if output.len() != len {
-        return Err(Error::OutputLength { scan: S::NAME, expected: len, actual: output.len() });
+        return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
     }
     let lines = along.lines::<S>()?;
     scratch.check(stream, scratch_words::<S>(lines), S::NAME, len)?;

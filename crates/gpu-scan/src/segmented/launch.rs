@@ -9,11 +9,11 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::Segments;
-use crate::error::Error;
 use crate::launch::same_bits;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// A scan that a PTX module has a kernel for that takes segments: all of this crate, and yours with
 /// [`segmented_instance!`](crate::segmented_instance).

@@ -10,10 +10,10 @@ pub use segments::{Offsets, Segments};
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
-use crate::error::Error;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
+use gpu_core::Error;
 
 /// The scan of each segment of an array with the operator `S`, computed where `input` lives, in a buffer of its own.
 ///
@@ -22,7 +22,7 @@ use crate::scratch::Scratch;
 /// documentation](crate)). Allocates the result and scratch memory; [`scan_segments_into`] does not.
 ///
 /// # Errors
-/// [`Error::InputLengths`], [`Error::BeyondEnd`], [`Error::TooLong`]; [`Error::Device`] where array and segments are
+/// [`Error::InputLengths`], [`Error::BeyondEnd`], [`Error::TooLong`]; those of the device where array and segments are
 /// on different devices, where the device's memory does not suffice, or where it failed.
 ///
 /// ```
@@ -90,7 +90,7 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
     let (input, mut output) = (input.into(), output.into());
     let len = input.len();
     if output.len() != len {
-        return Err(Error::OutputLength { scan: S::NAME, expected: len, actual: output.len() });
+        return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
     }
     let plan = checked::<S>(stream, segments, len, scratch)?;
     stream.expect("input of a scan", input.device())?;

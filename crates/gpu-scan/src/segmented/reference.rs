@@ -5,9 +5,9 @@ use gpu_scan_kernels::{Scan, Shape};
 use rayon::prelude::*;
 
 use super::Segments;
-use crate::error::Error;
 use crate::options::Options;
 use crate::reference::{LANES, Walk, identity, over_lanes};
+use gpu_core::Error;
 
 type Register<S> = Since<<S as Scan>::Register>;
 
@@ -15,7 +15,7 @@ type Register<S> = Since<<S as Scan>::Register>;
 ///
 /// # Errors
 /// [`Error::OutputLength`]; [`Error::InputLengths`] and [`Error::BeyondEnd`] where the segments are not those of
-/// `input`; [`Error::Device`] where they were not made of memory of the host.
+/// `input`; those of the device where they were not made of memory of the host.
 ///
 /// ```
 /// use gpu_scan::{Options, Segments, kernels::Max, reference};
@@ -33,7 +33,7 @@ pub fn scan_segments<S: Scan>(
 ) -> Result<(), Error> {
     let (expected, actual) = (input.len(), output.len());
     if actual != expected {
-        return Err(Error::OutputLength { scan: S::NAME, expected, actual });
+        return Err(Error::OutputLength { what: S::NAME, expected, actual });
     }
     segments.check(&gpu_core::Device::cpu().default_stream(), S::NAME, input.len())?;
     let shape = shape::<S>();

@@ -6,7 +6,7 @@ use gpu_core::{Buffer, Device, Element, Stream, View};
 use gpu_scan_kernels::segmented::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};
 use gpu_std::memory::Global;
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// Consecutive segments of an array, each of which is scanned on its own. The first starts with the first element,
 /// whatever is said here; the last ends with the array.
@@ -96,20 +96,20 @@ impl<'a> Segments<'a> {
     }
 
     /// Whether they are segments of `len` elements that are on the stream's device.
-    pub(super) fn check(&self, stream: &Stream, scan: &'static str, len: usize) -> Result<(), Error> {
+    pub(super) fn check(&self, stream: &Stream, what: &'static str, len: usize) -> Result<(), Error> {
         let (described, device) = match self.0 {
             Kind::Flags(flags) => (flags.len(), flags.device()),
             Kind::Keys(keys) => (keys.len, keys.device),
             Kind::Offsets(offsets) => {
                 if offsets.end > len {
-                    return Err(Error::BeyondEnd { scan, end: offsets.end, len });
+                    return Err(Error::BeyondEnd { what, end: offsets.end, len });
                 }
                 (len, offsets.buffer.device())
             }
             Kind::Length(_) => return Ok(()),
         };
         if described != len {
-            return Err(Error::InputLengths { scan, first: len, second: described });
+            return Err(Error::InputLengths { what, first: len, second: described });
         }
         Ok(stream.expect("starts of segments", device)?)
     }
@@ -183,7 +183,7 @@ impl Offsets {
     /// the array ends, as the rows of a sparse matrix have it, or less: then a segment starts there too.
     ///
     /// # Errors
-    /// [`Error::NoOffsets`], [`Error::Decreasing`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`Error::NoOffsets`], [`Error::Decreasing`]; those of the device where the device's memory does not suffice.
     pub fn new(device: &Device, offsets: &[u32]) -> Result<Self, Error> {
         let end = checked(offsets)?;
         Ok(Self { buffer: device.upload(offsets)?, end })

@@ -6,7 +6,7 @@ use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::{Variant, tiles};
-use crate::error::Error;
+use gpu_core::Error;
 
 /// A grid that exceeds what a device takes is refused when it is launched.
 fn config(blocks: usize) -> LaunchConfig {

@@ -27,7 +27,7 @@ mod launch;
 
 use gpu_core::{Stream, View, ViewMut};
 
-use crate::error::Error;
+use gpu_core::Error;
 
 pub use gpu_scan_kernels::variants::TILE;
 
@@ -142,7 +142,7 @@ impl core::fmt::Display for Variant {
 /// `scratch` has at least [`Variant::scratch_len`] words of any content. Neither allocates nor waits.
 ///
 /// # Errors
-/// [`Error::OutputLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where the memory is on another device than
+/// [`Error::OutputLength`], [`Error::ScratchTooSmall`]; those of the device where the memory is on another device than
 /// the stream, or where a launch failed or has more blocks than the device takes.
 ///
 /// ```
@@ -166,11 +166,11 @@ pub fn sum_with<'a, 'b, 'c>(
     let (input, mut output, scratch) = (input.into(), output.into(), scratch.into());
     if output.len() != input.len() {
         let (expected, actual) = (input.len(), output.len());
-        return Err(Error::OutputLength { scan: NAME, expected, actual });
+        return Err(Error::OutputLength { what: NAME, expected, actual });
     }
     let (len, expected, actual) = (input.len(), variant.scratch_len(input.len()), scratch.len());
     if actual < expected {
-        return Err(Error::ScratchTooSmall { scan: NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: NAME, len, expected, actual });
     }
     stream.expect("input of a scan", input.device())?;
     stream.expect("output of a scan", output.device())?;

@@ -1,14 +1,14 @@
 //! The launches of histograms.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_scan_kernels::histogram::{
+use gpu_sort_kernels::histogram::{
     self as kernels, AT_ONCE, EvenF32, EvenF64, EvenInteger, MAX_BLOCKS, THREADS, VECTOR_BYTES, shared_bytes,
 };
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::sample::{HistogramCount, HistogramSample};
-use crate::error::Error;
+use gpu_core::Error;
 
 /// A type whose bits there are kernels for.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use super::plan::SelectPlan;
 use super::rule::{Rule, Unlike};
 use super::scratch::SelectScratch;
 use super::{first, launch, reference};
-use crate::error::Error;
+use gpu_core::Error;
 
 /// The runs of equal items of an array, in their order.
 #[derive(Debug)]
@@ -39,16 +39,16 @@ pub struct RunsMut<'a, T: Element> {
 /// way. [`run_length_encode_into`] does neither.
 ///
 /// # Errors
-/// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// [`Error::TooLong`]; those of the device where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
 /// let items = device.upload(&[7u8, 7, 7, 2, 9, 9])?;
-/// let runs = gpu_scan::run_length_encode(&items)?;
+/// let runs = gpu_sort::run_length_encode(&items)?;
 /// assert_eq!(runs.values.to_vec()?, [7, 2, 9]);
 /// assert_eq!(runs.starts.to_vec()?, [0, 3, 4]);
 /// assert_eq!(runs.lengths.to_vec()?, [3, 1, 2]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Result<Runs<T>, Error> {
     let items = items.into();
@@ -77,7 +77,7 @@ pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Resul
 ///
 /// # Errors
 /// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
-/// [`Error::Device`] where the memory is on another device than the stream or where a launch failed. Nothing is
+/// those of the device where the memory is on another device than the stream or where a launch failed. Nothing is
 /// written then, but where a launch failed.
 pub fn run_length_encode_into<'a, T: Element>(
     stream: &Stream,
@@ -86,11 +86,11 @@ pub fn run_length_encode_into<'a, T: Element>(
     scratch: &mut SelectScratch,
 ) -> Result<(), Error> {
     let items = items.into();
-    let (len, scan) = (items.len(), <Unlike as Rule<T>>::NAME);
+    let (len, what) = (items.len(), <Unlike as Rule<T>>::NAME);
     let outputs = [(len, runs.values.len()), (len, runs.starts.len()), (len, runs.lengths.len())];
     for (expected, actual) in outputs.into_iter().chain([(1, runs.count.len())]) {
         if actual != expected {
-            return Err(Error::OutputLength { scan, expected, actual });
+            return Err(Error::OutputLength { what, expected, actual });
         }
     }
     let plan = SelectPlan::new(len, size_of::<T>())?;

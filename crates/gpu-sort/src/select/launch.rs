@@ -1,7 +1,7 @@
 //! The launches of selections.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_scan_kernels::select::{self as kernels, Predicate};
+use gpu_sort_kernels::select::{self as kernels, Predicate};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -9,7 +9,7 @@ use super::plan::SelectPlan;
 use super::rule::{ByFlags, ByPredicate, Rule, Unlike};
 use super::runs::RunsMut;
 use super::scratch::SelectScratch;
-use crate::error::Error;
+use gpu_core::Error;
 
 /// A predicate that a PTX module has a kernel for: see [`predicate!`](crate::predicate).
 pub trait PredicateInstance: Predicate<Item: Element> {
@@ -43,7 +43,7 @@ pub trait PredicateInstance: Predicate<Item: Element> {
 /// predicate, with the parameters below in this order, and that gpu-builder compiled it.
 ///
 /// ```
-/// use gpu_scan::kernels::select::{Predicate, WARPS, select_if};
+/// use gpu_sort::kernels::select::{Predicate, WARPS, select_if};
 /// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
 /// /// Numbers that are not negative.
 /// pub struct NotNegative;
@@ -72,13 +72,13 @@ pub trait PredicateInstance: Predicate<Item: Element> {
 /// }
 ///
 /// // SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
-/// gpu_scan::predicate!(unsafe NotNegative => not_negative, 12);
+/// gpu_sort::predicate!(unsafe NotNegative => not_negative, 12);
 ///
 /// let values = gpu_core::Device::simulator().upload(&[1.5f32, -2.0, 0.0, f32::NAN, 7.0])?;
-/// let (kept, others) = gpu_scan::partition_if::<NotNegative>(&values)?;
+/// let (kept, others) = gpu_sort::partition_if::<NotNegative>(&values)?;
 /// assert_eq!(kept.to_vec()?, [1.5, 0.0, 7.0]);
 /// assert_eq!(others.to_vec()?[0], -2.0);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 ///
 /// The number is that of the items of a thread that the kernel was made with: another than

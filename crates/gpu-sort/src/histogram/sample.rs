@@ -1,6 +1,6 @@
 //! What can be counted, and in what.
 
-use gpu_scan_kernels::histogram::{Binning, EvenF32, EvenF64, EvenInteger};
+use gpu_sort_kernels::histogram::{Binning, EvenF32, EvenF64, EvenInteger};
 
 use super::launch::Launch;
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use gpu_core::{Element, Stream, View};
 
 use super::launch::{LaunchRule, PredicateInstance};
-use crate::error::Error;
+use gpu_core::Error;
 
 /// A rule that selects items of type `T`.
 pub(super) trait Rule<T: Element>: LaunchRule<T> + Sync {
@@ -37,7 +37,7 @@ impl<T: Element> Rule<T> for ByFlags<'_> {
         if flags == len {
             return Ok(());
         }
-        Err(Error::InputLengths { scan: <Self as Rule<T>>::NAME, first: len, second: flags })
+        Err(Error::InputLengths { what: <Self as Rule<T>>::NAME, first: len, second: flags })
     }
 
     fn expect(&self, stream: &Stream) -> Result<(), Error> {

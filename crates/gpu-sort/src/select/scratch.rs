@@ -4,7 +4,7 @@ use gpu_core::{Buffer, Element, Stream};
 
 use super::plan::SelectPlan;
 use super::rule::Rule;
-use crate::error::Error;
+use gpu_core::Error;
 
 /// How many items the tiles keep, on their way from block to block.
 ///
@@ -21,7 +21,7 @@ impl SelectScratch {
     /// more of them.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Device`] where the device's memory does not suffice.
+    /// [`Error::TooLong`]; those of the device where the device's memory does not suffice.
     pub fn new<T: Element>(stream: &Stream, len: usize) -> Result<Self, Error> {
         let plan = SelectPlan::new(len, size_of::<T>())?;
         Ok(Self { words: stream.device().alloc(plan.scratch_words())?, stream: stream.clone() })
@@ -35,7 +35,7 @@ impl SelectScratch {
     ) -> Result<(), Error> {
         let (expected, actual) = (plan.scratch_words(), self.words.len());
         if actual < expected {
-            return Err(Error::ScratchTooSmall { scan: R::NAME, len: plan.len, expected, actual });
+            return Err(Error::ScratchTooSmall { what: R::NAME, len: plan.len, expected, actual });
         }
         if self.stream != *stream {
             return Err(Error::ScratchOfOtherStream);

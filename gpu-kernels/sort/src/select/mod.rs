@@ -28,6 +28,8 @@ use gpu_std::{device, opaque, shared, unroll};
 
 /// Warps of a block.
 pub const WARPS: usize = 8;
+/// Blocks of a launch: five for each of 132 multiprocessors, the most that fit. They take tiles until none is left.
+pub const MAX_BLOCKS: u32 = 660;
 
 /// The operator by which counts are added up.
 type Counts = Plus<u64>;

@@ -5,7 +5,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Element, Global};
 use gpu_std::parameter::Parameter;
 
-use crate::Packed;
+use gpu_collective::Packed;
 
 /// What a sample has instead of a bin where it falls into none.
 pub const NO_BIN: u32 = u32::MAX;

@@ -17,7 +17,8 @@ use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x};
 use gpu_std::{device, kernel, opaque, shared, unroll, warp};
 
-use crate::WARPS;
+/// Warps of a block.
+const WARPS: usize = 8;
 
 /// Where the offsets of the runs begin, in words, after the number of runs: what segments of a reduction ask for
 /// whose number is in device memory.

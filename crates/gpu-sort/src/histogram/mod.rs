@@ -8,7 +8,7 @@ pub use sample::{HistogramCount, HistogramSample};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// Its name in messages.
 const NAME: &str = "histogram";
@@ -28,14 +28,14 @@ const MOST_BINS: usize = u32::MAX as usize - 1;
 /// # Errors
 /// [`Error::Bounds`] where `upper` is not larger than `lower`, where it is so by something infinite or by so little
 /// that `s` is infinite, or where bounds of whole numbers are beyond those of their type; [`Error::Bins`] for none or
-/// 2^32 - 1 and more; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// 2^32 - 1 and more; those of the device where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
 /// let samples = device.upload(&[0.5f32, 0.1, 0.99, 1.0, -3.0, f32::NAN, 0.55])?;
-/// let counts = gpu_scan::histogram_even::<_, u32>(&samples, 10, 0.0, 1.0)?;
+/// let counts = gpu_sort::histogram_even::<_, u32>(&samples, 10, 0.0, 1.0)?;
 /// assert_eq!(counts.to_vec()?, [0, 1, 0, 0, 0, 2, 0, 0, 0, 1]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn histogram_even<'a, T: HistogramSample, C: HistogramCount>(
     samples: impl Into<View<'a, T>>,
@@ -65,10 +65,10 @@ pub fn histogram_even<'a, T: HistogramSample, C: HistogramCount>(
 /// let stream = device.stream()?;
 /// let pixels = device.upload(&[0u8, 255, 128, 127, 64])?;
 /// let mut counts = device.zeroed::<u64>(4)?;
-/// gpu_scan::histogram_even_into(&stream, &pixels, 0, 256, &mut counts)?;
+/// gpu_sort::histogram_even_into(&stream, &pixels, 0, 256, &mut counts)?;
 /// stream.synchronize()?;
 /// assert_eq!(counts.to_vec()?, [1, 2, 1, 1]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn histogram_even_into<'a, 'b, T: HistogramSample, C: HistogramCount>(
     stream: &Stream,
@@ -99,14 +99,14 @@ pub fn histogram_even_into<'a, 'b, T: HistogramSample, C: HistogramCount>(
 ///
 /// # Errors
 /// [`Error::Bins`] for fewer than two edges; [`Error::Edges`] where one is less than the one before, or not a number;
-/// [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// those of the device where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
 /// let ages = device.upload(&[3i32, 17, 18, 64, 65, 120, -1])?;
-/// let counts = gpu_scan::histogram_between::<_, u32>(&ages, &[0, 18, 65, 120])?;
+/// let counts = gpu_sort::histogram_between::<_, u32>(&ages, &[0, 18, 65, 120])?;
 /// assert_eq!(counts.to_vec()?, [2, 2, 1]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn histogram_between<'a, T: HistogramSample, C: HistogramCount>(
     samples: impl Into<View<'a, T>>,
@@ -135,7 +135,7 @@ pub fn histogram_between<'a, T: HistogramSample, C: HistogramCount>(
 /// counted in is then left open.
 ///
 /// # Errors
-/// [`Error::Bins`]; [`Error::OutputLength`] where there is not one count less than edges; [`Error::Device`] where the
+/// [`Error::Bins`]; [`Error::OutputLength`] where there is not one count less than edges; those of the device where the
 /// memory is on another device than the stream or where a launch failed. Nothing is written then, but where a launch
 /// failed.
 pub fn histogram_between_into<'a, 'b, 'c, T: HistogramSample, C: HistogramCount>(
@@ -148,7 +148,7 @@ pub fn histogram_between_into<'a, 'b, 'c, T: HistogramSample, C: HistogramCount>
     let bins = edges.len().saturating_sub(1);
     check_bins(bins)?;
     if counts.len() != bins {
-        return Err(Error::OutputLength { scan: NAME, expected: bins, actual: counts.len() });
+        return Err(Error::OutputLength { what: NAME, expected: bins, actual: counts.len() });
     }
     stream.expect("samples of a histogram", samples.device())?;
     stream.expect("edges of a histogram", edges.device())?;

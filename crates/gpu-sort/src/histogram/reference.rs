@@ -1,6 +1,6 @@
 //! The CPU's histograms.
 
-use gpu_scan_kernels::histogram::NO_BIN;
+use gpu_sort_kernels::histogram::NO_BIN;
 use rayon::prelude::*;
 
 use super::sample::{HistogramCount, HistogramSample};

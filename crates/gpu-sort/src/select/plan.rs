@@ -1,10 +1,9 @@
 //! What a selection launches, from length and width alone: pure, tested without a GPU.
 
-use gpu_scan_kernels::MAX_BLOCKS;
-use gpu_scan_kernels::select::{MAX_TILES, Shape};
+use gpu_sort_kernels::select::{MAX_BLOCKS, MAX_TILES, Shape};
 use gpu_std::launch::LaunchConfig;
 
-use crate::error::Error;
+use gpu_core::Error;
 
 /// The launch of a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

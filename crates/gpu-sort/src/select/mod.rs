@@ -14,7 +14,7 @@ pub use scratch::SelectScratch;
 
 use gpu_core::{Buffer, Element, Stream, View, ViewMut};
 
-use crate::error::Error;
+use gpu_core::Error;
 use rule::{ByFlags, ByPredicate, Rule, Unlike};
 
 /// The items that were selected, and the others.
@@ -26,15 +26,15 @@ pub type Partition<T> = (Buffer<T>, Buffer<T>);
 /// [`select_flagged_into`] does neither.
 ///
 /// # Errors
-/// [`Error::InputLengths`] where there are not as many flags as items; [`Error::TooLong`]; [`Error::Device`] where
+/// [`Error::InputLengths`] where there are not as many flags as items; [`Error::TooLong`]; those of the device where
 /// they are on different devices, where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
 /// let items = device.upload(&[10.5f64, 11.5, 12.5, 13.5])?;
 /// let flags = device.upload(&[0u8, 1, 255, 0])?;
-/// assert_eq!(gpu_scan::select_flagged(&items, &flags)?.to_vec()?, [11.5, 12.5]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// assert_eq!(gpu_sort::select_flagged(&items, &flags)?.to_vec()?, [11.5, 12.5]);
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn select_flagged<'a, 'b, T: Element>(
     items: impl Into<View<'a, T>>,
@@ -53,11 +53,11 @@ pub fn select_flagged<'a, 'b, T: Element>(
 ///
 /// # Errors
 /// [`Error::InputLengths`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`],
-/// [`Error::ScratchOfOtherStream`]; [`Error::Device`] where the memory is on another device than the stream or where
+/// [`Error::ScratchOfOtherStream`]; those of the device where the memory is on another device than the stream or where
 /// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```
-/// use gpu_scan::{SelectScratch, select_flagged_into};
+/// use gpu_sort::{SelectScratch, select_flagged_into};
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let (items, flags) = (device.upload(&[1u16, 2, 3])?, device.upload(&[1u8, 0, 1])?);
@@ -66,7 +66,7 @@ pub fn select_flagged<'a, 'b, T: Element>(
 /// select_flagged_into(&stream, &items, &flags, &mut selected, &mut count, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!((selected.to_vec()?, count.to_vec()?), (vec![1, 3, 0], vec![2]));
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn select_flagged_into<'a, 'b, 'c, 'd, T: Element>(
     stream: &Stream,
@@ -86,9 +86,9 @@ pub fn select_flagged_into<'a, 'b, 'c, 'd, T: Element>(
 /// As [`select_flagged`].
 ///
 /// ```
-/// let (large, small) = gpu_scan::partition_flagged(&[9, 1, 8, 2, 3], &[1u8, 0, 1, 0, 0])?;
+/// let (large, small) = gpu_sort::partition_flagged(&[9, 1, 8, 2, 3], &[1u8, 0, 1, 0, 0])?;
 /// assert_eq!((large.to_vec()?, small.to_vec()?), (vec![9, 8], vec![1, 2, 3]));
-/// # Ok::<(), gpu_scan::Error>(())
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn partition_flagged<'a, 'b, T: Element>(
     items: impl Into<View<'a, T>>,
@@ -178,8 +178,8 @@ pub fn partition_if_into<'a, 'b, 'c, 'd, P: PredicateInstance>(
 /// As [`select_flagged`].
 ///
 /// ```
-/// assert_eq!(gpu_scan::unique(&[3, 3, 5, 5, 5, 3])?.to_vec()?, [3, 5, 3]);
-/// # Ok::<(), gpu_scan::Error>(())
+/// assert_eq!(gpu_sort::unique(&[3, 3, 5, 5, 5, 3])?.to_vec()?, [3, 5, 3]);
+/// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn unique<'a, T: Element>(items: impl Into<View<'a, T>>) -> Result<Buffer<T>, Error> {
     select(items.into(), Unlike)
@@ -248,7 +248,7 @@ fn select_into<T: Element, R: Rule<T>>(
     let others = rejected.as_ref().map_or(len, ViewMut::len);
     for (expected, actual) in [(len, selected.len()), (len, others), (1, count.len())] {
         if actual != expected {
-            return Err(Error::OutputLength { scan: R::NAME, expected, actual });
+            return Err(Error::OutputLength { what: R::NAME, expected, actual });
         }
     }
     let plan = SelectPlan::new(len, size_of::<T>())?;
