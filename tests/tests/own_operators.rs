@@ -148,9 +148,15 @@ pub fn affine_of_columns(
 }
 
 // SAFETY: the kernel is `segments` of `Affine`, with the rows of its shape.
-gpu_scan::segmented_instance!(unsafe Affine => affine_of_segments, 4 by 4);
+unsafe impl gpu_scan::Segmented for Affine {
+    type Of = Self;
+    type Kernel = affine_of_segments;
+}
 // SAFETY: the kernel is `columns` of `Affine`, with the rows of its shape.
-gpu_scan::columns_instance!(unsafe Affine => affine_of_columns, 16);
+unsafe impl gpu_scan::AlongColumns for Affine {
+    type Of = Self;
+    type Kernel = affine_of_columns;
+}
 
 /// Pairs of a tile.
 const TILE: usize = 2048;

@@ -4,9 +4,7 @@ use gpu_scan_kernels as kernels;
 use gpu_scan_kernels::{Bounds, Widen};
 use gpu_std::half::{bf16, f16};
 
-use crate::axis::AlongColumns;
-use crate::launch::Instance;
-use crate::segmented::Segmented;
+use crate::instance::{AlongColumns, Instance, Segmented};
 
 /// A type of elements that can be scanned: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
 pub trait Element: gpu_core::Element + Bounds {

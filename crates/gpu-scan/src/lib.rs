@@ -4,6 +4,7 @@ mod api;
 mod axis;
 mod element;
 
+mod instance;
 mod launch;
 mod options;
 mod plan;
@@ -13,29 +14,19 @@ mod segmented;
 pub mod variants;
 
 pub use api::*;
-pub use axis::{AlongColumns, scan_axis, scan_axis_in_place, scan_axis_into};
+pub use axis::{scan_axis, scan_axis_in_place, scan_axis_into};
 pub use element::{Element, IntegerElement, WideElement};
 pub use gpu_core::Error;
 #[doc(no_inline)]
 pub use gpu_sort::*;
 pub use gpu_std::half::{bf16, f16};
-pub use launch::Instance;
+pub use instance::{AlongColumns, Arguments, Call, Instance, Segmented};
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
-pub use segmented::{
-    Offsets, Segmented, Segments, scan_segments, scan_segments_in_place, scan_segments_into,
-};
+pub use segmented::{Offsets, Segments, scan_segments, scan_segments_in_place, scan_segments_into};
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {
     pub use gpu_scan_kernels::*;
-}
-
-/// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.
-#[doc(hidden)]
-pub mod __private {
-    pub use gpu_core::{Error, Stream};
-    pub use gpu_std::launch::LaunchConfig;
-    pub use gpu_std::memory::{Global, GlobalMut};
 }

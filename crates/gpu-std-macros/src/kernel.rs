@@ -183,7 +183,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
     let checks = types.iter().map(|ty| quote_spanned!(ty.span()=> parameter::<#ty>();));
     let docs = format!("The launcher of the kernel `{text}`.");
     let line = quote_spanned!(name.span()=> ::core::line!());
-    // `launch` hands out a static of its own: targets may tell kernels apart by its address.
+    // `meta` hands out a static of its own: targets may tell kernels apart by its address.
     quote! {
         #(#attrs)*
         // Compiled where it is first used, so that nobody pays for kernels that are not.
@@ -237,17 +237,37 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 #config: ::gpu_std::launch::LaunchConfig,
                 #(#names: #types),*
             ) -> ::core::result::Result<(), L::Error> {
-                static META: ::gpu_std::launch::KernelMeta = #name::META;
                 let arguments = [#(::gpu_std::launch::Arg::new(&#names)),*];
                 let thread = ::gpu_std::__private::thread!(#name(#(#names),*));
                 let invocation = ::gpu_std::launch::Invocation {
-                    kernel: &META,
+                    kernel: <Self as ::gpu_std::launch::Kernel>::meta(),
                     config: #config,
                     args: &arguments,
                     thread: &thread,
                 };
                 // SAFETY: the caller promises it.
                 unsafe { ::gpu_std::launch::LaunchTarget::launch(#target, &invocation) }
+            }
+        }
+
+        #(#attributes)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl ::gpu_std::launch::Kernel for #name {
+            type Arguments = (#(#types,)*);
+
+            fn meta() -> &'static ::gpu_std::launch::KernelMeta {
+                static META: ::gpu_std::launch::KernelMeta = #name::META;
+                &META
+            }
+
+            #[inline]
+            unsafe fn launch_with<L: ::gpu_std::launch::LaunchTarget>(
+                #target: &L,
+                #config: ::gpu_std::launch::LaunchConfig,
+                (#(#names,)*): Self::Arguments,
+            ) -> ::core::result::Result<(), L::Error> {
+                // SAFETY: the caller promises it.
+                unsafe { #name::launch(#target, #config, #(#names),*) }
             }
         }
     }

@@ -7,7 +7,8 @@ pub use named::*;
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
-use crate::launch::{self, Instance};
+use crate::instance::Instance;
+use crate::launch::{self, Memory};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::reference;
@@ -87,7 +88,7 @@ pub fn scan_into<'a, 'b, S: Instance>(
     if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
         return reference::scan::<S>(input, &options, output);
     }
-    launch::scan::<S>(stream, input, &options, output, plan, scratch)
+    launch::scan::<S>(stream, Memory::apart(input, output), &options, plan, scratch)
 }
 
 /// Replaces an array by its scan with the operator `S`, on `stream`. As [`scan_into`] otherwise.
@@ -122,7 +123,7 @@ pub fn scan_in_place<'a, S: Instance<Output = <S as Scan>::Item>>(
         reference::scan_in_place::<S>(data, &options);
         return Ok(());
     }
-    launch::scan_in_place::<S>(stream, data, &options, plan, scratch)
+    launch::scan::<S>(stream, Memory::in_place(data), &options, plan, scratch)
 }
 
 /// The plan, if the scratch memory is enough for it and belongs to the stream.

@@ -57,7 +57,7 @@ pub(crate) fn scratch_words<S: Scan>(lines: Lines) -> usize {
 }
 
 /// Grid, block and shared memory; for at least one element.
-pub(super) fn launch_config<S: Scan>(lines: Lines) -> LaunchConfig {
+pub(crate) fn launch_config<S: Scan>(lines: Lines) -> LaunchConfig {
     let shape = Shape::of::<S>();
     let blocks = shape.tiles(lines).min(u64::from(MAX_BLOCKS)) as u32;
     LaunchConfig::linear(blocks, 32 * shape.warps).shared(shape.shared_bytes())

@@ -1,18 +1,18 @@
 //! Scans along an axis: validate, plan, launch.
 
 mod along;
-mod launch;
 mod reference;
 
-pub(crate) use along::{Along, scratch_words};
-pub use launch::AlongColumns;
+pub(crate) use along::{Along, launch_config, scratch_words};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
+use crate::instance::{AlongColumns, Segmented};
+use crate::launch::{Memory, scan_columns};
 use crate::options::Options;
 use crate::scratch::Scratch;
-use crate::segmented::{Segmented, Segments, scan_segments_in_place, scan_segments_into};
+use crate::segmented::{Segments, scan_segments_in_place, scan_segments_into};
 use gpu_core::Error;
 
 /// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a
@@ -103,7 +103,7 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
         reference::scan_columns::<S>(input, along, &options, output);
         return Ok(());
     }
-    launch::scan::<S>(stream, input, lines, &options, output, scratch)
+    scan_columns::<S>(stream, Memory::apart(input, output), lines, &options, scratch)
 }
 
 /// Replaces each line along `axis` of a row-major array by its scan with the operator `S`, whose results have the
@@ -149,5 +149,5 @@ pub fn scan_axis_in_place<'a, S: Segmented + AlongColumns + Scan<Output = <S as 
         reference::scan_columns::<S>(&input, along, &options, data);
         return Ok(());
     }
-    launch::scan_in_place::<S>(stream, data, lines, &options, scratch)
+    scan_columns::<S>(stream, Memory::in_place(data), lines, &options, scratch)
 }

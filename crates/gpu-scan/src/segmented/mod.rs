@@ -1,15 +1,15 @@
 //! Scans of segments: validate, plan, launch.
 
-mod launch;
 pub(crate) mod reference;
 mod segments;
 
-pub use launch::Segmented;
 pub use segments::{Offsets, Segments};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
+use crate::instance::Segmented;
+use crate::launch::{self, Memory};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
@@ -101,7 +101,7 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
     if let (Some(input), Some(output)) = (input.as_slice(), output.as_mut_slice()) {
         return reference::scan_segments::<S>(input, segments, &options, output);
     }
-    launch::scan::<S>(stream, input, segments, &options, output, plan, scratch)
+    launch::scan_segments::<S>(stream, Memory::apart(input, output), segments, &options, plan, scratch)
 }
 
 /// Replaces each segment of `data` by its scan with the operator `S`, whose results have the elements' type, on
@@ -139,7 +139,7 @@ pub fn scan_segments_in_place<'a, S: Segmented<Output = <S as Scan>::Item>>(
         let input = data.to_vec();
         return reference::scan_segments::<S>(&input, segments, &options, data);
     }
-    launch::scan_in_place::<S>(stream, data, segments, &options, plan, scratch)
+    launch::scan_segments::<S>(stream, Memory::in_place(data), segments, &options, plan, scratch)
 }
 
 /// The plan, if the segments are those of `len` elements on the stream's device and the scratch memory suffices.

@@ -115,7 +115,7 @@ impl<'a> Segments<'a> {
     }
 
     /// The kernels' form of it for `len` elements; `none` stands where there is no array.
-    pub(super) fn starts(&self, none: Global<u8>, len: usize) -> Starts {
+    pub(crate) fn starts(&self, none: Global<u8>, len: usize) -> Starts {
         match self.0 {
             Kind::Flags(flags) => Starts { kind: BY_FLAGS, array: flags.as_global(), count: 0 },
             Kind::Offsets(offsets) => Starts {

@@ -30,7 +30,10 @@ mod launch {
     // SAFETY: `heating_degrees` is `whole` of this reduction.
     gpu_reduce::instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees);
     // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 4 a thread.
-    gpu_scan::instance!(unsafe LastKnown => last_known, 4 by 4);
+    unsafe impl gpu_scan::Instance for LastKnown {
+        type Of = Self;
+        type Kernel = last_known;
+    }
 
     // SAFETY: `moments_of_segments` is `segments` of `Moments`.
     gpu_reduce::segmented_instance!(unsafe Moments => moments_of_segments);
@@ -39,9 +42,15 @@ mod launch {
     // SAFETY: `heating_degrees_of_segments` is `segments` of this reduction.
     gpu_reduce::segmented_instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees_of_segments);
     // SAFETY: `last_known_of_segments` is `segments` of `LastKnown`, in vectors of 4 elements, 4 a thread.
-    gpu_scan::segmented_instance!(unsafe LastKnown => last_known_of_segments, 4 by 4);
+    unsafe impl gpu_scan::Segmented for LastKnown {
+        type Of = Self;
+        type Kernel = last_known_of_segments;
+    }
     // SAFETY: `last_known_of_columns` is `columns` of `LastKnown`, 16 rows a warp.
-    gpu_scan::columns_instance!(unsafe LastKnown => last_known_of_columns, 16);
+    unsafe impl gpu_scan::AlongColumns for LastKnown {
+        type Of = Self;
+        type Kernel = last_known_of_columns;
+    }
 }
 
 // Two blocks a multiprocessor leave 128 registers a thread: divisions of `f64` in four accumulators of six words take
