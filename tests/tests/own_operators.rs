@@ -73,9 +73,15 @@ pub fn distances_of_columns(
 }
 
 // SAFETY: the kernel is `segments` of `Distance`.
-gpu_reduce::segmented_instance!(unsafe (two) Distance => distances_of_segments);
+unsafe impl gpu_reduce::Segmented for Distance {
+    type Of = Self;
+    type Kernel = distances_of_segments;
+}
 // SAFETY: the kernel is `columns` of `Distance`.
-gpu_reduce::columns_instance!(unsafe (two) Distance => distances_of_columns);
+unsafe impl gpu_reduce::AlongColumns for Distance {
+    type Of = Self;
+    type Kernel = distances_of_columns;
+}
 
 /// An affine map `x ↦ a·x + b` in whole numbers that wrap, `a` in the upper half and `b` in the lower: composed from
 /// left to right, which is not commutative. Two words, the most there may be.

@@ -6,10 +6,9 @@ use gpu_reduce_kernels::{Integer, Number, Real};
 use gpu_std::half::{bf16, f16};
 
 use crate::api::mean::Exact;
-use crate::axis::AlongColumns;
-use crate::launch::{Instance, SumUnordered};
+use crate::instance::{AlongColumns, Instance, Segmented};
+use crate::launch::SumUnordered;
 use crate::operand::Operand;
-use crate::segments::Segmented;
 
 /// A type of elements that can be reduced: `f32`, `f64`, `f16`, `bf16`, `i8` to `i64`, `u8` to `u64`.
 pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Operand {

@@ -1,273 +1,155 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Error, Stream, View, ViewMut};
+use gpu_reduce_kernels::computed::SourceOf;
 use gpu_reduce_kernels::several::*;
-use gpu_reduce_kernels::{self as kernels, Reduction};
-use gpu_reduce_kernels::{reduce_half_instances, reduce_instances};
+use gpu_reduce_kernels::{self as kernels, Item, Lines, Mapped, Reduction, Source, Starts};
+use gpu_reduce_kernels::{column_kernels, reduce_half_instances, reduce_instances, segment_kernels};
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
+use crate::instance::*;
 use crate::operand::Operand;
-use crate::plan::Plan;
+use crate::plan::{Plan, SegmentsPlan, columns_launch};
 use crate::scratch::{RESULT, Scratch};
-use gpu_core::Error;
+use crate::segments::Segments;
 
-/// A reduction that a PTX module has a kernel for.
-pub trait Instance: Reduction<Item: Operand, Output: gpu_core::Element> {
-    /// Words of 32 bits that the kernel holds a result in: more than the reduction's own where it serves others as
-    /// well.
-    const WORDS: u32 = kernels::publishes::<Self>();
-
-    /// Enqueues the kernel.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `source` must have `len` elements that nothing writes, `output` room for
-    /// [`Reduction::OUTPUTS`] elements, `partials` for the words of the plan and `ticket` for one, which nothing else
-    /// reads or writes; `partials` and `ticket` must be zero. `config` and `tiles_per_block` must be those of the plan
-    /// for `len`.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        source: <Self::Item as kernels::Item>::Source,
-        len: u64,
-        tiles_per_block: u64,
-        partials: GlobalMut<u64>,
-        ticket: GlobalMut<u32>,
-        output: GlobalMut<Self::Output>,
-    ) -> Result<(), gpu_core::Error>;
+// SAFETY (of these): by the promise of whoever made the map's.
+unsafe impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for Mapped<M, R> {
+    type Of = Self;
+    type Kernel = M::Kernel;
+}
+unsafe impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented for Mapped<M, R> {
+    type Of = Self;
+    type Kernel = M::Kernel;
+}
+unsafe impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongColumns for Mapped<M, R> {
+    type Of = Self;
+    type Kernel = M::Kernel;
 }
 
-/// A map that a PTX module has a kernel for in front of the reduction `R`. With it [`Mapped`](kernels::Mapped) of the
-/// two is an [`Instance`]: that one could not be implemented elsewhere, both it and `Mapped` being of other crates.
-pub trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Output = R::Item> {
-    /// As [`Instance::WORDS`].
-    const WORDS: u32 = kernels::publishes::<R>();
-
-    /// Enqueues the kernel.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// As [`Instance::launch`].
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        source: <Self::Item as kernels::Item>::Source,
-        len: u64,
-        tiles_per_block: u64,
-        partials: GlobalMut<u64>,
-        ticket: GlobalMut<u32>,
-        output: GlobalMut<R::Output>,
-    ) -> Result<(), gpu_core::Error>;
-}
-
-impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for kernels::Mapped<M, R> {
-    const WORDS: u32 = M::WORDS;
-
-    #[inline]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        source: <M::Item as kernels::Item>::Source,
-        len: u64,
-        tiles_per_block: u64,
-        partials: GlobalMut<u64>,
-        ticket: GlobalMut<u32>,
-        output: GlobalMut<R::Output>,
-    ) -> Result<(), gpu_core::Error> {
-        // SAFETY: the caller promises what the kernel needs.
-        unsafe { M::launch(stream, config, source, len, tiles_per_block, partials, ticket, output) }
-    }
-}
-
-/// Makes a reduction of yours an [`Instance`], given the kernel that you made of it.
-///
-/// `unsafe` is your promise that the kernel is [`kernels::whole`](crate::kernels::whole) of this very reduction, with
-/// the parameters below in this order, and that gpu-builder compiled it.
-///
-/// ```
-/// use gpu_reduce::kernels::{Mapped, Reduction, Sum};
-/// # use gpu_reduce_kernels::{Map, whole};
-/// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
-/// pub struct Doubled;
-///
-/// impl Map for Doubled {
-///     type Item = f32;
-///     type Output = f32;
-///     fn map(item: f32) -> f32 {
-///         2.0 * item
-///     }
-/// }
-///
-/// // In your kernel crate: `#[kernel(images = sm_75, launch_bounds(256, 4), programmatic)]`.
-/// #[kernel(launch_bounds(256, 4), programmatic)]
-/// pub fn doubled(
-///     input: Global<f32>,
-///     len: u64,
-///     tiles_per_block: u64,
-///     partials: GlobalMut<u64>,
-///     ticket: GlobalMut<u32>,
-///     output: GlobalMut<f32>,
-/// ) {
-///     // Elements of a load, accumulators of a thread, loads of a tile: wrong ones do not compile.
-///     whole::<Mapped<Doubled, Sum<f32>>, 4, 4, 4>(input, len, tiles_per_block, partials, ticket, output);
-/// }
-///
-/// // SAFETY: the kernel is `whole` of this reduction.
-/// gpu_reduce::instance!(unsafe Mapped<Doubled, Sum<f32>> => doubled);
-///
-/// let values = gpu_core::Device::simulator().upload(&[1.0f32, 2.5])?;
-/// assert_eq!(gpu_reduce::reduce::<Mapped<Doubled, Sum<f32>>, 1>(values.view())?, [7.0]);
-/// # Ok::<(), gpu_reduce::Error>(())
-/// ```
-///
-/// A reduction that is a type of your own goes without `Mapped`; one of two arrays ([`kernels::Item`] is a pair),
-/// whose kernel takes both before `len`, is written `(two) Reduction => kernel`. Its segments and columns have
-/// kernels of their own: [`segmented_instance!`](crate::segmented_instance) and
-/// [`columns_instance!`](crate::columns_instance).
-#[macro_export]
+// SAFETY (of all instances): the lists are those that the kernels are made from, and say which others have the same
+// bits, and which reductions a kernel for several knows.
 macro_rules! instance {
-    (unsafe Mapped<$map:ty, $reduction:ty> => $kernel:ident) => {
-        impl $crate::MappedInstance<$reduction> for $map {
-            $crate::instance! { @launch $kernel, source => (source), $reduction, <$map as $crate::kernels::Map>::Item }
-        }
-    };
-    (unsafe (two) $reduction:ty => $kernel:ident) => {
-        impl $crate::Instance for $reduction {
-            $crate::instance! { @launch $kernel, (first, second) => (first, second), $reduction, <$reduction as $crate::kernels::Reduction>::Item }
-        }
-    };
-    (unsafe $reduction:ty => $kernel:ident) => {
-        impl $crate::Instance for $reduction {
-            $crate::instance! { @launch $kernel, source => (source), $reduction, <$reduction as $crate::kernels::Reduction>::Item }
-        }
-    };
-    (@launch $kernel:ident, $pattern:pat_param => ($($source:ident),*), $reduction:ty, $item:ty) => {
-        #[inline]
-        unsafe fn launch(
-            stream: &$crate::__private::Stream,
-            config: $crate::__private::LaunchConfig,
-            $pattern: <$item as $crate::kernels::Item>::Source,
-            len: u64,
-            tiles_per_block: u64,
-            partials: $crate::__private::GlobalMut<u64>,
-            ticket: $crate::__private::GlobalMut<u32>,
-            output: $crate::__private::GlobalMut<<$reduction as $crate::kernels::Reduction>::Output>,
-        ) -> ::core::result::Result<(), $crate::__private::Error> {
-            // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the kernel.
-            unsafe {
-                $kernel::launch(stream, config, $($source,)* len, tiles_per_block, partials, ticket, output)
-            }
+    ($trait:ident, $module:ident, $kernel:ident, $of:ty: $reduction:ty) => {
+        unsafe impl $trait for $reduction {
+            type Of = $of;
+            type Kernel = $module::$kernel;
         }
     };
 }
 
-// A kernel that serves several reductions takes its choice behind the array, and computes something else than one of
-// them would.
-macro_rules! of_kernel {
-    ((several) $name:ident, $reduction:ty, $computed:ty) => {
-        of_kernel!(
-            $name,
-            $reduction,
-            $computed,
-            <$reduction as ByChoice>::CHOICE.keep,
-            <$reduction as ByChoice>::CHOICE.turn,
-            <$reduction as ByChoice>::CHOICE.which
-        );
-    };
-    ($name:ident, $reduction:ty, $computed:ty $(, $choice:expr)*) => {
-        impl Instance for $reduction {
-            const WORDS: u32 = kernels::publishes::<$computed>();
-
-            #[inline]
-            unsafe fn launch(
-                stream: &Stream,
-                config: LaunchConfig,
-                source: <Self::Item as kernels::Item>::Source,
-                len: u64,
-                tiles_per_block: u64,
-                partials: GlobalMut<u64>,
-                ticket: GlobalMut<u32>,
-                output: GlobalMut<Self::Output>,
-            ) -> Result<(), gpu_core::Error> {
-                let (source, output) = (source.cast(), output.cast());
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
-                // bits mean the same to it, and where it serves several, it writes what its choice says.
-                unsafe {
-                    kernels::$name::launch(
-                        stream,
-                        config,
-                        source,
-                        $($choice,)*
-                        len,
-                        tiles_per_block,
-                        partials,
-                        ticket,
-                        output,
-                    )
+macro_rules! instances_of {
+    ($trait:ident, $module:ident, $extent:ident;
+        $($name:ident: $reduction:ident<$of:ty> $(, $same:ident<$of_same:ty>)*;)*
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*) => {
+        $(
+            instance!($trait, $module, $name, kernels::$reduction<$of>: kernels::$reduction<$of>);
+            $(
+                instance!($trait, $module, $name, kernels::$reduction<$of>: kernels::$same<$of_same>);
+                impl Serves<kernels::$same<$of_same>, $extent> for kernels::$reduction<$of> {
+                    fn source(source: Global<$of_same>) -> Global<$of> {
+                        source.cast()
+                    }
+                }
+            )*
+        )*
+        $( $(
+            instance!($trait, $module, $several, $computed: kernels::$served<$of_served>);
+            impl Serves<kernels::$served<$of_served>, $extent> for $computed {
+                fn source(source: Global<$of_served>) -> SourceOf<Self> {
+                    let choice = <kernels::$served<$of_served> as ByChoice>::CHOICE;
+                    ToldSource { array: source.cast(), choice }
                 }
             }
-        }
-    };
-    ((two) $name:ident, $reduction:ty) => {
-        impl Instance for $reduction {
-            #[inline]
-            unsafe fn launch(
-                stream: &Stream,
-                config: LaunchConfig,
-                (first, second): <Self::Item as kernels::Item>::Source,
-                len: u64,
-                tiles_per_block: u64,
-                partials: GlobalMut<u64>,
-                ticket: GlobalMut<u32>,
-                output: GlobalMut<Self::Output>,
-            ) -> Result<(), gpu_core::Error> {
-                let (first, second, output) = (first.cast(), second.cast(), output.cast());
-                // SAFETY: as above.
-                unsafe {
-                    kernels::$name::launch(
-                        stream,
-                        config,
-                        first,
-                        second,
-                        len,
-                        tiles_per_block,
-                        partials,
-                        ticket,
-                        output,
-                    )
-                }
-            }
-        }
+        )* )*
     };
 }
 
-macro_rules! instances {
+macro_rules! of_arrays {
     (none $($other_kernels:tt)*) => {};
-    ($module:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+    ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $($reduction:ident<$of:ty>),*;)*
         $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
-        $((two) $dot:ident: $($product:ident<$of_dot:ty>),*;)?) => {
-        $( $( of_kernel!($name, kernels::$reduction<$of>, Self); )* )*
-        $( $( of_kernel!((several) $several, kernels::$served<$of_served>, $computed); )* )*
-        $( $( of_kernel!((two) $dot, kernels::$product<$of_dot>); )* )?
+        $((two) $dot:ident: $product:ident<$of_dot:ty> $(, $same:ident<$of_same:ty>)?;)?) => {
+        instances_of! { Instance, kernels, Whole;
+            $($name: $($reduction<$of>),*;)*
+            $((several) $several: $computed => $($served<$of_served>),*;)*
+        }
+        $(
+            instance!(Instance, kernels, $dot, kernels::$product<$of_dot>: kernels::$product<$of_dot>);
+            $(
+                instance!(Instance, kernels, $dot, kernels::$product<$of_dot>: kernels::$same<$of_same>);
+                impl Serves<kernels::$same<$of_same>, Whole> for kernels::$product<$of_dot> {
+                    fn source((first, second): (Global<$of_same>, Global<$of_same>)) -> SourceOf<Self> {
+                        (first.cast(), second.cast())
+                    }
+                }
+            )?
+        )?
     };
 }
-reduce_instances!(instances);
-reduce_half_instances!(instances);
+reduce_instances!(of_arrays);
+reduce_half_instances!(of_arrays);
+
+macro_rules! of_segments {
+    ($images:ident none $($other_kernels:tt)*) => {};
+    ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+        $($name:ident: $($reduction:ident<$of:ty>),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
+        $((two) $($of_two:tt)*)?) => {
+        instances_of! { Segmented, segment_kernels, OfSegments;
+            $($name: $($reduction<$of>),*;)*
+            $((several) $several: $computed => $($served<$of_served>),*;)*
+        }
+    };
+}
+reduce_instances!(of_segments);
+reduce_half_instances!(of_segments);
+
+macro_rules! of_columns {
+    ($images:ident $segments:ident none $($other_kernels:tt)*) => {};
+    ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
+        $($name:ident: $($reduction:ident<$of:ty>),*;)*
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
+        $((two) $($of_two:tt)*)?) => {
+        instances_of! { AlongColumns, column_kernels, OfColumns;
+            $($name: $($reduction<$of>),*;)*
+            $((several) $several: $computed => $($served<$of_served>),*;)*
+        }
+    };
+}
+reduce_instances!(of_columns);
+reduce_half_instances!(of_columns);
+
+/// Enqueues the kernel `K` of what serves the reduction `R`.
+///
+/// # Safety
+/// As the kernel asks for: until it has ended, `source` must have the elements of `extent`, which nothing writes,
+/// `output` room for the results, and the words of `extent` must be zero and used by nothing else.
+pub(crate) unsafe fn launch<
+    R: Reduction,
+    O: Serves<R, E>,
+    K: Kernel<Arguments: Arguments<SourceOf<O>, E, O::Output>>,
+    E,
+>(
+    stream: &Stream,
+    config: LaunchConfig,
+    source: <R::Item as Item>::Source,
+    extent: E,
+    output: GlobalMut<R::Output>,
+) -> Result<(), Error> {
+    let arguments = K::Arguments::new(O::source(source), extent, output.cast());
+    // SAFETY: the caller's promise; by that of whoever made the instance, the kernel computes `R`.
+    unsafe { K::launch_with(stream, config, arguments) }
+}
 
 /// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length,
 /// tiles that a block takes, output.
 ///
 /// # Safety
-/// As [`Instance::launch`].
+/// As the kernel asks for: `len` elements, one of output, and the plan's configuration.
 pub type SumUnordered<T> =
     unsafe fn(&Stream, LaunchConfig, Global<T>, u64, u64, GlobalMut<T>) -> Result<(), gpu_core::Error>;
 
@@ -336,19 +218,78 @@ fn enqueue<R: Instance>(
     // SAFETY: the addresses lie in the scratch memory, which is ours and 8-byte aligned.
     let (partials, ticket) =
         unsafe { (GlobalMut::from_raw(scratch.partials()), GlobalMut::from_raw(scratch.ticket())) };
+    let extent = Whole { len: len as u64, tiles_per_block: plan.tiles_per_block, partials, ticket };
+    let source = R::Item::source(input);
     // SAFETY: the kernel reads `len` elements of the input, writes the outputs and uses the ticket and the plan's
     // words, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so).
     // Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream only.
+    unsafe { launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, output) }?;
+    scratch.dirty = false;
+    Ok(())
+}
+
+/// Enqueues a reduction of segments. Everything has been checked: offsets, devices, scratch, room for the output.
+pub(crate) fn reduce_segments<R: Segmented>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    len: usize,
+    segments: &Segments,
+    mut output: ViewMut<'_, R::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let plan =
+        SegmentsPlan::new::<R>(segments.end(), segments.len(), stream.device().planned_multiprocessors());
+    // SAFETY: no offset is read of segments of one length.
+    let none = unsafe { Global::from_raw(0) };
+    let starts = match (segments.offsets(), segments.length()) {
+        (Some(offsets), _) => {
+            Starts { offsets: offsets.as_global(), form: kernels::OFFSETS, length: 0, count: plan.segments }
+        }
+        (None, length) => {
+            Starts { offsets: none, form: kernels::ONE_LENGTH, length: length as u64, count: plan.segments }
+        }
+    };
+    scratch.prepare()?;
+    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
+    let places = unsafe { GlobalMut::from_raw(scratch.partials()) };
+    let extent = OfSegments { len: len as u64, starts, share: plan.share, scratch: places };
+    let (source, output) = (R::Item::source(input), output.as_global_mut());
+    // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the
+    // words of their parts, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves
+    // them so). Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream
+    // only.
+    unsafe { launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, output) }?;
+    scratch.dirty = false;
+    Ok(())
+}
+
+/// Enqueues a reduction along an axis. Everything has been checked: shape, devices, scratch, room for the output.
+/// `lines` is as if every row started anywhere.
+pub(crate) fn reduce_columns<R: AlongColumns>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    lines: Lines,
+    mut output: ViewMut<'_, R::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let source = R::Item::source(input);
+    let is_vector = source.is_aligned() && lines.inner.is_multiple_of(kernels::per_load::<R::Item>());
+    let lines = Lines { is_vector: u32::from(is_vector), ..lines };
+    scratch.prepare()?;
+    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
+    let words = unsafe { GlobalMut::from_raw(scratch.partials()) };
+    // SAFETY: the kernel reads the lines of the input, all rows of which are aligned if the first one is and they are
+    // whole loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room
+    // whatever the alignment; they are zero (`prepare`, and every launch leaves them so). Buffers are freed only
+    // after the work enqueued before, and the scratch memory is used on this stream only.
     unsafe {
-        R::launch(
+        let extent = OfColumns { lines, scratch: words };
+        launch::<R, R::Of, R::Kernel, _>(
             stream,
-            plan.launch(),
-            R::Item::source(input),
-            len as u64,
-            plan.tiles_per_block,
-            partials,
-            ticket,
-            output,
+            columns_launch::<R>(lines),
+            source,
+            extent,
+            output.as_global_mut(),
         )
     }?;
     scratch.dirty = false;

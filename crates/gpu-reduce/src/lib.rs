@@ -5,6 +5,7 @@ mod axis;
 mod by_key;
 mod element;
 
+mod instance;
 mod launch;
 mod operand;
 mod plan;
@@ -14,27 +15,20 @@ mod segments;
 pub mod variants;
 
 pub use api::*;
-pub use axis::{AlongColumns, MappedAlongColumns};
 pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
 pub use element::{Element, IntegerElement, RealElement};
 pub use gpu_core::Error;
 pub use gpu_std::half::{bf16, f16};
-pub use launch::{Instance, MappedInstance};
+pub use instance::{
+    AlongColumns, Arguments, Instance, MappedAlongColumns, MappedInstance, MappedSegmented, OfColumns,
+    OfSegments, Segmented, Serves, Whole,
+};
 pub use operand::{Columns, Operand};
 pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;
-pub use segments::{MappedSegmented, Segmented, Segments};
+pub use segments::Segments;
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {
     pub use gpu_reduce_kernels::*;
-}
-
-/// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::segments::blocks_of;
-    pub use gpu_core::{Error, Stream};
-    pub use gpu_std::launch::LaunchConfig;
-    pub use gpu_std::memory::GlobalMut;
 }

@@ -3,9 +3,9 @@
 use gpu_reduce_kernels::{self as reduce, Item, Lines, Reduction};
 use gpu_std::launch::LaunchConfig;
 
-use crate::axis::AlongColumns;
-use crate::launch::Instance;
-use crate::segments::Segmented;
+use crate::instance::AlongColumns;
+use crate::instance::Instance;
+use crate::instance::Segmented;
 use gpu_core::Error;
 
 /// The launch for an array of one length.

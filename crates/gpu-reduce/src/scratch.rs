@@ -3,9 +3,10 @@
 use gpu_core::{Buffer, Stream};
 use gpu_reduce_kernels::Reduction;
 
-use crate::axis::{Along, AlongColumns};
+use crate::axis::Along;
+use crate::instance::AlongColumns;
+use crate::instance::Segmented;
 use crate::plan::{most_scratch_words, segments_scratch_words};
-use crate::segments::Segmented;
 use gpu_core::Error;
 
 /// Words before the partial results: the ticket, and a place for the results of the forms that return them.

@@ -255,6 +255,8 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
         impl ::gpu_std::launch::Kernel for #name {
             type Arguments = (#(#types,)*);
 
+            const META: ::gpu_std::launch::KernelMeta = #name::META;
+
             fn meta() -> &'static ::gpu_std::launch::KernelMeta {
                 static META: ::gpu_std::launch::KernelMeta = #name::META;
                 &META

@@ -101,7 +101,10 @@ pub trait Kernel {
     /// The parameters' types, in order.
     type Arguments;
 
-    /// What is known of it before it is launched: one place in memory for each kernel.
+    /// What is known of it before it is launched.
+    const META: KernelMeta;
+
+    /// The same: one place in memory for each kernel.
     fn meta() -> &'static KernelMeta;
 
     /// Launches it. It may still be running on return.

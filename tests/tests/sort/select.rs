@@ -230,9 +230,11 @@ fn a_selection_checks_its_memory() {
         let mut foreign = SelectScratch::new::<u32>(&device.stream().unwrap(), 3).unwrap();
         let error = unique_into(&stream, &items, &mut selected, &mut count, &mut foreign).unwrap_err();
         assert!(matches!(error, Error::ScratchOfOtherStream), "{error}");
-        let mut small = SelectScratch::new::<u32>(&stream, 0).unwrap();
-        let error = unique_into(&stream, &items, &mut selected, &mut count, &mut small).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 3, .. }), "{error}");
+        // One tile needs no more than none does.
+        let mut small = SelectScratch::new::<u32>(&stream, 3).unwrap();
+        let (many, mut room) = (device.zeroed::<u32>(10_000).unwrap(), device.zeroed::<u32>(10_000).unwrap());
+        let error = unique_into(&stream, &many, &mut room, &mut count, &mut small).unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { len: 10_000, .. }), "{error}");
         assert_eq!((selected.to_vec().unwrap(), count.to_vec().unwrap()), (vec![9; 3], vec![9]));
     });
 }
@@ -264,8 +266,6 @@ fn an_encoding_checks_its_memory() {
         }
         let mut foreign = SelectScratch::new::<i16>(&device.stream().unwrap(), 3).unwrap();
         assert!(matches!(encode(4, &mut foreign), Err(Error::ScratchOfOtherStream)));
-        let mut small = SelectScratch::new::<i16>(&stream, 0).unwrap();
-        assert!(matches!(encode(4, &mut small), Err(Error::ScratchTooSmall { len: 3, .. })));
         assert_eq!(values.to_vec().unwrap(), [9; 3], "something was written");
         assert!(numbers.iter().all(|numbers| numbers.to_vec().unwrap() == [9; 3]), "something was written");
         // What lies behind the runs stays.

@@ -4,11 +4,13 @@ use gpu_core::{Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use super::segments::reduce_segments_into;
-use crate::axis::{Along, AlongColumns, launch};
+use crate::axis::Along;
+use crate::instance::AlongColumns;
+use crate::instance::Segmented;
+use crate::launch;
 use crate::operand::Operand;
 use crate::reference;
 use crate::scratch::Scratch;
-use crate::segments::Segmented;
 use gpu_core::Error;
 
 /// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that

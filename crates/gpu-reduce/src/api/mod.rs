@@ -17,7 +17,8 @@ pub use unordered::*;
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
-use crate::launch::{self, Instance};
+use crate::instance::Instance;
+use crate::launch;
 use crate::operand::Operand;
 use crate::plan::Plan;
 use crate::reference;

@@ -3,11 +3,13 @@
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
+use crate::instance::Segmented;
+use crate::launch;
 use crate::operand::Operand;
 use crate::plan::segments_scratch_words;
 use crate::reference;
 use crate::scratch::Scratch;
-use crate::segments::{Segmented, Segments, launch};
+use crate::segments::Segments;
 use gpu_core::Error;
 
 /// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment,

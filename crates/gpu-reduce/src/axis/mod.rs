@@ -1,13 +1,10 @@
 //! An axis of an array.
 
-pub(crate) mod launch;
-
-pub use launch::{AlongColumns, MappedAlongColumns};
-
 use gpu_reduce_kernels::{Lines, Reduction};
 
+use crate::instance::{AlongColumns, Segmented};
 use crate::plan::{columns_scratch_words, segments_scratch_words};
-use crate::segments::{Segmented, Segments};
+use crate::segments::Segments;
 use gpu_core::Error;
 
 /// A row-major array as `outer × len × inner`, reduced along the middle.
@@ -77,7 +74,7 @@ impl Along {
         (self.inner == 1).then(|| Segments::of_length(self.outer, self.len))
     }
 
-    /// The lines as what the kernel takes; see [`launch::reduce_columns`].
+    /// The lines as what the kernel takes; see [`reduce_columns`](crate::launch::reduce_columns).
     pub(crate) fn lines(self) -> Lines {
         Lines { rows: self.len as u64, inner: self.inner as u32, lines: self.results() as u32, is_vector: 0 }
     }

@@ -2,62 +2,48 @@
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_reduce_kernels::{COUNTED, Starts};
-use gpu_sort_kernels::runs::{self as kernels, RUNS_HEADER, RunsShape};
-use gpu_std::launch::LaunchConfig;
+use gpu_sort_kernels::runs::{self, RUNS_HEADER, RunsShape};
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::KeyScratch;
+use crate::instance::{OfSegments, Segmented};
+use crate::launch::launch;
 use crate::operand::Operand;
 use crate::plan::SegmentsPlan;
-use crate::segments::Segmented;
 use gpu_core::Error;
 
 /// A type of keys: `i8` to `i64`, `u8` to `u64`. They are compared by their bits.
-pub trait RunKey: gpu_core::Element + Eq {
-    /// Enqueues the kernel that finds the runs.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `keys` must have `len` elements, which nothing writes, `runs` room for a word,
-    /// `offsets` for `len` and [`RUNS_HEADER`] and one more, and `unique` for `len`, which nothing else reads or
-    /// writes; `words` must be the scratch memory that [`kernels::find_runs`] asks for, `capacity` words of it. `len`
-    /// is not zero and less than 2^32.
+///
+/// # Safety
+/// The kernel is [`find_runs`](runs::find_runs) of those bits, with this shape.
+pub unsafe trait RunKey: gpu_core::Element + Eq {
+    /// The bits.
+    type Bits: gpu_core::Element;
+    /// How keys are cut.
+    const SHAPE: RunsShape;
+    /// The kernel that finds their runs.
     #[doc(hidden)]
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch_runs(
-        stream: &Stream,
-        keys: Global<Self>,
-        len: u64,
-        runs: GlobalMut<u32>,
-        offsets: GlobalMut<u32>,
-        unique: GlobalMut<Self>,
-        words: GlobalMut<u64>,
-        capacity: u64,
-    ) -> Result<(), gpu_core::Error>;
+    type Kernel: Kernel<
+        Arguments = (
+            Global<Self::Bits>,
+            u64,
+            GlobalMut<u32>,
+            GlobalMut<u32>,
+            GlobalMut<Self::Bits>,
+            GlobalMut<u64>,
+            u64,
+        ),
+    >;
 }
 
 macro_rules! keys {
     ($($t:ty as $bits:ty: $find:ident;)*) => { $(
-        impl RunKey for $t {
-            #[inline]
-            unsafe fn launch_runs(
-                stream: &Stream,
-                keys: Global<$t>,
-                len: u64,
-                runs: GlobalMut<u32>,
-                offsets: GlobalMut<u32>,
-                unique: GlobalMut<$t>,
-                words: GlobalMut<u64>,
-                capacity: u64,
-            ) -> Result<(), gpu_core::Error> {
-                const SHAPE: RunsShape = RunsShape::of::<$bits>();
-                let (keys, unique) = (keys.cast::<$bits>(), unique.cast::<$bits>());
-                let config = LaunchConfig::linear(SHAPE.blocks(len), SHAPE.threads()).shared(SHAPE.shared_bytes());
-                // SAFETY: the caller promises what the kernel needs; the shape is that of its kernels.
-                unsafe { kernels::$find::launch(stream, config, keys, len, runs, offsets, unique, words, capacity) }
-            }
+        // SAFETY: the kernel has the name of those bits.
+        unsafe impl RunKey for $t {
+            type Bits = $bits;
+            const SHAPE: RunsShape = RunsShape::of::<$bits>();
+            type Kernel = runs::$find;
         }
     )* };
 }
@@ -85,21 +71,21 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
     let len = keys.len();
     let tiles = scratch.prepared_tiles()?;
     let offsets = scratch.offsets.view_mut().as_global_mut();
+    let shape = K::SHAPE;
+    let config = LaunchConfig::linear(shape.blocks(len as u64), shape.threads()).shared(shape.shared_bytes());
+    let arguments = (
+        keys.as_global().cast(),
+        len as u64,
+        runs.as_global_mut(),
+        offsets,
+        unique.as_global_mut().cast(),
+        tiles,
+        scratch.tiles.len() as u64,
+    );
     // SAFETY: the kernel reads the keys; it writes at most `len` unique keys, for which there is room, one number of
     // runs, and its own words, of which there are enough for `len` and which are zero or what the launch before left.
     // Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream only.
-    unsafe {
-        K::launch_runs(
-            stream,
-            keys.as_global(),
-            len as u64,
-            runs.as_global_mut(),
-            offsets,
-            unique.as_global_mut(),
-            tiles,
-            scratch.tiles.len() as u64,
-        )
-    }?;
+    unsafe { K::Kernel::launch_with(stream, config, arguments) }?;
     scratch.dirty = false;
     let plan = SegmentsPlan::counted::<R>(len, stream.device().planned_multiprocessors());
     let starts = Starts {
@@ -113,16 +99,10 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
     // room for a result of each, and for the words of the parts, which are zero (`prepared`, and every launch leaves
     // them so).
     unsafe {
-        R::launch_segments(
-            stream,
-            plan.launch(),
-            R::Item::source(values),
-            len as u64,
-            starts,
-            plan.share,
-            GlobalMut::from_raw(places),
-            results.as_global_mut(),
-        )
+        let scratch = GlobalMut::from_raw(places);
+        let extent = OfSegments { len: len as u64, starts, share: plan.share, scratch };
+        let source = R::Item::source(values);
+        launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, results.as_global_mut())
     }?;
     scratch.segments.dirty = false;
     Ok(())

@@ -9,10 +9,10 @@ use gpu_reduce_kernels::Reduction;
 use gpu_sort_kernels::runs::{RUNS_HEADER, RunsShape};
 use gpu_std::memory::GlobalMut;
 
+use crate::instance::Segmented;
 use crate::operand::Operand;
 use crate::reference;
 use crate::scratch::Scratch;
-use crate::segments::Segmented;
 use gpu_core::Error;
 
 /// The most keys: their offsets are 32-bit.

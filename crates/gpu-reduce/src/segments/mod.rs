@@ -1,9 +1,5 @@
 //! Where the segments of an array are.
 
-pub(crate) mod launch;
-
-pub use launch::{MappedSegmented, Segmented, blocks_of};
-
 use gpu_core::{Buffer, Device, View};
 
 use gpu_core::Error;

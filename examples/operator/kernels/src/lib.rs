@@ -26,9 +26,14 @@ mod launch {
     use super::*;
 
     // SAFETY: `moments` is `whole` of `Moments`.
-    gpu_reduce::instance!(unsafe Moments => moments);
+    unsafe impl gpu_reduce::Instance for Moments {
+        type Of = Self;
+        type Kernel = moments;
+    }
     // SAFETY: `heating_degrees` is `whole` of this reduction.
-    gpu_reduce::instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees);
+    unsafe impl gpu_reduce::MappedInstance<Sum<f64>> for HeatingDegrees {
+        type Kernel = heating_degrees;
+    }
     // SAFETY: `last_known` is `whole` of `LastKnown`, in vectors of 4 elements, 4 a thread.
     unsafe impl gpu_scan::Instance for LastKnown {
         type Of = Self;
@@ -36,11 +41,19 @@ mod launch {
     }
 
     // SAFETY: `moments_of_segments` is `segments` of `Moments`.
-    gpu_reduce::segmented_instance!(unsafe Moments => moments_of_segments);
+    unsafe impl gpu_reduce::Segmented for Moments {
+        type Of = Self;
+        type Kernel = moments_of_segments;
+    }
     // SAFETY: `moments_of_columns` is `columns` of `Moments`.
-    gpu_reduce::columns_instance!(unsafe Moments => moments_of_columns);
+    unsafe impl gpu_reduce::AlongColumns for Moments {
+        type Of = Self;
+        type Kernel = moments_of_columns;
+    }
     // SAFETY: `heating_degrees_of_segments` is `segments` of this reduction.
-    gpu_reduce::segmented_instance!(unsafe Mapped<HeatingDegrees, Sum<f64>> => heating_degrees_of_segments);
+    unsafe impl gpu_reduce::MappedSegmented<Sum<f64>> for HeatingDegrees {
+        type Kernel = heating_degrees_of_segments;
+    }
     // SAFETY: `last_known_of_segments` is `segments` of `LastKnown`, in vectors of 4 elements, 4 a thread.
     unsafe impl gpu_scan::Segmented for LastKnown {
         type Of = Self;
