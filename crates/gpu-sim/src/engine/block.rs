@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::asynchronous::AsyncCopies;
 use super::collective::{Collective, Operands};
 use super::counts::Event;
-use crate::clock::View;
+use crate::clock::{View, join_into};
 use crate::geometry::WARP;
 use crate::memory::Region;
 
@@ -52,9 +52,52 @@ pub(crate) struct SyncState {
     pub(crate) released: [Option<Rc<View>>; 2],
     /// Views that relaxed loads brought, waiting for an acquire fence: of its own block, of other blocks.
     pub(crate) pending: [Option<Rc<View>>; 2],
+    /// What it released at single locations, for its later stores there.
+    pub(crate) released_at: Recent,
+    /// What relaxed loads of single locations brought, for its later acquiring loads there.
+    pub(crate) read_at: Recent,
     /// Stale reads in a row.
     pub(crate) stale: u8,
     dirty: bool,
+}
+
+/// Views that came with accesses of single locations: of the last few.
+#[derive(Default)]
+pub(crate) struct Recent(Vec<(u32, [Option<Rc<View>>; 2])>);
+
+impl Recent {
+    /// The most locations that a thread remembers. Beyond it, less is ordered than PTX promises.
+    const MOST: usize = 16;
+
+    /// The views of a location: of, or for, its own block and others.
+    pub(crate) fn get(&self, location: u32) -> [Option<Rc<View>>; 2] {
+        self.0.iter().find(|entry| entry.0 == location).map_or([None, None], |entry| entry.1.clone())
+    }
+
+    fn entry(&mut self, location: u32) -> &mut [Option<Rc<View>>; 2] {
+        let at = self.0.iter().position(|entry| entry.0 == location).unwrap_or_else(|| {
+            if self.0.len() == Self::MOST {
+                self.0.remove(0);
+            }
+            self.0.push((location, [None, None]));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
+    /// Adds to one of them.
+    pub(crate) fn add(&mut self, location: u32, which: usize, view: &Rc<View>) {
+        join_into(&mut self.entry(location)[which], view);
+    }
+
+    /// Replaces one of them.
+    pub(crate) fn set(&mut self, location: u32, which: usize, view: &Rc<View>) {
+        self.entry(location)[which] = Some(view.clone());
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// A warp.
