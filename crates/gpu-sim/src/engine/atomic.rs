@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::access::Access;
 use super::{Caller, Engine};
 use crate::clock::{View, join_into};
 use crate::config::Record;
@@ -91,8 +92,12 @@ impl Engine {
     pub(crate) fn observe_atomic(&mut self, target: &Target, effect: Effect, value: u64, site: u16) -> u32 {
         let Target { space, address, size, scope, caller, .. } = *target;
         let offset = (address & ((1 << 40) - 1)) as usize;
-        if space == Space::Global && effect != Effect::Load {
-            self.check_sources(address, size, caller);
+        if space == Space::Global {
+            let access = if effect == Effect::Load { Access::Read } else { Access::Write };
+            if effect != Effect::Load {
+                self.check_sources(address, size, caller);
+            }
+            self.check_earlier(address, size, access, true, caller);
         }
         // Out of its region while the rest of the engine is used.
         let mut shadow = match space {

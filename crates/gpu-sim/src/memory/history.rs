@@ -222,6 +222,24 @@ impl Location {
     }
 }
 
+/// Who accessed a location atomically, once its launch is over.
+pub(crate) struct Accesses {
+    writes: Runs,
+    reads: Runs,
+}
+
+impl Accesses {
+    /// Some write, or some access.
+    pub(crate) fn any(&self, or_read: bool) -> Option<Conflict> {
+        let conflict = |runs: &Runs, direction| {
+            let run = runs.iter().next()?;
+            Some(Conflict { gid: run.low, site: run.site, direction, atomic: true, read_only: false })
+        };
+        conflict(&self.writes, Direction::Write)
+            .or_else(|| conflict(&self.reads, Direction::Read).filter(|_| or_read))
+    }
+}
+
 /// All atomic locations of a launch. Freed ones are used again.
 #[derive(Default)]
 pub(crate) struct Locations {
@@ -243,6 +261,12 @@ impl Locations {
         if self.slots[index as usize].take().is_some() {
             self.free.push(index);
         }
+    }
+
+    /// Who accessed each, by the number that cells refer to it with.
+    pub(crate) fn finish(self) -> Vec<Option<Accesses>> {
+        let accesses = |Location { writes, reads, .. }| Accesses { writes, reads };
+        self.slots.into_iter().map(|slot| slot.map(accesses)).collect()
     }
 
     pub(crate) fn get(&mut self, index: u32) -> &mut Location {
