@@ -131,7 +131,7 @@ impl Scheduler {
             shuffled,
             vacant: (0..slots).rev().collect(),
             sticky: false,
-            lanes_down: rng.one_in(2),
+            lanes_down: rng.one_in(2) && !config.in_order,
             switch_one_in: [1, 2, 4, 16][rng.below(4) as usize],
             next: Next::Over,
             fiber: NO_FIBER,
@@ -204,7 +204,7 @@ impl Engine {
                 Some(warp) => warp,
                 None => return Next::Over,
             };
-            lane_from = self.rng.below(WARP);
+            lane_from = if self.config.in_order { 0 } else { self.rng.below(WARP) };
         }
         self.scheduler.sticky = true;
         let warp = &mut self.blocks[slot].warps[number];
@@ -246,7 +246,11 @@ impl Engine {
                 }
                 return None;
             }
-            let at = self.rng.below(self.scheduler.ready.len() as u32) as usize;
+            let at = if self.config.in_order {
+                self.next_in_order()
+            } else {
+                self.rng.below(self.scheduler.ready.len() as u32) as usize
+            };
             let warp = self.scheduler.ready[at];
             let (slot, number) =
                 ((warp / self.scheduler.warps) as usize, (warp % self.scheduler.warps) as usize);
@@ -268,6 +272,18 @@ impl Engine {
         }
     }
 
+    /// The warp after the current one among those in the list, the first after the last: by block, then by warp.
+    fn next_in_order(&self) -> usize {
+        let key = |warp: u32| {
+            (self.blocks[(warp / self.scheduler.warps) as usize].number, warp % self.scheduler.warps)
+        };
+        let now = (self.blocks[self.current.slot].number, self.warp() as u32);
+        let warps = self.scheduler.ready.iter().map(|&warp| key(warp)).enumerate();
+        let begun = self.scheduler.switches > 0;
+        let order = |&(_, key): &(usize, (u32, u32))| (begun && key <= now, key);
+        warps.min_by_key(order).map_or(0, |(at, _)| at)
+    }
+
     fn resolve_gathers(&mut self) -> bool {
         for slot in 0..self.blocks.len() {
             for number in 0..self.blocks[slot].warps.len() {
@@ -285,7 +301,12 @@ impl Engine {
     pub(crate) fn switch_point(&mut self, caller: Caller) -> bool {
         self.scheduler.steps += 1;
         self.progress_check(caller);
-        if !self.rng.one_in(self.scheduler.switch_one_in) {
+        if self.config.in_order {
+            self.quantum -= 1;
+            if self.quantum > 0 {
+                return false;
+            }
+        } else if !self.rng.one_in(self.scheduler.switch_one_in) {
             return false;
         }
         self.give_way(caller, false);
@@ -297,7 +318,7 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn expire(&mut self, caller: Caller) {
         self.progress_check(caller);
-        let stay = !self.rng.one_in(4);
+        let stay = !self.config.in_order && !self.rng.one_in(4);
         self.give_way(caller, stay);
     }
 
