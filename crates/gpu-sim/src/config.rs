@@ -128,7 +128,7 @@ impl Default for Config {
             steps_per_thread: 1 << 22,
             step_base: 1 << 26,
             in_order: false,
-            stale_percent: 30,
+            stale_percent: 65,
             history: 8,
             caches: None,
         }

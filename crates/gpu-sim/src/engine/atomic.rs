@@ -249,6 +249,7 @@ impl Engine {
     /// An atomic or volatile load.
     pub(crate) fn atomic_load(&mut self, target: &Target) -> u64 {
         let newest = self.newest_value(target, Effect::Load);
+        self.polls(target.caller, target.address, newest);
         if self.scheduler.suspicious() {
             self.note_read(target.address, newest);
         }
@@ -264,7 +265,8 @@ impl Engine {
         let choices = location.choices(&Self::who(block, current, per_block)) as u32;
         let mut age = 0;
         if choices > 1 && self.reads_stale() {
-            age = 1 + self.rng.below(choices - 1);
+            // What is nearly the newest hides most: half of the time that.
+            age = if self.rng.one_in(2) { 1 } else { 1 + self.rng.below(choices - 1) };
         }
         let block = &self.blocks[current.slot];
         let message = self.locations.get(index).load(&Self::who(block, current, per_block), age as usize);
@@ -277,7 +279,7 @@ impl Engine {
     /// row, the less.
     fn reads_stale(&mut self) -> bool {
         let streak = self.blocks[self.current.slot].sync[self.current.tid as usize].stale;
-        self.scheduler.lively() && self.rng.below(100) < self.config.stale_percent >> streak
+        self.scheduler.lively() && self.rng.below(100) < self.config.stale_percent >> (streak / 2)
     }
 
     fn has_read(&mut self, stale: bool) {
@@ -285,13 +287,14 @@ impl Engine {
         let block = self.block();
         let streak = block.sync[tid as usize].stale;
         if stale || streak > 0 {
-            block.sync_mut(tid).stale = if stale { (streak + 1).min(7) } else { 0 };
+            block.sync_mut(tid).stale = if stale { (streak + 1).min(14) } else { 0 };
         }
     }
 
     /// An atomic or volatile store.
     pub(crate) fn atomic_store(&mut self, target: &Target, value: u64) {
         let before = self.newest_value(target, Effect::Store);
+        self.goes_on();
         let mut age = 0;
         if self.watches_races() {
             let site = self.site(target.caller);
@@ -355,6 +358,10 @@ impl Engine {
 
     /// The second half; nothing may run in between. `None` is a compare-and-swap that failed: a load.
     pub(crate) fn update_finish(&mut self, target: &Target, (old, age): (u64, usize), new: Option<u64>) {
+        match new {
+            Some(_) => self.goes_on(),
+            None => self.polls(target.caller, target.address, old),
+        }
         if self.watches_races() {
             let site = self.site(target.caller);
             self.log_atomic(target, site);

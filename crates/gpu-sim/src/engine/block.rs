@@ -39,7 +39,12 @@ pub(crate) struct Thread {
     pub(crate) site: Option<&'static Location<'static>>,
     /// What the barrier or collective gave it.
     pub(crate) result: u64,
+    /// Its last atomic load, as a hash of place, address and value, and how often in a row it made that.
+    pub(crate) polled: (u64, u8),
 }
+
+/// As many loads in a row, alike in place, address and value, as make a thread one that waits.
+pub(crate) const POLLS: u8 = 2;
 
 /// What a thread knows of others, and what its fences promise.
 #[derive(Default)]
@@ -160,7 +165,8 @@ pub(crate) struct Block {
 
 impl Block {
     pub(crate) fn new(threads: u32, shared: Region, logs: bool) -> Self {
-        let thread = || Thread { fiber: NO_FIBER, status: Status::Finished, site: None, result: 0 };
+        let thread =
+            || Thread { fiber: NO_FIBER, status: Status::Finished, site: None, result: 0, polled: (0, 0) };
         Self {
             live: false,
             number: 0,
@@ -188,6 +194,7 @@ impl Block {
         self.exited = 0;
         for thread in &mut self.threads {
             thread.status = Status::Runnable;
+            thread.polled = (0, 0);
         }
         let threads = self.threads.len() as u32;
         for (number, warp) in self.warps.iter_mut().enumerate() {

@@ -84,6 +84,7 @@ impl Engine {
         self.log_if_full(Operation::Barrier, site, 0, 0, caller);
         let (tid, warp, lane) = (self.current.tid, self.warp(), self.lane());
         self.progress_check(caller);
+        self.goes_on();
         self.check_collectives_of(warp, lane, Some(caller), "waits at a block barrier");
         let per_block = self.per_block;
         let block = self.block();
