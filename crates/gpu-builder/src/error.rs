@@ -137,6 +137,25 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A source cannot be read as Rust.
+    #[error("{path}: {why}")]
+    Source {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// There are no tests that are called like a kernel crate.
+    #[error(
+        "no test program of the workspace of {krate} is called `{family}`\n  \
+         mend it: say what cargo test is to run, as `-- -p my-crate`"
+    )]
+    NoTests {
+        /// The kernel crate's folder.
+        krate: PathBuf,
+        /// The name that was looked for.
+        family: String,
+    },
     /// Another program failed.
     #[error("`{command}` failed ({status})\n{stderr}")]
     Command {

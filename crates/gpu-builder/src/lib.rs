@@ -29,6 +29,8 @@ mod inspect;
 mod kernel_crate;
 pub mod manifest;
 pub mod memory;
+#[cfg(feature = "cli")]
+pub mod mutate;
 mod names;
 mod process;
 pub mod ptx;

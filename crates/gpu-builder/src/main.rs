@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use gpu_builder::mutate::{Fate, Mutant, Mutator};
 use gpu_builder::{Builder, Checker, Error, Inspector, KernelCrate, Require};
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Compiles Rust kernel crates to PTX, and checks and inspects what came out.
 ///
@@ -56,6 +59,37 @@ enum Action {
         /// Assemble for this compute capability, as 90 for 9.0 [default: each image's own]
         #[arg(long)]
         arch: Option<u32>,
+    },
+    /// Break the kernels in one place at a time and see whether a test fails
+    ///
+    /// Takes out barriers, fences and waits, weakens orders and scopes and moves bounds by one, in a copy of the
+    /// workspace, and runs the tests of that family there, on the CPU and in the simulator. Lists those that no test
+    /// noticed. A comment `// Mutants: …` in or before a line says why a change makes no difference there.
+    Mutate {
+        /// The kernel crate: a folder, or a package of this workspace
+        #[arg(long = "crate", value_name = "CRATE")]
+        krate: String,
+        /// Only places whose line of the list holds this text; all of several must
+        #[arg(long, value_name = "TEXT")]
+        filter: Vec<String>,
+        /// At most so many, spread evenly
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// Seconds that the tests of one may run [default: three times as long as unbroken, and 10]
+        #[arg(long, value_name = "SECONDS")]
+        timeout: Option<u64>,
+        /// Only say what would be tried
+        #[arg(long)]
+        list: bool,
+        /// Folder of the copy and of what is built there [default: mutants in the workspace's target folder]
+        #[arg(long, value_name = "DIR")]
+        target_dir: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// What `cargo test` is to run [default: test programs that are called like the kernel crate's folder]
+        #[arg(last = true, value_name = "CARGO TEST ARGUMENTS")]
+        tests: Vec<String>,
     },
 }
 
@@ -113,6 +147,7 @@ fn run(action: Action) -> Result<ExitCode, Error> {
         Action::Build { common, .. } | Action::Check { common, .. } | Action::Inspect { common, .. } => {
             common.json
         }
+        Action::Mutate { json, .. } => *json,
     };
     match action {
         Action::Build { common, toolchain, target_dir } => {
@@ -176,9 +211,72 @@ fn run(action: Action) -> Result<ExitCode, Error> {
                 }
             }
         }
+        Action::Mutate { krate, filter, limit, timeout, list, target_dir, json: _, tests } => {
+            let mutator = filter.into_iter().fold(Mutator::new(&krate), Mutator::filter).tests(tests);
+            let mutator = limit.into_iter().fold(mutator, Mutator::limit);
+            let mutator = timeout.map(Duration::from_secs).into_iter().fold(mutator, Mutator::timeout);
+            let mutator = target_dir.into_iter().fold(mutator, Mutator::folder);
+            if list {
+                list_places(&mutator, is_json)?;
+            } else {
+                failed += mutate(&mutator, is_json)?;
+            }
+        }
     }
-    if is_json {
+    if is_json && !json.is_empty() {
         println!("{:#}", serde_json::Value::Array(json));
     }
     Ok(ExitCode::from(u8::from(failed > 0)))
+}
+
+fn list_places(mutator: &Mutator, json: bool) -> Result<(), Error> {
+    let places = mutator.list()?;
+    if json {
+        let place = |(file, mutation)| serde_json::json!({ "file": file, "mutation": mutation });
+        println!("{:#}", serde_json::Value::Array(places.iter().map(|(f, m)| place((f, m))).collect()));
+        return Ok(());
+    }
+    for (file, mutation) in &places {
+        println!("{}", gpu_builder::mutate::describe(file, mutation));
+    }
+    println!("{} places", places.len());
+    Ok(())
+}
+
+/// Tries all; returns how many survived.
+fn mutate(mutator: &Mutator, json: bool) -> Result<usize, Error> {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} (left: {eta}) {msg}");
+    let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mutants = mutator.run(|number, mutant| match mutant {
+        None => {
+            bar.set_length(number as u64);
+            bar.set_message("the tests as they are");
+            bar.tick();
+        }
+        Some(mutant) => {
+            bar.set_position(number as u64);
+            bar.set_message(mutant.to_string());
+            if mutant.fate == Fate::Survived {
+                bar.println(mutant.to_string());
+            }
+        }
+    })?;
+    bar.finish_and_clear();
+    let of = |fate| mutants.iter().filter(move |mutant| mutant.fate == fate);
+    let survivors: Vec<&Mutant> = of(Fate::Survived).collect();
+    if json {
+        println!("{:#}", serde_json::json!({ "mutants": mutants, "survived": survivors.len() }));
+    } else {
+        for mutant in of(Fate::Survived).chain(of(Fate::TimedOut)) {
+            println!("{mutant}");
+        }
+        let count = |fate| of(fate).count();
+        let (killed, late, unviable) = (count(Fate::Killed), count(Fate::TimedOut), count(Fate::Unviable));
+        println!(
+            "{} mutants: {killed} killed, {late} killed by time, {unviable} do not compile, {} survived",
+            mutants.len(),
+            survivors.len()
+        );
+    }
+    Ok(survivors.len())
 }

@@ -85,6 +85,10 @@ pub(crate) struct View {
 }
 
 impl View {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.chunks.is_empty() && self.threads.chunks.is_empty()
+    }
+
     pub(crate) fn join(&mut self, other: &Self) {
         self.blocks.join(&other.blocks);
         self.threads.join(&other.threads);

@@ -55,6 +55,9 @@ pub struct Config {
     pub steps_per_thread: u64,
     /// Steps that every launch may take, whatever its size.
     pub step_base: u64,
+    /// Run one thread until it waits or ends, or for `quantum` accesses, then the next one in order: what one would
+    /// expect who does not know that a GPU is parallel. See [`Config::one_at_a_time`].
+    pub in_order: bool,
     /// How often a relaxed load that could return an older value does so, in percent.
     pub stale_percent: u32,
     /// How many stores of one location are remembered for stale loads.
@@ -80,6 +83,18 @@ impl Config {
     /// The default settings with another seed.
     pub fn with_seed(seed: u64) -> Self {
         Self { seed, ..Self::default() }
+    }
+
+    /// Threads run one after the other, blocks in ascending order, nothing but what every level watches, and every load
+    /// returns the newest value. For [`check::against_one_at_a_time`](crate::check::against_one_at_a_time).
+    pub fn one_at_a_time() -> Self {
+        Self {
+            record: Record::Off,
+            vary_residency: false,
+            block_order: BlockOrder::Ascending,
+            in_order: true,
+            ..Self::default()
+        }
     }
 
     /// Checks what a launch cannot do without.
@@ -112,7 +127,8 @@ impl Default for Config {
             spin_budget: 1 << 20,
             steps_per_thread: 1 << 22,
             step_base: 1 << 26,
-            stale_percent: 30,
+            in_order: false,
+            stale_percent: 65,
             history: 8,
             caches: None,
         }

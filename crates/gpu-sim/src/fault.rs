@@ -215,6 +215,13 @@ pub enum FaultKind {
         /// Blocks without a place.
         not_started: u64,
     },
+    /// A programmatic kernel in which no thread waited for the kernel before it: whoever waits for this one does not
+    /// wait for that.
+    #[error("a programmatic kernel behind {before} that never waits for it")]
+    NeverWaits {
+        /// The kernel before: its name and where it is written.
+        before: String,
+    },
     /// More steps than the launch may take.
     #[error("step budget of {budget} exhausted")]
     StepBudget {
@@ -280,6 +287,9 @@ pub struct OtherAccess {
     pub direction: Direction,
     /// Whether it was an atomic or volatile access.
     pub atomic: bool,
+    /// The kernel that made it, where that is not the one at fault but the one before, which a programmatic kernel has
+    /// not waited for.
+    pub kernel: Option<String>,
 }
 
 /// A thread that waits, for livelock and divergence reports.
@@ -390,6 +400,9 @@ impl fmt::Display for FaultDetails {
                 "\n  other access: {atomic}{} by block {:?}, thread {:?}",
                 other.direction, other.block, other.thread
             )?;
+            if let Some(kernel) = &other.kernel {
+                write!(f, "\n  of kernel {kernel}, which was not waited for")?;
+            }
             if let Some(site) = &other.site {
                 write!(f, "\n  at {site}")?;
             }

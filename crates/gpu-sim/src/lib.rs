@@ -33,6 +33,7 @@
 //!
 //! The memory model, and how it is decided, are explained in the crate's README.
 
+pub mod check;
 mod clock;
 mod config;
 pub mod device;

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
-use crate::engine::{inside, launch};
+use crate::engine::earlier::Earlier;
+use crate::engine::inside;
+use crate::engine::launch::{self, Compiled};
 use crate::fault::{Direction, Fault, FaultKind, Space};
 use crate::geometry::{Geometry, Kernel};
 use crate::memory::alloc::Heap;
@@ -21,6 +23,8 @@ struct State {
     /// The reports of the last launches, the newest at the end.
     reports: VecDeque<Report>,
     launches: u32,
+    /// The last thing that happened, if it was a launch.
+    last: Option<Earlier>,
 }
 
 /// A simulated device. Clones share its memory; calls from several threads take turns.
@@ -50,7 +54,7 @@ impl Simulator {
     pub fn new(config: Config) -> Self {
         let range = Range::new();
         let heap = Heap::new(range.first());
-        let state = State { heap, _range: range, config, reports: VecDeque::new(), launches: 0 };
+        let state = State { heap, _range: range, config, reports: VecDeque::new(), launches: 0, last: None };
         static MADE: AtomicU64 = AtomicU64::new(0);
         let id = MADE.fetch_add(1, Ordering::Relaxed);
         Self { id, state: Arc::new(Mutex::new(state)) }
@@ -117,6 +121,7 @@ impl Simulator {
     pub fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), Fault> {
         let caller = Location::caller();
         let mut state = self.state();
+        state.last = None;
         let seed = state.config.seed;
         let kind = match state.heap.locate(addr, bytes.len()) {
             Some((region, offset)) => {
@@ -137,6 +142,7 @@ impl Simulator {
     pub fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), Fault> {
         let caller = Location::caller();
         let mut state = self.state();
+        state.last = None;
         let seed = state.config.seed;
         let kind = match state.heap.locate(addr, out.len()) {
             Some((region, offset)) => match region.first_unwritten(offset, out.len()) {
@@ -164,6 +170,7 @@ impl Simulator {
     pub fn fill(&self, addr: u64, bytes: usize, value: u8) -> Result<(), Fault> {
         let caller = Location::caller();
         let mut state = self.state();
+        state.last = None;
         let seed = state.config.seed;
         let kind = match state.heap.locate(addr, bytes) {
             Some((region, offset)) => {
@@ -185,6 +192,7 @@ impl Simulator {
     pub fn copy(&self, dst: u64, src: u64, bytes: usize) -> Result<(), Fault> {
         let caller = Location::caller();
         let mut state = self.state();
+        state.last = None;
         let seed = state.config.seed;
         let Some((source, from)) = state.heap.locate(src, bytes) else {
             let kind = state.heap.explain(src, bytes, Direction::Read);
@@ -231,6 +239,30 @@ impl Simulator {
         self.launch_bounded(kernel, u32::MAX, geometry, body)
     }
 
+    /// [`Simulator::launch_bounded`] of a kernel that waits by itself for the one before: its threads may run before
+    /// that has ended, until they have called
+    /// [`grid_dependency_synchronize`](crate::device::grid_dependency_synchronize), or a barrier, a release or the
+    /// like orders them after one that has. Where such a thread touches memory that the launch before wrote, or writes
+    /// what that read, it is a race with it. Memory that the host accessed in between makes the launches come one after
+    /// the other, as on a stream.
+    ///
+    /// # Errors
+    /// As [`Simulator::launch_bounded`], and [`FaultKind::NeverWaits`] where there is a launch before and no thread
+    /// waited for it.
+    ///
+    /// # Panics
+    /// When called inside a kernel.
+    #[track_caller]
+    pub fn launch_programmatic(
+        &self,
+        kernel: Kernel<'_>,
+        max_threads: u32,
+        geometry: Geometry,
+        body: &(dyn Fn() + Sync),
+    ) -> Result<Report, Fault> {
+        self.launch_compiled(kernel, Compiled { max_threads, programmatic: true }, geometry, body)
+    }
+
     /// [`Simulator::launch`] of a kernel that was compiled for blocks of at most `max_threads` threads.
     ///
     /// # Errors
@@ -246,14 +278,27 @@ impl Simulator {
         geometry: Geometry,
         body: &(dyn Fn() + Sync),
     ) -> Result<Report, Fault> {
+        self.launch_compiled(kernel, Compiled { max_threads, programmatic: false }, geometry, body)
+    }
+
+    #[track_caller]
+    fn launch_compiled(
+        &self,
+        kernel: Kernel<'_>,
+        compiled: Compiled,
+        geometry: Geometry,
+        body: &(dyn Fn() + Sync),
+    ) -> Result<Report, Fault> {
         let mut state = self.state();
+        let state = &mut *state;
         state.launches = state.launches.wrapping_add(1);
         let (config, generation) = (state.config, state.launches);
         let report = launch::launch(
             &mut state.heap,
+            &mut state.last,
             config,
             (kernel, self.id),
-            (geometry, max_threads),
+            (geometry, compiled),
             generation,
             body,
         )?;

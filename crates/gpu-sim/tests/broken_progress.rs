@@ -44,7 +44,7 @@ fn token(seed: u64, towards_earlier: bool, ticket: bool) -> Result<Report, Fault
 
 #[test]
 fn block_waiting_for_a_later_block_that_may_never_start() {
-    // Depends on the order in which blocks start: caught unless that happens to be the right one.
+    // Depends on the order in which blocks start, which is nearly ascending for most seeds.
     let check = |fault: &Fault| {
         assert!(matches!(fault.kind, FaultKind::Livelock { not_started: 1.., .. }), "{fault}");
         names_line(fault, file!());
@@ -52,8 +52,8 @@ fn block_waiting_for_a_later_block_that_may_never_start() {
     let later = caught(100, |seed| token(seed, true, false), check);
     let earlier = caught(100, |seed| token(seed, false, false), check);
     println!("waiting for a later block: caught by {later} of 100 seeds; for an earlier one: {earlier}");
-    assert!(later >= 60, "{later}");
-    assert!(earlier >= 40, "an order that hardware does not promise: {earlier}");
+    assert!(later >= 95, "{later}");
+    assert!(earlier >= 80, "an order that hardware does not promise: {earlier}");
     // Numbers drawn at the start are those of blocks that have started.
     passes(|seed| token(seed, false, true));
 }

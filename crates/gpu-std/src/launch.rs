@@ -205,6 +205,11 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
         };
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
         let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
-        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, invocation.thread).map(drop)
+        let (threads, thread) = (invocation.kernel.max_threads, invocation.thread);
+        if invocation.kernel.programmatic {
+            self.launch_programmatic(kernel, threads, geometry, thread).map(drop)
+        } else {
+            self.launch_bounded(kernel, threads, geometry, thread).map(drop)
+        }
     }
 }

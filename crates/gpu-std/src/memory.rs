@@ -296,10 +296,13 @@ impl<T: Element> Shared<T> {
         Shared::at(self.offset)
     }
 
-    // Where element `index` lies. Overflow wraps: the GPU does not check, and the simulator sees the address.
+    // Where element `index` lies. The GPU does not check and wraps, the simulator sees to it that what wraps is found.
     #[inline(always)]
     pub(crate) const fn byte(self, index: u32) -> u32 {
-        self.offset.wrapping_add(index.wrapping_mul(size_of::<T>() as u32))
+        #[cfg(target_arch = "nvptx64")]
+        return self.offset.wrapping_add(index.wrapping_mul(size_of::<T>() as u32));
+        #[cfg(not(target_arch = "nvptx64"))]
+        backend::shared_at::<T>(self.offset, index)
     }
 
     /// Element `index` (`ld.shared`).

@@ -103,8 +103,10 @@ pub const fn warp_size() -> u32 {
 /// Without this call a kernel does not start before that anyway. With it, and with `#[kernel(programmatic)]`, its
 /// blocks may be scheduled while the kernel before is still at work, which takes most of the launch's latency off a
 /// sequence of short kernels (programmatic dependent launch; `griddepcontrol.wait`, capability 9.0). A programmatic
-/// kernel calls it before its first access to memory. Elsewhere, and in the simulator, it does nothing.
+/// kernel calls it before its first access to memory. Elsewhere it does nothing; the simulator runs kernels one after
+/// the other, and reports those that touch what the one before touched without having waited for it.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_dependency_synchronize() {
     backend::grid_dependency_synchronize();
 }

@@ -181,3 +181,74 @@ fn a_layout_is_the_same_on_both_sides() {
 fn an_impossible_layout_panics() {
     let _ = SharedLayout::new().array::<f64>(u32::MAX);
 }
+
+#[kernel]
+fn reads_at_distance(x: Global<u32>, y: GlobalMut<u32>, distance: u64, index: u32) {
+    y.write(0, x.offset(distance).offset(distance.wrapping_neg()).read(0) + x.offset(distance).read(index));
+}
+
+#[kernel]
+fn reads_shared_at(y: GlobalMut<u32>, distance: u32, index: u32) {
+    let mut shared = shared::dynamic();
+    let tile: Shared<u32> = shared.array(16);
+    for i in 0..16 {
+        tile.write(i, i);
+    }
+    y.write(0, tile.offset(distance).read(index));
+    y.write(1, tile.offset(distance).atomic(index).load(Ordering::Relaxed, Scope::Block));
+}
+
+/// Distances that come around to the array again in 32 or 64 bits, or arrive in another allocation.
+#[test]
+fn distances_that_wrap_are_found() {
+    let simulator = simulator(1);
+    let x = Array::new(&simulator, &[1u32, 2, 3, 4]);
+    let y = Array::<u32>::zeroed(&simulator, 2);
+    let global = |distance: u64, index| {
+        // SAFETY: the simulator checks every access.
+        unsafe {
+            reads_at_distance::launch(&simulator, block(1, 0), x.global(), y.global_mut(), distance, index)
+        }
+    };
+    global(3, 0).unwrap();
+    assert_eq!(y.get()[0], 5);
+    global(2u64.wrapping_neg(), 3).unwrap();
+    assert_eq!(y.get()[0], 3);
+    // 2^62 words are 2^64 bytes; 2^38 are from one allocation to the next.
+    for far in [1 << 62, (1 << 62) + 1, 1 << 63, 1 << 38, (1u64 << 38).wrapping_neg(), 1 << 40] {
+        let fault = global(far, 0).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::WildAddress { .. }), "{far}: {fault}");
+    }
+    let shared = |distance: u32, index: u32| {
+        // SAFETY: as above.
+        unsafe { reads_shared_at::launch(&simulator, block(1, 64), y.global_mut(), distance, index) }
+    };
+    shared(8, 4u32.wrapping_neg()).unwrap();
+    assert_eq!(y.get(), [4, 4]);
+    for far in [1 << 30, (1 << 30) + 3, 1 << 31, 1 << 16] {
+        for fault in [shared(0, far).unwrap_err(), shared(far, 0).unwrap_err()] {
+            assert!(matches!(fault.kind, FaultKind::OutOfBounds { .. }), "{far}: {fault}");
+        }
+    }
+}
+
+#[kernel]
+fn row_of_a_large_matrix(x: Global<u32>, y: GlobalMut<u32>, row: u32, columns: u32) {
+    y.write(0, x.read(row * columns));
+}
+
+/// Where overflow is checked, as in tests, an index that wraps is a fault before it becomes an address.
+#[test]
+#[cfg(debug_assertions)]
+fn an_index_that_wraps_is_found() {
+    let simulator = simulator(1);
+    let (x, y) = (Array::new(&simulator, &[7u32]), Array::<u32>::zeroed(&simulator, 1));
+    // SAFETY: the simulator checks every access.
+    let run = |row, columns| unsafe {
+        row_of_a_large_matrix::launch(&simulator, block(1, 0), x.global(), y.global_mut(), row, columns)
+    };
+    run(0, 1 << 16).unwrap();
+    let fault = run(1 << 16, 1 << 16).unwrap_err();
+    assert!(matches!(&fault.kind, FaultKind::Panic { message } if message.contains("overflow")), "{fault}");
+    assert_eq!(fault.site.as_ref().expect("a line").file, file!());
+}

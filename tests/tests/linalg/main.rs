@@ -1,6 +1,7 @@
 //! Vectors and matrices.
 
 mod basics;
+mod chained;
 mod elementwise;
 mod gemv;
 mod level2;

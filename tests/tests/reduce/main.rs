@@ -10,9 +10,11 @@ mod support {
 mod axis;
 mod by_key;
 mod by_key_schedules;
+mod chained;
 mod half;
 mod operators;
 mod segments;
+mod segments_stretches;
 mod several;
 mod unordered;
 mod variants;

@@ -6,6 +6,7 @@ mod support {
 }
 
 mod axis;
+mod chained;
 mod reference;
 mod schedules;
 mod segments;

@@ -1,5 +1,6 @@
 //! Transpositions and permutations of axes.
 
+mod chained;
 mod matrices;
 mod permute;
 mod variants;

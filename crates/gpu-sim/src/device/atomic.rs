@@ -122,8 +122,9 @@ pub fn atomic_store<W: Word>(space: Space, addr: u64, value: W, ordering: Orderi
     }
 }
 
-/// Reads the newest value, stores what `f` makes of it, and returns the value read. `None` stores nothing, like a
-/// compare-and-swap that fails. `f` must not call functions of this module.
+/// Reads a value, stores what `f` makes of it with nothing in between, and returns the value read. `None` stores
+/// nothing, like a compare-and-swap that fails. It is the newest value, or an older one that is followed by a store
+/// which nothing orders before this operation. `f` must not call functions of this module.
 #[track_caller]
 pub fn atomic_update<W: Word>(
     space: Space,
@@ -137,10 +138,10 @@ pub fn atomic_update<W: Word>(
         return W::default();
     }
     let target = target::<W>(Direction::Write, space, addr, ordering, scope, caller);
-    let old = with(|engine| engine.update_begin(&target));
-    let new = f(W::narrow(old)).map(Word::widen);
-    with(|engine| engine.update_finish(&target, old, new));
-    W::narrow(old)
+    let read = with(|engine| engine.update_begin(&target));
+    let new = f(W::narrow(read.0)).map(Word::widen);
+    with(|engine| engine.update_finish(&target, read, new));
+    W::narrow(read.0)
 }
 
 /// `size_of::<T>()` bytes as one or two words.

@@ -25,7 +25,7 @@ pub use global::{Load, Store, global_load, global_prefetch, global_store};
 pub use index::{block_dim, block_idx, grid_dim, simulator, thread_idx};
 pub use plain::Plain;
 pub use shared::{shared_array, shared_byte, shared_bytes, shared_load, shared_store};
-pub use sync::{BarrierOp, barrier, barrier_reduce, fence};
+pub use sync::{BarrierOp, barrier, barrier_reduce, fence, grid_dependency_synchronize};
 pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, matrix, redux, shuffle, sync_warp, vote};
 
 pub use crate::fault::Space;

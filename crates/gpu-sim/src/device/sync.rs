@@ -41,6 +41,13 @@ pub fn barrier_reduce(op: BarrierOp, predicate: bool) -> u32 {
     arrive(op as u32, predicate, Location::caller())
 }
 
+/// Waits for the kernel before, in one that was launched by
+/// [`Simulator::launch_programmatic`](crate::Simulator::launch_programmatic): there is nothing to wait for in others.
+#[track_caller]
+pub fn grid_dependency_synchronize() {
+    on_thread(Location::caller(), |engine| engine.wait_for_earlier());
+}
+
 /// A fence of the given scope, and a point where threads may switch.
 #[track_caller]
 pub fn fence(ordering: Ordering, scope: Scope) {

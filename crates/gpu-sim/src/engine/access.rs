@@ -84,6 +84,7 @@ impl Engine {
         if access == Access::Write {
             self.check_sources(address, size, caller);
         }
+        self.check_earlier(address, size, access, false, caller);
         let conflict = self.check_global(address, size, access, site);
         if let Some(conflict) = conflict {
             self.raise_conflict(conflict, Space::Global, address, access.direction(), caller);

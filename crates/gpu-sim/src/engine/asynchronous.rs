@@ -159,6 +159,7 @@ impl Engine {
         while done < source {
             let piece = if source - done >= 4 { 4 } else { 1 };
             let address = global + done as u64;
+            self.check_earlier(address, piece, Access::Read, false, caller);
             if let Some(conflict) = self.check_global(address, piece, Access::Read, site) {
                 self.raise_conflict(conflict, Space::Global, address, Direction::Read, caller);
             }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::access::Access;
 use super::{Caller, Engine};
 use crate::clock::{View, join_into};
 use crate::config::Record;
@@ -91,8 +92,12 @@ impl Engine {
     pub(crate) fn observe_atomic(&mut self, target: &Target, effect: Effect, value: u64, site: u16) -> u32 {
         let Target { space, address, size, scope, caller, .. } = *target;
         let offset = (address & ((1 << 40) - 1)) as usize;
-        if space == Space::Global && effect != Effect::Load {
-            self.check_sources(address, size, caller);
+        if space == Space::Global {
+            let access = if effect == Effect::Load { Access::Read } else { Access::Write };
+            if effect != Effect::Load {
+                self.check_sources(address, size, caller);
+            }
+            self.check_earlier(address, size, access, true, caller);
         }
         // Out of its region while the rest of the engine is used.
         let mut shadow = match space {
@@ -164,9 +169,17 @@ impl Engine {
         index
     }
 
-    /// Takes in what a message carries: now, when the access acquires, or at the next acquire fence.
-    fn receive(&mut self, message: &Message, ordering: Ordering, scope: Scope) {
+    /// Takes in what a message of a location carries: now, when the access acquires, or at the next acquire, by a
+    /// fence or by a load of the location. An acquiring load also takes in what the thread read there before.
+    fn receive(&mut self, index: u32, message: &Message, ordering: Ordering, scope: Scope) {
         let tid = self.current.tid;
+        if ordering.acquires() {
+            let [own, foreign] = self.block().sync[tid as usize].read_at.get(index);
+            let foreign = foreign.filter(|_| scope != Scope::Block);
+            for view in own.into_iter().chain(foreign) {
+                self.block().learn(tid, &view);
+            }
+        }
         let same_block = message.gid / self.per_block == self.blocks[self.current.slot].number;
         let news = match (same_block, scope) {
             (true, _) => &message.to_block,
@@ -177,28 +190,44 @@ impl Engine {
         if ordering.acquires() {
             self.block().learn(tid, news);
         } else {
-            join_into(&mut self.block().sync_mut(tid).pending[usize::from(!same_block)], news);
+            let state = self.block().sync_mut(tid);
+            join_into(&mut state.pending[usize::from(!same_block)], news);
+            state.read_at.add(index, usize::from(!same_block), news);
         }
     }
 
-    /// What a store by the running thread carries, for its block and for others. An update passes on what the
-    /// store it replaces carried.
+    /// What a store by the running thread to a location carries, for its block and for others: what it released
+    /// there, now or before, and at its fences. An update passes on what the store it replaces carried.
     fn promises(
         &mut self,
+        index: u32,
         ordering: Ordering,
         scope: Scope,
         replaced: Option<&Message>,
     ) -> [Option<Rc<View>>; 2] {
         let tid = self.current.tid;
         let wide = scope != Scope::Block;
-        let released = &self.block().sync[tid as usize].released;
-        let mut carried = [released[0].clone(), if wide { released[1].clone() } else { None }];
+        let state = &self.block().sync[tid as usize];
+        let mut carried = state.released.clone();
         if ordering.releases() {
             let now = self.snapshot();
+            let released = &mut self.block().sync_mut(tid).released_at;
+            // What it released before is part of it.
+            released.set(index, 0, &now);
             if wide {
+                released.set(index, 1, &now);
                 carried[1] = Some(now.clone());
             }
             carried[0] = Some(now);
+        } else {
+            for (carried, view) in carried.iter_mut().zip(state.released_at.get(index)) {
+                if let Some(view) = view {
+                    join_into(carried, &view);
+                }
+            }
+        }
+        if !wide {
+            carried[1] = None;
         }
         if let Some(replaced) = replaced {
             let same_block = replaced.gid / self.per_block == self.block().number;
@@ -220,6 +249,7 @@ impl Engine {
     /// An atomic or volatile load.
     pub(crate) fn atomic_load(&mut self, target: &Target) -> u64 {
         let newest = self.newest_value(target, Effect::Load);
+        self.polls(target.caller, target.address, newest);
         if self.scheduler.suspicious() {
             self.note_read(target.address, newest);
         }
@@ -229,47 +259,109 @@ impl Engine {
         let site = self.site(target.caller);
         self.log_atomic(target, site);
         let index = self.observe_atomic(target, Effect::Load, newest, site);
-        let (current, per_block, stale) = (self.current, self.per_block, self.config.stale_percent);
-        let lively = self.scheduler.lively();
+        let (current, per_block) = (self.current, self.per_block);
         let block = &mut self.blocks[current.slot];
         let location = self.locations.get(index);
         let choices = location.choices(&Self::who(block, current, per_block)) as u32;
-        let streak = block.sync[current.tid as usize].stale;
         let mut age = 0;
-        if choices > 1 && lively && self.rng.below(100) < stale >> streak {
-            age = 1 + self.rng.below(choices - 1);
+        if choices > 1 && self.reads_stale() {
+            // What is nearly the newest hides most: half of the time that.
+            age = if self.rng.one_in(2) { 1 } else { 1 + self.rng.below(choices - 1) };
         }
-        let message = location.load(&Self::who(block, current, per_block), age as usize);
-        if (age > 0) != (streak > 0) || age > 0 {
-            block.sync_mut(current.tid).stale = if age > 0 { (streak + 1).min(7) } else { 0 };
-        }
-        self.receive(&message, target.ordering, target.scope);
+        let block = &self.blocks[current.slot];
+        let message = self.locations.get(index).load(&Self::who(block, current, per_block), age as usize);
+        self.has_read(age > 0);
+        self.receive(index, &message, target.ordering, target.scope);
         message.value
+    }
+
+    /// Whether the running thread, which may, is to read something older than the newest value: the more of that in a
+    /// row, the less.
+    fn reads_stale(&mut self) -> bool {
+        let streak = self.blocks[self.current.slot].sync[self.current.tid as usize].stale;
+        self.scheduler.lively() && self.rng.below(100) < self.config.stale_percent >> (streak / 2)
+    }
+
+    fn has_read(&mut self, stale: bool) {
+        let tid = self.current.tid;
+        let block = self.block();
+        let streak = block.sync[tid as usize].stale;
+        if stale || streak > 0 {
+            block.sync_mut(tid).stale = if stale { (streak + 1).min(14) } else { 0 };
+        }
     }
 
     /// An atomic or volatile store.
     pub(crate) fn atomic_store(&mut self, target: &Target, value: u64) {
         let before = self.newest_value(target, Effect::Store);
+        self.goes_on();
+        let mut age = 0;
         if self.watches_races() {
             let site = self.site(target.caller);
             self.log_atomic(target, site);
             let index = self.observe_atomic(target, Effect::Store, before, site);
-            self.append(index, target, value, None);
+            age = self.order_of_write(index);
+            self.append(index, target, value, None, age);
         }
-        self.put(target, value);
+        // Memory holds what is last in the modification order.
+        if age == 0 {
+            self.put(target, value);
+        }
     }
 
-    /// The first half of a read-modify-write: the newest value.
-    pub(crate) fn update_begin(&mut self, target: &Target) -> u64 {
-        let old = self.newest_value(target, Effect::Update);
+    /// Where a write of the running thread comes in the modification order of a location: before how many of the
+    /// newest stores. Nothing orders it after those.
+    fn order_of_write(&mut self, index: u32) -> usize {
+        if !self.locations.get(index).has_past() || !self.scheduler.lively() {
+            return 0;
+        }
+        if self.rng.below(100) >= self.config.stale_percent {
+            return 0;
+        }
+        let who = Self::who(&self.blocks[self.current.slot], self.current, self.per_block);
+        self.locations.get(index).place(&who, |choices| self.rng.below(choices))
+    }
+
+    /// The first half of a read-modify-write: the value it reads, and before how many of the newest stores that was.
+    pub(crate) fn update_begin(&mut self, target: &Target) -> (u64, usize) {
+        let mut old = self.newest_value(target, Effect::Update);
         if self.scheduler.suspicious() {
             self.note_read(target.address, old);
         }
-        old
+        let mut age = 0;
+        if self.watches_races()
+            && let Some(index) = self.past_of(target)
+            && self.reads_stale()
+        {
+            let who = Self::who(&self.blocks[self.current.slot], self.current, self.per_block);
+            age = self.locations.get(index).place(&who, |choices| self.rng.below(choices));
+            old = self.locations.get(index).value(age);
+        }
+        (old, age)
+    }
+
+    /// The location of an access, if it has stores before the newest.
+    fn past_of(&mut self, target: &Target) -> Option<u32> {
+        let offset = (target.address & ((1 << 40) - 1)) as usize;
+        let shadow = match target.space {
+            Space::Global => &mut self.heap.locate(target.address, target.size)?.0.shadow,
+            Space::Shared => &mut self.blocks[self.current.slot].shared.shadow,
+        };
+        let first = shadow.granules(offset, target.size, &mut self.sets).start;
+        let cell = *shadow.cell(first);
+        let index = cell.atomic.checked_sub(1)?;
+        let location = self.locations.get(index);
+        let plain = cell.last_write().map_or((0, 0), |(gid, clock, _)| (gid, clock));
+        let same = (location.offset, location.size) == (offset, target.size);
+        (same && location.has_past() && location.is_current(plain)).then_some(index)
     }
 
     /// The second half; nothing may run in between. `None` is a compare-and-swap that failed: a load.
-    pub(crate) fn update_finish(&mut self, target: &Target, old: u64, new: Option<u64>) {
+    pub(crate) fn update_finish(&mut self, target: &Target, (old, age): (u64, usize), new: Option<u64>) {
+        match new {
+            Some(_) => self.goes_on(),
+            None => self.polls(target.caller, target.address, old),
+        }
         if self.watches_races() {
             let site = self.site(target.caller);
             self.log_atomic(target, site);
@@ -278,23 +370,25 @@ impl Engine {
             let (current, per_block) = (self.current, self.per_block);
             let block = &self.blocks[current.slot];
             let location = self.locations.get(index);
-            let message = location.load(&Self::who(block, current, per_block), 0);
-            self.receive(&message, target.ordering, target.scope);
+            let message = location.load(&Self::who(block, current, per_block), age);
+            self.has_read(age > 0);
+            self.receive(index, &message, target.ordering, target.scope);
             if let Some(new) = new {
-                self.append(index, target, new, Some(&message));
+                self.append(index, target, new, Some(&message), age);
             }
         }
-        if let Some(new) = new {
+        if let (Some(new), 0) = (new, age) {
             self.put(target, new);
         }
     }
 
-    /// Adds a store to a location's history.
-    fn append(&mut self, index: u32, target: &Target, value: u64, replaced: Option<&Message>) {
+    /// Adds a store to a location's history, before the `age` newest.
+    fn append(&mut self, index: u32, target: &Target, value: u64, replaced: Option<&Message>, age: usize) {
         // The clock before the release: whoever acquires the store knows it.
         let clock = self.blocks[self.current.slot].clock(self.current.tid);
-        let [to_block, to_device] = self.promises(target.ordering, target.scope, replaced);
-        let message = Message { value, gid: self.current.gid, clock, to_block, to_device };
-        self.locations.get(index).store(message, self.config.history);
+        let [to_block, to_device] = self.promises(index, target.ordering, target.scope, replaced);
+        let update = replaced.is_some();
+        let message = Message { value, gid: self.current.gid, clock, update, to_block, to_device };
+        self.locations.get(index).store(message, age, self.config.history);
     }
 }

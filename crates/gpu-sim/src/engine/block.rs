@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::asynchronous::AsyncCopies;
 use super::collective::{Collective, Operands};
 use super::counts::Event;
-use crate::clock::View;
+use crate::clock::{View, join_into};
 use crate::geometry::WARP;
 use crate::memory::Region;
 
@@ -39,7 +39,12 @@ pub(crate) struct Thread {
     pub(crate) site: Option<&'static Location<'static>>,
     /// What the barrier or collective gave it.
     pub(crate) result: u64,
+    /// Its last atomic load, as a hash of place, address and value, and how often in a row it made that.
+    pub(crate) polled: (u64, u8),
 }
+
+/// As many loads in a row, alike in place, address and value, as make a thread one that waits.
+pub(crate) const POLLS: u8 = 2;
 
 /// What a thread knows of others, and what its fences promise.
 #[derive(Default)]
@@ -52,9 +57,52 @@ pub(crate) struct SyncState {
     pub(crate) released: [Option<Rc<View>>; 2],
     /// Views that relaxed loads brought, waiting for an acquire fence: of its own block, of other blocks.
     pub(crate) pending: [Option<Rc<View>>; 2],
+    /// What it released at single locations, for its later stores there.
+    pub(crate) released_at: Recent,
+    /// What relaxed loads of single locations brought, for its later acquiring loads there.
+    pub(crate) read_at: Recent,
     /// Stale reads in a row.
     pub(crate) stale: u8,
     dirty: bool,
+}
+
+/// Views that came with accesses of single locations: of the last few.
+#[derive(Default)]
+pub(crate) struct Recent(Vec<(u32, [Option<Rc<View>>; 2])>);
+
+impl Recent {
+    /// The most locations that a thread remembers. Beyond it, less is ordered than PTX promises.
+    const MOST: usize = 16;
+
+    /// The views of a location: of, or for, its own block and others.
+    pub(crate) fn get(&self, location: u32) -> [Option<Rc<View>>; 2] {
+        self.0.iter().find(|entry| entry.0 == location).map_or([None, None], |entry| entry.1.clone())
+    }
+
+    fn entry(&mut self, location: u32) -> &mut [Option<Rc<View>>; 2] {
+        let at = self.0.iter().position(|entry| entry.0 == location).unwrap_or_else(|| {
+            if self.0.len() == Self::MOST {
+                self.0.remove(0);
+            }
+            self.0.push((location, [None, None]));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
+    /// Adds to one of them.
+    pub(crate) fn add(&mut self, location: u32, which: usize, view: &Rc<View>) {
+        join_into(&mut self.entry(location)[which], view);
+    }
+
+    /// Replaces one of them.
+    pub(crate) fn set(&mut self, location: u32, which: usize, view: &Rc<View>) {
+        self.entry(location)[which] = Some(view.clone());
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// A warp.
@@ -117,7 +165,8 @@ pub(crate) struct Block {
 
 impl Block {
     pub(crate) fn new(threads: u32, shared: Region, logs: bool) -> Self {
-        let thread = || Thread { fiber: NO_FIBER, status: Status::Finished, site: None, result: 0 };
+        let thread =
+            || Thread { fiber: NO_FIBER, status: Status::Finished, site: None, result: 0, polled: (0, 0) };
         Self {
             live: false,
             number: 0,
@@ -145,6 +194,7 @@ impl Block {
         self.exited = 0;
         for thread in &mut self.threads {
             thread.status = Status::Runnable;
+            thread.polled = (0, 0);
         }
         let threads = self.threads.len() as u32;
         for (number, warp) in self.warps.iter_mut().enumerate() {

@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 use super::arrays::Arrays;
 use super::block::{Block, NO_FIBER};
 use super::counts::Tally;
+use super::earlier::{Earlier, Waited};
 use super::fiber::{Pool, Reserved, install_hook};
 use super::scheduler::{Next, Scheduler};
 use super::{CURRENT, Current, Engine, Sites};
@@ -42,13 +43,23 @@ impl Drop for Installed {
     }
 }
 
-/// Runs a kernel, on the simulator with this number, that was compiled for blocks of at most `max_threads`. The heap
-/// is given back whatever happens.
+/// What a kernel was compiled for.
+#[derive(Clone, Copy)]
+pub(crate) struct Compiled {
+    /// Blocks of at most so many threads.
+    pub(crate) max_threads: u32,
+    /// It waits by itself for the kernel before.
+    pub(crate) programmatic: bool,
+}
+
+/// Runs a kernel, on the simulator with this number. The heap is given back whatever happens. `last` is the launch
+/// before, if nothing came in between, and becomes this one.
 pub(crate) fn launch(
     heap: &mut Heap,
+    last: &mut Option<Earlier>,
     config: Config,
     (kernel, simulator): (Kernel<'_>, u64),
-    (geometry, max_threads): (Geometry, u32),
+    (geometry, compiled): (Geometry, Compiled),
     generation: u32,
     body: &(dyn Fn() + Sync),
 ) -> Result<Report, Fault> {
@@ -67,7 +78,9 @@ pub(crate) fn launch(
         })
     };
     config.check().map_err(fault)?;
-    geometry.check(&config, max_threads).map_err(fault)?;
+    geometry.check(&config, compiled.max_threads).map_err(fault)?;
+    let waited =
+        last.take().filter(|_| compiled.programmatic && config.record != Record::Off).map(Waited::new);
     install_hook();
     let (per_block, blocks) = (geometry.threads_per_block(), geometry.blocks());
     let mut rng = Rng::new(config.seed);
@@ -90,7 +103,7 @@ pub(crate) fn launch(
             .ok_or_else(|| fault(FaultKind::OutOfMemory { asked, free: 0, total: asked }))?;
         places.push(Block::new(per_block, shared, full));
     }
-    heap.begin(generation);
+    heap.begin(generation, waited.is_some());
     let threads = u64::from(blocks) * u64::from(per_block);
     let scheduler = Scheduler::new(&config, blocks, slots, per_block.div_ceil(WARP), threads, &mut rng);
     // SAFETY: only the lifetime is changed; the engine, the only holder, is gone before `body` is.
@@ -120,6 +133,7 @@ pub(crate) fn launch(
         launched_in_panic: std::thread::panicking(),
         sets: ReadSets::default(),
         locations: Locations::default(),
+        waited,
         tally: Tally::new(config.caches.filter(|_| full).map(|device| Hierarchy::new(&device, &geometry))),
         sites: Sites { cache: Box::new([(0, 0); 1024]), numbers: HashMap::new(), list: vec![None] },
         kernel: (kernel.name.into(), format!("{}:{}", kernel.file, kernel.line)),
@@ -128,6 +142,9 @@ pub(crate) fn launch(
         body,
     };
     let outcome = run(&mut engine, config.stack_bytes);
+    if outcome.is_ok() {
+        engine.check_waited();
+    }
     engine.heap.trim_shadows(SHADOW_KEPT);
     engine.heap.end(&format!("`{}` ({})", engine.kernel.0, engine.kernel.1));
     *heap = std::mem::take(&mut engine.heap);
@@ -136,7 +153,16 @@ pub(crate) fn launch(
     })?;
     match engine.fault.take() {
         Some(fault) => Err(fault),
-        None => Ok(engine.report(kernel.name, threads)),
+        None => {
+            let report = engine.report(kernel.name, threads);
+            let Engine { kernel: (name, place), sites, sets, locations, record, .. } = engine;
+            if record != Record::Off {
+                let kernel = format!("`{name}` ({place})");
+                let (sites, locations) = (sites.list, locations.finish());
+                *last = Some(Earlier { kernel, geometry, sites, sets, locations });
+            }
+            Ok(report)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod atomic;
 pub(crate) mod block;
 pub(crate) mod collective;
 pub(crate) mod counts;
+pub(crate) mod earlier;
 pub(crate) mod fiber;
 pub(crate) mod launch;
 pub(crate) mod scheduler;
@@ -21,6 +22,7 @@ use std::ptr::null_mut;
 use arrays::Arrays;
 use block::Block;
 use counts::Tally;
+use earlier::Waited;
 use scheduler::Scheduler;
 use unwritten::Parked;
 
@@ -104,6 +106,8 @@ pub(crate) struct Engine {
     launched_in_panic: bool,
     pub(crate) sets: ReadSets,
     pub(crate) locations: Locations,
+    /// Of a programmatic kernel: the kernel before, and who has waited for it.
+    pub(crate) waited: Option<Waited>,
     pub(crate) tally: Tally,
     sites: Sites,
     kernel: (String, String),
@@ -314,8 +318,14 @@ impl Engine {
         let mut details = self.details(kind, Some(caller), self.current.gid);
         let (block, thread) = self.place(conflict.gid);
         let site = self.sites.list.get(conflict.site as usize).copied().flatten().map(Into::into);
-        details.other =
-            Some(OtherAccess { site, block, thread, direction: conflict.direction, atomic: conflict.atomic });
+        details.other = Some(OtherAccess {
+            site,
+            block,
+            thread,
+            direction: conflict.direction,
+            atomic: conflict.atomic,
+            kernel: None,
+        });
         self.raise_details(details)
     }
 

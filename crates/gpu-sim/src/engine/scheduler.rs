@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::block::{NO_FIBER, Status};
+use super::block::{NO_FIBER, POLLS, Status};
 use super::{Caller, Current, Engine};
 use crate::config::{BlockOrder, Config};
 use crate::fault::{FaultKind, Waiter};
@@ -27,6 +27,16 @@ pub(crate) enum Next {
     Over,
 }
 
+/// How the seed disturbs the order in which blocks start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Disorder {
+    None,
+    /// Now and then one of the next few comes first, once in so many times: nearly what hardware does, so that a
+    /// block which waits for a later one does so in vain, and one that waits for the one before at times.
+    Few(u32),
+    All,
+}
+
 /// Blocks that have not started, in the order in which they will.
 struct Waiting {
     /// Handed out in seeded order from here...
@@ -35,21 +45,26 @@ struct Waiting {
     next: u32,
     end: u32,
     descending: bool,
+    disorder: Disorder,
 }
 
 impl Waiting {
+    /// Of how many the next one is drawn, with much disorder and with little.
     const WINDOW: usize = 1024;
+    const FEW: usize = 4;
 
-    fn new(blocks: u32, order: BlockOrder, rng: &mut Rng) -> (Self, bool) {
-        let (descending, shuffled) = match order {
-            BlockOrder::Ascending => (false, false),
-            BlockOrder::Any => match rng.below(4) {
-                0 => (false, false),
-                1 => (true, false),
-                _ => (rng.one_in(2), true),
+    fn new(blocks: u32, order: BlockOrder, rng: &mut Rng) -> Self {
+        let (descending, disorder) = match order {
+            BlockOrder::Ascending => (false, Disorder::None),
+            BlockOrder::Any => match rng.below(128) {
+                0 => (false, Disorder::None),
+                1 => (true, Disorder::None),
+                2 | 3 => (rng.one_in(2), Disorder::All),
+                // With few blocks, a single one that comes too early can be all it takes for a wait to end.
+                _ => (false, Disorder::Few(if blocks as usize <= Self::FEW { 32 } else { 4 })),
             },
         };
-        (Self { window: Vec::new(), next: 0, end: blocks, descending }, shuffled)
+        Self { window: Vec::new(), next: 0, end: blocks, descending, disorder }
     }
 
     fn refill(&mut self, most: usize) {
@@ -64,13 +79,22 @@ impl Waiting {
         }
     }
 
-    fn take(&mut self, shuffled: bool, rng: &mut Rng) -> Option<u32> {
-        self.refill(if shuffled { Self::WINDOW } else { 1 });
-        if self.window.is_empty() {
-            return None;
+    fn take(&mut self, rng: &mut Rng) -> Option<u32> {
+        self.refill(match self.disorder {
+            Disorder::None => 1,
+            Disorder::Few(_) => Self::FEW,
+            Disorder::All => Self::WINDOW,
+        });
+        let waiting = self.window.len() as u32;
+        match self.disorder {
+            _ if waiting == 0 => None,
+            Disorder::None => self.window.pop(),
+            Disorder::Few(often) => {
+                let ahead = if waiting > 1 && rng.one_in(often) { 1 + rng.below(waiting - 1) } else { 0 };
+                Some(self.window.remove(ahead as usize))
+            }
+            Disorder::All => Some(self.window.swap_remove(rng.below(waiting) as usize)),
         }
-        let at = if shuffled { rng.below(self.window.len() as u32) as usize } else { 0 };
-        Some(self.window.swap_remove(at))
     }
 
     fn left(&self) -> u64 {
@@ -84,7 +108,10 @@ pub(crate) struct Scheduler {
     ready: Vec<u32>,
     warps: u32,
     waiting: Waiting,
-    shuffled: bool,
+    /// While others can run, a block starts once in this many times that a warp is drawn; 0: as soon as there is place.
+    start_one_in: u32,
+    /// Threads that wait for a value to change.
+    polling: u32,
     /// Slots without a block.
     vacant: Vec<usize>,
     /// Stay with the current warp as long as it has runnable lanes.
@@ -120,7 +147,7 @@ impl Scheduler {
         threads: u64,
         rng: &mut Rng,
     ) -> Self {
-        let (waiting, shuffled) = Waiting::new(blocks, config.block_order, rng);
+        let waiting = Waiting::new(blocks, config.block_order, rng);
         // Room for the sums that it is part of.
         let spin_budget = config.spin_budget.min(u64::MAX / 4);
         let step_budget = config.steps_per_thread.saturating_mul(threads).saturating_add(config.step_base);
@@ -128,11 +155,12 @@ impl Scheduler {
             ready: Vec::new(),
             warps,
             waiting,
-            shuffled,
+            start_one_in: if !config.vary_residency || rng.one_in(32) { 0 } else { 16 },
+            polling: 0,
             vacant: (0..slots).rev().collect(),
             sticky: false,
-            lanes_down: rng.one_in(2),
-            switch_one_in: [1, 2, 4, 16][rng.below(4) as usize],
+            lanes_down: rng.one_in(2) && !config.in_order,
+            switch_one_in: [1, 2, 2, 4][rng.below(4) as usize],
             next: Next::Over,
             fiber: NO_FIBER,
             switches: 0,
@@ -176,9 +204,20 @@ impl Engine {
         }
     }
 
+    /// Starts blocks where there is place. No block may need one that has not started: as long as a thread waits for
+    /// something, and others can run, none starts, so that it waits in vain if it waits for that.
     fn start_blocks(&mut self) {
         while let Some(&slot) = self.scheduler.vacant.last() {
-            let Some(number) = self.scheduler.waiting.take(self.scheduler.shuffled, &mut self.rng) else {
+            if self.config.vary_residency && !self.scheduler.ready.is_empty() {
+                let soon = |engine: &mut Self| {
+                    let one_in = engine.scheduler.start_one_in;
+                    one_in == 0 || engine.rng.one_in(one_in)
+                };
+                if self.scheduler.polling > 0 || !soon(self) {
+                    return;
+                }
+            }
+            let Some(number) = self.scheduler.waiting.take(&mut self.rng) else {
                 return;
             };
             self.scheduler.vacant.pop();
@@ -204,7 +243,7 @@ impl Engine {
                 Some(warp) => warp,
                 None => return Next::Over,
             };
-            lane_from = self.rng.below(WARP);
+            lane_from = if self.config.in_order { 0 } else { self.rng.below(WARP) };
         }
         self.scheduler.sticky = true;
         let warp = &mut self.blocks[slot].warps[number];
@@ -238,7 +277,8 @@ impl Engine {
         }
         loop {
             if self.scheduler.ready.is_empty() {
-                if self.resolve_gathers() {
+                self.start_blocks();
+                if !self.scheduler.ready.is_empty() || self.resolve_gathers() {
                     continue;
                 }
                 if self.scheduler.resident > 0 {
@@ -246,7 +286,11 @@ impl Engine {
                 }
                 return None;
             }
-            let at = self.rng.below(self.scheduler.ready.len() as u32) as usize;
+            let at = if self.config.in_order {
+                self.next_in_order()
+            } else {
+                self.rng.below(self.scheduler.ready.len() as u32) as usize
+            };
             let warp = self.scheduler.ready[at];
             let (slot, number) =
                 ((warp / self.scheduler.warps) as usize, (warp % self.scheduler.warps) as usize);
@@ -268,6 +312,18 @@ impl Engine {
         }
     }
 
+    /// The warp after the current one among those in the list, the first after the last: by block, then by warp.
+    fn next_in_order(&self) -> usize {
+        let key = |warp: u32| {
+            (self.blocks[(warp / self.scheduler.warps) as usize].number, warp % self.scheduler.warps)
+        };
+        let now = (self.blocks[self.current.slot].number, self.warp() as u32);
+        let warps = self.scheduler.ready.iter().map(|&warp| key(warp)).enumerate();
+        let begun = self.scheduler.switches > 0;
+        let order = |&(_, key): &(usize, (u32, u32))| (begun && key <= now, key);
+        warps.min_by_key(order).map_or(0, |(at, _)| at)
+    }
+
     fn resolve_gathers(&mut self) -> bool {
         for slot in 0..self.blocks.len() {
             for number in 0..self.blocks[slot].warps.len() {
@@ -285,7 +341,12 @@ impl Engine {
     pub(crate) fn switch_point(&mut self, caller: Caller) -> bool {
         self.scheduler.steps += 1;
         self.progress_check(caller);
-        if !self.rng.one_in(self.scheduler.switch_one_in) {
+        if self.config.in_order {
+            self.quantum -= 1;
+            if self.quantum > 0 {
+                return false;
+            }
+        } else if !self.rng.one_in(self.scheduler.switch_one_in) {
             return false;
         }
         self.give_way(caller, false);
@@ -297,7 +358,7 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn expire(&mut self, caller: Caller) {
         self.progress_check(caller);
-        let stay = !self.rng.one_in(4);
+        let stay = !self.config.in_order && !self.rng.one_in(4);
         self.give_way(caller, stay);
     }
 
@@ -309,6 +370,31 @@ impl Engine {
         block.warps[number].runnable |= 1 << lane;
         self.enqueue(slot, number);
         self.scheduler.sticky = stay;
+    }
+
+    /// The running thread has loaded a value atomically.
+    #[inline]
+    pub(crate) fn polls(&mut self, caller: Caller, address: u64, value: u64) {
+        let key = (std::ptr::from_ref(caller).addr() as u64)
+            .wrapping_add(address.rotate_left(24))
+            .wrapping_add(value.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let tid = self.current.tid as usize;
+        let (last, times) = self.block().threads[tid].polled;
+        if last != key {
+            self.goes_on();
+            self.block().threads[tid].polled = (key, 0);
+        } else if times < POLLS {
+            self.block().threads[tid].polled.1 = times + 1;
+            self.scheduler.polling += u32::from(times + 1 == POLLS);
+        }
+    }
+
+    /// The running thread does something else than to wait for a value.
+    #[inline]
+    pub(crate) fn goes_on(&mut self) {
+        let tid = self.current.tid as usize;
+        let polled = std::mem::take(&mut self.block().threads[tid].polled);
+        self.scheduler.polling -= u32::from(polled.1 == POLLS);
     }
 
     /// Counts a step, and looks at progress and budgets when it is time.
@@ -398,6 +484,7 @@ impl Engine {
 
     /// The current thread has returned from the kernel.
     pub(crate) fn finish_thread(&mut self) {
+        self.goes_on();
         let (slot, tid, number, lane) = (self.current.slot, self.current.tid, self.warp(), self.lane());
         let per_block = self.per_block;
         let block = &mut self.blocks[slot];

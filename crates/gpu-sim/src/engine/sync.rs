@@ -33,9 +33,13 @@ impl Engine {
         let tid = self.current.tid;
         let wide = scope != Scope::Block;
         if ordering.acquires() {
-            let pending = &mut self.block().sync_mut(tid).pending;
-            let own = pending[0].take();
-            let foreign = if wide { pending[1].take() } else { None };
+            let state = self.block().sync_mut(tid);
+            let own = state.pending[0].take();
+            let foreign = if wide { state.pending[1].take() } else { None };
+            if wide {
+                // All of it is taken in here.
+                state.read_at.clear();
+            }
             for view in own.into_iter().chain(foreign) {
                 self.block().learn(tid, &view);
             }
@@ -80,6 +84,7 @@ impl Engine {
         self.log_if_full(Operation::Barrier, site, 0, 0, caller);
         let (tid, warp, lane) = (self.current.tid, self.warp(), self.lane());
         self.progress_check(caller);
+        self.goes_on();
         self.check_collectives_of(warp, lane, Some(caller), "waits at a block barrier");
         let per_block = self.per_block;
         let block = self.block();

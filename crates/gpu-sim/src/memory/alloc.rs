@@ -105,9 +105,12 @@ impl Heap {
         }
     }
 
-    /// Starts a launch: what earlier ones accessed is void.
-    pub(crate) fn begin(&mut self, generation: u32) {
+    /// Starts a launch: what earlier ones accessed is void, or that of the last one is kept aside.
+    pub(crate) fn begin(&mut self, generation: u32, keep: bool) {
         for region in self.regions.iter_mut().flatten() {
+            if keep {
+                std::mem::swap(&mut region.shadow, &mut region.earlier);
+            }
             region.shadow.begin(generation);
         }
     }
@@ -122,9 +125,11 @@ impl Heap {
     pub(crate) fn trim_shadows(&mut self, bytes: usize) {
         let mut kept = 0;
         for region in self.regions.iter_mut().flatten() {
-            kept += region.shadow.bytes();
-            if kept > bytes {
-                region.shadow.clear();
+            for shadow in [&mut region.shadow, &mut region.earlier] {
+                kept += shadow.bytes();
+                if kept > bytes {
+                    shadow.clear();
+                }
             }
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct Message {
     pub(crate) value: u64,
     pub(crate) gid: u32,
     pub(crate) clock: u32,
+    /// It is a read-modify-write's: nothing comes between it and the store before it.
+    pub(crate) update: bool,
     /// What readers in the writer's block acquire.
     pub(crate) to_block: Option<Rc<View>>,
     /// What readers in other blocks acquire.
@@ -46,13 +48,19 @@ pub(crate) struct Location {
     plain: (u32, u32),
 }
 
+impl Message {
+    /// A value that was there before.
+    fn initial(value: u64) -> Self {
+        Self { value, gid: NOBODY, clock: 0, update: false, to_block: None, to_device: None }
+    }
+}
+
 impl Location {
     pub(crate) fn new(offset: usize, size: usize, value: u64, plain: (u32, u32)) -> Self {
-        let first = Message { value, gid: NOBODY, clock: 0, to_block: None, to_device: None };
         Self {
             offset,
             size,
-            messages: VecDeque::from([first]),
+            messages: VecDeque::from([Message::initial(value)]),
             first: 0,
             readers: Vec::new(),
             floor: 0,
@@ -72,7 +80,7 @@ impl Location {
         self.first += self.messages.len() as u32;
         self.floor = self.first;
         self.messages.clear();
-        self.messages.push_back(Message { value, gid: NOBODY, clock: 0, to_block: None, to_device: None });
+        self.messages.push_back(Message::initial(value));
     }
 
     /// What an atomic access is not ordered after, where scopes do not include each other.
@@ -122,6 +130,33 @@ impl Location {
         runs.insert(who.gid, who.clock, site, block_scope, |gid, clock| who.knows(gid, clock));
     }
 
+    /// Whether more stores than the newest are remembered.
+    pub(crate) fn has_past(&self) -> bool {
+        self.messages.len() > 1
+    }
+
+    /// Whether the values are those of the last plain write: none has come since that was accounted for.
+    pub(crate) fn is_current(&self, plain: (u32, u32)) -> bool {
+        plain == (0, 0) || self.plain == plain
+    }
+
+    /// Behind how many of the newest stores one by `who` may come in the modification order, none of which it knows:
+    /// drawn from all such places, counted from the newest.
+    pub(crate) fn place(&self, who: &Who<'_>, draw: impl FnOnce(u32) -> u32) -> usize {
+        let newest = self.messages.len() - 1;
+        let open = |age: &usize| *age == 0 || !self.messages[newest - age + 1].update;
+        let places = || (0..self.choices(who)).filter(open);
+        match places().count() {
+            0 | 1 => 0,
+            several => places().nth(1 + draw(several as u32 - 1) as usize).unwrap_or(0),
+        }
+    }
+
+    /// The value of the store before so many.
+    pub(crate) fn value(&self, age: usize) -> u64 {
+        self.messages[self.messages.len() - 1 - age].value
+    }
+
     /// How many stores a load by `who` may choose from: one means the newest only.
     pub(crate) fn choices(&self, who: &Who<'_>) -> usize {
         let mut oldest = self.floor.max(self.first);
@@ -163,9 +198,16 @@ impl Location {
         self.messages[at].clone()
     }
 
-    /// Adds a store at the end of the modification order.
-    pub(crate) fn store(&mut self, message: Message, history: usize) {
-        self.messages.push_back(message);
+    /// Adds a store to the modification order, before the `age` newest.
+    pub(crate) fn store(&mut self, message: Message, age: usize, history: usize) {
+        let at = self.messages.len() - age;
+        if age > 0 {
+            let number = self.first + at as u32;
+            for reader in self.readers.iter_mut().filter(|reader| reader.2 >= number) {
+                reader.2 += 1;
+            }
+        }
+        self.messages.insert(at, message);
         while self.messages.len() > history.max(1) {
             self.messages.pop_front();
             self.first += 1;
@@ -177,6 +219,24 @@ impl Location {
         self.writes = other.writes.clone();
         self.reads = other.reads.clone();
         self.block_scope = other.block_scope;
+    }
+}
+
+/// Who accessed a location atomically, once its launch is over.
+pub(crate) struct Accesses {
+    writes: Runs,
+    reads: Runs,
+}
+
+impl Accesses {
+    /// Some write, or some access.
+    pub(crate) fn any(&self, or_read: bool) -> Option<Conflict> {
+        let conflict = |runs: &Runs, direction| {
+            let run = runs.iter().next()?;
+            Some(Conflict { gid: run.low, site: run.site, direction, atomic: true, read_only: false })
+        };
+        conflict(&self.writes, Direction::Write)
+            .or_else(|| conflict(&self.reads, Direction::Read).filter(|_| or_read))
     }
 }
 
@@ -201,6 +261,12 @@ impl Locations {
         if self.slots[index as usize].take().is_some() {
             self.free.push(index);
         }
+    }
+
+    /// Who accessed each, by the number that cells refer to it with.
+    pub(crate) fn finish(self) -> Vec<Option<Accesses>> {
+        let accesses = |Location { writes, reads, .. }| Accesses { writes, reads };
+        self.slots.into_iter().map(|slot| slot.map(accesses)).collect()
     }
 
     pub(crate) fn get(&mut self, index: u32) -> &mut Location {

@@ -25,6 +25,8 @@ pub(crate) struct Region {
     /// Some kernel has written here.
     of_kernel: bool,
     pub(crate) shadow: Shadow,
+    /// That of the launch before, while a programmatic one runs.
+    pub(crate) earlier: Shadow,
 }
 
 impl Region {
@@ -32,7 +34,15 @@ impl Region {
     pub(crate) fn new(len: usize) -> Option<Self> {
         let written = Some(Zeroed::new(len.div_ceil(64))?);
         let (data, shadow) = (Zeroed::new(len)?, Shadow::default());
-        Some(Self { data, written, touched: false, kernel: None, of_kernel: false, shadow })
+        Some(Self {
+            data,
+            written,
+            touched: false,
+            kernel: None,
+            of_kernel: false,
+            shadow,
+            earlier: Shadow::default(),
+        })
     }
 
     /// The kernel that could have written what is unwritten.

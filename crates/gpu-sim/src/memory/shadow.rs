@@ -32,6 +32,15 @@ impl Cell {
     pub(crate) fn last_write(&self) -> Option<(u32, u32, u16)> {
         (self.write_clock != 0).then_some((self.write_gid, self.write_clock, self.write_site & !READ_ONLY))
     }
+
+    /// Some plain read since that, as (thread, site).
+    pub(crate) fn some_read(&self, sets: &ReadSets) -> Option<(u32, u16)> {
+        match self.read_clock {
+            0 => None,
+            SHARED => sets.sets[self.read_gid as usize].iter().next().map(|run| (run.low, run.site)),
+            _ => Some((self.read_gid, self.read_site)),
+        }
+    }
 }
 
 struct Page {
@@ -121,6 +130,15 @@ impl Shadow {
 
     pub(crate) fn clear(&mut self) {
         self.pages = Vec::new();
+    }
+
+    /// The cells of so many bytes that were accessed since this began.
+    pub(crate) fn accesses(&self, offset: usize, size: usize) -> impl Iterator<Item = &Cell> {
+        let bytes = if self.bytes { 1 } else { 4 };
+        (offset / bytes..(offset + size).div_ceil(bytes)).filter_map(|granule| {
+            let page = self.pages.get(granule / PAGE)?.as_ref()?;
+            (page.generation == self.generation).then(|| &page.cells[granule % PAGE])
+        })
     }
 
     /// The granules of an access, as a range of cell numbers.

@@ -44,10 +44,18 @@ impl<T: Element> Address<T> {
         self.address
     }
 
-    // Wraps: whatever address comes out, the simulator checks it when it is used.
+    // A distance may be negative, in two's complement. One that is larger than any allocation leads nowhere, rather
+    // than around to where the array is, or into another: the simulator checks the address when it is used.
     #[inline]
     pub fn offset(self, elements: u64) -> Self {
-        Self::from_raw(self.address.wrapping_add(elements.wrapping_mul(size_of::<T>() as u64)))
+        const FARTHEST: u64 = 1 << 39;
+        match elements.cast_signed().checked_mul(size_of::<T>() as i64) {
+            Some(bytes) if bytes.unsigned_abs() < FARTHEST => {
+                Self::from_raw(self.address.wrapping_add_signed(bytes))
+            }
+            // No allocation has number zero.
+            _ => Self::from_raw(elements % FARTHEST),
+        }
     }
 
     #[inline]
@@ -115,9 +123,15 @@ impl<T: Element> Address<T> {
     }
 }
 
+/// Where an element lies. Its index may be negative, in two's complement. One whose distance is more than shared memory
+/// has leads nowhere: on a GPU it can come around to where the array is.
 #[inline]
-fn shared_at<T>(offset: u32, index: u32) -> u32 {
-    offset.wrapping_add(index.wrapping_mul(size_of::<T>() as u32))
+pub const fn shared_at<T>(offset: u32, index: u32) -> u32 {
+    const FARTHEST: u32 = device::shared_byte(u32::MAX);
+    match index.cast_signed().checked_mul(size_of::<T>() as i32) {
+        Some(bytes) if bytes.unsigned_abs() <= FARTHEST => offset.wrapping_add_signed(bytes),
+        _ => !FARTHEST,
+    }
 }
 
 #[inline]

@@ -71,9 +71,12 @@ pub fn nanosleep(_nanos: u32) {
     device::loop_tick();
 }
 
-/// Launches run one after the other here.
 #[inline]
-pub fn grid_dependency_synchronize() {}
+#[track_caller]
+pub fn grid_dependency_synchronize() {
+    device::grid_dependency_synchronize();
+}
 
+/// Launches run one after the other here: when the next may begin makes no difference.
 #[inline]
 pub fn trigger_launch_completion() {}

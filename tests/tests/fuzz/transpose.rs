@@ -1,0 +1,135 @@
+//! Transpositions and permutations.
+
+use std::fmt::Debug;
+
+use gpu_core::Element;
+use gpu_transpose::{Batch, Matrix, permute_into, transpose_batch_into};
+use proptest::prelude::*;
+
+use super::{Guarded, Place, fuzz, place, wrong};
+
+#[derive(Clone, Debug)]
+struct Case {
+    place: Place,
+    bytes: usize,
+    shape: (usize, usize, usize),
+    /// Gaps after rows and matrices, of input and output.
+    gaps: [usize; 4],
+    wrong: [isize; 3],
+}
+
+fn extent() -> impl Strategy<Value = usize> {
+    prop_oneof![3 => 0usize..40, 1 => prop::sample::select(vec![31usize, 32, 33, 63, 64, 65, 96, 128, 160])]
+}
+
+fn of_type<T: Element + PartialEq + Debug>(case: &Case, of: impl Fn(u64) -> T + Copy) {
+    let Case { place, shape: (count, rows, columns), gaps, wrong, .. } = *case;
+    let device = place.device();
+    let (ld, output_ld) = (columns + gaps[0], (rows + gaps[2]).saturating_add_signed(wrong[0]));
+    let matrix = Matrix::with_leading_dimension(rows, columns, ld).expect("a row fits");
+    let (stride, output_stride) = (rows * ld + gaps[1], columns * (rows + gaps[2]) + gaps[3]);
+    let output_stride = output_stride.saturating_add_signed(wrong[1]);
+    let batch = Batch::new(matrix, count, stride).expect("matrices apart");
+    let values = place.values(place.offsets.0 + batch.len(), of);
+    let input = device.upload(&values).expect("memory");
+    let len = matrix
+        .transposed(output_ld)
+        .and_then(|transposed| Batch::new(transposed, count, output_stride))
+        .map_or(columns * output_ld, |batch| batch.len());
+    let len = len.saturating_add_signed(wrong[2]);
+    let mut output = Guarded::new(&device, place.offsets.1, len, |i| of(!(i as u64)));
+    let range = output.range();
+    let stream = device.stream().expect("a stream");
+    let result = transpose_batch_into(
+        &stream,
+        input.slice(place.offsets.0..),
+        batch,
+        output.buffer.slice_mut(range),
+        output_ld,
+        output_stride,
+    );
+    stream.synchronize().expect("no fault");
+    assert_eq!(input.to_vec().expect("its values"), values);
+    if result.is_err() {
+        assert_ne!(wrong, [0; 3], "{result:?}");
+        return output.check(None);
+    }
+    let mut expected = output.old().to_vec();
+    for (number, row, column) in
+        (0..count).flat_map(|n| (0..rows).flat_map(move |r| (0..columns).map(move |c| (n, r, c))))
+    {
+        expected[number * output_stride + column * output_ld + row] =
+            values[place.offsets.0 + number * stride + row * ld + column];
+    }
+    output.check(Some(&expected));
+}
+
+#[test]
+fn matrices() {
+    let gap = || prop_oneof![2 => Just(0usize), 1 => 0usize..20];
+    let cases = (
+        place(),
+        prop::sample::select(vec![1usize, 2, 4, 8]),
+        (0usize..4, extent(), extent()),
+        [gap(), gap(), gap(), gap()],
+        [wrong(), wrong(), wrong()],
+    );
+    let cases =
+        cases.prop_map(|(place, bytes, shape, gaps, wrong)| Case { place, bytes, shape, gaps, wrong });
+    fuzz("transpose", cases, |case| match case.bytes {
+        1 => of_type(case, |bits| bits as u8),
+        2 => of_type(case, |bits| bits as u16),
+        4 => of_type(case, |bits| bits as u32),
+        _ => of_type(case, |bits| bits),
+    });
+}
+
+#[test]
+fn permutations() {
+    let extents = prop::collection::vec(0usize..9, 0..6);
+    let axes = prop::collection::vec(0usize..6, 0..6);
+    let case = (extents, axes, any::<bool>(), place(), wrong()).prop_perturb(
+        |(shape, mut axes, is_permutation, place, wrong), mut rng| {
+            if is_permutation {
+                axes = (0..shape.len()).collect();
+                for last in (1..axes.len()).rev() {
+                    axes.swap(last, rng.random_range(0..=last));
+                }
+            }
+            (shape, axes, place, wrong)
+        },
+    );
+    fuzz("permute", case, |(shape, axes, place, wrong)| {
+        let device = place.device();
+        let len: usize = shape.iter().product();
+        let values = place.values(place.offsets.0 + len, |bits| bits as u16);
+        let input = device.upload(&values).expect("memory");
+        let mut output =
+            Guarded::new(&device, place.offsets.1, len.saturating_add_signed(*wrong), |i| !(i as u16));
+        let (range, stream) = (output.range(), device.stream().expect("a stream"));
+        let target = output.buffer.slice_mut(range);
+        let result = permute_into(&stream, input.slice(place.offsets.0..), shape, axes, target);
+        stream.synchronize().expect("no fault");
+        let mut sorted = axes.clone();
+        sorted.sort_unstable();
+        let is_permutation = sorted.iter().copied().eq(0..shape.len());
+        if result.is_err() {
+            assert!(!is_permutation || *wrong != 0, "{result:?}");
+            return output.check(None);
+        }
+        assert!(is_permutation);
+        let new: Vec<usize> = axes.iter().map(|&axis| shape[axis]).collect();
+        let mut expected = output.old().to_vec();
+        for (at, expected) in expected.iter_mut().take(len).enumerate() {
+            // The place in the output, axis by axis, is that in the input along other axes.
+            let (mut rest, mut from) = (at, 0);
+            for (position, &axis) in axes.iter().enumerate().rev() {
+                let index = rest % new[position];
+                rest /= new[position];
+                from += index * shape[axis + 1..].iter().product::<usize>();
+            }
+            *expected = values[place.offsets.0 + from];
+        }
+        output.check(Some(&expected));
+    });
+}
