@@ -2,7 +2,6 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::GlobalMut;
-use gpu_std::thread::thread_idx_x;
 use gpu_std::{kernel, opaque, rolled};
 
 /// One thread adds `times` ones in a register and writes their sum to `output[0]`.
@@ -26,11 +25,12 @@ pub fn calibrate_add_global(output: GlobalMut<u32>, times: u32) {
     }
 }
 
-/// Every thread adds one to `output[0]`, atomically.
+/// Every thread adds one to `output[0]`, atomically, `times` times.
 #[kernel(images = sm_75, launch_bounds(1024))]
-pub fn calibrate_add_atomic(output: GlobalMut<u32>) {
-    // Only so many as there are threads, so that all of them do.
-    if thread_idx_x() < 1024 {
+pub fn calibrate_add_atomic(output: GlobalMut<u32>, times: u32) {
+    let mut time = 0;
+    while time < times {
+        time = rolled(time) + 1;
         output.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device);
     }
 }

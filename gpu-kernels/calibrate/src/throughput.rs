@@ -3,10 +3,16 @@
 use gpu_std::float::{mul_add, sqrt};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{self, block_idx_x, clock64, grid_dim_x, thread_idx_x};
-use gpu_std::{kernel, rolled, warp};
+use gpu_std::{device, kernel, rolled, warp};
 
 /// Accesses of a thread in each turn of the loops of [`calibrate_read`]: all on their way before one is used.
 pub const READS: u32 = 4;
+
+#[device]
+#[inline(always)]
+fn all(words: [u32; 4]) -> u32 {
+    words[0] ^ words[1] ^ words[2] ^ words[3]
+}
 
 /// Each block reads `turns` times [`READS`] · 4 · 4 bytes a thread, from a place in `input` that moves on: it begins at
 /// word `block · apart` and wraps where `mask` says, a power of two of words less one.
@@ -19,15 +25,12 @@ pub fn calibrate_read(input: Global<u32>, output: GlobalMut<u32>, apart: u32, ma
     let mut sum = 0_u32;
     while turn < turns {
         turn = rolled(turn) + 1;
-        let values: [[u32; 4]; 4] = [
-            input.read_vec(place & mask),
-            input.read_vec((place + threads * 4) & mask),
-            input.read_vec((place + threads * 8) & mask),
-            input.read_vec((place + threads * 12) & mask),
-        ];
-        for value in values {
-            sum ^= value[0] ^ value[1] ^ value[2] ^ value[3];
-        }
+        // In variables of their own: an array of them would lie in local memory.
+        let first: [u32; 4] = input.read_vec(place & mask);
+        let second: [u32; 4] = input.read_vec((place + threads * 4) & mask);
+        let third: [u32; 4] = input.read_vec((place + threads * 8) & mask);
+        let fourth: [u32; 4] = input.read_vec((place + threads * 12) & mask);
+        sum ^= all(first) ^ all(second) ^ all(third) ^ all(fourth);
         place += threads * 16;
     }
     // The input is zeros, which the compiler does not know.
@@ -44,20 +47,16 @@ pub fn calibrate_read_once(input: Global<u32>, output: GlobalMut<u32>, groups: u
     let mut sum = 0_u32;
     while group + 3 * step < groups {
         let far = input.offset(group as u64 * 4);
-        let values: [[u32; 4]; 4] = [
-            far.read_vec(0),
-            far.offset(step as u64 * 4).read_vec(0),
-            far.offset(step as u64 * 8).read_vec(0),
-            far.offset(step as u64 * 12).read_vec(0),
-        ];
-        for value in values {
-            sum ^= value[0] ^ value[1] ^ value[2] ^ value[3];
-        }
+        let first: [u32; 4] = far.read_vec(0);
+        let second: [u32; 4] = far.offset(step as u64 * 4).read_vec(0);
+        let third: [u32; 4] = far.offset(step as u64 * 8).read_vec(0);
+        let fourth: [u32; 4] = far.offset(step as u64 * 12).read_vec(0);
+        sum ^= all(first) ^ all(second) ^ all(third) ^ all(fourth);
         group += 4 * step;
     }
     while group < groups {
         let value: [u32; 4] = input.offset(group as u64 * 4).read_vec(0);
-        sum ^= value[0] ^ value[1] ^ value[2] ^ value[3];
+        sum ^= all(value);
         group += step;
     }
     if sum != 0 {
@@ -161,55 +160,57 @@ pub const ISSUE_ROOT: u32 = 4;
 /// A shuffle between the lanes of a warp.
 pub const ISSUE_SHUFFLE: u32 = 5;
 /// Instructions of a turn of its loop.
-pub const ISSUES: u32 = 16;
+pub const ISSUES: u32 = 64;
 
 /// A chain of [`ISSUES`] · `turns` instructions in each thread, each of which waits for the one before: `cycles[b]` is
 /// what block `b` took. One warp shows how long an instruction takes, many how many a cycle starts.
 #[kernel(images = sm_75, launch_bounds(1024))]
 pub fn calibrate_issue(cycles: GlobalMut<u64>, what: u32, turns: u32, seed: u32) {
-    let lane = seed + thread_idx_x();
-    let (mut turn, mut single, mut double, mut whole) = (0, lane as f32, lane as f64, lane);
     thread::sync_threads();
     let start = clock64();
+    // No clock has come so far, of which the compiler knows nothing: what follows waits for it.
+    let lane = seed + thread_idx_x() + (start >> 63) as u32;
+    let (mut turn, mut single, mut double, mut whole) = (0, lane as f32, lane as f64, lane);
     if what == ISSUE_F32 {
         let factor = seed as f32;
         while turn < turns {
             turn = rolled(turn) + 1;
-            gpu_std::unroll::<16>(|_| single = mul_add(single, factor, factor));
+            gpu_std::unroll::<64>(|_| single = mul_add(single, factor, factor));
         }
     } else if what == ISSUE_F64 {
         let factor = seed as f64;
         while turn < turns {
             turn = rolled(turn) + 1;
-            gpu_std::unroll::<16>(|_| double = mul_add(double, factor, factor));
+            gpu_std::unroll::<64>(|_| double = mul_add(double, factor, factor));
         }
     } else if what == ISSUE_I32 {
         while turn < turns {
             turn = rolled(turn) + 1;
-            gpu_std::unroll::<16>(|_| whole = whole.wrapping_mul(lane).wrapping_add(seed));
+            gpu_std::unroll::<64>(|_| whole = whole.wrapping_mul(lane).wrapping_add(seed));
         }
     } else if what == ISSUE_LOGIC {
         while turn < turns {
             turn = rolled(turn) + 1;
-            gpu_std::unroll::<16>(|_| whole = (whole ^ lane) >> (seed & 31));
+            gpu_std::unroll::<64>(|_| whole = (whole ^ lane) >> (seed & 31));
         }
     } else if what == ISSUE_ROOT {
         while turn < turns {
             turn = rolled(turn) + 1;
-            gpu_std::unroll::<16>(|_| single = sqrt(single) + 2.0);
+            gpu_std::unroll::<64>(|_| single = sqrt(single) + 2.0);
         }
     } else {
         while turn < turns {
             turn = rolled(turn) + 1;
-            gpu_std::unroll::<16>(|_| whole = warp::shuffle_xor(u32::MAX, whole, 1));
+            gpu_std::unroll::<64>(|_| whole = warp::shuffle_xor(u32::MAX, whole, 1));
         }
+    }
+    // None of them ends at these numbers, of which the compiler knows nothing: the clock is not read before.
+    if single == 0.5 || double == 0.5 || whole == 0xffff_fffe {
+        cycles.write(block_idx_x(), 0);
     }
     thread::sync_threads();
     let end = clock64();
-    // None of them ends at this number, of which the compiler knows nothing.
-    if single == -1.0 && double == -1.0 && whole == seed {
-        cycles.write(block_idx_x(), 0);
-    } else if thread_idx_x() == 0 {
+    if thread_idx_x() == 0 {
         cycles.write(block_idx_x(), end - start);
     }
 }

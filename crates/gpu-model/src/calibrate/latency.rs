@@ -20,27 +20,28 @@ fn ring(words: usize, stride: usize) -> Vec<u32> {
 /// An access that waits for the one before: in the first-level cache, the second, memory; and atomic additions.
 ///
 /// Words lie 33 lines of 128 bytes apart, so that they meet all parts of a cache, and pages of 2 MiB are used many times
-/// before the next; in the first-level cache a line.
+/// before the next; in the first-level cache a line. `memory_far`: each in a page of its own, whose address has to be
+/// translated first.
 pub(super) fn memory(bench: &mut Bench<'_>, rows: &mut Vec<Row>) -> Result<()> {
     const APART: usize = 33 * 32;
+    const PAGE: usize = 1 << 19;
     for (level, how, words, stride) in [
         ("l1", CHASE_CACHED, 1_usize << 12, 32),
         ("l2", CHASE_VOLATILE, 1 << 20, APART),
         ("l2_atomic", CHASE_ATOMIC, 1 << 20, APART),
         ("memory", CHASE_VOLATILE, 1 << 27, APART),
+        ("memory_far", CHASE_VOLATILE, 1 << 29, PAGE + APART),
     ] {
         let words = bench.pick(words, words.min(1 << 13));
         let places = words.div_ceil(stride);
         // Of what fits into a cache so many rounds that the first, which fills it, does not count; of memory one that
         // meets no line twice.
-        let steps = if level == "memory" { places } else { bench.pick(32_768, 4 * places) };
+        let steps = if level.starts_with("memory") { places } else { bench.pick(32_768, 4 * places) };
         let mut links = bench.device.upload(&ring(words, stride))?;
-        if level == "memory" {
-            // What the upload left in the cache goes.
-            let mut other = bench.device.zeroed::<u32>(words)?;
-            bench.stream.memset(&mut other, 1)?;
-        }
+        // Written before each round of memory, so that nothing of the ring is left in a cache.
+        let mut other = bench.device.zeroed::<u32>(if level.starts_with("memory") { words } else { 1 })?;
         let cycles = bench.cycles(1, |stream, cycles| {
+            stream.memset(&mut other, 1)?;
             chase(stream, links.view_mut(), cycles.view_mut(), steps as u32, how)
         })?;
         rows.push(Row::new("latency", level, [words as f64 * 4.0, 0.0], cycles / steps as f64, "cycles"));

@@ -24,8 +24,14 @@ fn long_enough(what: &'static str, expected: u64, actual: usize) -> Result<()> {
     Err(Error::LengthMismatch { what, expected: usize::try_from(expected).unwrap_or(usize::MAX), actual })
 }
 
-pub(super) fn empty(stream: &Stream, which: Empty, blocks: u32, threads: u32) -> Result<()> {
-    let config = LaunchConfig::linear(blocks, threads);
+/// With so many bytes of shared memory that are not used, to let fewer blocks be resident.
+pub(super) fn empty(
+    stream: &Stream,
+    which: Empty,
+    [blocks, threads]: [u32; 2],
+    shared_bytes: u32,
+) -> Result<()> {
+    let config = LaunchConfig::linear(blocks, threads).shared(shared_bytes);
     // SAFETY: these kernels access no memory.
     unsafe {
         match which {
@@ -253,8 +259,14 @@ pub(super) enum Adding {
     Atomic,
 }
 
-/// `times`, at most 1024, are threads where additions are atomic.
-pub(super) fn add(stream: &Stream, how: Adding, mut output: ViewMut<'_, u32>, times: u32) -> Result<()> {
+/// `times` additions of one thread, or, where they are atomic, each of so many threads adds once or more: `rounds`.
+pub(super) fn add(
+    stream: &Stream,
+    how: Adding,
+    mut output: ViewMut<'_, u32>,
+    times: u32,
+    rounds: u32,
+) -> Result<()> {
     long_enough("output of a sum", 1, output.len())?;
     let one = LaunchConfig::linear(1, 1);
     let output = output.as_global_mut();
@@ -264,7 +276,7 @@ pub(super) fn add(stream: &Stream, how: Adding, mut output: ViewMut<'_, u32>, ti
             Adding::Register => kernels::calibrate_add_register::launch(stream, one, output, times),
             Adding::Global => kernels::calibrate_add_global::launch(stream, one, output, times),
             Adding::Atomic => {
-                kernels::calibrate_add_atomic::launch(stream, LaunchConfig::linear(1, times), output)
+                kernels::calibrate_add_atomic::launch(stream, LaunchConfig::linear(1, times), output, rounds)
             }
         }
     }

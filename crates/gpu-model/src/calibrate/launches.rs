@@ -13,26 +13,37 @@ pub(super) fn launches(bench: &mut Bench<'_>, rows: &mut Vec<Row>) -> Result<()>
     {
         for blocks in [1, 16, 64] {
             let over = [f64::from(blocks), arguments];
-            let launch = || empty(&bench.stream, which, blocks, 32);
+            let launch = || empty(&bench.stream, which, [blocks, 32], 0);
             rows.push(Row::new("launch", "plain", over, bench.among(count, launch)? * 1e6, "us"));
             rows.push(Row::new("launch_alone", "plain", over, bench.alone(launch)? * 1e6, "us"));
         }
     }
     for blocks in [1, 16, 64, bench.multiprocessors] {
-        let launch = || empty(&bench.stream, Empty::Dependent, blocks, 32);
+        let launch = || empty(&bench.stream, Empty::Dependent, [blocks, 32], 0);
         let value = bench.among(count, launch)? * 1e6;
         rows.push(Row::new("launch", "dependent", [f64::from(blocks), 0.0], value, "us"));
     }
     Ok(())
 }
 
-/// Blocks that do nothing: what a multiprocessor takes to start and end one, in ns.
+/// Blocks that do nothing: what one more for each multiprocessor takes, in ns, with as many resident as can be and with
+/// one alone, which cannot start before the one before has ended; and what launches of many take besides, in µs.
 pub(super) fn blocks(bench: &mut Bench<'_>, rows: &mut Vec<Row>) -> Result<()> {
     let units = bench.multiprocessors;
-    for threads in [32, 64, 128, 256, 512, 1024] {
-        let range = bench.pick([64, 1024], [1, 2]);
-        let each = bench.slope(range, |turns| empty(&bench.stream, Empty::None, turns * units, threads))?;
-        rows.push(Row::new("block", "empty", [f64::from(threads), 0.0], each * 1e9, "ns"));
+    // All the shared memory that a block can have: there is no second one beside it.
+    let alone = bench.device.properties().map_or(0, |properties| properties.shared_per_block_optin);
+    let range @ [few, _] = bench.pick([64, 1024], [1, 2]);
+    for (of, which, shared) in
+        [("empty", Empty::None, 0), ("alone", Empty::None, alone), ("dependent", Empty::Dependent, 0)]
+    {
+        for threads in [32, 64, 128, 256, 512, 1024] {
+            let launch = |turns| empty(&bench.stream, which, [turns * units, threads], shared);
+            let each = bench.slope(range, launch)?;
+            let over = [f64::from(threads), 0.0];
+            rows.push(Row::new("block", of, over, each * 1e9, "ns"));
+            let all = bench.among(bench.pick(50, 1), || launch(few))?;
+            rows.push(Row::new("gap", of, over, (all - each * f64::from(few)) * 1e6, "us"));
+        }
     }
     Ok(())
 }

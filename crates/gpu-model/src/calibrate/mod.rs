@@ -91,6 +91,31 @@ pub const fn steps() -> usize {
     STEPS.len()
 }
 
+/// What the driver says of the device that a description needs; nothing without a driver.
+fn properties(device: &Device) -> gpu_core::Result<Vec<Row>> {
+    if device.kind() != Kind::Cuda {
+        return Ok(Vec::new());
+    }
+    let known = device.properties()?;
+    let capability = f64::from(known.capability.major) * 10.0 + f64::from(known.capability.minor);
+    let rows = [
+        ("capability", capability, "tenths"),
+        ("multiprocessors", known.multiprocessors.into(), ""),
+        ("warp", known.warp_size.into(), "threads"),
+        ("clock", f64::from(known.clock_khz) * 1e3, "Hz"),
+        ("memory_size", known.total_memory as f64, "B"),
+        ("memory_bandwidth", known.peak_bandwidth(), "B/s"),
+        ("memory_clock", f64::from(known.memory_clock_khz) * 1e3, "Hz"),
+        ("l2", known.l2_cache.into(), "B"),
+        ("threads_per_block", known.max_threads_per_block.into(), ""),
+        ("threads", known.max_threads_per_multiprocessor.into(), ""),
+        ("blocks", known.max_blocks_per_multiprocessor.into(), ""),
+        ("registers", known.registers_per_multiprocessor.into(), ""),
+        ("shared", known.shared_per_multiprocessor.into(), "B"),
+    ];
+    Ok(rows.map(|(of, value, unit)| Row::new("property", of, [0.0, 0.0], value, unit)).to_vec())
+}
+
 /// Measures `device`; `next` is told what comes next.
 ///
 /// # Errors
@@ -104,7 +129,7 @@ pub const fn steps() -> usize {
 /// ```
 pub fn measure(device: &Device, mut next: impl FnMut(&str)) -> gpu_core::Result<Vec<Row>> {
     let mut bench = Bench::new(device, device.kind() != Kind::Cuda)?;
-    let mut rows = Vec::new();
+    let mut rows = properties(device)?;
     for (name, step) in STEPS {
         next(name);
         step(&mut bench, &mut rows)?;

@@ -61,11 +61,9 @@ pub(super) fn caches(bench: &mut Bench<'_>, rows: &mut Vec<Row>) -> Result<()> {
     let input = bench.device.zeroed::<u32>(words)?;
     let mut output = bench.device.zeroed::<u32>(1)?;
     let window = words as u32 - 1;
-    for (of, blocks, apart, mask) in [
-        ("l1", 2 * units, 0, 4095),
-        ("l2", 2 * units, 16 * threads, window),
-        ("l2_alone", 2, window / 2 + 1, window),
-    ] {
+    for (of, blocks, apart, mask) in
+        [("l1", 2 * units, 0, 4095), ("l2", 2 * units, 16 * threads, window), ("l2_alone", 1, 0, window)]
+    {
         let range = bench.pick([64, 320], [1, 2]);
         let each = bench.slope(range, |turns| {
             read(&bench.stream, [blocks, threads], input.view(), output.view_mut(), [apart, mask, turns])
@@ -112,7 +110,7 @@ pub(super) fn lines(bench: &mut Bench<'_>, rows: &mut Vec<Row>) -> Result<()> {
     }
     let mask = bench.pick((1 << 14) - 1, 1023);
     let mut output = bench.device.zeroed::<u32>(2 * units as usize * (mask as usize + 1))?;
-    for (of, blocks) in [("all", 2 * units), ("alone", 2)] {
+    for (of, blocks) in [("all", 2 * units), ("alone", 1)] {
         for stride in [1, 2, 8, 32] {
             let range = bench.pick([32, 160], [1, 2]);
             let each = bench.slope(range, |steps| {
