@@ -242,9 +242,13 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let latency: Seconds = latency / device.clock;
     let chain: Seconds = given.l2_latency * 2.0 * counts.chain / device.clock;
     let mut levels = levels(device, given, counts, (blocks / units).ceil() * units / blocks);
-    levels.push((Bottleneck::Blocks, Seconds(blocks / starts)));
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
-    let (slowest, throughput) = levels[0];
+    // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
+    let busy = levels[0].1 + Seconds(blocks.min(places as f64) / starts);
+    let starting = Seconds(blocks / starts);
+    levels.push((Bottleneck::Blocks, starting));
+    levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
+    let (slowest, throughput) = (levels[0].0, busy.max(starting));
     let there = u64::from(resident).min(launch.blocks().div_ceil(u64::from(device.multiprocessors)));
     let waiting = wave(latency, alone(device, given, counts), there) * waves as f64;
 
