@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "calibrate")]
+pub mod calibrate;
 pub mod device;
 pub mod error;
 pub mod literature;

@@ -152,25 +152,53 @@ pub struct Atomics {
     pub source: String,
 }
 
-/// What [`waves`](crate::waves) needs beyond the data sheet: measured, or from the literature.
+/// What [`waves`](crate::waves) needs beyond the data sheet, as `calibrate` measures it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// What a launch among many takes, without its work.
+    /// From one launch to the next among many, of a kernel that does nothing.
     pub launch: Seconds,
+    /// The same where the kernel waits for the one before by itself (programmatic dependent launch).
+    pub launch_dependent: Seconds,
+    /// What a launch among many takes beside its blocks.
+    pub gap: Seconds,
+    /// The same of one that waits for the one before by itself.
+    pub gap_dependent: Seconds,
+    /// Blocks that start in a second, on the whole device.
+    pub blocks: Hertz,
+    /// The same of a kernel that waits for the one before by itself.
+    pub blocks_dependent: Hertz,
+    /// From the end of a block to the first instruction of the one in its place, without warps.
+    pub turnover: Cycles,
+    /// What each warp adds to that.
+    pub turnover_warp: Cycles,
     /// How much of the memory's bandwidth reading gets.
     pub read: Fraction,
     /// How much of it writing gets.
     pub write: Fraction,
+    /// How much of it both get together, as many bytes read as written.
+    pub copy: Fraction,
     /// Lines that the second-level cache takes from stores in a second, whole or in part.
     pub stores: Hertz,
+    /// What a multiprocessor takes to hand over one of them.
+    pub store: Cycles,
     /// What the second-level cache gives to all multiprocessors in a cycle.
     pub l2: Bytes,
-    /// From a request to the memory's answer.
+    /// What it gives to one of them.
+    pub l2_unit: Bytes,
+    /// From a request to the memory's answer, with nothing else under way.
     pub memory_latency: Cycles,
-    /// From a request to the second-level cache's answer.
+    /// The same where all places for threads are taken, and all ask at a time.
+    pub memory_loaded: Cycles,
+    /// From a request to the second-level cache's answer, with nothing else under way.
     pub l2_latency: Cycles,
+    /// The same where all places for threads are taken, and all ask at a time.
+    pub l2_loaded: Cycles,
     /// From a request to shared memory's answer.
     pub shared_latency: Cycles,
+    /// A barrier without warps.
+    pub barrier: Cycles,
+    /// What each warp adds to that.
+    pub barrier_warp: Cycles,
     /// Where the numbers are from.
     pub source: String,
 }

@@ -45,6 +45,8 @@ pub struct Counts {
     pub blocks: u64,
     /// Threads of a block.
     pub threads: u32,
+    /// Whether it waits for the kernel before by itself (programmatic dependent launch); false unless given.
+    pub dependent: bool,
     /// Shared memory that a block asks for.
     pub shared: Bytes,
     /// Registers of a thread; where they are not known they do not limit how many blocks are resident.
@@ -91,6 +93,7 @@ impl Counts {
             kernel: kernel.to_owned(),
             blocks,
             threads,
+            dependent: false,
             shared: Bytes(0.0),
             registers: None,
             instructions: Instructions::default(),

@@ -98,6 +98,8 @@ pub enum Bottleneck {
     Launch,
     /// Waves of blocks that wait.
     Latency,
+    /// Starting blocks.
+    Blocks,
     /// Instructions that warps issue.
     Issue,
     /// Floating-point operations.
@@ -127,6 +129,7 @@ impl Bottleneck {
                 "keep more in flight: more loads before the first use, more resident blocks (fewer registers, less \
                  shared memory), fewer barriers and waits one after another"
             }
+            Self::Blocks => "start fewer blocks: more elements for each thread, more threads in a block",
             Self::Issue => {
                 "issue less: wider loads, more elements for each thread, shuffles for shared memory"
             }
@@ -164,6 +167,7 @@ impl fmt::Display for Bottleneck {
         f.pad(match self {
             Self::Launch => "launch",
             Self::Latency => "latency",
+            Self::Blocks => "starting blocks",
             Self::Issue => "issue slots",
             Self::Arithmetic => "arithmetic",
             Self::L1 => "L1 lines",
@@ -218,35 +222,53 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     let launch = Launch::new(device, counts.blocks, counts.threads)?;
     let resident = resident(device, &launch, counts)?;
     let units = f64::from(device.multiprocessors);
-    let blocks = launch.blocks() as f64;
+    let (blocks, warps) = (launch.blocks() as f64, f64::from(launch.warps()));
     let places = u64::from(resident) * u64::from(device.multiprocessors);
     let waves = launch.blocks().div_ceil(places);
+    let [least, gap, starts] = if counts.dependent {
+        [given.launch_dependent.0, given.gap_dependent.0, given.blocks_dependent.0]
+    } else {
+        [given.launch.0, given.gap.0, given.blocks.0]
+    };
 
-    let levels = levels(device, given, counts, (blocks / units).ceil() * units / blocks);
-    let cycles = given.memory_latency * counts.waits.memory
-        + given.l2_latency * counts.waits.l2
-        + given.shared_latency * counts.waits.shared;
-    let latency: Seconds = cycles / device.clock;
+    // The part of the places for warps that is taken at a time.
+    let taken = (f64::from(resident).min(blocks / units) * warps / f64::from(device.limits.warps)).min(1.0);
+    let loaded = |idle: Cycles, loaded: Cycles| idle + (loaded - idle) * taken;
+    let latency = given.turnover
+        + given.turnover_warp * warps
+        + loaded(given.memory_latency, given.memory_loaded) * counts.waits.memory
+        + loaded(given.l2_latency, given.l2_loaded) * counts.waits.l2
+        + (given.shared_latency + given.barrier + given.barrier_warp * warps) * counts.waits.shared;
+    let latency: Seconds = latency / device.clock;
     let chain: Seconds = given.l2_latency * 2.0 * counts.chain / device.clock;
-    let waiting = latency * waves as f64;
-    let (slowest, throughput) = levels[0];
+    let mut levels = levels(device, given, counts, (blocks / units).ceil() * units / blocks);
+    levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
+    // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
+    let busy = levels[0].1 + Seconds(blocks.min(places as f64) / starts);
+    let starting = Seconds(blocks / starts);
+    levels.push((Bottleneck::Blocks, starting));
+    levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
+    let (slowest, throughput) = (levels[0].0, busy.max(starting));
+    let there = u64::from(resident).min(launch.blocks().div_ceil(u64::from(device.multiprocessors)));
+    let waiting = wave(latency, alone(device, given, counts), there) * waves as f64;
 
-    let mut bottleneck = (Bottleneck::Launch, given.launch);
+    let mut bottleneck = (Bottleneck::Launch, Seconds(least));
     for other in [(slowest, throughput), (Bottleneck::Latency, waiting), (Bottleneck::Chain, chain)] {
         if other.1 > bottleneck.1 {
             bottleneck = other;
         }
     }
+    let time = Seconds(gap) + waiting.max(latency + throughput) + chain;
     let demand = Demand { operations: counts.operations, bytes: vec![counts.necessary] };
     Ok(Prediction {
-        time: given.launch + waiting.max(latency + throughput) + chain,
+        time: time.max(Seconds(least)),
         bottleneck: bottleneck.0,
         bound: Roofline::single(device).bound(&demand)?,
         resident,
         occupancy: f64::from(resident) * f64::from(launch.warps()) / f64::from(device.limits.warps),
         waves,
         last_wave: (launch.blocks() - (waves - 1) * places) as f64 / places as f64,
-        launch: given.launch,
+        launch: Seconds(gap),
         latency,
         chain,
         levels,
@@ -281,7 +303,32 @@ fn resident(device: &Device, launch: &Launch, counts: &Counts) -> Result<u32> {
     positive("resident blocks", f64::from(blocks)).map(|_| blocks)
 }
 
-/// What each level takes, the longest first; `excess` is what the busiest multiprocessor has more than the average.
+/// What a block takes on a multiprocessor that it has for itself, beside its waits: its busiest level.
+fn alone(device: &Device, given: &Calibration, counts: &Counts) -> Seconds {
+    let warps_a_cycle = f64::from(device.lanes) / f64::from(device.warp);
+    let cycles = (counts.lines + counts.wavefronts)
+        .max(counts.lines_written * given.store.0)
+        .max(counts.l2_read / given.l2_unit)
+        .max(counts.instructions.all() / warps_a_cycle)
+        .max(counts.operations / (2.0 * f64::from(device.lanes)));
+    Cycles(cycles / counts.blocks as f64) / device.clock
+}
+
+/// What a wave takes, `resident` blocks on each multiprocessor: each waits, and queues for the busiest level, whose
+/// work for a block is `alone`. By mean value analysis of a closed network of one queue: who comes finds as many there
+/// as there were on average with one block less (Reiser and Lavenberg, *Mean-value analysis of closed multichain queuing
+/// networks*, 1980).
+fn wave(latency: Seconds, alone: Seconds, resident: u64) -> Seconds {
+    let (mut queue, mut time) = (0.0, latency);
+    for blocks in 1..=resident {
+        let there = alone * (1.0 + queue);
+        time = latency + there;
+        queue = blocks as f64 * (there / time);
+    }
+    time
+}
+
+/// What each level takes; `excess` is what the busiest multiprocessor has more than the average.
 fn levels(device: &Device, given: &Calibration, counts: &Counts, excess: f64) -> Vec<(Bottleneck, Seconds)> {
     let units = f64::from(device.multiprocessors);
     let on_unit = |cycles: f64| -> Seconds { Cycles(excess * cycles / units) / device.clock };
@@ -294,18 +341,20 @@ fn levels(device: &Device, given: &Calibration, counts: &Counts, excess: f64) ->
     } else {
         Bottleneck::Shared
     };
-    let memory =
-        counts.memory_read / (bandwidth * given.read.0) + counts.memory_written / (bandwidth * given.write.0);
-    let mut levels = vec![
+    // The bus turns round between what is read and what is written.
+    let both = counts.memory_read.min(counts.memory_written);
+    let memory = both * 2.0 / (bandwidth * given.copy.0)
+        + (counts.memory_read - both) / (bandwidth * given.read.0)
+        + (counts.memory_written - both) / (bandwidth * given.write.0);
+    let stores = Seconds(counts.lines_written / given.stores.0);
+    vec![
         (Bottleneck::Memory, memory),
         (Bottleneck::L2, Cycles(counts.l2_read / given.l2) / device.clock),
-        (Bottleneck::Stores, Seconds(counts.lines_written / given.stores.0)),
+        (Bottleneck::Stores, stores.max(on_unit(counts.lines_written * given.store.0))),
         (l1, on_unit(counts.lines + counts.wavefronts)),
         (Bottleneck::Issue, on_unit(counts.instructions.all() / warps_a_cycle)),
         (Bottleneck::Arithmetic, Seconds(excess * counts.operations / device.peak_single().0)),
-    ];
-    levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
-    levels
+    ]
 }
 
 /// Launches that follow one another.
