@@ -1,8 +1,8 @@
 //! The host's side of a kernel: what it is called, its PTX, and how it is launched.
 //!
-//! `#[kernel]` writes, beside the device function `f`, a type `f` with a [`KernelMeta`] and a typed `launch`
-//! that takes the same arguments and a [`LaunchTarget`]: a CUDA stream or the simulator. The target gets the
-//! arguments twice, as bytes (for the driver) and as a closure that runs one thread (for the simulator).
+//! `#[kernel]` writes, beside the device function `f`, a type `f` that is a [`Kernel`]: it knows its [`KernelMeta`] and
+//! the types of its arguments, and is launched on a [`LaunchTarget`], a CUDA stream or the simulator. The target gets
+//! the arguments twice, as bytes (for the driver) and as a closure that runs one thread (for the simulator).
 
 use core::ffi::c_void;
 
@@ -125,6 +125,48 @@ pub unsafe trait LaunchTarget {
     /// ended, for all the accesses the kernel makes through it with this configuration; and nothing else may
     /// write what the kernel reads or writes meanwhile.
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<(), Self::Error>;
+}
+
+/// A kernel as a type, which `#[kernel]` makes.
+///
+/// ```
+/// use gpu_std::launch::Kernel;
+/// use gpu_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn fill(target: GlobalMut<f32>, value: f32) {
+///     target.write(thread::index_1d(), value);
+/// }
+///
+/// /// Any kernel with these parameters.
+/// fn name_of<K: Kernel<Arguments = (GlobalMut<f32>, f32)>>() -> &'static str {
+///     K::meta().name
+/// }
+/// assert_eq!(name_of::<fill>(), "fill");
+/// ```
+///
+/// # Safety
+/// [`Kernel::launch_on`] hands the target exactly the arguments, in the order of the entry's parameters, and the
+/// metadata of [`Kernel::meta`], which always is the same static.
+pub unsafe trait Kernel {
+    /// The parameters in order, as a tuple.
+    type Arguments;
+
+    /// What is known of the kernel before it is launched.
+    fn meta() -> &'static KernelMeta;
+
+    /// Launches the kernel. It may still be running on return.
+    ///
+    /// # Errors
+    /// Those of the target.
+    ///
+    /// # Safety
+    /// As [`LaunchTarget::launch`].
+    unsafe fn launch_on<L: LaunchTarget>(
+        target: &L,
+        config: LaunchConfig,
+        arguments: Self::Arguments,
+    ) -> Result<(), L::Error>;
 }
 
 // SAFETY: the simulator runs `thread` for every thread of the grid before it returns.
