@@ -45,14 +45,9 @@ fn every_primitive_has_all_its_places() {
     let readme = read("README.md");
     let mut missing = Vec::new();
     for name in primitives() {
-        for file in [
-            "README.md",
-            "src/lib.rs",
-            "src/api.rs",
-            "src/plan.rs",
-            "src/launch.rs",
-            "src/reference.rs",
-        ] {
+        for file in
+            ["README.md", "src/lib.rs", "src/api.rs", "src/plan.rs", "src/launch.rs", "src/reference.rs"]
+        {
             let path = format!("crates/gpu-{name}/{file}");
             let folder = path.replace(".rs", "/mod.rs");
             if !root().join(&path).exists() && !root().join(folder).exists() {

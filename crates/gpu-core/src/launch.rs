@@ -1,9 +1,15 @@
 //! Kernels are launched on streams.
 
-use gpu_std::launch::{Invocation, LaunchTarget};
+use core::marker::PhantomData;
 
+use gpu_std::launch::{Invocation, Kernel, LaunchConfig, LaunchTarget};
+use gpu_std::memory::{Global, GlobalMut};
+
+use crate::buffer::Buffer;
+use crate::element::Element;
 use crate::error::Error;
 use crate::stream::Stream;
+use crate::view::{View, ViewMut};
 
 /// A launch is checked first: [`Error::EmptyLaunch`] without a thread, [`Error::LaunchLimit`] beyond what the device
 /// or the kernel's launch bounds allow. More than 48 KiB of shared memory is opted into. On the CPU it is
@@ -18,3 +24,120 @@ unsafe impl LaunchTarget for Stream {
         unsafe { self.queue.launch(invocation) }
     }
 }
+
+impl Stream {
+    /// Enqueues a kernel. Where it takes an array, a view or a buffer may stand.
+    ///
+    /// ```
+    /// use gpu_core::Device;
+    /// use gpu_std::{launch::LaunchConfig, prelude::*};
+    ///
+    /// #[kernel]
+    /// fn double(input: Global<u32>, output: GlobalMut<u32>) {
+    ///     output.write(thread::index_1d(), 2 * input.read(thread::index_1d()));
+    /// }
+    ///
+    /// let device = Device::simulator();
+    /// let input = device.upload(&[1u32, 2, 3])?;
+    /// let mut output = device.zeroed::<u32>(3)?;
+    /// // SAFETY: three threads read and write an element each of three.
+    /// unsafe { device.default_stream().launch::<double>(LaunchConfig::linear(1, 3), (&input, &mut output)) }?;
+    /// assert_eq!(output.to_vec()?, [2, 4, 6]);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of this target's [`LaunchTarget::launch`].
+    ///
+    /// # Safety
+    /// Until the kernel has ended, every array among the arguments must be memory of this device that is valid for all
+    /// the accesses the kernel makes through it with this configuration, and nothing else may write what the kernel
+    /// reads or writes. Buffers are freed only after the work enqueued before.
+    pub unsafe fn launch<K: Kernel>(
+        &self,
+        config: LaunchConfig,
+        arguments: impl IntoArguments<K::Arguments>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { K::launch_on(self, config, arguments.into_arguments()) }
+    }
+}
+
+/// What may stand for a kernel's parameter `P`: one of that type, for an array also a view or a buffer.
+pub trait IntoArgument<P> {
+    /// The argument itself.
+    fn into_argument(self) -> P;
+}
+
+impl<P> IntoArgument<P> for P {
+    fn into_argument(self) -> P {
+        self
+    }
+}
+
+impl<T: Element> IntoArgument<Global<T>> for View<'_, T> {
+    fn into_argument(self) -> Global<T> {
+        self.as_global()
+    }
+}
+
+impl<T: Element> IntoArgument<Global<T>> for &Buffer<T> {
+    fn into_argument(self) -> Global<T> {
+        self.view().as_global()
+    }
+}
+
+impl<T: Element> IntoArgument<GlobalMut<T>> for ViewMut<'_, T> {
+    fn into_argument(mut self) -> GlobalMut<T> {
+        self.as_global_mut()
+    }
+}
+
+impl<T: Element> IntoArgument<GlobalMut<T>> for &mut Buffer<T> {
+    fn into_argument(self) -> GlobalMut<T> {
+        self.view_mut().as_global_mut()
+    }
+}
+
+/// What may stand for a kernel's parameters `T`, a tuple: tuples with as many of [`IntoArgument`].
+pub trait IntoArguments<T>: Sized {
+    /// The arguments themselves.
+    fn into_arguments(self) -> T;
+
+    /// Those of another kernel, made of these.
+    fn map<U, F: FnOnce(T) -> U>(self, other: F) -> MappedArguments<Self, T, F> {
+        MappedArguments { arguments: self, other, of: PhantomData }
+    }
+}
+
+/// What [`IntoArguments::map`] gives.
+pub struct MappedArguments<A, T, F> {
+    arguments: A,
+    other: F,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<A: IntoArguments<T>, T, U, F: FnOnce(T) -> U> IntoArguments<U> for MappedArguments<A, T, F> {
+    fn into_arguments(self) -> U {
+        (self.other)(self.arguments.into_arguments())
+    }
+}
+
+macro_rules! tuples {
+    ($($first:ident $first_parameter:ident $(, $argument:ident $parameter:ident)*)?) => {
+        impl<$($first: IntoArgument<$first_parameter>, $first_parameter, $($argument: IntoArgument<$parameter>, $parameter),*)?>
+            IntoArguments<($($first_parameter, $($parameter,)*)?)> for ($($first, $($argument,)*)?)
+        {
+            #[allow(non_snake_case, clippy::unused_unit)]
+            fn into_arguments(self) -> ($($first_parameter, $($parameter,)*)?) {
+                $(let ($first, $($argument,)*) = self;)?
+                ($($first.into_argument(), $($argument.into_argument(),)*)?)
+            }
+        }
+        $(tuples!($($argument $parameter),*);)?
+    };
+}
+tuples!(
+    A0 P0, A1 P1, A2 P2, A3 P3, A4 P4, A5 P5, A6 P6, A7 P7, A8 P8, A9 P9, A10 P10, A11 P11, A12 P12, A13 P13, A14 P14,
+    A15 P15, A16 P16, A17 P17, A18 P18, A19 P19, A20 P20, A21 P21, A22 P22, A23 P23
+);

@@ -74,6 +74,24 @@ impl<'a, T: Element> View<'a, T> {
         Some(unsafe { core::slice::from_raw_parts(first, self.len) })
     }
 
+    /// The same bytes as elements of another type.
+    ///
+    /// ```
+    /// let buffer = gpu_core::Device::simulator().upload(&[-1i32, 2])?;
+    /// assert_eq!(buffer.view().cast::<u16>().len(), 4);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Where they are no whole number of such elements, or do not start at a multiple of their alignment.
+    #[must_use]
+    #[track_caller]
+    pub fn cast<U: Element>(self) -> View<'a, U> {
+        let len = cast_len::<T, U>(self.address, self.len);
+        // SAFETY: the same bytes, any of which are a value of `U`.
+        unsafe { View::from_parts(self.device, self.address, len) }
+    }
+
     /// A part of it.
     ///
     /// # Panics
@@ -188,6 +206,24 @@ impl<'a, T: Element> ViewMut<'a, T> {
         unsafe { ViewMut::from_parts(self.device, self.address, self.len) }
     }
 
+    /// The same bytes as elements of another type.
+    ///
+    /// ```
+    /// let mut buffer = gpu_core::Device::simulator().upload(&[-1i32, 2])?;
+    /// assert_eq!(buffer.view_mut().cast::<u64>().len(), 1);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Where they are no whole number of such elements, or do not start at a multiple of their alignment.
+    #[must_use]
+    #[track_caller]
+    pub fn cast<U: Element>(self) -> ViewMut<'a, U> {
+        let len = cast_len::<T, U>(self.address, self.len);
+        // SAFETY: the same bytes, any of which are a value of both types; this view is given up.
+        unsafe { ViewMut::from_parts(self.device, self.address, len) }
+    }
+
     /// A part of it.
     ///
     /// # Panics
@@ -243,6 +279,19 @@ impl<'a, T: Element> ViewMut<'a, T> {
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
+}
+
+/// How many elements of type `U` as many of type `T` at `address` are.
+#[track_caller]
+fn cast_len<T: Element, U: Element>(address: u64, len: usize) -> usize {
+    let (bytes, of_one) = (len * size_of::<T>(), size_of::<U>());
+    assert!(bytes.is_multiple_of(of_one), "{bytes} bytes are no whole number of elements of {of_one}");
+    let alignment = align_of::<U>();
+    assert!(
+        len == 0 || address.is_multiple_of(alignment as u64),
+        "{address:#x} is not aligned to {alignment}"
+    );
+    bytes / of_one
 }
 
 fn expect_len(what: &'static str, expected: usize, actual: usize) -> Result<()> {

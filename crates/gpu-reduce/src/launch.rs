@@ -142,7 +142,7 @@ pub(crate) unsafe fn launch<
 ) -> Result<(), Error> {
     let arguments = K::Arguments::new(O::source(source), extent, output.cast());
     // SAFETY: the caller's promise; by that of whoever made the instance, the kernel computes `R`.
-    unsafe { K::launch_with(stream, config, arguments) }
+    unsafe { K::launch_on(stream, config, arguments) }
 }
 
 /// The launch of a kernel that adds the sum of an array to its output: stream, configuration, input, its length,

@@ -126,7 +126,7 @@ fn enqueue<S: Scan, O: Scan, K: Kernel<Arguments: Arguments<O, E>>, E>(
     // many of the output, which is the same memory or, one of them being borrowed exclusively, apart, and uses the
     // scratch memory, which has room for the plan's words, was zero when it was made or is again (`prepare`), and is used
     // on this stream only. Buffers are freed only after the work enqueued before.
-    unsafe { K::launch_with(stream, config, K::Arguments::new(call.to::<O>(), extent)) }?;
+    unsafe { K::launch_on(stream, config, K::Arguments::new(call.to::<O>(), extent)) }?;
     scratch.dirty = false;
     Ok(())
 }

@@ -153,7 +153,7 @@ fn bounds(arguments: &Arguments) -> TokenStream {
     quote!([#threads, #blocks])
 }
 
-/// The function itself, run by the simulator, and a type of the same name with `META` and `launch`.
+/// The function itself, run by the simulator, and a type of the same name: a `Kernel` with `META` and `launch`.
 fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let ItemFn { attrs, vis, sig, block, .. } = function;
     let name = &sig.ident;
@@ -222,7 +222,10 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 #(#checks)*
             };
 
-            /// Launches the kernel on a CUDA stream or the simulator. It may still be running on return.
+            /// Launches the kernel on a CUDA stream or the simulator: [`Kernel::launch_on`] with one argument after
+            /// the other.
+            ///
+            /// [`Kernel::launch_on`]: ::gpu_std::launch::Kernel::launch_on
             ///
             /// # Errors
             /// Those of the target.
@@ -237,6 +240,29 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 #config: ::gpu_std::launch::LaunchConfig,
                 #(#names: #types),*
             ) -> ::core::result::Result<(), L::Error> {
+                // SAFETY: the caller promises it.
+                unsafe { <Self as ::gpu_std::launch::Kernel>::launch_on(#target, #config, (#(#names,)*)) }
+            }
+        }
+
+        #(#attributes)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        // SAFETY: bytes, thread and META are those of the one kernel, and the bytes those of its parameters in order.
+        unsafe impl ::gpu_std::launch::Kernel for #name {
+            type Arguments = (#(#types,)*);
+
+            const META: ::gpu_std::launch::KernelMeta = #name::META;
+
+            fn meta() -> &'static ::gpu_std::launch::KernelMeta {
+                static META: ::gpu_std::launch::KernelMeta = #name::META;
+                &META
+            }
+
+            unsafe fn launch_on<L: ::gpu_std::launch::LaunchTarget>(
+                #target: &L,
+                #config: ::gpu_std::launch::LaunchConfig,
+                (#(#names,)*): Self::Arguments,
+            ) -> ::core::result::Result<(), L::Error> {
                 let arguments = [#(::gpu_std::launch::Arg::new(&#names)),*];
                 let thread = ::gpu_std::__private::thread!(#name(#(#names),*));
                 let invocation = ::gpu_std::launch::Invocation {
@@ -247,29 +273,6 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
                 };
                 // SAFETY: the caller promises it.
                 unsafe { ::gpu_std::launch::LaunchTarget::launch(#target, &invocation) }
-            }
-        }
-
-        #(#attributes)*
-        #[cfg(not(target_arch = "nvptx64"))]
-        impl ::gpu_std::launch::Kernel for #name {
-            type Arguments = (#(#types,)*);
-
-            const META: ::gpu_std::launch::KernelMeta = #name::META;
-
-            fn meta() -> &'static ::gpu_std::launch::KernelMeta {
-                static META: ::gpu_std::launch::KernelMeta = #name::META;
-                &META
-            }
-
-            #[inline]
-            unsafe fn launch_with<L: ::gpu_std::launch::LaunchTarget>(
-                #target: &L,
-                #config: ::gpu_std::launch::LaunchConfig,
-                (#(#names,)*): Self::Arguments,
-            ) -> ::core::result::Result<(), L::Error> {
-                // SAFETY: the caller promises it.
-                unsafe { #name::launch(#target, #config, #(#names),*) }
             }
         }
     }

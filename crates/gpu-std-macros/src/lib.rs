@@ -26,8 +26,8 @@ use proc_macro::TokenStream;
 ///   the first time: measure both.
 /// - `programmatic`: see `gpu_std::launch::KernelMeta`.
 ///
-/// On the host a kernel `f` gives the function `f` (one thread of it) and a type `f` with the constant `META` and
-/// `unsafe fn launch(target, config, …)` taking `f`'s arguments.
+/// On the host a kernel `f` gives the function `f` (one thread of it) and a type `f`: a `gpu_std::launch::Kernel`, with
+/// the constant `META` and `unsafe fn launch(target, config, …)` taking `f`'s arguments.
 ///
 /// A kernel takes values (`gpu_std::parameter::Parameter`) and returns nothing; it is not generic, `async`, `const`,
 /// `unsafe` or `extern`. Its branches and loops are recorded in the simulator at their own lines, as in `#[device]`.

@@ -1,8 +1,8 @@
 //! The host's side of a kernel: what it is called, its PTX, and how it is launched.
 //!
-//! `#[kernel]` writes, beside the device function `f`, a type `f` that is a [`Kernel`], and a typed `launch` that takes
-//! the same arguments and a [`LaunchTarget`]: a CUDA stream or the simulator. The target gets the arguments twice, as
-//! bytes (for the driver) and as a closure that runs one thread (for the simulator).
+//! `#[kernel]` writes, beside the device function `f`, a type `f` that is a [`Kernel`]: it knows its [`KernelMeta`] and
+//! the types of its arguments, and is launched on a [`LaunchTarget`], a CUDA stream or the simulator. The target gets
+//! the arguments twice, as bytes (for the driver) and as a closure that runs one thread (for the simulator).
 
 use core::ffi::c_void;
 
@@ -56,71 +56,6 @@ pub struct KernelMeta {
     /// [`grid_dependency_synchronize`](crate::thread::grid_dependency_synchronize), so that its blocks may be scheduled
     /// while they still run (programmatic dependent launch, capability 9.0).
     pub programmatic: bool,
-}
-
-/// A kernel as a type. `#[kernel]` implements it, nobody else.
-///
-/// ```
-/// use gpu_std::launch::{Kernel, LaunchConfig, LaunchTarget};
-/// use gpu_std::prelude::*;
-///
-/// #[kernel]
-/// pub fn clear(values: GlobalMut<u32>, len: u32) {
-///     let i = thread::index_1d();
-///     if i < len {
-///         values.write(i, 0);
-///     }
-/// }
-/// #[kernel]
-/// pub fn fill(values: GlobalMut<u32>, len: u32) {
-///     let i = thread::index_1d();
-///     if i < len {
-///         values.write(i, 1);
-///     }
-/// }
-///
-/// /// Launches any kernel of an array and its length.
-/// ///
-/// /// # Safety
-/// /// The array has `len` elements of the target, which nothing else uses until the kernel has ended.
-/// unsafe fn of_array<K, L>(target: &L, array: GlobalMut<u32>, len: u32) -> Result<(), L::Error>
-/// where
-///     K: Kernel<Arguments = (GlobalMut<u32>, u32)>,
-///     L: LaunchTarget,
-/// {
-///     // SAFETY: the caller's promise.
-///     unsafe { K::launch_with(target, LaunchConfig::linear(len.div_ceil(32), 32), (array, len)) }
-/// }
-/// # let device = gpu_sim::Simulator::new(gpu_sim::Config::default());
-/// # let array = device.alloc(4 * 40).unwrap();
-/// # unsafe { of_array::<fill, _>(&device, GlobalMut::from_raw(array), 40).unwrap() };
-/// # unsafe { of_array::<clear, _>(&device, GlobalMut::from_raw(array), 40).unwrap() };
-/// assert_eq!(fill::META.name, "fill");
-/// ```
-pub trait Kernel {
-    /// The parameters' types, in order.
-    type Arguments;
-
-    /// What is known of it before it is launched.
-    const META: KernelMeta;
-
-    /// The same: one place in memory for each kernel.
-    fn meta() -> &'static KernelMeta;
-
-    /// Launches it. It may still be running on return.
-    ///
-    /// # Errors
-    /// Those of the target.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, every accessor among the arguments must address memory of the target that is valid
-    /// for all the accesses the kernel makes through it with this configuration, and nothing else may write what the
-    /// kernel reads or writes.
-    unsafe fn launch_with<L: LaunchTarget>(
-        target: &L,
-        config: LaunchConfig,
-        arguments: Self::Arguments,
-    ) -> Result<(), L::Error>;
 }
 
 /// The shape of a launch.
@@ -192,6 +127,51 @@ pub unsafe trait LaunchTarget {
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<(), Self::Error>;
 }
 
+/// A kernel as a type, which `#[kernel]` makes.
+///
+/// ```
+/// use gpu_std::launch::Kernel;
+/// use gpu_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn fill(target: GlobalMut<f32>, value: f32) {
+///     target.write(thread::index_1d(), value);
+/// }
+///
+/// /// Any kernel with these parameters.
+/// fn name_of<K: Kernel<Arguments = (GlobalMut<f32>, f32)>>() -> &'static str {
+///     K::meta().name
+/// }
+/// assert_eq!(name_of::<fill>(), "fill");
+/// ```
+///
+/// # Safety
+/// [`Kernel::launch_on`] hands the target exactly the arguments, in the order of the entry's parameters, and the
+/// metadata of [`Kernel::meta`], which always is the same static.
+pub unsafe trait Kernel {
+    /// The parameters in order, as a tuple.
+    type Arguments;
+
+    /// What is known of the kernel before it is launched.
+    const META: KernelMeta;
+
+    /// The same, in one place in memory for each kernel.
+    fn meta() -> &'static KernelMeta;
+
+    /// Launches the kernel. It may still be running on return.
+    ///
+    /// # Errors
+    /// Those of the target.
+    ///
+    /// # Safety
+    /// As [`LaunchTarget::launch`].
+    unsafe fn launch_on<L: LaunchTarget>(
+        target: &L,
+        config: LaunchConfig,
+        arguments: Self::Arguments,
+    ) -> Result<(), L::Error>;
+}
+
 // SAFETY: the simulator runs `thread` for every thread of the grid before it returns.
 #[cfg(feature = "simulator")]
 unsafe impl LaunchTarget for gpu_sim::Simulator {
@@ -205,11 +185,6 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
         };
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
         let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
-        let (threads, thread) = (invocation.kernel.max_threads, invocation.thread);
-        if invocation.kernel.programmatic {
-            self.launch_programmatic(kernel, threads, geometry, thread).map(drop)
-        } else {
-            self.launch_bounded(kernel, threads, geometry, thread).map(drop)
-        }
+        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, invocation.thread).map(drop)
     }
 }

@@ -94,7 +94,7 @@ unsafe fn launch(
 ) -> Result<()> {
     let args = [arg(&address), arg(&number)];
     // SAFETY: the caller's promise.
-    unsafe { stream.launch(&Invocation { kernel, config, args: &args, thread }) }
+    unsafe { LaunchTarget::launch(stream, &Invocation { kernel, config, args: &args, thread }) }
 }
 
 /// `out[i] = i`, by blocks of `threads`.
@@ -146,7 +146,12 @@ pub fn store_late(stream: &Stream, mut out: ViewMut<'_, u32>, cycles: u64, value
     let args = [arg(&address), arg(&cycles), arg(&value)];
     let config = LaunchConfig::linear(1, 1);
     // SAFETY: the kernel writes the first element of `out` and nothing else.
-    unsafe { stream.launch(&Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread }) }
+    unsafe {
+        LaunchTarget::launch(
+            stream,
+            &Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread },
+        )
+    }
 }
 
 /// A launch that writes outside of everything.
@@ -159,5 +164,10 @@ pub unsafe fn store_outside(stream: &Stream) -> Result<()> {
     let args = [arg(&address), arg(&cycles), arg(&value)];
     let config = LaunchConfig::linear(1, 1);
     // SAFETY: the caller's.
-    unsafe { stream.launch(&Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread }) }
+    unsafe {
+        LaunchTarget::launch(
+            stream,
+            &Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread },
+        )
+    }
 }

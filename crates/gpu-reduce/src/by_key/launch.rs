@@ -85,7 +85,7 @@ pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(
     // SAFETY: the kernel reads the keys; it writes at most `len` unique keys, for which there is room, one number of
     // runs, and its own words, of which there are enough for `len` and which are zero or what the launch before left.
     // Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream only.
-    unsafe { K::Kernel::launch_with(stream, config, arguments) }?;
+    unsafe { K::Kernel::launch_on(stream, config, arguments) }?;
     scratch.dirty = false;
     let plan = SegmentsPlan::counted::<R>(len, stream.device().planned_multiprocessors());
     let starts = Starts {
