@@ -3,6 +3,7 @@
 //! least 190 of 200 seeds. A few, marked so, are right for many schedules: what they do is ordered there, because one
 //! block happened to come after the other.
 
+mod algorithms;
 mod bounds;
 mod copies;
 mod order;

@@ -205,6 +205,7 @@ fn meets(x: Global<u32>, y: GlobalMut<u32>, how: u32) {
             thread::sync_threads();
         } else {
             thread::sync_threads();
+            tile.write(i, value);
         }
     } else if how == 3 {
         for _ in 0..1 + i / 32 {
