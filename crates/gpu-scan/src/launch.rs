@@ -1,11 +1,13 @@
 //! The launches: the crate's only unsafe code.
 
+use std::any::TypeId;
+
 use gpu_collective::Accumulator;
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Element, IntoArgument, IntoArguments, Stream, View, ViewMut};
 use gpu_scan_kernels::scan_instances;
 use gpu_scan_kernels::{self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
@@ -13,29 +15,82 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 
-/// A scan that a PTX module has a kernel for.
-pub trait Instance: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
-    /// Enqueues the kernel.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `input` must have `len` elements and `output` room for as many, either the same
-    /// memory or apart, which nothing else writes; `words` must be the `capacity` words of scratch memory that
-    /// [`kernels::whole`] asks for. `config` must be that of the plan for `len`, which is not zero.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        input: Global<Self::Item>,
-        output: GlobalMut<Self::Output>,
-        len: u64,
-        initial: Self::Register,
-        mode: u32,
-        words: GlobalMut<u64>,
-        capacity: u64,
-    ) -> Result<(), gpu_core::Error>;
+/// The parameters of a kernel that scans arrays ([`kernels::whole`]): input, output, length, where to start, mode, scratch
+/// memory and the words of it.
+pub type Whole<S> = (
+    Global<<S as Scan>::Item>,
+    GlobalMut<<S as Scan>::Output>,
+    u64,
+    <S as Scan>::Register,
+    u32,
+    GlobalMut<u64>,
+    u64,
+);
+
+/// A scan that a PTX module has a kernel for: all of this crate, and yours with [`instance!`](crate::instance).
+///
+/// # Safety
+/// The kernel is [`kernels::whole`] of the operator `Of`, with the vectors and rows of its shape; bits of `Of`'s elements
+/// mean the same to it as to this operator, once those of [`kernels::flip`] are flipped if the kernel takes them.
+pub unsafe trait Instance: Scan<Item: Element, Output: Element> {
+    /// The operator that the kernel was made of: this one or another one on elements as wide.
+    type Of: Scan<Item: Element, Output: Element>;
+    /// The kernel.
+    type Kernel: Kernel<Arguments: Arguments<Whole<Self::Of>>>;
+}
+
+/// The parameters of a kernel of a family: `Family`, which are those that all of it take, or behind them the bits to flip.
+pub trait Arguments<Family> {
+    /// The arguments of which `flip` is left out where the kernel does not take it.
+    fn new(family: Family, flip: u64) -> Self;
+}
+
+macro_rules! arguments {
+    ($($of_family:ident)*) => {
+        impl<$($of_family),*> Arguments<($($of_family,)*)> for ($($of_family,)*) {
+            fn new(family: Self, _: u64) -> Self {
+                family
+            }
+        }
+
+        #[expect(non_snake_case, reason = "named as their types")]
+        impl<$($of_family),*> Arguments<($($of_family,)*)> for ($($of_family,)* u64) {
+            fn new(($($of_family,)*): ($($of_family,)*), flip: u64) -> Self {
+                ($($of_family,)* flip)
+            }
+        }
+    };
+}
+arguments!(A B C D E F G);
+arguments!(A B C D E F G H I);
+arguments!(A B C D E F G H I J);
+
+/// Enqueues a kernel made of `K` to scan by `S`, where `arguments` are those of its family, given where to start.
+///
+/// # Safety
+/// As [`Stream::launch`]; the scratch memory is zero or as the launch before left it, and used on this stream only.
+pub(crate) unsafe fn launch<
+    S: Scan,
+    K: Scan,
+    Family,
+    A: IntoArguments<Family>,
+    F: Kernel<Arguments: Arguments<Family>>,
+>(
+    stream: &Stream,
+    config: LaunchConfig,
+    initial: S::Register,
+    arguments: impl FnOnce(K::Register) -> A,
+) -> Result<(), gpu_core::Error> {
+    let flip = flip::<S, K>();
+    let initial = if TypeId::of::<S>() == TypeId::of::<K>() {
+        // The same type, which the compiler does not know.
+        K::Register::from_words(&mut |word| initial.word(word))
+    } else {
+        flipped::<S, K>(initial)
+    };
+    let arguments = arguments(initial).map(|family| Arguments::new(family, flip));
+    // SAFETY: the caller's promise.
+    unsafe { stream.launch::<F>(config, arguments) }
 }
 
 /// Makes a scan of yours an [`Instance`], given the kernel that you made of it.
@@ -104,76 +159,35 @@ macro_rules! instance {
             assert!(shape.vector == $vector && shape.rows == $rows, "a kernel of another shape");
         };
 
-        impl $crate::Instance for $scan {
-            #[inline]
-            unsafe fn launch(
-                stream: &$crate::__private::Stream,
-                config: $crate::__private::LaunchConfig,
-                input: $crate::__private::Global<<$scan as $crate::kernels::Scan>::Item>,
-                output: $crate::__private::GlobalMut<<$scan as $crate::kernels::Scan>::Output>,
-                len: u64,
-                initial: <$scan as $crate::kernels::Scan>::Register,
-                mode: u32,
-                words: $crate::__private::GlobalMut<u64>,
-                capacity: u64,
-            ) -> ::core::result::Result<(), $crate::__private::Error> {
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
-                // kernel.
-                unsafe { $kernel::launch(stream, config, input, output, len, initial, mode, words, capacity) }
-            }
+        // SAFETY: whoever wrote `unsafe` promises that this is the kernel.
+        unsafe impl $crate::Instance for $scan {
+            type Of = Self;
+            type Kernel = $kernel;
         }
     };
 }
 
-/// The accumulator with the same bits.
-pub(crate) fn same_bits<A: Accumulator, B: Accumulator>(value: A) -> B {
-    B::from_words(&mut |word| value.word(word))
-}
-
-macro_rules! of_kernel {
-    ($name:ident, $scan:ty, |$initial:ident| $of_kernel:expr $(, $flip:expr)?) => {
-        impl Instance for $scan {
-            #[inline]
-            unsafe fn launch(
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self::Item>,
-                output: GlobalMut<Self::Output>,
-                len: u64,
-                $initial: Self::Register,
-                mode: u32,
-                words: GlobalMut<u64>,
-                capacity: u64,
-            ) -> Result<(), gpu_core::Error> {
-                let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
-                // bits, flipped if it flips some, mean the same to it.
-                unsafe {
-                    kernels::$name::launch(
-                        stream, config, input, output, len, initial, mode, words, capacity $(, $flip)?
-                    )
-                }
-            }
+/// Makes operators instances, by the trait `$instance`, of a kernel that was made of one of them.
+macro_rules! served {
+    ($instance:ident, $kernel:path, $of:ty $(, $same:ty)*) => {
+        served!(@ $instance, $kernel, $of, $of);
+        $( served!(@ $instance, $kernel, $of, $same); )*
+    };
+    (@ $instance:ident, $kernel:path, $of:ty, $scan:ty) => {
+        // SAFETY: the kernel is that of `Of` in the table of kernels, which has the operators with the same bits.
+        unsafe impl $instance for $scan {
+            type Of = $of;
+            type Kernel = $kernel;
         }
     };
 }
-
-macro_rules! instance_of {
-    ($name:ident: $scan:ty $(, $same:ty)*) => {
-        of_kernel!($name, $scan, |initial| initial);
-        $( of_kernel!($name, $same, |initial| same_bits(initial)); )*
-    };
-    ($name:ident: $scan:ty | $($flipped:ty),+) => {
-        of_kernel!($name, $scan, |initial| initial, 0);
-        $( of_kernel!($name, $flipped, |initial| flipped::<Self, $scan>(initial), flip::<Self, $scan>()); )+
-    };
-}
+pub(crate) use served;
 
 macro_rules! instances {
     ($module:ident, $blocks:literal; $(
         $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ty)* $(| $($flipped:ty),+)?;
     )*) => { $(
-        instance_of!($name: $scan $(, $same)* $(| $($flipped),+)?);
+        served!(Instance, kernels::$name, $scan $(, $same)* $($(, $flipped)+)?);
         const _: () = {
             let shape = kernels::Shape::of::<$scan>();
             assert!(shape.vector == $v && shape.rows == $l);
@@ -187,11 +201,11 @@ pub(crate) fn scan<S: Instance>(
     stream: &Stream,
     input: View<'_, S::Item>,
     options: &Options<S::Output>,
-    mut output: ViewMut<'_, S::Output>,
+    output: ViewMut<'_, S::Output>,
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    enqueue::<S>(stream, input.as_global(), output.as_global_mut(), input.len(), options, plan, scratch)
+    enqueue::<S>(stream, input.cast(), output, options, plan, scratch)
 }
 
 /// Enqueues a scan in place. Everything has been checked, as for [`scan`].
@@ -202,29 +216,33 @@ pub(crate) fn scan_in_place<S: Instance<Output = <S as Scan>::Item>>(
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (len, memory) = (data.len(), data.as_global_mut());
-    enqueue::<S>(stream, memory.as_global(), memory, len, options, plan, scratch)
+    let input = data.as_global_mut().as_global().cast();
+    enqueue::<S>(stream, input, data, options, plan, scratch)
 }
 
 /// Input and output are the same memory or, one of them being borrowed exclusively, apart.
 fn enqueue<S: Instance>(
     stream: &Stream,
-    input: Global<S::Item>,
-    output: GlobalMut<S::Output>,
-    len: usize,
+    input: impl IntoArgument<Global<<S::Of as Scan>::Item>>,
+    output: ViewMut<'_, S::Output>,
     options: &Options<S::Output>,
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     scratch.prepare()?;
-    let words = scratch.words.view_mut().as_global_mut();
-    let capacity = scratch.words.len() as u64;
-    let initial = options.initial::<S>();
+    let (len, capacity, mode) = (output.len() as u64, scratch.words.len() as u64, options.mode());
+    let words = scratch.words.view_mut();
+    let arguments = |initial| (input, output.cast(), len, initial, mode, words, capacity);
     // SAFETY: the kernel reads `len` elements of the input, writes as many of the output and uses the scratch memory,
     // which has room for the plan's words, was zero when it was made or is again (`prepare`), and is used on this
     // stream only. Buffers are freed only after the work enqueued before.
     unsafe {
-        S::launch(stream, plan.launch(), input, output, len as u64, initial, options.mode(), words, capacity)
+        launch::<S, S::Of, Whole<S::Of>, _, S::Kernel>(
+            stream,
+            plan.launch(),
+            options.initial::<S>(),
+            arguments,
+        )
     }?;
     scratch.dirty = false;
     Ok(())

@@ -16,17 +16,17 @@ mod sort;
 pub mod variants;
 
 pub use api::*;
-pub use axis::{AlongColumns, scan_axis, scan_axis_in_place, scan_axis_into};
+pub use axis::{AlongColumns, OfColumns, scan_axis, scan_axis_in_place, scan_axis_into};
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
 pub use gpu_std::half::{bf16, f16};
 pub use histogram::*;
-pub use launch::Instance;
+pub use launch::{Arguments, Instance, Whole};
 pub use options::Options;
 pub use plan::Plan;
 pub use scratch::Scratch;
 pub use segmented::{
-    Offsets, Segmented, Segments, scan_segments, scan_segments_in_place, scan_segments_into,
+    OfSegments, Offsets, Segmented, Segments, scan_segments, scan_segments_in_place, scan_segments_into,
 };
 pub use select::*;
 pub use sort::*;
@@ -34,12 +34,4 @@ pub use sort::*;
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {
     pub use gpu_scan_kernels::*;
-}
-
-/// What [`instance!`], [`segmented_instance!`] and [`columns_instance!`] expand to; not for use by hand.
-#[doc(hidden)]
-pub mod __private {
-    pub use gpu_core::{Error, Stream};
-    pub use gpu_std::launch::LaunchConfig;
-    pub use gpu_std::memory::{Global, GlobalMut};
 }

@@ -101,7 +101,7 @@ pub fn flip<S: Scan, K: Scan>() -> u64 {
 }
 
 /// A result of `S` as one of such a kernel.
-pub fn flipped<S: Scan, K: Scan<Output = <K as Scan>::Item>>(result: S::Register) -> K::Register {
+pub fn flipped<S: Scan, K: Scan>(result: S::Register) -> K::Register {
     let mut words = [0; 2];
     S::output(result).pack(&mut words, 0);
     K::resume(K::Output::unpack(&flip::<S, K>().words(words), 0))

@@ -1,43 +1,43 @@
 //! The launches of scans along columns.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Element, IntoArgument, Stream, View, ViewMut};
 use gpu_scan_kernels::column_scan_instances;
 use gpu_scan_kernels::columns::{self as kernels, Lines, Shape};
-use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::along::launch_config;
 use crate::error::Error;
-use crate::launch::same_bits;
+use crate::launch::{Arguments, launch, served};
 use crate::options::Options;
 use crate::scratch::Scratch;
 
+/// The parameters of a kernel that scans along columns ([`kernels::columns`]): input, output, the three of [`Lines`],
+/// where to start, mode, scratch memory and the words of it.
+pub type OfColumns<S> = (
+    Global<<S as Scan>::Item>,
+    GlobalMut<<S as Scan>::Output>,
+    u32,
+    u32,
+    u32,
+    <S as Scan>::Register,
+    u32,
+    GlobalMut<u64>,
+    u64,
+);
+
 /// A scan that a PTX module has a kernel for that goes along columns: all of this crate, and yours with
 /// [`columns_instance!`](crate::columns_instance).
-pub trait AlongColumns: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
-    /// Enqueues the kernel.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `input` must have the elements of `lines` and `output` room for as many, which
-    /// nothing else writes; `words` must be the `capacity` words of scratch memory that [`kernels::columns`] asks
-    /// for. There is an element.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        input: Global<Self::Item>,
-        output: GlobalMut<Self::Output>,
-        lines: Lines,
-        initial: Self::Register,
-        mode: u32,
-        words: GlobalMut<u64>,
-        capacity: u64,
-    ) -> Result<(), gpu_core::Error>;
+///
+/// # Safety
+/// As [`Instance`](crate::Instance), with [`kernels::columns`] and the rows of its shape.
+pub unsafe trait AlongColumns: Scan<Item: Element, Output: Element> {
+    /// The operator that the kernel was made of: this one or another one on elements as wide.
+    type Of: Scan<Item: Element, Output: Element>;
+    /// The kernel.
+    type Kernel: Kernel<Arguments: Arguments<OfColumns<Self::Of>>>;
 }
 
 /// Makes a scan of yours one along columns ([`AlongColumns`]), given the kernel that you made of it: for
@@ -116,68 +116,11 @@ macro_rules! columns_instance {
             assert!(shape.rows == $rows, "a kernel of another shape");
         };
 
-        impl $crate::AlongColumns for $scan {
-            #[inline]
-            unsafe fn launch(
-                stream: &$crate::__private::Stream,
-                config: $crate::__private::LaunchConfig,
-                input: $crate::__private::Global<<$scan as $crate::kernels::Scan>::Item>,
-                output: $crate::__private::GlobalMut<<$scan as $crate::kernels::Scan>::Output>,
-                lines: $crate::kernels::columns::Lines,
-                initial: <$scan as $crate::kernels::Scan>::Register,
-                mode: u32,
-                words: $crate::__private::GlobalMut<u64>,
-                capacity: u64,
-            ) -> ::core::result::Result<(), $crate::__private::Error> {
-                let $crate::kernels::columns::Lines { rows, inner, columns } = lines;
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
-                // kernel.
-                unsafe {
-                    $kernel::launch(
-                        stream, config, input, output, rows, inner, columns, initial, mode, words, capacity,
-                    )
-                }
-            }
+        // SAFETY: whoever wrote `unsafe` promises that this is the kernel.
+        unsafe impl $crate::AlongColumns for $scan {
+            type Of = Self;
+            type Kernel = $kernel;
         }
-    };
-}
-
-macro_rules! of_kernel {
-    ($name:ident, $scan:ty, |$initial:ident| $of_kernel:expr $(, $flip:expr)?) => {
-        impl AlongColumns for $scan {
-            #[inline]
-            unsafe fn launch(
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self::Item>,
-                output: GlobalMut<Self::Output>,
-                Lines { rows, inner, columns }: Lines,
-                $initial: Self::Register,
-                mode: u32,
-                words: GlobalMut<u64>,
-                capacity: u64,
-            ) -> Result<(), gpu_core::Error> {
-                let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
-                // bits, flipped if it flips some, mean the same to it.
-                unsafe {
-                    kernels::$name::launch(
-                        stream, config, input, output, rows, inner, columns, initial, mode, words, capacity $(, $flip)?
-                    )
-                }
-            }
-        }
-    };
-}
-
-macro_rules! instance_of {
-    ($name:ident: $scan:ty $(, $same:ty)*) => {
-        of_kernel!($name, $scan, |initial| initial);
-        $( of_kernel!($name, $same, |initial| same_bits(initial)); )*
-    };
-    ($name:ident: $scan:ty | $($flipped:ty),+) => {
-        of_kernel!($name, $scan, |initial| initial, 0);
-        $( of_kernel!($name, $flipped, |initial| flipped::<Self, $scan>(initial), flip::<Self, $scan>()); )+
     };
 }
 
@@ -185,7 +128,7 @@ macro_rules! instances {
     ($module:ident, $blocks:literal, $k:literal; $(
         $name:ident: $scan:ty $(, $same:ty)* $(| $($flipped:ty),+)?;
     )*) => { $(
-        instance_of!($name: $scan $(, $same)* $(| $($flipped),+)?);
+        served!(AlongColumns, kernels::$name, $scan $(, $same)* $($(, $flipped)+)?);
         const _: () = assert!(Shape::of::<$scan>().rows == $k);
     )* };
 }
@@ -198,10 +141,10 @@ pub(super) fn scan<S: AlongColumns>(
     input: View<'_, S::Item>,
     lines: Lines,
     options: &Options<S::Output>,
-    mut output: ViewMut<'_, S::Output>,
+    output: ViewMut<'_, S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    enqueue::<S>(stream, (input.as_global(), output.as_global_mut()), lines, options, scratch)
+    enqueue::<S>(stream, input.cast(), lines, options, output, scratch)
 }
 
 /// Enqueues a scan along columns in place. Everything has been checked, as for [`scan`].
@@ -212,26 +155,32 @@ pub(super) fn scan_in_place<S: AlongColumns<Output = <S as Scan>::Item>>(
     options: &Options<S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let memory = data.as_global_mut();
-    enqueue::<S>(stream, (memory.as_global(), memory), lines, options, scratch)
+    let input = data.as_global_mut().as_global().cast();
+    enqueue::<S>(stream, input, lines, options, data, scratch)
 }
 
 /// Input and output are the same memory or, one of them being borrowed exclusively, apart.
 fn enqueue<S: AlongColumns>(
     stream: &Stream,
-    (input, output): (Global<S::Item>, GlobalMut<S::Output>),
+    input: impl IntoArgument<Global<<S::Of as Scan>::Item>>,
     lines: Lines,
     options: &Options<S::Output>,
+    output: ViewMut<'_, S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     scratch.prepare()?;
-    let words = scratch.words.view_mut().as_global_mut();
-    let capacity = scratch.words.len() as u64;
-    let (config, mode, initial) = (launch_config::<S>(lines), options.mode(), options.initial::<S>());
+    let (config, mode, capacity) = (launch_config::<S>(lines), options.mode(), scratch.words.len() as u64);
+    let words = scratch.words.view_mut();
+    let arguments = |initial| {
+        let Lines { rows, inner, columns } = lines;
+        (input, output.cast(), rows, inner, columns, initial, mode, words, capacity)
+    };
     // SAFETY: the kernel reads the elements of the input, writes as many of the output and uses the scratch memory,
     // which has room for the columns' words, was zero when it was made or is again (`prepare`), and is used on this
     // stream only. Buffers are freed only after the work enqueued before.
-    unsafe { S::launch(stream, config, input, output, lines, initial, mode, words, capacity) }?;
+    unsafe {
+        launch::<S, S::Of, OfColumns<S::Of>, _, S::Kernel>(stream, config, options.initial::<S>(), arguments)
+    }?;
     scratch.dirty = false;
     Ok(())
 }

@@ -5,7 +5,7 @@ mod launch;
 mod reference;
 
 pub(crate) use along::{Along, scratch_words};
-pub use launch::AlongColumns;
+pub use launch::{AlongColumns, OfColumns};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;

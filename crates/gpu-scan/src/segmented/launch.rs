@@ -1,44 +1,45 @@
 //! The launches of scans of segments.
 
-use gpu_core::{Stream, View, ViewMut};
-use gpu_scan_kernels::segmented::{self as kernels, Starts, shape};
+use gpu_core::{Element, IntoArgument, Stream, View, ViewMut};
+use gpu_scan_kernels::segmented::{self as kernels, shape};
 use gpu_scan_kernels::segmented_scan_instances;
-use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, flip, flipped};
+use gpu_scan_kernels::{And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor};
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::Segments;
 use crate::error::Error;
-use crate::launch::same_bits;
+use crate::launch::{Arguments, launch, served};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 
+/// The parameters of a kernel that scans segments ([`kernels::segments`]): input, output, length, the three of
+/// [`kernels::Starts`], where to start, mode, scratch memory and the words of it.
+pub type OfSegments<S> = (
+    Global<<S as Scan>::Item>,
+    GlobalMut<<S as Scan>::Output>,
+    u64,
+    u32,
+    Global<u8>,
+    u64,
+    <S as Scan>::Register,
+    u32,
+    GlobalMut<u64>,
+    u64,
+);
+
 /// A scan that a PTX module has a kernel for that takes segments: all of this crate, and yours with
 /// [`segmented_instance!`](crate::segmented_instance).
-pub trait Segmented: Scan<Item: gpu_core::Element, Output: gpu_core::Element> {
-    /// Enqueues the kernel.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// As for [`Instance::launch`](crate::Instance::launch), with the plan and the scratch memory of scans of
-    /// segments; `starts` must have what its kind asks for.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        input: Global<Self::Item>,
-        output: GlobalMut<Self::Output>,
-        len: u64,
-        starts: Starts,
-        initial: Self::Register,
-        mode: u32,
-        words: GlobalMut<u64>,
-        capacity: u64,
-    ) -> Result<(), gpu_core::Error>;
+///
+/// # Safety
+/// As [`Instance`](crate::Instance), with [`kernels::segments`] and its shape.
+pub unsafe trait Segmented: Scan<Item: Element, Output: Element> {
+    /// The operator that the kernel was made of: this one or another one on elements as wide.
+    type Of: Scan<Item: Element, Output: Element>;
+    /// The kernel.
+    type Kernel: Kernel<Arguments: Arguments<OfSegments<Self::Of>>>;
 }
 
 /// Makes a scan of yours one of segments ([`Segmented`]), given the kernel that you made of it: for
@@ -108,72 +109,11 @@ macro_rules! segmented_instance {
             assert!(shape.vector == $vector && shape.rows == $rows, "a kernel of another shape");
         };
 
-        impl $crate::Segmented for $scan {
-            #[inline]
-            unsafe fn launch(
-                stream: &$crate::__private::Stream,
-                config: $crate::__private::LaunchConfig,
-                input: $crate::__private::Global<<$scan as $crate::kernels::Scan>::Item>,
-                output: $crate::__private::GlobalMut<<$scan as $crate::kernels::Scan>::Output>,
-                len: u64,
-                starts: $crate::kernels::segmented::Starts,
-                initial: <$scan as $crate::kernels::Scan>::Register,
-                mode: u32,
-                words: $crate::__private::GlobalMut<u64>,
-                capacity: u64,
-            ) -> ::core::result::Result<(), $crate::__private::Error> {
-                let $crate::kernels::segmented::Starts { kind, array, count } = starts;
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
-                // kernel.
-                unsafe {
-                    $kernel::launch(
-                        stream, config, input, output, len, kind, array, count, initial, mode, words,
-                        capacity,
-                    )
-                }
-            }
+        // SAFETY: whoever wrote `unsafe` promises that this is the kernel.
+        unsafe impl $crate::Segmented for $scan {
+            type Of = Self;
+            type Kernel = $kernel;
         }
-    };
-}
-
-macro_rules! of_kernel {
-    ($name:ident, $scan:ty, |$initial:ident| $of_kernel:expr $(, $flip:expr)?) => {
-        impl Segmented for $scan {
-            #[inline]
-            unsafe fn launch(
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self::Item>,
-                output: GlobalMut<Self::Output>,
-                len: u64,
-                starts: Starts,
-                $initial: Self::Register,
-                mode: u32,
-                words: GlobalMut<u64>,
-                capacity: u64,
-            ) -> Result<(), gpu_core::Error> {
-                let (input, output, initial) = (input.cast(), output.cast(), $of_kernel);
-                let Starts { kind, array, count } = starts;
-                // SAFETY: the caller promises what the kernel needs; where it was made for another type, that type's
-                // bits, flipped if it flips some, mean the same to it.
-                unsafe {
-                    kernels::$name::launch(
-                        stream, config, input, output, len, kind, array, count, initial, mode, words, capacity $(, $flip)?
-                    )
-                }
-            }
-        }
-    };
-}
-
-macro_rules! instance_of {
-    ($name:ident: $scan:ty $(, $same:ty)*) => {
-        of_kernel!($name, $scan, |initial| initial);
-        $( of_kernel!($name, $same, |initial| same_bits(initial)); )*
-    };
-    ($name:ident: $scan:ty | $($flipped:ty),+) => {
-        of_kernel!($name, $scan, |initial| initial, 0);
-        $( of_kernel!($name, $flipped, |initial| flipped::<Self, $scan>(initial), flip::<Self, $scan>()); )+
     };
 }
 
@@ -181,7 +121,7 @@ macro_rules! instances {
     ($module:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $(
         $name:ident: $scan:ty $(, $same:ty)* $(| $($flipped:ty),+)?;
     )*) => { $(
-        instance_of!($name: $scan $(, $same)* $(| $($flipped),+)?);
+        served!(Segmented, kernels::$name, $scan $(, $same)* $($(, $flipped)+)?);
         const _: () = {
             let shape = shape::<$scan>();
             assert!(shape.vector == $v && shape.input_words == $n && shape.rows == $l);
@@ -197,12 +137,11 @@ pub(super) fn scan<S: Segmented>(
     input: View<'_, S::Item>,
     segments: &Segments<'_>,
     options: &Options<S::Output>,
-    mut output: ViewMut<'_, S::Output>,
+    output: ViewMut<'_, S::Output>,
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let memory = (input.as_global(), output.as_global_mut());
-    enqueue::<S>(stream, memory, input.len(), segments, options, plan, scratch)
+    enqueue::<S>(stream, input.cast(), segments, options, output, plan, scratch)
 }
 
 /// Enqueues a scan of segments in place. Everything has been checked, as for [`scan`].
@@ -214,32 +153,37 @@ pub(super) fn scan_in_place<S: Segmented<Output = <S as Scan>::Item>>(
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (len, memory) = (data.len(), data.as_global_mut());
-    enqueue::<S>(stream, (memory.as_global(), memory), len, segments, options, plan, scratch)
+    let input = data.as_global_mut().as_global().cast();
+    enqueue::<S>(stream, input, segments, options, data, plan, scratch)
 }
 
 /// Input and output are the same memory or, one of them being borrowed exclusively, apart.
 fn enqueue<S: Segmented>(
     stream: &Stream,
-    (input, output): (Global<S::Item>, GlobalMut<S::Output>),
-    len: usize,
+    input: impl IntoArgument<Global<<S::Of as Scan>::Item>>,
     segments: &Segments<'_>,
     options: &Options<S::Output>,
+    mut output: ViewMut<'_, S::Output>,
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     scratch.prepare()?;
-    let words = scratch.words.view_mut().as_global_mut();
-    let capacity = scratch.words.len() as u64;
+    let (len, capacity, mode) = (output.len(), scratch.words.len() as u64, options.mode());
+    let words = scratch.words.view_mut();
     let config =
         LaunchConfig::linear(plan.blocks, plan.shape.threads()).shared(kernels::shared_bytes(plan.shape));
-    let starts = segments.starts(input.cast(), len);
-    let (mode, initial) = (options.mode(), options.initial::<S>());
+    let starts = segments.starts(output.as_global_mut().as_global().cast(), len);
+    let arguments = |initial| {
+        let kernels::Starts { kind, array, count } = starts;
+        (input, output.cast(), len as u64, kind, array, count, initial, mode, words, capacity)
+    };
     // SAFETY: the kernel reads `len` elements of the input and what the segments borrow, as many as they were checked
     // for, writes `len` elements of the output and uses the scratch memory, which has room for the plan's words, was
     // zero when it was made or is again (`prepare`), and is used on this stream only. Buffers are freed only after
     // the work enqueued before.
-    unsafe { S::launch(stream, config, input, output, len as u64, starts, initial, mode, words, capacity) }?;
+    unsafe {
+        launch::<S, S::Of, OfSegments<S::Of>, _, S::Kernel>(stream, config, options.initial::<S>(), arguments)
+    }?;
     scratch.dirty = false;
     Ok(())
 }

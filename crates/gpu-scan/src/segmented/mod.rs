@@ -4,7 +4,7 @@ mod launch;
 pub(crate) mod reference;
 mod segments;
 
-pub use launch::Segmented;
+pub use launch::{OfSegments, Segmented};
 pub use segments::{Offsets, Segments};
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
