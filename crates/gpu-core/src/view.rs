@@ -287,7 +287,10 @@ fn cast_len<T: Element, U: Element>(address: u64, len: usize) -> usize {
     let (bytes, of_one) = (len * size_of::<T>(), size_of::<U>());
     assert!(bytes.is_multiple_of(of_one), "{bytes} bytes are no whole number of elements of {of_one}");
     let alignment = align_of::<U>();
-    assert!(len == 0 || address.is_multiple_of(alignment as u64), "{address:#x} is not aligned to {alignment}");
+    assert!(
+        len == 0 || address.is_multiple_of(alignment as u64),
+        "{address:#x} is not aligned to {alignment}"
+    );
     bytes / of_one
 }
 

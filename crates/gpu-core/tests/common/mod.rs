@@ -146,7 +146,12 @@ pub fn store_late(stream: &Stream, mut out: ViewMut<'_, u32>, cycles: u64, value
     let args = [arg(&address), arg(&cycles), arg(&value)];
     let config = LaunchConfig::linear(1, 1);
     // SAFETY: the kernel writes the first element of `out` and nothing else.
-    unsafe { LaunchTarget::launch(stream, &Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread }) }
+    unsafe {
+        LaunchTarget::launch(
+            stream,
+            &Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread },
+        )
+    }
 }
 
 /// A launch that writes outside of everything.
@@ -159,5 +164,10 @@ pub unsafe fn store_outside(stream: &Stream) -> Result<()> {
     let args = [arg(&address), arg(&cycles), arg(&value)];
     let config = LaunchConfig::linear(1, 1);
     // SAFETY: the caller's.
-    unsafe { LaunchTarget::launch(stream, &Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread }) }
+    unsafe {
+        LaunchTarget::launch(
+            stream,
+            &Invocation { kernel: &STORE_LATE, config, args: &args, thread: &thread },
+        )
+    }
 }
