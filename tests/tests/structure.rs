@@ -69,6 +69,117 @@ fn every_primitive_has_all_its_places() {
     assert!(missing.is_empty(), "missing:\n{}", missing.join("\n"));
 }
 
+/// A public function of a primitive's crate: its name, where it is written and its documentation.
+struct Function {
+    name: String,
+    place: String,
+    documentation: String,
+    signature: String,
+}
+
+/// The name of the function that a line starts.
+fn function_name(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub fn ").or_else(|| line.strip_prefix("pub const fn "))?;
+    rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().filter(|name| !name.is_empty())
+}
+
+/// The primitives among the public functions of a crate: those of its own files, but for what is there to look at them
+/// (references, plans, variants), for launches, and for what is hidden.
+fn functions(crate_name: &str) -> Vec<Function> {
+    let source = root().join(format!("crates/{crate_name}/src"));
+    let mut functions = Vec::new();
+    for path in files_below(&source) {
+        let place = path.strip_prefix(root()).unwrap().display().to_string();
+        let aside = ["/reference", "/plan", "/variants", "/cpu", "/launch.rs", "/tests"];
+        if aside.iter().any(|part| place.contains(part)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut documentation = String::new();
+        let mut is_hidden = false;
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            if let Some(comment) = line.strip_prefix("///") {
+                documentation += comment;
+                documentation.push('\n');
+            } else if line.starts_with("#[") {
+                is_hidden |= line.contains("doc(hidden)");
+            } else {
+                if let Some(name) = function_name(line).filter(|_| !is_hidden) {
+                    let rest = lines.clone().take_while(|line| *line != "}");
+                    let all: Vec<_> = std::iter::once(line).chain(rest).collect();
+                    let signature = all.join(" ").split(" {").next().unwrap().to_string();
+                    let (place, documentation) = (place.clone(), documentation.clone());
+                    functions.push(Function { name: name.to_string(), place, documentation, signature });
+                }
+                documentation.clear();
+                is_hidden = false;
+            }
+        }
+    }
+    functions
+}
+
+/// Whether a text has the word, alone.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
+}
+
+/// The code between the fences of the comments of a file, or of a file of Markdown.
+fn examples(text: &str) -> String {
+    let (mut code, mut is_inside) = (String::new(), false);
+    for line in text.lines().map(str::trim_start) {
+        let line = line.trim_start_matches("///").trim_start_matches("//!").trim_start();
+        if line.starts_with("```") {
+            is_inside = !is_inside;
+        } else if is_inside {
+            code += line;
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// Every primitive says what it does and how it fails, has an example that runs, and a test over all backends. What
+/// writes into memory of the caller's, `…_into`, may have the example and the test of the function that calls it.
+#[test]
+fn every_public_function_has_documentation_an_example_and_a_test() {
+    let texts = |path: &Path| -> Vec<String> {
+        files_below(path).iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect()
+    };
+    let tests: String =
+        texts(&root().join("tests/tests")).into_iter().filter(|text| text.contains("for_each(")).collect();
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for primitive in primitives() {
+        let name = format!("gpu-{primitive}");
+        let mut sources = texts(&root().join(format!("crates/{name}/src")));
+        sources.push(read(&format!("crates/{name}/README.md")));
+        let examples: String = sources.iter().map(|text| examples(text)).collect();
+        for Function { name, place, documentation, signature } in functions(&name) {
+            count += 1;
+            let form_of = name.strip_suffix("_into").unwrap_or(&name);
+            let is_in = |text: &str| has_word(text, &name) || has_word(text, form_of);
+            let mut lacks = |what: &str| missing.push(format!("{place}: {name} has no {what}"));
+            if documentation.trim().is_empty() {
+                lacks("documentation");
+            }
+            if signature.contains("-> Result<") && !documentation.contains("# Errors") {
+                lacks("section on errors");
+            }
+            if !is_in(&examples) {
+                lacks("example");
+            }
+            if !is_in(&tests) {
+                lacks("test over all backends");
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{} of {count} functions:\n{}", missing.len(), missing.join("\n"));
+    assert!(count > 50, "found only {count} functions");
+}
+
 #[test]
 fn only_launch_files_of_primitive_crates_hold_unsafe_code() {
     for name in primitives() {

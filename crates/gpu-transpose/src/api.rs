@@ -1,6 +1,6 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Device, Element, Stream, View, ViewMut};
 
 use crate::axes::{Axis, of_matrices, of_permutation};
 use crate::error::Error;
@@ -186,19 +186,22 @@ fn run<T: Element>(
     }
 }
 
-/// Scratch elements that [`transpose_in_place`] needs for a batch of elements of type `T`: none for squares.
+/// Scratch elements that [`transpose_in_place`] needs on `device` for a batch of elements of type `T`: none for squares,
+/// for rectangles a part for each of the blocks that the device's multiprocessors take.
 ///
 /// # Errors
 /// As [`transpose_in_place`] about the shape.
 ///
 /// ```
 /// use gpu_transpose::{Batch, Matrix, in_place_scratch_len};
-/// assert_eq!(in_place_scratch_len::<f32>(Batch::one(Matrix::new(100, 100)?))?, 0);
-/// assert_eq!(in_place_scratch_len::<f32>(Batch::one(Matrix::new(3, 50)?))?, 3 * 96);
+/// let device = gpu_core::Device::simulator();
+/// assert_eq!(in_place_scratch_len::<f32>(&device, Batch::one(Matrix::new(100, 100)?))?, 0);
+/// assert_eq!(in_place_scratch_len::<f32>(&device, Batch::one(Matrix::new(3, 50)?))?, 3 * 96);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn in_place_scratch_len<T: Element>(batch: Batch) -> Result<usize, Error> {
-    Ok(InPlace::new(batch.matrix(), size_of::<T>(), batch.count())?.scratch_len())
+pub fn in_place_scratch_len<T: Element>(device: &Device, batch: Batch) -> Result<usize, Error> {
+    let multiprocessors = device.planned_multiprocessors();
+    Ok(InPlace::new(batch.matrix(), size_of::<T>(), batch.count(), multiprocessors)?.scratch_len())
 }
 
 /// Transposes the matrices of a batch where they are, on `stream`. Neither allocates device memory nor waits.
@@ -216,7 +219,7 @@ pub fn in_place_scratch_len<T: Element>(batch: Batch) -> Result<usize, Error> {
 /// let device = gpu_core::Device::best();
 /// let mut data = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let batch = Batch::one(Matrix::new(2, 3)?);
-/// let mut scratch = device.alloc(in_place_scratch_len::<f64>(batch)?)?;
+/// let mut scratch = device.alloc(in_place_scratch_len::<f64>(&device, batch)?)?;
 /// transpose_in_place(&device.default_stream(), &mut data, batch, &mut scratch)?;
 /// assert_eq!(data.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
@@ -262,7 +265,8 @@ fn in_place<T: Element>(
 ) -> Result<(), Error> {
     check("data", batch.len(), data.len())?;
     batch.expect_apart("data")?;
-    let plan = InPlace::new(batch.matrix(), size_of::<T>(), batch.count())?;
+    let multiprocessors = stream.device().planned_multiprocessors();
+    let plan = InPlace::new(batch.matrix(), size_of::<T>(), batch.count(), multiprocessors)?;
     let (expected, actual) = (plan.scratch_len(), scratch.len());
     if actual < expected {
         return Err(Error::ScratchTooSmall { expected, actual });

@@ -43,8 +43,8 @@ pub enum InPlace {
 
 /// Scratch memory beyond which no further block gets a part of its own: what stays in the cache of a large GPU.
 const SCRATCH_BYTES: usize = 32 << 20;
-/// Enough blocks for every GPU of today: four for each of 132 multiprocessors.
-const BLOCKS: usize = 528;
+/// Blocks of a rectangle's passes for each multiprocessor.
+const BLOCKS: usize = 4;
 /// Sides from which on wide tiles are faster. H200, of the copy's speed, with wide tiles and with the others: 16384²
 /// 0.915 and 0.875, 12288² 0.906 and 0.881, 10240² 0.881 and 0.869, 8192² 0.911 and 0.882; but 7168² 0.934 and 0.943,
 /// 6144² 1.237 and 1.348, 4096² 0.623 and 0.857. Many matrices do not make up for a small side: 16 of 4096² 0.919 and
@@ -55,11 +55,13 @@ const WIDE_SIDE: usize = 8192;
 const WIDE_ALIGNMENT: u64 = kernels::SQUARE_WIDE_SIDE as u64;
 
 impl InPlace {
-    /// The plan for `count` matrices of elements of `bytes` bytes.
+    /// The plan for `count` matrices of elements of `bytes` bytes on a device with so many multiprocessors
+    /// ([`Device::planned_multiprocessors`](gpu_core::Device::planned_multiprocessors)). Only the blocks of rectangles
+    /// and with them the scratch memory depend on these.
     ///
     /// # Errors
     /// [`Error::InPlaceGap`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
-    pub fn new(matrix: Matrix, bytes: usize, count: usize) -> Result<Self, Error> {
+    pub fn new(matrix: Matrix, bytes: usize, count: usize, multiprocessors: u32) -> Result<Self, Error> {
         let (rows, columns) = (matrix.rows(), matrix.columns());
         if matrix.is_empty() || count == 0 || (rows, columns) == (1, 1) {
             return Ok(Self::Nothing);
@@ -82,7 +84,7 @@ impl InPlace {
         let common = greatest_common_divisor(rows, columns);
         let band = kernels::band(bytes as u32) as usize;
         let scratch = columns.max(rows * band);
-        let useful = rows.max(columns.div_ceil(band)).min(BLOCKS);
+        let useful = rows.max(columns.div_ceil(band)).min(BLOCKS * multiprocessors.max(1) as usize);
         let blocks = (SCRATCH_BYTES / (scratch * bytes)).clamp(1, useful) as u32;
         Ok(Self::Rectangle { blocks, scratch, a: (rows / common) as u32, b: (columns / common) as u32 })
     }
@@ -170,7 +172,7 @@ mod tests {
     /// Blocks, tiles along a side and items of the plan for a batch on a device that takes `blocks` blocks at once;
     /// `None` if it is not of wide tiles.
     fn wide(batch: Batch, bytes: usize, address: u64, blocks: u32) -> Option<(u32, u32, u32)> {
-        let plan = InPlace::new(batch.matrix(), bytes, batch.count()).unwrap();
+        let plan = InPlace::new(batch.matrix(), bytes, batch.count(), 132).unwrap();
         match plan.on(batch, bytes, address, || blocks) {
             InPlace::SquareWide { launch, tiles, items } => Some((launch.grid[0], tiles, items)),
             other => {
@@ -230,20 +232,27 @@ mod tests {
 
     #[test]
     fn scratch_is_a_small_part_of_large_matrices() {
-        let plan = InPlace::new(Matrix::new(16_384, 8_192).unwrap(), 4, 1).unwrap();
+        let plan = InPlace::new(Matrix::new(16_384, 8_192).unwrap(), 4, 1, 132).unwrap();
         let InPlace::Rectangle { a: 2, b: 1, .. } = plan else { panic!("{plan:?}") };
         assert!(4 * plan.scratch_len() <= SCRATCH_BYTES);
-        assert_eq!(InPlace::new(Matrix::new(64, 64).unwrap(), 4, 3).unwrap().scratch_len(), 0);
-        assert_eq!(InPlace::new(Matrix::new(1, 64).unwrap(), 4, 3).unwrap(), InPlace::Nothing);
+        // Four blocks for each multiprocessor, where the matrix has work for as many and the cache room.
+        let plan = |multiprocessors| InPlace::new(Matrix::new(3000, 600).unwrap(), 1, 1, multiprocessors);
+        let blocks = |multiprocessors| match plan(multiprocessors).unwrap() {
+            InPlace::Rectangle { blocks, .. } => blocks,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([blocks(1), blocks(2), blocks(20)], [4, 8, 80]);
+        assert_eq!(InPlace::new(Matrix::new(64, 64).unwrap(), 4, 3, 132).unwrap().scratch_len(), 0);
+        assert_eq!(InPlace::new(Matrix::new(1, 64).unwrap(), 4, 3, 132).unwrap(), InPlace::Nothing);
     }
 
     #[test]
     fn what_cannot_be_done_is_an_error() {
         let gap = Matrix::with_leading_dimension(2, 3, 4).unwrap();
-        assert!(matches!(InPlace::new(gap, 4, 1), Err(Error::InPlaceGap { expected: 3, actual: 4 })));
+        assert!(matches!(InPlace::new(gap, 4, 1, 132), Err(Error::InPlaceGap { expected: 3, actual: 4 })));
         let long = Matrix::new(2, 1 << 33).unwrap();
-        assert!(matches!(InPlace::new(long, 1, 1), Err(Error::ExtentTooLarge { .. })));
+        assert!(matches!(InPlace::new(long, 1, 1, 132), Err(Error::ExtentTooLarge { .. })));
         let many = Matrix::new(1 << 20, 1 << 20).unwrap();
-        assert!(matches!(InPlace::new(many, 1, 1 << 10), Err(Error::TooManyBlocks { .. })));
+        assert!(matches!(InPlace::new(many, 1, 1 << 10, 132), Err(Error::TooManyBlocks { .. })));
     }
 }

@@ -3,8 +3,8 @@
 use gpu_core::{Buffer, Device};
 use gpu_stencil::{
     Border, Error, Filter, Image, ImageLayout, ImageMut, SeparableFilter, Weight, convolve_into,
-    convolve_separable_into, correlate, correlate_into, correlate_separable, correlate_separable_into,
-    gaussian,
+    convolve_separable, convolve_separable_into, correlate, correlate_into, correlate_separable,
+    correlate_separable_into, gaussian,
 };
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
@@ -220,6 +220,24 @@ fn any_image_and_filter() {
                 },
             )
             .unwrap();
+    });
+}
+
+/// The convolution of an impulse is the filter, its correlation the filter turned round.
+#[test]
+fn an_impulse_gives_the_separable_filter() {
+    for_each("an_impulse_gives_the_separable_filter", |device| {
+        let layout = ImageLayout::new(3, 3, 1).unwrap();
+        let pixels = device.upload(&[0.0f32, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        let image = Image::new(&pixels, layout).unwrap();
+        let filter = SeparableFilter::new(&[1.0f32, 2.0, 4.0], &[1.0, 8.0, 64.0]).unwrap();
+        let outer = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+        let convolved = convolve_separable(image, &filter, Border::Constant(0.0)).unwrap();
+        assert_eq!(convolved.to_vec().unwrap(), outer, "{}", device.name());
+        let mut turned = outer;
+        turned.reverse();
+        let correlated = correlate_separable(image, &filter, Border::Constant(0.0)).unwrap();
+        assert_eq!(correlated.to_vec().unwrap(), turned, "{}", device.name());
     });
 }
 

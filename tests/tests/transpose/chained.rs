@@ -40,7 +40,8 @@ fn in_place<T: Element + PartialEq + std::fmt::Debug>(device: &Device, of: impl 
         let values: Vec<T> = (0..rows * columns).map(&of).collect();
         let mut data = device.upload(&values).unwrap();
         let batches = [(rows, columns), (columns, rows)].map(|(r, c)| Batch::one(Matrix::new(r, c).unwrap()));
-        let len = batches.map(|batch| in_place_scratch_len::<T>(batch).unwrap()).into_iter().max().unwrap();
+        let len =
+            batches.map(|batch| in_place_scratch_len::<T>(device, batch).unwrap()).into_iter().max().unwrap();
         let mut scratch = device.alloc(len).unwrap();
         for batch in batches {
             transpose_in_place(&stream, &mut data, batch, &mut scratch).unwrap();

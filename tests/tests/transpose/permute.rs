@@ -241,7 +241,7 @@ fn check_in_place<T: Element>(
         }
     }
     let mut data = device.upload(&values).unwrap();
-    let mut scratch = device.alloc::<T>(in_place_scratch_len::<T>(batch).unwrap()).unwrap();
+    let mut scratch = device.alloc::<T>(in_place_scratch_len::<T>(device, batch).unwrap()).unwrap();
     transpose_in_place(&device.default_stream(), data.slice_mut(from..), batch, &mut scratch).unwrap();
     let name = core::any::type_name::<T>();
     assert!(

@@ -160,6 +160,14 @@ pub fn axpy<'x, 'y, T: RealElement>(
 ///
 /// # Errors
 /// As [`add`]; `x` is as it was then.
+///
+/// ```
+/// let device = gpu_core::Device::best();
+/// let mut x = device.upload(&[1.0, -2.0, 3.0])?;
+/// gpu_linalg::scale(&device.default_stream(), 2.0, &mut x)?;
+/// assert_eq!(x.to_vec()?, [2.0, -4.0, 6.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
 pub fn scale<'x, T: RealElement>(
     stream: &Stream,
     alpha: T,
@@ -173,6 +181,14 @@ pub fn scale<'x, T: RealElement>(
 ///
 /// # Errors
 /// As [`add`]; `y` is as it was then.
+///
+/// ```
+/// let device = gpu_core::Device::best();
+/// let (x, mut y) = (device.upload(&[1.0f32, 2.0])?, device.zeroed(2)?);
+/// gpu_linalg::copy(&device.default_stream(), &x, &mut y)?;
+/// assert_eq!(y.to_vec()?, [1.0, 2.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
 pub fn copy<'x, 'y, T: RealElement>(
     stream: &Stream,
     x: impl Into<Matrix<'x, T>>,
@@ -186,6 +202,14 @@ pub fn copy<'x, 'y, T: RealElement>(
 ///
 /// # Errors
 /// As [`add`]; both are as they were then.
+///
+/// ```
+/// let device = gpu_core::Device::best();
+/// let (mut x, mut y) = (device.upload(&[1.0f32, 2.0])?, device.upload(&[3.0, 4.0])?);
+/// gpu_linalg::swap(&device.default_stream(), &mut x, &mut y)?;
+/// assert_eq!((x.to_vec()?, y.to_vec()?), (vec![3.0, 4.0], vec![1.0, 2.0]));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
 pub fn swap<'x, 'y, T: RealElement>(
     stream: &Stream,
     x: impl Into<MatrixMut<'x, T>>,

@@ -4,89 +4,42 @@ use gpu_core::{Element, Stream, View, ViewMut};
 use gpu_sort_kernels::histogram::{
     self as kernels, AT_ONCE, EvenF32, EvenF64, EvenInteger, MAX_BLOCKS, THREADS, VECTOR_BYTES, shared_bytes,
 };
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::sample::{HistogramCount, HistogramSample};
 use gpu_core::Error;
 
 /// A type whose bits there are kernels for.
+///
+/// # Safety
+/// The kernels are [`kernels::histogram`] of `Bits`, elements as wide, in the order of which the type's numbers are once
+/// the bits of `FLIP` are flipped.
 #[doc(hidden)]
-pub trait Launch: Element {
+pub unsafe trait Launch: Element {
+    /// What the kernels take the samples for.
+    type Bits: Element;
     /// Bins of the same width.
     type Even: Copy + Send + Sync;
     /// The bits that make the order of the type's bits that of the numbers.
     const FLIP: u32;
-
-    /// # Safety
-    /// Until the kernel has ended, `samples` must have `len` elements, which nothing writes, and `counts` `bins`
-    /// counts, of 64 bits if `wide` is 1, which nothing else reads or writes. `config` must be that of this module.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch_even(
-        stream: &Stream,
-        config: LaunchConfig,
-        samples: Global<Self>,
-        len: u64,
-        even: Self::Even,
-        bins: u32,
-        counts: GlobalMut<u32>,
-        wide: u32,
-    ) -> Result<(), gpu_core::Error>;
-
-    /// # Safety
-    /// As for [`Launch::launch_even`]; `edges` must have an element more than there are bins, which nothing writes.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch_edges(
-        stream: &Stream,
-        config: LaunchConfig,
-        samples: Global<Self>,
-        len: u64,
-        edges: Global<Self>,
-        bins: u32,
-        counts: GlobalMut<u32>,
-        wide: u32,
-    ) -> Result<(), gpu_core::Error>;
+    /// The kernel of bins of the same width: samples, length, bins, their number, counts, whether these have 64 bits.
+    type EvenKernel: Kernel<Arguments = (Global<Self::Bits>, u64, Self::Even, u32, GlobalMut<u32>, u32)>;
+    /// The kernel of bins between edges: samples, length, edges, bits to flip, bins, counts, whether these have 64 bits.
+    type EdgesKernel: Kernel<
+        Arguments = (Global<Self::Bits>, u64, Global<Self::Bits>, u32, u32, GlobalMut<u32>, u32),
+    >;
 }
 
 macro_rules! launches {
     ($($t:ty as $bits:ty: $flip:literal, $even:ident by $binning:ty, $edges:ident;)*) => { $(
-        impl Launch for $t {
+        // SAFETY: the kernels are those of numbers as wide, whose order is that of the bits, flipped.
+        unsafe impl Launch for $t {
+            type Bits = $bits;
             type Even = $binning;
             const FLIP: u32 = $flip;
-
-            #[inline]
-            unsafe fn launch_even(
-                stream: &Stream,
-                config: LaunchConfig,
-                samples: Global<$t>,
-                len: u64,
-                even: $binning,
-                bins: u32,
-                counts: GlobalMut<u32>,
-                wide: u32,
-            ) -> Result<(), gpu_core::Error> {
-                let samples = samples.cast::<$bits>();
-                // SAFETY: the caller promises what the kernel needs.
-                unsafe { kernels::$even::launch(stream, config, samples, len, even, bins, counts, wide) }
-            }
-
-            #[inline]
-            unsafe fn launch_edges(
-                stream: &Stream,
-                config: LaunchConfig,
-                samples: Global<$t>,
-                len: u64,
-                edges: Global<$t>,
-                bins: u32,
-                counts: GlobalMut<u32>,
-                wide: u32,
-            ) -> Result<(), gpu_core::Error> {
-                let (samples, edges) = (samples.cast::<$bits>(), edges.cast::<$bits>());
-                // SAFETY: the caller promises what the kernel needs.
-                unsafe {
-                    kernels::$edges::launch(stream, config, samples, len, edges, $flip, bins, counts, wide)
-                }
-            }
+            type EvenKernel = kernels::$even;
+            type EdgesKernel = kernels::$edges;
         }
     )* };
 }
@@ -117,10 +70,11 @@ pub(super) fn even<T: HistogramSample, C: HistogramCount>(
 ) -> Result<(), Error> {
     stream.memset(counts.reborrow(), 0)?;
     let (len, bins, wide) = (samples.len(), counts.len() as u32, u32::from(C::WIDE));
-    let (samples, counts) = (samples.as_global(), counts.as_global_mut().cast());
+    let counts = counts.as_global_mut().cast::<u32>();
+    let arguments = (samples.cast(), len as u64, even, bins, counts, wide);
     // SAFETY: the kernel reads `len` samples and writes the counts, which the views borrow, of the width that it is
     // told.
-    unsafe { T::launch_even(stream, config::<T>(len, bins), samples, len as u64, even, bins, counts, wide) }?;
+    unsafe { stream.launch::<T::EvenKernel>(config::<T>(len, bins), arguments) }?;
     Ok(())
 }
 
@@ -133,10 +87,9 @@ pub(super) fn between<T: HistogramSample, C: HistogramCount>(
 ) -> Result<(), Error> {
     stream.memset(counts.reborrow(), 0)?;
     let (len, bins, wide) = (samples.len(), counts.len() as u32, u32::from(C::WIDE));
-    let (samples, edges, counts) = (samples.as_global(), edges.as_global(), counts.as_global_mut().cast());
+    let counts = counts.as_global_mut().cast::<u32>();
+    let arguments = (samples.cast(), len as u64, edges.cast(), T::FLIP, bins, counts, wide);
     // SAFETY: as in `even`, and there is an edge more than counts.
-    unsafe {
-        T::launch_edges(stream, config::<T>(len, bins), samples, len as u64, edges, bins, counts, wide)
-    }?;
+    unsafe { stream.launch::<T::EdgesKernel>(config::<T>(len, bins), arguments) }?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use gpu_core::{Element, Stream, View, ViewMut};
 use gpu_sort_kernels::select::{self as kernels, Predicate};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::SelectPlan;
@@ -11,30 +11,17 @@ use super::runs::RunsMut;
 use super::scratch::SelectScratch;
 use gpu_core::Error;
 
+/// The parameters of a kernel that selects by a predicate ([`kernels::select_if`]): items, their number, what is selected,
+/// what is rejected, whether that is written, how many are selected, scratch memory.
+pub type Selecting<T> = (Global<T>, u64, GlobalMut<T>, GlobalMut<T>, u32, GlobalMut<u64>, GlobalMut<u64>);
+
 /// A predicate that a PTX module has a kernel for: see [`predicate!`](crate::predicate).
-pub trait PredicateInstance: Predicate<Item: Element> {
-    /// Enqueues the kernel.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `items` must have `len` elements, which nothing writes, `selected` and, where
-    /// `partition` is 1, `rejected` room for as many, `count` for one, all apart, which nothing else reads or writes;
-    /// `words` must be the scratch memory that [`kernels::select`] asks for. `config` must be that of the plan for
-    /// `len`, which is not zero.
-    #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-    unsafe fn launch(
-        stream: &Stream,
-        config: LaunchConfig,
-        items: Global<Self::Item>,
-        len: u64,
-        selected: GlobalMut<Self::Item>,
-        rejected: GlobalMut<Self::Item>,
-        partition: u32,
-        count: GlobalMut<u64>,
-        words: GlobalMut<u64>,
-    ) -> Result<(), gpu_core::Error>;
+///
+/// # Safety
+/// The kernel is [`kernels::select_if`] of this predicate, with the rows of its shape.
+pub unsafe trait PredicateInstance: Predicate<Item: Element> {
+    /// The kernel.
+    type Kernel: Kernel<Arguments = Selecting<Self::Item>>;
 }
 
 /// Makes a predicate of yours a [`PredicateInstance`], given the kernel that you made of it.
@@ -94,25 +81,9 @@ macro_rules! predicate {
             );
         };
 
-        impl $crate::PredicateInstance for $predicate {
-            #[inline]
-            unsafe fn launch(
-                stream: &$crate::__private::Stream,
-                config: $crate::__private::LaunchConfig,
-                items: $crate::__private::Global<Self::Item>,
-                len: u64,
-                selected: $crate::__private::GlobalMut<Self::Item>,
-                rejected: $crate::__private::GlobalMut<Self::Item>,
-                partition: u32,
-                count: $crate::__private::GlobalMut<u64>,
-                words: $crate::__private::GlobalMut<u64>,
-            ) -> ::core::result::Result<(), $crate::__private::Error> {
-                // SAFETY: the caller promises what the kernel needs, and whoever wrote `unsafe` that this is the
-                // kernel.
-                unsafe {
-                    $kernel::launch(stream, config, items, len, selected, rejected, partition, count, words)
-                }
-            }
+        // SAFETY: whoever wrote `unsafe` promises that this is the kernel.
+        unsafe impl $crate::PredicateInstance for $predicate {
+            type Kernel = $kernel;
         }
     };
 }
@@ -134,7 +105,7 @@ pub struct Selection<T: Element> {
 #[doc(hidden)]
 pub trait LaunchRule<T: Element> {
     /// # Safety
-    /// As for [`PredicateInstance::launch`].
+    /// The views have room for what is selected; the scratch memory is that of the plan for as many items, and zero.
     unsafe fn launch(&self, stream: &Stream, selection: Selection<T>) -> Result<(), gpu_core::Error>;
 }
 
@@ -245,7 +216,10 @@ impl<P: PredicateInstance> LaunchRule<P::Item> for ByPredicate<P> {
     unsafe fn launch(&self, stream: &Stream, s: Selection<P::Item>) -> Result<(), gpu_core::Error> {
         // SAFETY: the caller promises what the kernel needs.
         unsafe {
-            P::launch(stream, s.config, s.items, s.len, s.selected, s.rejected, s.partition, s.count, s.words)
+            stream.launch::<P::Kernel>(
+                s.config,
+                (s.items, s.len, s.selected, s.rejected, s.partition, s.count, s.words),
+            )
         }
     }
 }

@@ -7,7 +7,7 @@ mod rule;
 mod runs;
 mod scratch;
 
-pub use launch::PredicateInstance;
+pub use launch::{PredicateInstance, Selecting};
 pub use plan::SelectPlan;
 pub use runs::{Runs, RunsMut, run_length_encode, run_length_encode_into};
 pub use scratch::SelectScratch;

@@ -243,6 +243,14 @@ pub fn correlate_separable<T: Pixel>(
 ///
 /// # Errors
 /// As [`correlate`].
+///
+/// ```
+/// use gpu_stencil::{Border, Image, ImageLayout, SeparableFilter, convolve_separable};
+/// let image = Image::new(&[0u8, 0, 0, 0, 90, 0, 0, 0, 0], ImageLayout::new(3, 3, 1)?)?;
+/// let mean = SeparableFilter::box_mean(3, 3)?;
+/// assert_eq!(convolve_separable(image, &mean, Border::Constant(0))?.to_vec()?, [10; 9]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
 pub fn convolve_separable<T: Pixel>(
     input: Image<'_, T>,
     filter: &SeparableFilter<T::Sum>,

@@ -126,6 +126,15 @@ fn symmetry(weights: &[f64]) -> u32 {
 /// # Errors
 /// [`Error::FilterExtent`], [`Error::Origin`], [`Error::NotDense`], [`Error::NoSuchBorder`], [`Error::TooManyBlocks`];
 /// [`Error::Device`] where the device's memory does not suffice or a launch failed.
+///
+/// ```
+/// use gpu_stencil::scipy::{Axis, correlate1d};
+/// use gpu_stencil::{Border, Image, ImageLayout};
+/// let image = Image::new(&[1.0f32, 2.0, 4.0, 8.0], ImageLayout::new(4, 1, 1)?)?;
+/// let steps = correlate1d(image, &[-1.0, 1.0, 0.0], Axis::X, Border::Constant(0.0), 0)?;
+/// assert_eq!(steps.to_vec()?, [1.0, 1.0, 2.0, 4.0]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
 pub fn correlate1d<T: Exact>(
     input: Image<'_, T>,
     weights: &[f64],
@@ -142,6 +151,13 @@ pub fn correlate1d<T: Exact>(
 ///
 /// # Errors
 /// As [`correlate1d`]; [`Error::Sigma`], [`Error::Truncate`].
+///
+/// ```
+/// use gpu_stencil::{Border, Image, ImageLayout, scipy::gaussian_filter};
+/// let flat = Image::new(&[3u8; 12], ImageLayout::new(4, 3, 1)?)?;
+/// assert_eq!(gaussian_filter(flat, 1.0, 4.0, Border::Reflect)?.to_vec()?, [3; 12]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
 pub fn gaussian_filter<T: Exact>(
     input: Image<'_, T>,
     sigma: f64,

@@ -59,6 +59,15 @@ pub fn sample_into<'p, 'o>(
 ///
 /// # Errors
 /// As [`sample_into`]; [`Error::Device`] also where there is no memory.
+///
+/// ```
+/// use gpu_stencil::texture::{Descriptor, FilterMode, Texture, sample};
+/// let device = gpu_core::Device::simulator();
+/// let smooth = Descriptor { filter: FilterMode::Linear, ..Descriptor::default() };
+/// let texture = Texture::new(&device, &[3], 1, smooth, &[1.0f32, 2.0, 4.0])?;
+/// assert_eq!(sample(&texture, &device.upload(&[0.5, 1.0, 2.25])?)?.to_vec()?, [1.0, 1.5, 3.5]);
+/// # Ok::<(), gpu_stencil::Error>(())
+/// ```
 pub fn sample<'p>(texture: &Texture, places: impl Into<View<'p, f32>>) -> Result<Buffer<f32>, Error> {
     let places = places.into();
     let device = texture.device();
