@@ -29,7 +29,10 @@ fn primitives() -> Vec<String> {
             read(&format!("crates/gpu-{name}/Cargo.toml")).contains(&format!("gpu-{family}-kernels"))
         };
         // gpu-model is no primitive: it has kernels to measure a device with.
-        assert!(own.iter().any(|name| uses(name)) || uses("model"), "no crate offers the kernels of gpu-kernels/{family}");
+        assert!(
+            own.iter().any(|name| uses(name)) || uses("model"),
+            "no crate offers the kernels of gpu-kernels/{family}"
+        );
     }
     own
 }

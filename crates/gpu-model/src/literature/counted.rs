@@ -9,8 +9,8 @@
 //! - *Latency.* The device's for global memory, not the papers'; departures are Hong and Kim's.
 //! - *Elements* are of 4 bytes.
 //!
-//! Launches cost nothing but in [`gonzalez`]. Of the older models none knows caches, and [`mukherjee`] not even how many
-//! multiprocessors there are: they say so themselves.
+//! Launches cost nothing but in [`gonzalez`]. Blocks are those of one multiprocessor in [`mukherjee`], as its paper has it,
+//! and all of the grid in [`gonzalez`], as the thesis has it. None knows what caches keep.
 
 use crate::device::{Device, Launch};
 use crate::error::Result;
@@ -132,6 +132,9 @@ impl Model {
                         + shared * (counts.wavefronts_without_conflicts / warps),
                 };
                 let overlap = if self == Self::MukherjeeSum { Overlap::Sum } else { Overlap::Max };
+                // N_B is what one multiprocessor gets.
+                let share = launch.blocks().div_ceil(u64::from(device.multiprocessors).max(1));
+                let launch = Launch::new(device, share, launch.threads())?;
                 mukherjee::Machine::new(device)?.time(&launch, thread.cycles(overlap))
             }
             Self::Nugteren => {
@@ -187,13 +190,14 @@ mod tests {
         counts
     }
 
-    /// Two coalesced accesses of (L + 32)/32 cycles and two instructions; 2^20 threads over 128 lanes of D stages.
+    /// Two coalesced accesses of (L + 32)/32 cycles and two instructions; of 4096 blocks one of 132 multiprocessors gets 32,
+    /// 8192 threads, over 128 lanes of D stages.
     #[test]
     fn mukherjee_by_hand() {
         let h200 = Device::by_name("h200").expect("it is described");
         let (latency, issue) = (h200.latency().unwrap(), h200.issue().unwrap());
         let memory = 2.0 * (latency.global.0 + 32.0) / 32.0;
-        let threads = f64::from(1 << 20) / (128.0 * f64::from(issue.pipeline_depth));
+        let threads = 8192.0 / (128.0 * f64::from(issue.pipeline_depth));
         let time = |cycles: f64| threads * cycles / h200.clock.0;
         let computation = 2.0 * issue.single.0;
         let found = Model::MukherjeeSum.time(&h200, &copy()).expect("it fits");

@@ -66,7 +66,17 @@
 //!
 //! # How well
 //!
-//! ERRORS
+//! Against measured rows of the H200 (example `performance_model`), absolute errors in percent:
+//!
+//! | rows | | median | 90th percentile |
+//! |---|---|---|---|
+//! | 48 | transpositions, sums of `f64` | 7.5 | 27.8 |
+//! | 15 | sums of `f32`, `i32` and `u8` | 5.1 | 19.6 |
+//!
+//! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the fastest
+//! of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that blocks
+//! queue on a multiprocessor, that the first wave has to start before levels are busy, and that the bus turns round. The
+//! other 15 were looked at once, when all was finished. On other devices than the H200 nothing was measured.
 //!
 //! # What is left out
 //!
