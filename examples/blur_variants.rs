@@ -15,6 +15,8 @@ use clap::Parser;
 use gpu_core::{Buffer, Device, Kind};
 use gpu_examples::chart::{FONT, paper};
 use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::model::{Case, Model};
+use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_sim::metrics::Metrics;
@@ -39,6 +41,9 @@ struct Options {
     /// Rows and columns; 4096 on a GPU, 128 in the simulator if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=32_768))]
     size: Option<u32>,
+    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Only this variant: `global`, `shared`, `read_only`, `constant`
     #[arg(long, value_parser = variant)]
     variant: Option<BlurVariant>,
@@ -115,9 +120,12 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let records: Records = serde_json::from_str(include_str!("records/stencil.json"))?;
     let device = gpu_or_simulator(options.device.as_deref())?;
-    let size =
-        options.size.map_or(if device.kind() == Kind::Cuda { 4096 } else { 128 }, |size| size as usize);
+    let large = device.kind() == Kind::Cuda || options.model.is_some();
+    let size = options.size.map_or(if large { 4096 } else { 128 }, |size| size as usize);
     let chosen = options.variant.map_or_else(|| BlurVariant::ALL.to_vec(), |one| vec![one]);
+    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(model.show(options.json, &predicted(model, &chosen, size, &[])?)?);
+    }
     let mut lines = Vec::new();
     for radius in RADII {
         let (mut work, mut counted) =
@@ -155,11 +163,32 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, size, &lines, &launches);
     }
+    if let Some(model) = &options.model {
+        model.show(options.json, &predicted(model, &chosen, size, &lines)?)?;
+    }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), size, &lines).map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
+}
+
+/// What the model says of each, beside what was measured.
+fn predicted(
+    model: &Model,
+    chosen: &[BlurVariant],
+    size: usize,
+    lines: &[Line],
+) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for radius in RADII {
+        for &one in chosen {
+            let measured = lines.iter().find(|line| line.variant == one.name() && line.radius == radius);
+            let measured = measured.map(|line| line.microseconds);
+            cases.push(model.subject(Subject::Blur(one, radius), size, measured)?);
+        }
+    }
+    Ok(cases)
 }
 
 /// A simulator that counts everything, with blocks in the order that hardware tends to.

@@ -268,6 +268,8 @@ fn report(folder: &Path, source: &str, rows: &[Row]) -> Result<(), Box<dyn Error
     writeln!(page, "```text\n{}```", tables(rows))?;
     for listing in listings().iter().filter(|listing| !listing.text.is_empty()) {
         writeln!(page, "\n## {}\n\n```ptx\n{}```", listing.kernel, listing.text)?;
+        // Figure 5.19 of the thesis, of this kernel.
+        writeln!(page, "\n```mermaid\n{}```", listing.graph())?;
     }
     std::fs::write(folder.join("report.md"), page)?;
     Ok(())

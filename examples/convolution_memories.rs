@@ -13,9 +13,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_core::Kind;
 use gpu_examples::chart::{Curve, curves, paper};
-use gpu_examples::convolutions::{Configuration, Line, configurations, count, measure, recorded};
+use gpu_examples::convolutions::{
+    Configuration, Line, configurations, correlate_once, count, measure, recorded,
+};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::exit_code;
+use gpu_examples::model::{Asked, Case, Model};
 use gpu_examples::table::Table;
 use gpu_sim::metrics::Architecture;
 use gpu_stencil::signal::variants::{Memory, Sum};
@@ -36,6 +39,9 @@ struct Options {
     /// Only these tests, by number
     #[arg(long, value_delimiter = ',')]
     test: Vec<u32>,
+    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    #[arg(long, conflicts_with = "metrics", value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Few outputs, on a GPU too; the simulator always takes them
     #[arg(long)]
     quick: bool,
@@ -55,6 +61,8 @@ fn architecture(name: &str) -> Result<Architecture, String> {
     Architecture::by_name(name).ok_or(format!("there are {names}"))
 }
 
+/// Outputs of the most that is simulated for a prediction.
+const SIMULATED: usize = 4096;
 /// So many times fewer are the outputs for the simulator.
 const SMALLER: usize = 1000;
 
@@ -83,6 +91,9 @@ fn times(
     bar: &ProgressBar,
 ) -> Result<(), Box<dyn Error>> {
     let device = gpu_or_simulator(options.device.as_deref())?;
+    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(model.show(options.json, &predicted(model, chosen, sum, bar, &[])?)?);
+    }
     let small = options.quick || device.kind() != Kind::Cuda;
     let record = recorded()?;
     let mut lines = Vec::new();
@@ -103,11 +114,54 @@ fn times(
         );
         println!("global memory; 2019: the course's, on a Titan X, of the whole size\n\n{}", table(&lines));
     }
+    if let Some(model) = &options.model {
+        let measured: Vec<Configuration> = lines.iter().map(|line| line.configuration).collect();
+        model.show(options.json, &predicted(model, &measured, sum, bar, &lines)?)?;
+    }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &lines).map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
+}
+
+/// What the model says of each test in each memory, beside what was measured.
+fn predicted(
+    model: &Model,
+    chosen: &[Configuration],
+    sum: Sum,
+    bar: &ProgressBar,
+    lines: &[Line],
+) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    bar.reset();
+    for test in chosen {
+        bar.set_message(format!("test {}", test.test));
+        let line = lines.iter().find(|line| line.configuration.test == test.test);
+        for memory in Memory::ALL.into_iter().map(Some).chain([None]) {
+            let milliseconds = line.map(|line| match memory {
+                Some(Memory::Global) => line.global_ms,
+                Some(Memory::Constant) => line.constant_ms,
+                Some(Memory::Shared) => line.shared_ms,
+                None => line.fast_ms,
+            });
+            let asked = Asked {
+                variant: format!("{} {}", memory.map_or("fast", Memory::name), test.element),
+                label: format!("{} by {}", test.elements, test.filter),
+                size: test.elements,
+                simulated: test.elements.min(SIMULATED),
+                blocks: None,
+                dependent: memory.is_none(),
+                measured: milliseconds.map(|time| time * 1e3),
+            };
+            cases.push(model.case(asked, |device, elements| {
+                correlate_once(device, Configuration { elements, ..*test }, memory, sum)
+            })?);
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(cases)
 }
 
 fn table(lines: &[Line]) -> Table {

@@ -17,6 +17,7 @@ use clap::{Parser, ValueEnum};
 use gpu_core::{Device, Kind, Stream, View, ViewMut};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::model::{Asked, Case, Model};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_linalg::variants::{GemvVariant, VariantElement, gemv as gemv_variant};
@@ -49,6 +50,9 @@ struct Options {
     /// Only this type of elements
     #[arg(long = "type")]
     element: Option<Type>,
+    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Small sizes, on a GPU too
     #[arg(long)]
     quick: bool,
@@ -129,7 +133,7 @@ type Launch = (u32, u32);
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let device = gpu_or_simulator(options.device.as_deref())?;
-    let small = options.quick || device.kind() != Kind::Cuda;
+    let small = options.quick || (device.kind() != Kind::Cuda && options.model.is_none());
     let or = |given: &[u32], full: &[u32], few: &[u32]| -> Vec<u32> {
         let usual = if small { few } else { full };
         if given.is_empty() { usual.to_vec() } else { given.to_vec() }
@@ -146,6 +150,25 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .collect();
     let selected = |element| options.element.is_none_or(|only| only == element);
     let types = [Type::F32, Type::F64, Type::I32].into_iter().filter(|&element| selected(element)).count();
+
+    let predicted = |model: &Model, lines: &[Line]| -> Result<(), Box<dyn Error>> {
+        let mut cases = Vec::new();
+        for &launch in &launches {
+            if selected(Type::F32) {
+                cases.extend(predicted::<f32>(model, launch, columns, lines)?);
+            }
+            if selected(Type::F64) {
+                cases.extend(predicted::<f64>(model, launch, columns, lines)?);
+            }
+            if selected(Type::I32) {
+                cases.extend(predicted::<i32>(model, launch, columns, lines)?);
+            }
+        }
+        Ok(model.show(options.json, &cases)?)
+    };
+    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return predicted(model, &[]);
+    }
 
     // Nothing is drawn where standard error is not a terminal.
     let bar = ProgressBar::new((types * launches.len()) as u64)
@@ -173,6 +196,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
     } else {
         print(&device, &lines);
+    }
+    if let Some(model) = &options.model {
+        predicted(model, &lines)?;
     }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &lines).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -252,6 +278,67 @@ impl Number for i32 {
     fn add_product(sum: Self, a: Self, x: Self) -> Self {
         sum + a * x
     }
+}
+
+/// Rows of the largest matrix that is simulated for a prediction.
+const SIMULATED: usize = 128;
+
+/// What the model says of each product of one matrix, beside what was measured.
+fn predicted<T: Number>(
+    model: &Model,
+    (rows, threads): Launch,
+    columns: u32,
+    lines: &[Line],
+) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for way in WAYS {
+        let fast = way == Way::Fast;
+        let scratch_len =
+            T::fast_scratch_len(Layout::row_major(rows as usize, columns as usize)?).transpose()?;
+        if fast && (scratch_len.is_none() || threads != USUAL) {
+            continue;
+        }
+        let of_block = (!fast).then_some(threads);
+        let measured = lines.iter().find(|line| {
+            (line.variant, line.element, line.rows, line.threads) == (way.name(), T::NAME, rows, of_block)
+        });
+        let asked = Asked {
+            variant: format!("{} {}", way.name(), T::NAME),
+            label: of_block.map_or(format!("{rows} × {columns}"), |threads| {
+                format!("{rows} × {columns}, {threads} threads")
+            }),
+            size: rows as usize,
+            simulated: SIMULATED,
+            blocks: match way {
+                Way::Textbook(variant) => Some(variant.threads(rows, columns).div_ceil(threads.into())),
+                Way::Fast => None,
+            },
+            dependent: fast,
+            measured: measured.map(|line| line.kernel_ms * 1e3),
+        };
+        let run = |device: &Device, m: usize| -> Result<(), Box<dyn Error>> {
+            let (rows, stream) = (m as u32, device.default_stream());
+            let (a, x) = (device.zeroed::<T>(m * columns as usize)?, device.zeroed::<T>(columns as usize)?);
+            let mut y = device.zeroed::<T>(m)?;
+            match way {
+                Way::Textbook(variant) => {
+                    let blocks = variant.threads(rows, columns).div_ceil(threads.into()) as u32;
+                    let config = LaunchConfig::linear(blocks.max(1), threads);
+                    gemv_variant(variant, &stream, config, &a, &x, &mut y)?;
+                }
+                Way::Fast => {
+                    let layout = Layout::row_major(m, columns as usize)?;
+                    let len = T::fast_scratch_len(layout).transpose()?.unwrap_or(0);
+                    let mut scratch = device.zeroed::<T>(len)?;
+                    let matrix = Matrix::new(&a, layout)?;
+                    T::fast(&stream, matrix, x.view(), y.view_mut(), scratch.view_mut())?;
+                }
+            }
+            Ok(())
+        };
+        cases.push(model.case(asked, run)?);
+    }
+    Ok(cases)
 }
 
 /// All products of one matrix.

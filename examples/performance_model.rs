@@ -1,10 +1,11 @@
-//! How well gpu_model::waves predicts what was measured, beside the roofline.
+//! How well gpu_model::waves predicts what was measured, beside the roofline and the literature's models.
 //!
 //! `cargo run --release --example performance_model` takes the transpositions and sums that were timed on an H200
-//! (benches/results), counts each in the simulator, predicts its time, and prints how far off that is. Rows that
-//! calibrated the model are shown and left out of the statistics. The textbook's transpositions were timed again and
-//! again on one matrix, so what fits into the second-level cache was there; the others on inputs in turn, which were
-//! not.
+//! (benches/results), counts each in the simulator, predicts its time, and prints how far off that is. The model's
+//! numbers are from kernels of their own (example `calibrate`). Its formulas were found with the transpositions and the
+//! sums of `f64` in view; the sums of other types were first looked at when it was finished, and are judged apart. The
+//! textbook's transpositions were timed again and again on one matrix, so what fits into the second-level cache was
+//! there; the others on inputs in turn, which were not.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,13 +18,15 @@ use gpu_examples::exit_code;
 use gpu_examples::predicted::{Predicted, Subject};
 use gpu_examples::table::Table;
 use gpu_model::Device;
+use gpu_model::literature::counted::Model;
 use gpu_model::literature::roofline::Roofline;
-use gpu_model::waves::Bottleneck;
+use gpu_model::waves::tuning::rank;
+use gpu_model::waves::{Bottleneck, Counts};
 use gpu_sim::metrics::Architecture;
 use plotters::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Predicted against measured times on an H200, by this workspace's model and by the roofline
+/// Predicted against measured times on an H200, by this workspace's model, the roofline and the literature's
 #[derive(Parser)]
 struct Options {
     /// Print JSON lines instead of a table: one for each row, then one of the errors
@@ -41,8 +44,8 @@ struct Options {
 const VARIANTS: &str = include_str!("../benches/results/nvidia-h200-2026-11-21-variants.jsonl");
 /// The fast transposition and the fast sum, with the present kernels.
 const FAST: &str = include_str!("../benches/results/nvidia-h200-2026-11-22-small-kernels.jsonl");
-/// The measured row here that calibrated the model; the other three are copies and a sum of `f32`.
-const CALIBRATION: (&str, usize) = ("transpose/naive_32", 4096);
+/// The least time of a plot, in microseconds.
+const LEAST: f64 = 0.1;
 /// Pairs of variants whose times differ by less are no matter of winning.
 const DIFFERENT: f64 = 1.1;
 
@@ -87,8 +90,11 @@ struct Line {
     bottleneck: Bottleneck,
     roofline_microseconds: f64,
     roofline_error: f64,
+    /// In microseconds, model by model.
+    literature: BTreeMap<Model, f64>,
     cached: bool,
-    calibration: bool,
+    /// Looked at only when the model was finished.
+    held_out: bool,
 }
 
 /// Absolute errors in percent.
@@ -97,11 +103,20 @@ struct Errors {
     rows: usize,
     median: f64,
     ninetieth: f64,
+    /// Those of rows that were looked at only when the model was finished.
+    held_out_rows: usize,
+    held_out_median: f64,
+    held_out_ninetieth: f64,
     roofline_median: f64,
     roofline_ninetieth: f64,
+    /// Median and 90th percentile.
+    literature: BTreeMap<Model, [f64; 2]>,
     /// Pairs of textbook variants of one size that differ by more than 10 %, and those of which the faster is found.
     pairs: usize,
     right: usize,
+    /// Sizes of which all variants were measured, and those of which the fastest is the one predicted.
+    sizes: usize,
+    fastest: usize,
 }
 
 fn main() -> ExitCode {
@@ -120,7 +135,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         return Err("no measured row is of these kernels".into());
     }
     let lines = measured.iter().map(|row| line(row, &device)).collect::<Result<Vec<Line>, _>>()?;
-    let errors = errors(&measured, &lines);
+    let errors = errors(&device, &measured, &lines)?;
     if options.json {
         lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
         println!("{}", serde_json::to_string(&errors)?);
@@ -156,6 +171,9 @@ fn measured() -> Result<Vec<Measured>, Box<dyn Error>> {
         let key = match (row.op.as_str(), row.element.as_str(), row.rows, row.cols) {
             ("transpose", "f32", Some(rows), Some(columns)) if rows == columns => ("transpose/fast", rows),
             ("sum", "f64", ..) => ("sum/fast", row.n),
+            ("sum", "f32", ..) => ("sum_of/f32", row.n),
+            ("sum", "i32", ..) => ("sum_of/i32", row.n),
+            ("sum", "u8", ..) => ("sum_of/u8", row.n),
             _ => continue,
         };
         fast.entry(key).or_default().push(row.ms_median * 1e3);
@@ -172,7 +190,13 @@ fn line(row: &Measured, device: &Device) -> Result<Line, Box<dyn Error>> {
     let demand = subject.demand(size);
     let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
     let cached = repeated && demand.bytes[0] <= l2;
-    let Predicted { sequence, .. } = subject.count(size, Architecture::H200)?.predict(device, cached)?;
+    let counted = subject.count(size, Architecture::H200)?;
+    let Predicted { sequence, .. } = counted.predict(device, cached)?;
+    let mut literature = BTreeMap::new();
+    for model in Model::ALL {
+        let times = counted.launches.iter().map(|launch| Ok(model.time(device, launch)?.0 * 1e6));
+        literature.insert(model, times.sum::<Result<f64, gpu_model::Error>>()?);
+    }
     let roofline = Roofline::single(device).bound(&demand)?.time.0 * 1e6;
     let predicted = sequence.time.0 * 1e6;
     let off = |time: f64| 100.0 * (time / microseconds - 1.0);
@@ -185,8 +209,9 @@ fn line(row: &Measured, device: &Device) -> Result<Line, Box<dyn Error>> {
         bottleneck: sequence.bottleneck,
         roofline_microseconds: roofline,
         roofline_error: off(roofline),
+        literature,
         cached,
-        calibration: (subject.to_string().as_str(), size) == CALIBRATION,
+        held_out: matches!(subject, Subject::SumOf(_)),
     })
 }
 
@@ -197,15 +222,24 @@ fn quantile(values: &mut [f64], part: f64) -> f64 {
     values.get(place.max(1) - 1).copied().unwrap_or(f64::NAN)
 }
 
-fn errors(measured: &[Measured], lines: &[Line]) -> Errors {
-    let judged: Vec<&Line> = lines.iter().filter(|line| !line.calibration).collect();
-    let mut ours: Vec<f64> = judged.iter().map(|line| line.error.abs()).collect();
-    let mut roofline: Vec<f64> = judged.iter().map(|line| line.roofline_error.abs()).collect();
+fn errors(device: &Device, measured: &[Measured], lines: &[Line]) -> Result<Errors, Box<dyn Error>> {
+    let of = |held_out: bool, error: &dyn Fn(&Line) -> f64| -> Vec<f64> {
+        lines.iter().filter(|line| line.held_out == held_out).map(|line| error(line).abs()).collect()
+    };
+    let mut ours = of(false, &|line| line.error);
+    let mut held_out = of(true, &|line| line.error);
+    let mut roofline: Vec<f64> = lines.iter().map(|line| line.roofline_error.abs()).collect();
+    let mut literature = BTreeMap::new();
+    for model in Model::ALL {
+        let off = |line: &Line| 100.0 * (line.literature[&model] / line.measured_microseconds - 1.0).abs();
+        let mut errors: Vec<f64> = lines.iter().map(off).collect();
+        literature.insert(model, [quantile(&mut errors, 0.5), quantile(&mut errors, 0.9)]);
+    }
     let (mut pairs, mut right) = (0, 0);
     for (index, one) in lines.iter().enumerate() {
         for (other_index, other) in lines.iter().enumerate().skip(index + 1) {
             let comparable = measured[index].repeated && measured[other_index].repeated;
-            if !comparable || one.size != other.size || one.calibration || other.calibration {
+            if !comparable || one.size != other.size {
                 continue;
             }
             let ratio = one.measured_microseconds / other.measured_microseconds;
@@ -216,15 +250,52 @@ fn errors(measured: &[Measured], lines: &[Line]) -> Errors {
             }
         }
     }
-    Errors {
-        rows: judged.len(),
+    let (sizes, fastest) = fastest(device, measured)?;
+    Ok(Errors {
+        rows: ours.len(),
         median: quantile(&mut ours, 0.5),
         ninetieth: quantile(&mut ours, 0.9),
+        held_out_rows: held_out.len(),
+        held_out_median: quantile(&mut held_out, 0.5),
+        held_out_ninetieth: quantile(&mut held_out, 0.9),
         roofline_median: quantile(&mut roofline, 0.5),
         roofline_ninetieth: quantile(&mut roofline, 0.9),
+        literature,
         pairs,
         right,
+        sizes,
+        fastest,
+    })
+}
+
+/// A tuning table of the variants that were measured on one matrix: of how many sizes, and in how many of them the
+/// first is the one that was measured as the fastest.
+fn fastest(device: &Device, measured: &[Measured]) -> Result<(usize, usize), Box<dyn Error>> {
+    let repeated: Vec<&Measured> = measured.iter().filter(|row| row.repeated).collect();
+    let mut sizes: Vec<usize> = repeated.iter().map(|row| row.size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
+    let mut variants: Vec<Subject> = Vec::new();
+    for row in &repeated {
+        if !variants.contains(&row.subject) {
+            variants.push(row.subject);
+        }
     }
+    if variants.is_empty() {
+        return Ok((0, 0));
+    }
+    let table = rank(device, sizes, &variants, |&size, subject| -> Result<_, Box<dyn Error>> {
+        let launches = subject.count(size, Architecture::H200)?.launches;
+        let cached = subject.demand(size).bytes[0] <= l2;
+        Ok(if cached { launches.into_iter().map(Counts::cached).collect() } else { launches })
+    })?;
+    let right = table.iter().filter(|ranking| {
+        let of_size = repeated.iter().filter(|row| row.size == ranking.size);
+        let best = of_size.min_by(|one, other| one.microseconds.total_cmp(&other.microseconds));
+        best.is_some_and(|best| best.subject == *ranking.best())
+    });
+    Ok((table.len(), right.count()))
 }
 
 fn print(device: &Device, lines: &[Line], errors: &Errors) {
@@ -232,8 +303,8 @@ fn print(device: &Device, lines: &[Line], errors: &Errors) {
     let mut table =
         Table::new(["kernel", "size", "measured", "waves", "error", "bottleneck", "roofline", "error", ""]);
     for line in lines {
-        let remark = match (line.calibration, line.cached) {
-            (true, _) => "calibration",
+        let remark = match (line.held_out, line.cached) {
+            (true, _) => "held out",
             (_, true) => "in L2",
             _ => "",
         };
@@ -250,15 +321,31 @@ fn print(device: &Device, lines: &[Line], errors: &Errors) {
         ]);
     }
     println!("{table}");
-    println!("Absolute errors over {} rows, {} {} left out:\n", errors.rows, CALIBRATION.0, CALIBRATION.1);
-    let mut table = Table::new(["model", "median %", "90th percentile %"]);
-    for (name, median, ninetieth) in [
-        ("waves", errors.median, errors.ninetieth),
-        ("roofline", errors.roofline_median, errors.roofline_ninetieth),
-    ] {
-        table.row([name.to_owned(), format!("{median:.1}"), format!("{ninetieth:.1}")]);
+    println!("The literature's models on the same, in µs:\n");
+    let head = ["kernel", "size", "measured"].into_iter().chain(Model::ALL.map(Model::name));
+    let mut table = Table::new(head);
+    for line in lines {
+        let times = Model::ALL.map(|model| line.literature[&model]);
+        let cells = [line.measured_microseconds].into_iter().chain(times).map(|time| format!("{time:.2}"));
+        table.row([line.kernel.clone(), line.size.to_string()].into_iter().chain(cells));
     }
     println!("{table}");
+    println!("Absolute errors:\n");
+    let mut table = Table::new(["model", "rows", "median %", "90th percentile %"]);
+    let all = lines.len();
+    let ours = [
+        ("waves", errors.rows, [errors.median, errors.ninetieth]),
+        ("waves, held out", errors.held_out_rows, [errors.held_out_median, errors.held_out_ninetieth]),
+        ("roofline", all, [errors.roofline_median, errors.roofline_ninetieth]),
+    ];
+    let others = errors.literature.iter().map(|(model, found)| (model.name(), all, *found));
+    for (name, rows, [median, ninetieth]) in ours.into_iter().chain(others) {
+        if rows > 0 {
+            table.row([name.to_owned(), rows.to_string(), format!("{median:.1}"), format!("{ninetieth:.1}")]);
+        }
+    }
+    println!("{table}");
+    println!("The variant predicted as the fastest is, in {} of {} sizes.", errors.fastest, errors.sizes);
     println!(
         "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.",
         errors.pairs, errors.right
@@ -267,41 +354,53 @@ fn print(device: &Device, lines: &[Line], errors: &Errors) {
 
 /// Predicted over measured times: on the diagonal they are equal.
 fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
-    let root = paper(file, (900, 700))?;
-    let times = lines.iter().flat_map(|line| {
-        [line.measured_microseconds, line.predicted_microseconds, line.roofline_microseconds]
-    });
-    // From one power of ten to another: those have labels.
-    let (low, high) = times.map(f64::log10).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
-        (log.floor().min(low), log.ceil().max(high))
-    });
-    let (low, high) = (10f64.powf(low), 10f64.powf(high));
+    const WIDTH: u32 = 1000;
+    type Of = Box<dyn Fn(&Line) -> f64>;
+    let mut models: Vec<(&str, Of)> = vec![
+        ("waves", Box::new(|line: &Line| line.predicted_microseconds)),
+        ("roofline", Box::new(|line: &Line| line.roofline_microseconds)),
+    ];
+    for model in Model::ALL {
+        models.push((model.name(), Box::new(move |line: &Line| line.literature[&model])));
+    }
+    let root = paper(file, (WIDTH, 700))?;
+    // From one power of ten to another: those have labels. What is less than a tenth of a microsecond lies on the edge.
+    let range = |times: Vec<f64>| {
+        let logs = times.into_iter().map(|time| time.max(LEAST).log10());
+        let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
+            (log.floor().min(low), log.ceil().max(high))
+        });
+        (10f64.powf(low), 10f64.powf(high))
+    };
+    let (left, right) = range(lines.iter().map(|line| line.measured_microseconds).collect());
+    let (low, high) = range(models.iter().flat_map(|(_, of)| lines.iter().map(of)).collect());
     let mut chart = ChartBuilder::on(&root)
         .caption("Predicted over measured times on an H200", (FONT, 20))
         .margin(12)
+        .margin_right(190)
         .x_label_area_size(40)
         .y_label_area_size(80)
-        .build_cartesian_2d((low..high).log_scale(), (low..high).log_scale())?;
+        .build_cartesian_2d((left..right).log_scale(), (low..high).log_scale())?;
     chart
         .configure_mesh()
         .x_desc("measured, µs")
         .y_desc("predicted, µs")
         .label_style((FONT, 15))
         .max_light_lines(1)
+        .x_label_formatter(&|time| time.to_string())
+        .y_label_formatter(&|time| time.to_string())
         .draw()?;
-    chart.draw_series([PathElement::new([(low, low), (high, high)], BLACK)])?;
-    type Of = fn(&Line) -> f64;
-    let models: [(&str, Of); 2] =
-        [("waves", |line| line.predicted_microseconds), ("roofline", |line| line.roofline_microseconds)];
-    for (index, (name, of)) in models.into_iter().enumerate() {
+    chart
+        .draw_series([PathElement::new([left.max(low), right.min(high)].map(|time| (time, time)), BLACK)])?;
+    // Ours last, above the others.
+    for (index, (name, of)) in models.iter().enumerate().rev() {
         let colour = Palette99::pick(index).to_rgba();
-        let points = lines.iter().map(|line| {
-            Circle::new((line.measured_microseconds, of(line)), 4, ShapeStyle::from(colour).filled())
-        });
-        chart.draw_series(points)?;
-        let top = 60 + 22 * index as i32;
-        root.draw(&Circle::new((120, top + 7), 4, ShapeStyle::from(colour).filled()))?;
-        root.draw(&Text::new(name, (132, top), (FONT, 16)))?;
+        let (size, style) = if index == 0 { (4, colour.filled()) } else { (3, colour.stroke_width(1)) };
+        let points = lines.iter().map(|line| (line.measured_microseconds, of(line).max(LEAST)));
+        chart.draw_series(points.map(|point| Circle::new(point, size, style)))?;
+        let (beside, top) = (WIDTH as i32 - 178, 50 + 22 * index as i32);
+        root.draw(&Circle::new((beside, top + 8), size, style))?;
+        root.draw(&Text::new(*name, (beside + 14, top), (FONT, 16)))?;
     }
     root.present()?;
     Ok(())

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --example reduction_variants` sums 500,000 to 100,000,000 doubles with the textbook's stages,
 //! in blocks of 512 threads, and with the fast version, as a table and, with `--plot FILE.png`, as a chart. Without a
-//! GPU it runs them in the simulator, on small arrays; those times are the simulator's own. Every sum is checked
-//! against the CPU's.
+//! GPU it runs them in the simulator, on small arrays; those times are the simulator's own, and `--model h200`
+//! predicts an H200's instead. Every sum is checked against the CPU's.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use clap::Parser;
 use gpu_core::{Device, Kind};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::model::{Case, Model};
+use gpu_examples::predicted::Subject;
 use gpu_examples::reductions::{Summation, Work, count};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
@@ -37,6 +39,9 @@ struct Options {
     /// the simulator if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 33))]
     len: Vec<u64>,
+    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Only this one: `divergent`, `several`, `fast`, …
     #[arg(long, value_parser = Summation::by_name)]
     variant: Option<Summation>,
@@ -82,6 +87,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let device = gpu_or_simulator(options.device.as_deref())?;
     let lengths: Vec<usize> = match (options.len.as_slice(), device.kind()) {
         ([], Kind::Cuda) => LENGTHS.to_vec(),
+        ([], _) if options.model.is_some() => LENGTHS.to_vec(),
         ([], Kind::Cpu) => LENGTHS[..4].to_vec(),
         ([], _) => vec![20_000, 50_000],
         (lengths, _) => lengths.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?,
@@ -93,6 +99,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             chosen.iter().try_for_each(|&one| work.check(one))?;
         }
         return Ok(());
+    }
+
+    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(model.show(options.json, &predicted(model, &chosen, &lengths, &[])?)?);
     }
 
     // Nothing is drawn where standard error is not a terminal.
@@ -122,12 +132,33 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, &lengths, &lines);
     }
+    if let Some(model) = &options.model {
+        model.show(options.json, &predicted(model, &chosen, &lengths, &lines)?)?;
+    }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &chosen, &lines)
             .map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
+}
+
+/// What the model says of each, beside what was measured.
+fn predicted(
+    model: &Model,
+    chosen: &[Summation],
+    lengths: &[usize],
+    lines: &[Line],
+) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for &len in lengths {
+        for &one in chosen {
+            let measured = lines.iter().find(|line| line.variant == one.name() && line.len == len);
+            let measured = measured.map(|line| line.milliseconds * 1e3);
+            cases.push(model.subject(Subject::Sum(one), len, measured)?);
+        }
+    }
+    Ok(cases)
 }
 
 fn measure(

@@ -15,6 +15,7 @@ use gpu_core::{Device, Kind};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::exit_code;
+use gpu_examples::model::{Asked, Case, Model};
 use gpu_examples::scans::{Summation, Work};
 use gpu_examples::table::Table;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -36,6 +37,9 @@ struct Options {
     /// the simulator if not given
     #[arg(short, long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=22))]
     n: Vec<u32>,
+    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Only this one: `recursive`, `look_back`, `fast`, …
     #[arg(long, value_parser = Summation::by_name)]
     variant: Option<Summation>,
@@ -69,11 +73,16 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let device = gpu_or_simulator(options.device.as_deref())?;
     let exponents: &[u32] = match (options.n.as_slice(), device.kind()) {
         ([], Kind::Cuda) => &[1, 5, 10, 15, 18],
+        ([], _) if options.model.is_some() => &[1, 5, 10, 15, 18],
         ([], Kind::Cpu) => &[1, 5, 10, 15],
         ([], _) => &[1, 4],
         (given, _) => given,
     };
     let chosen = options.variant.map_or_else(Summation::all, |one| vec![one]);
+
+    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(model.show(options.json, &predicted(model, &chosen, exponents, &[])?)?);
+    }
 
     // Nothing is drawn where standard error is not a terminal.
     let bar = ProgressBar::new((chosen.len() * exponents.len()) as u64)
@@ -112,12 +121,45 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else if !options.once {
         print(&device, exponents, &lines, options.runs);
     }
+    if let Some(model) = &options.model {
+        model.show(options.json, &predicted(model, &chosen, exponents, &lines)?)?;
+    }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &chosen, &lines)
             .map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
+}
+
+/// Elements of the longest array that is simulated for a prediction.
+const SIMULATED: usize = 1 << 18;
+
+/// What the model says of each, beside what was measured. A scan that looks back at the blocks before waits for them in
+/// a chain, which only whoever knows the algorithm can count: here it is left out.
+fn predicted(
+    model: &Model,
+    chosen: &[Summation],
+    exponents: &[u32],
+    lines: &[Line],
+) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for &n in exponents {
+        for &one in chosen {
+            let measured = lines.iter().find(|line| line.variant == one.name() && line.n == n);
+            let asked = Asked {
+                variant: one.name().to_owned(),
+                label: format!("1024 · 2^{n}"),
+                size: 1024 << n,
+                simulated: SIMULATED,
+                blocks: None,
+                dependent: one == Summation::Fast,
+                measured: measured.map(|line| line.mean_microseconds),
+            };
+            cases.push(model.case(asked, |device, len| Work::new(device, len)?.check(one))?);
+        }
+    }
+    Ok(cases)
 }
 
 fn print(device: &Device, exponents: &[u32], lines: &[Line], runs: u32) {

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example transpose_variants` times the textbook variants and the fast version on the GPU, as
 //! a table and, with `--plot FILE.png`, as a chart. Without a GPU it runs them in the simulator, on a small matrix;
-//! those times are the simulator's own.
+//! those times are the simulator's own, and `--model h200` predicts an H200's instead.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use clap::Parser;
 use gpu_core::{Buffer, Device, Kind};
 use gpu_examples::chart::{FONT, paper};
 use gpu_examples::device::gpu_or_simulator;
+use gpu_examples::model::{Case, Model};
+use gpu_examples::predicted::Subject;
 use gpu_examples::table::Table;
 use gpu_examples::transpositions::{Counted, Transposition, count};
 use gpu_examples::{exit_code, timing};
@@ -35,6 +37,9 @@ struct Options {
     /// Rows and columns, one or more; 1024, 4096 and 16384 on a GPU, 256 elsewhere if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     size: Vec<u32>,
+    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
+    model: Option<Model>,
     /// Only this one: `naive`, `shared_padded_32`, `fast`, …
     #[arg(long, value_parser = Transposition::by_name)]
     variant: Option<Transposition>,
@@ -72,6 +77,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let device = gpu_or_simulator(options.device.as_deref())?;
     let sizes: Vec<usize> = match (options.size.as_slice(), device.kind()) {
         ([], Kind::Cuda) => vec![1024, 4096, 16_384],
+        ([], _) if options.model.is_some() => vec![1024, 4096, 16_384],
         ([], _) => vec![256],
         (sizes, _) => sizes.iter().map(|&size| size as usize).collect(),
     };
@@ -82,6 +88,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             chosen.iter().try_for_each(|&one| work.check(one))?;
         }
         return Ok(());
+    }
+
+    if let Some(model) = options.model.as_ref().filter(|_| device.kind() != Kind::Cuda) {
+        return Ok(model.show(options.json, &predicted(model, &chosen, &sizes, &[])?)?);
     }
 
     let counted: Vec<Counted> =
@@ -111,11 +121,32 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         print(&device, &sizes, &lines);
     }
+    if let Some(model) = &options.model {
+        model.show(options.json, &predicted(model, &chosen, &sizes, &lines)?)?;
+    }
     if let Some(file) = &options.plot {
         plot(file, &device.name(), &sizes, &lines).map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
+}
+
+/// What the model says of each, beside what was measured.
+fn predicted(
+    model: &Model,
+    chosen: &[Transposition],
+    sizes: &[usize],
+    lines: &[Line],
+) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for &size in sizes {
+        for &one in chosen {
+            let measured = lines.iter().find(|line| line.label == one.to_string() && line.size == size);
+            let measured = measured.map(|line| line.microseconds);
+            cases.push(model.subject(Subject::Transpose(one), size, measured)?);
+        }
+    }
+    Ok(cases)
 }
 
 /// A matrix and its transposed form on a device.

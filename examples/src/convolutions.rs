@@ -258,6 +258,45 @@ pub fn count(
     })
 }
 
+/// Runs a test on a device once, with the filter in `memory`; with none, gpu-stencil's own. The result is checked.
+///
+/// # Errors
+/// Those of the device, or a wrong result.
+#[inline]
+pub fn correlate_once(
+    device: &Device,
+    configuration: Configuration,
+    memory: Option<Memory>,
+    sum: Sum,
+) -> Result<(), Box<dyn Error>> {
+    if configuration.element == "f64" {
+        once::<f64>(device, configuration, memory, sum)
+    } else {
+        once::<f32>(device, configuration, memory, sum)
+    }
+}
+
+fn once<T: TestElement>(
+    device: &Device,
+    configuration: Configuration,
+    memory: Option<Memory>,
+    sum: Sum,
+) -> Result<(), Box<dyn Error>> {
+    let (signal, filter) = operands::<T>(&configuration);
+    let mut expected = vec![T::of(0); configuration.elements];
+    correlate_into(&Device::cpu().default_stream(), &signal, &filter, Mode::Valid, &mut expected[..])?;
+    let (x, mut f) = (device.upload(&signal)?, device.upload(&filter)?);
+    let mut output = device.alloc::<T>(configuration.elements)?;
+    let stream = device.default_stream();
+    match memory {
+        Some(memory) => {
+            Staged::new(memory, &filter, &mut f)?.correlate_into(&stream, sum, &x, &mut output)?
+        }
+        None => correlate_into(&stream, &x, &f, Mode::Valid, &mut output)?,
+    }
+    check(memory.map_or("fast", Memory::name), &output.to_vec()?, &expected)
+}
+
 fn metrics<T: TestElement>(
     configuration: Configuration,
     memory: Option<Memory>,
@@ -272,19 +311,7 @@ fn metrics<T: TestElement>(
         vary_residency: false,
         ..Config::default()
     });
-    let (signal, filter) = operands::<T>(&configuration);
-    let mut expected = vec![T::of(0); configuration.elements];
-    correlate_into(&Device::cpu().default_stream(), &signal, &filter, Mode::Valid, &mut expected[..])?;
-    let (x, mut f) = (device.upload(&signal)?, device.upload(&filter)?);
-    let mut output = device.alloc::<T>(configuration.elements)?;
-    let stream = device.default_stream();
-    match memory {
-        Some(memory) => {
-            Staged::new(memory, &filter, &mut f)?.correlate_into(&stream, sum, &x, &mut output)?
-        }
-        None => correlate_into(&stream, &x, &f, Mode::Valid, &mut output)?,
-    }
-    check(memory.map_or("fast", Memory::name), &output.to_vec()?, &expected)?;
+    once::<T>(&device, configuration, memory, sum)?;
     let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
     Ok(Metrics::of_all(&reports))
 }

@@ -18,7 +18,7 @@ pub fn gpu_or_simulator(asked: Option<&str>) -> Result<Device, Box<dyn Error>> {
         return Ok(best);
     }
     eprintln!(
-        "No GPU ({}): running in the simulator. The times are its own and say nothing of a GPU.",
+        "No GPU ({}): the simulator instead. Times that are not predicted are its own and say nothing of a GPU.",
         best.why()
     );
     Ok(Device::simulator())

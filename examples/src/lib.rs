@@ -8,6 +8,7 @@ pub mod chart;
 pub mod choice;
 pub mod convolutions;
 pub mod device;
+pub mod model;
 pub mod plate;
 pub mod predicted;
 pub mod reductions;

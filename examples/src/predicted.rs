@@ -22,8 +22,38 @@ pub enum Subject {
     Transpose(Transposition),
     /// A sum of `f64`.
     Sum(Summation),
+    /// The fast sum of another type.
+    SumOf(Element),
     /// A Gaussian filter of this radius on `f32`.
     Blur(BlurVariant, u32),
+}
+
+/// What the fast sum adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Element {
+    F32,
+    I32,
+    U8,
+}
+
+impl Element {
+    const ALL: [Self; 3] = [Self::F32, Self::I32, Self::U8];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::I32 => "i32",
+            Self::U8 => "u8",
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::F32 | Self::I32 => 4,
+            Self::U8 => 1,
+        }
+    }
 }
 
 /// Radii of the Gaussian filters.
@@ -41,7 +71,8 @@ impl Subject {
             .into_iter()
             .flat_map(|radius| BlurVariant::ALL.into_iter().map(move |variant| Self::Blur(variant, radius)));
         let transpositions = Transposition::all().into_iter().map(Self::Transpose);
-        transpositions.chain(Summation::all().into_iter().map(Self::Sum)).chain(blurs).collect()
+        let sums = Summation::all().into_iter().map(Self::Sum).chain(Element::ALL.map(Self::SumOf));
+        transpositions.chain(sums).chain(blurs).collect()
     }
 
     /// Those that go by this name: one, as `transpose/naive_32`, or all of a kind, as `transpose`.
@@ -55,39 +86,44 @@ impl Subject {
         if found.is_empty() {
             let names: Vec<String> = all.iter().map(Self::to_string).collect();
             return Err(format!(
-                "there is no `{name}`; there are transpose, sum, blur, {}",
+                "there is no `{name}`; there are transpose, sum, sum_of, blur, {}",
                 names.join(", ")
             ));
         }
         Ok(found)
     }
 
-    /// `transpose`, `sum` or `blur`.
+    /// `transpose`, `sum`, `sum_of` or `blur`.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Transpose(_) => "transpose",
             Self::Sum(_) => "sum",
+            Self::SumOf(_) => "sum_of",
             Self::Blur(..) => "blur",
         }
     }
 
     /// How large it is if nobody says: rows and columns, or elements of a sum.
     pub fn usual_size(self) -> usize {
-        if let Self::Sum(_) = self { 1 << 24 } else { 4096 }
+        if self.is_sum() { 1 << 24 } else { 4096 }
+    }
+
+    fn is_sum(self) -> bool {
+        matches!(self, Self::Sum(_) | Self::SumOf(_))
     }
 
     /// The largest size that is simulated itself.
     fn largest(self) -> usize {
         match self {
             Self::Transpose(_) => 512,
-            Self::Sum(_) => 1 << 18,
+            Self::Sum(_) | Self::SumOf(_) => 1 << 18,
             Self::Blur(..) => 256,
         }
     }
 
     /// Elements.
     fn work(self, size: usize) -> f64 {
-        if let Self::Sum(_) = self { size as f64 } else { (size as f64).powi(2) }
+        if self.is_sum() { size as f64 } else { (size as f64).powi(2) }
     }
 
     /// What any implementation has to compute, in 32-bit operations, and to read and write.
@@ -97,6 +133,7 @@ impl Subject {
             Self::Transpose(_) => (0.0, 8.0 * elements),
             // Additions of f64 are not 32-bit operations; that they are no limit is known from their number.
             Self::Sum(_) => (0.0, 8.0 * (elements + 1.0)),
+            Self::SumOf(element) => (0.0, element.bytes() as f64 * (elements + 1.0)),
             Self::Blur(_, radius) => {
                 // A Gaussian filter is separable: a row and a column of weights would do.
                 (2.0 * 2.0 * f64::from(2 * radius + 1) * elements, 8.0 * elements)
@@ -120,7 +157,9 @@ impl Subject {
                 let side = u32::try_from(size)?;
                 vec![(size, blocks(variant.launch_config(side, side, radius)))]
             }
-            Self::Transpose(Transposition::Fast) | Self::Sum(Summation::Fast) => vec![(size, None)],
+            Self::Transpose(Transposition::Fast) | Self::Sum(Summation::Fast) | Self::SumOf(_) => {
+                vec![(size, None)]
+            }
         })
     }
 
@@ -136,6 +175,9 @@ impl Subject {
                 transposition.enqueue(&device.default_stream(), &input, matrix, &mut output)?;
             }
             Self::Sum(summation) => Work::new(&device, size)?.check(summation)?,
+            Self::SumOf(Element::F32) => drop(gpu_reduce::sum(&device.zeroed::<f32>(size)?)?),
+            Self::SumOf(Element::I32) => drop(gpu_reduce::sum(&device.zeroed::<i32>(size)?)?),
+            Self::SumOf(Element::U8) => drop(gpu_reduce::sum(&device.zeroed::<u8>(size)?)?),
             Self::Blur(variant, radius) => {
                 let mask = Mask::gaussian(&device, radius, SIGMA)?;
                 let input = device.zeroed::<f32>(size * size)?;
@@ -146,9 +188,10 @@ impl Subject {
         }
         let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
         // The crates' own kernels wait for the one before by themselves; the textbook's are launched plainly.
-        let dependent = matches!(self, Self::Transpose(Transposition::Fast) | Self::Sum(Summation::Fast));
+        let sum = matches!(self, Self::Sum(Summation::Fast) | Self::SumOf(_));
+        let dependent = sum || self == Self::Transpose(Transposition::Fast);
         // A sum's blocks hand their parts to the last one: a store and the load that sees it.
-        let chain = if self == Self::Sum(Summation::Fast) { 1.0 } else { 0.0 };
+        let chain = f64::from(u8::from(sum));
         let counts = reports
             .iter()
             .map(|report| Ok(Counts { operations, dependent, chain, ..simulated::counts(report)? }));
@@ -167,7 +210,7 @@ impl Subject {
             return Ok(Counted { smaller: launches.clone(), launches, simulated: size });
         }
         let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: large };
-        let small = if let Self::Sum(_) = self { large / 2 } else { large / 4 * 3 };
+        let small = if self.is_sum() { large / 2 } else { large / 4 * 3 };
         let (of_small, of_large) = (self.simulate(small, caches)?, self.simulate(large, caches)?);
         let launches = self.launches(size)?;
         // Only sums of partial results are launches of different sizes; the first launch of a sum is its longest.
@@ -202,6 +245,7 @@ impl fmt::Display for Subject {
         match self {
             Self::Transpose(transposition) => write!(f, "{kind}/{transposition}"),
             Self::Sum(summation) => write!(f, "{kind}/{summation}"),
+            Self::SumOf(element) => write!(f, "{kind}/{}", element.name()),
             Self::Blur(variant, radius) => write!(f, "{kind}/{}_{radius}", variant.name()),
         }
     }

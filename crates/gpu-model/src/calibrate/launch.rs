@@ -281,3 +281,79 @@ pub(super) fn add(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gpu_core::Device;
+
+    use super::*;
+
+    /// What kernels compute, beside the clocks that they are for.
+    #[test]
+    fn what_the_kernels_compute() {
+        let device = Device::simulator();
+        let stream = device.default_stream();
+        let values: Vec<u32> = (0..512).map(|index| index * 7 + 1).collect();
+        let input = device.upload(&values).expect("memory");
+        let mut output = device.zeroed::<u32>(512).expect("memory");
+        copy(&stream, false, 100, input.view(), output.view_mut()).expect("a copy");
+        assert_eq!(output.to_vec().expect("a copy"), values);
+        copy(&stream, true, 128, input.view(), output.view_mut()).expect("a copy");
+        let found = output.to_vec().expect("a copy");
+        // Each block of 128 words is turned by 32.
+        assert!((0..512).all(|at| found[at] == values[at / 128 * 128 + (at + 32) % 128]), "{found:?}");
+        once(&stream, Once::Copy, [2, 64], input.view(), output.view_mut()).expect("a copy");
+        assert_eq!(output.to_vec().expect("a copy"), values);
+        once(&stream, Once::Write, [2, 64], input.view(), output.view_mut()).expect("zeros");
+        assert!(output.to_vec().expect("zeros").iter().all(|&word| word == 0));
+    }
+
+    #[test]
+    fn sums_and_branches() {
+        let device = Device::simulator();
+        let stream = device.default_stream();
+        for (how, rounds, expected) in [
+            (Adding::Register, 1, 96),
+            (Adding::Global, 1, 96),
+            (Adding::Atomic, 1, 96),
+            (Adding::Atomic, 3, 288),
+        ] {
+            let mut output = device.zeroed::<u32>(1).expect("memory");
+            add(&stream, how, output.view_mut(), 96, rounds).expect("a sum");
+            assert_eq!(output.to_vec().expect("a sum"), [expected], "{how:?}");
+        }
+        // Of 100 elements of 0: 1 in the lower half of each warp and the root of the thread's number in the other; both.
+        for (merged, both) in [(false, false), (true, true)] {
+            let mut values = device.zeroed::<f32>(100).expect("memory");
+            divergence(&stream, merged, 64, values.view_mut()).expect("it runs");
+            for (at, value) in values.to_vec().expect("values").into_iter().enumerate() {
+                let root = ((at % 64) as f32).sqrt();
+                let expected = match (both, at % 32 < 16) {
+                    (true, _) => 1.0 + root,
+                    (false, true) => 1.0,
+                    (false, false) => root,
+                };
+                assert_eq!(value, expected, "{merged} {at}");
+            }
+        }
+        // 5 steps in a ring of 3 end at the third.
+        let mut links = device.upload(&[1_u32, 2, 0]).expect("memory");
+        let mut cycles = device.zeroed::<u64>(2).expect("memory");
+        for how in [kernels::CHASE_CACHED, kernels::CHASE_VOLATILE, kernels::CHASE_ATOMIC] {
+            chase(&stream, links.view_mut(), cycles.view_mut(), 5, how).expect("it runs");
+            assert_eq!(cycles.to_vec().expect("an end")[1], 2, "{how}");
+        }
+    }
+
+    #[test]
+    fn arrays_that_are_too_short_are_refused() {
+        let device = Device::simulator();
+        let stream = device.default_stream();
+        let input = device.zeroed::<u32>(64).expect("memory");
+        let mut output = device.zeroed::<u32>(63).expect("memory");
+        let error = copy(&stream, false, 32, input.view(), output.view_mut()).expect_err("it is short");
+        assert!(matches!(error, Error::LengthMismatch { expected: 64, actual: 63, .. }), "{error}");
+        let error = scatter(&stream, [2, 32], output.view_mut(), [32, 63, 1]).expect_err("it is short");
+        assert!(matches!(error, Error::LengthMismatch { expected: 128, actual: 63, .. }), "{error}");
+    }
+}

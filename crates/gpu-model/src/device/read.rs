@@ -359,8 +359,8 @@ mod tests {
 
     #[test]
     fn what_no_source_gives_is_said() {
-        let h200 = Device::by_name("h200").expect("it is described");
-        let asked = h200.latency();
-        assert_eq!(asked, Err(Error::NotGiven { device: "H200 SXM".to_owned(), field: "latency" }));
+        let h100 = Device::by_name("h100").expect("it is described");
+        let asked = h100.latency();
+        assert_eq!(asked, Err(Error::NotGiven { device: "H100 SXM".to_owned(), field: "latency" }));
     }
 }

@@ -15,6 +15,7 @@
 
 pub mod baghsorkhi;
 pub mod bsp;
+pub mod counted;
 pub mod gonzalez;
 pub mod hong_kim;
 pub mod logp;

@@ -5,20 +5,35 @@ use crate::literature::roofline::Limit;
 use crate::literature::testing::same;
 use crate::units::{Bytes, BytesPerSecond, Fraction, Hertz};
 
-/// 10 multiprocessors at 1 GHz, 4 warps a cycle, 100 GB/s of which reading gets 80 and writing 50 %; launches of 2 µs.
+/// 10 multiprocessors at 1 GHz, 4 warps a cycle; 100 GB/s of which reading gets 80, writing 50 and both 60 %; launches of
+/// 2 µs with gaps of 1 µs, half of that where they wait by themselves.
 fn device() -> Device {
     let mut device = Device::by_name("h200").expect("it is described");
     (device.multiprocessors, device.clock) = (10, Hertz(1e9));
     device.memory.bandwidth = BytesPerSecond(100e9);
     device.waves = Some(Calibration {
         launch: Seconds(2e-6),
+        launch_dependent: Seconds(1e-6),
+        gap: Seconds(1e-6),
+        gap_dependent: Seconds(0.5e-6),
+        blocks: Hertz(1e9),
+        blocks_dependent: Hertz(0.5e9),
+        turnover: Cycles(100.0),
+        turnover_warp: Cycles(1.0),
         read: Fraction(0.8),
         write: Fraction(0.5),
+        copy: Fraction(0.6),
         stores: Hertz(2e9),
+        store: Cycles(2.0),
         l2: Bytes(500.0),
+        l2_unit: Bytes(64.0),
         memory_latency: Cycles(500.0),
+        memory_loaded: Cycles(1000.0),
         l2_latency: Cycles(250.0),
+        l2_loaded: Cycles(350.0),
         shared_latency: Cycles(20.0),
+        barrier: Cycles(10.0),
+        barrier_warp: Cycles(1.0),
         source: "made up".to_owned(),
     });
     device
@@ -28,13 +43,15 @@ fn level(found: &Prediction, wanted: Bottleneck) -> f64 {
     found.levels.iter().find(|(name, _)| *name == wanted).expect("it is there").1.0
 }
 
-/// 25 blocks of 256 threads: 8 are resident, so one wave, of which 25 of 80 places are taken; the busiest of 10
-/// multiprocessors has 3 blocks, 1.2 times the average.
+/// 25 blocks of 256 threads: 8 are resident, so one wave, of which 25 of 80 places are taken, 0.3125 of those for warps;
+/// the busiest of 10 multiprocessors has 3 blocks, 1.2 times the average.
 ///
 /// issue 1.2 · 4e6 / (4 · 10 · 1e9) = 0.12 ms; arithmetic 1.2 · 2560e6 / (2 · 10 · 128 · 1e9) = 1.2 ms; l1 1.2 · (3e6 +
-/// 1e6) / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms; memory 32e6 / 80e9 +
-/// 50e6 / 50e9 = 1.4 ms. Waits: 2 · 500 + 250 + 3 · 20 = 1310 cycles, 1.31 µs; chain 10 · 2 · 250 cycles, 5 µs.
-/// Time: 2 + 1.31 + 1400 + 5 µs. Bound: 40e6 / 100e9 = 0.4 ms, less than 2560e6 / 2560e9 = 1 ms.
+/// 1e6) / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms, more than 1.2 · 2e6 / (10 ·
+/// 1e9) = 0.24; memory 2 · 32e6 / 60e9 + 18e6 / 50e9 s; starting 25 / 1e9 = 25 ns.
+/// Waits: 100 + 8 + 2 · (500 + 0.3125 · 500) + 250 + 0.3125 · 100 + 3 · (20 + 10 + 8) = 1815.75 cycles; chain 10 · 2 · 250
+/// cycles, 5 µs. A block alone computes 2560e6 / 256 / 25 cycles, 0.4 ms; three of them are less than memory.
+/// Bound: 40e6 / 100e9 = 0.4 ms, less than 2560e6 / 2560e9 = 1 ms.
 #[test]
 fn every_term() {
     let counts = Counts {
@@ -59,21 +76,22 @@ fn every_term() {
         (Bottleneck::L1, 0.48e-3),
         (Bottleneck::L2, 0.128e-3),
         (Bottleneck::Stores, 0.5e-3),
-        (Bottleneck::Memory, 1.4e-3),
+        (Bottleneck::Memory, 64e6 / 60e9 + 18e6 / 50e9),
+        (Bottleneck::Blocks, 25e-9),
     ] {
         same(level(&found, name), by_hand);
     }
-    same(found.latency.0, 1.31e-6);
+    same(found.latency.0, 1.81575e-6);
     same(found.chain.0, 5e-6);
-    same(found.time.0, 1408.31e-6);
+    same(found.time.0, 1e-6 + 1.81575e-6 + 64e6 / 60e9 + 18e6 / 50e9 + 25e-9 + 5e-6);
     assert_eq!((found.bottleneck, found.resident, found.waves), (Bottleneck::Memory, 8, 1));
     assert_eq!((found.last_wave, found.occupancy), (25.0 / 80.0, 1.0));
     same(found.bound.time.0, 1e-3);
     assert_eq!(found.bound.limit, Limit::Peak);
 }
 
-/// 4001 blocks of 32 threads, 32 resident on each of 10: 13 waves, one block of the last one alone. Each waits 500
-/// cycles: 6.5 µs, more than the launch's 2.
+/// 4001 blocks of 32 threads, 32 resident on each of 10: 13 waves. Half of the places for warps are taken: each waits 101
+/// + 750 cycles, together 11.063 µs, more than the 4.001 that starting them takes.
 #[test]
 fn waves_of_blocks_that_wait() {
     let counts =
@@ -81,7 +99,7 @@ fn waves_of_blocks_that_wait() {
     let found = predict(&device(), &counts).expect("it fits");
     assert_eq!((found.waves, found.bottleneck), (13, Bottleneck::Latency));
     same(found.last_wave, 161.0 / 320.0);
-    same(found.time.0, 8.5e-6);
+    same(found.time.0, 1e-6 + 13.0 * 851e-9);
 }
 
 /// 1024 threads are 32 warps, of 64: 2 blocks. 100 KiB of 228: 2 blocks of 64 threads. 100 registers of 32 lanes are
@@ -118,11 +136,31 @@ fn conflicts_are_told_from_use() {
 fn launches_follow_one_another() {
     let (short, long) =
         (Counts::empty("short", 1, 32), Counts { lines: 1e6, ..Counts::empty("long", 10, 32) });
-    // 2 µs; 2 µs and 1e6 / 10e9 s.
+    // 2 µs; a gap of 1 µs, 101 cycles, 10 ns until all blocks have started, and 1e6 / 10e9 s.
     let found = sequence(&device(), &[short, long]).expect("they fit");
-    same(found.time.0, 104e-6);
+    same(found.time.0, 2e-6 + 1e-6 + 101e-9 + 10e-9 + 100e-6);
     assert_eq!((found.launches.len(), found.bottleneck), (2, Bottleneck::L1));
     assert!(sequence(&device(), &[]).is_err());
+}
+
+/// Of two blocks with 1 µs of waits and 1 µs at the busiest level, the second finds half a block there: one alone takes 2
+/// µs, half of that queued. Of many each takes but 1 µs more.
+#[test]
+fn blocks_queue_for_the_busiest_level() {
+    let of = |blocks| wave(Seconds(1e-6), Seconds(1e-6), blocks).0;
+    same(of(1), 2e-6);
+    same(of(2), 2.5e-6);
+    assert!((of(1000) / 1000e-6 - 1.0).abs() < 0.01, "{}", of(1000));
+}
+
+/// Half the gap, but blocks start half as fast: 100 blocks of one wave.
+#[test]
+fn kernels_that_wait_for_the_one_before_by_themselves() {
+    let counts = Counts { lines: 1e6, ..Counts::empty("lines", 100, 32) };
+    let plain = predict(&device(), &counts).expect("it fits").time.0;
+    let dependent = predict(&device(), &Counts { dependent: true, ..counts }).expect("it fits").time.0;
+    let difference = plain - dependent;
+    assert!((difference - (0.5e-6 - 100e-9)).abs() < 1e-15, "{difference}");
 }
 
 #[test]

@@ -1,0 +1,49 @@
+//! `--model` of the variants' examples: predicted times where there is no GPU.
+
+mod support;
+
+use support::{json, run, start};
+
+#[track_caller]
+fn predicted(example: &'static str, arguments: &[&str], count: usize) {
+    let all: Vec<&str> = ["--json", "--device", "simulator", "--model", "h200"]
+        .into_iter()
+        .chain(arguments.iter().copied())
+        .collect();
+    let lines = json(example, &all);
+    assert_eq!(lines.len(), count, "{lines:?}");
+    for line in &lines {
+        assert!(line["predicted_microseconds"].as_f64().is_some_and(|time| time > 1.0), "{line}");
+        assert!(line["measured_microseconds"].is_null() && line["model"] == "H200 SXM", "{line}");
+    }
+}
+
+#[test]
+fn all_examples_of_variants_predict() {
+    predicted("transpose_variants", &["--size", "1024,4096", "--variant", "naive_32"], 2);
+    predicted("reduction_variants", &["--len", "1000000", "--variant", "fast"], 1);
+    predicted("scan_variants", &["-n", "5", "--variant", "recursive"], 1);
+    predicted("blur_variants", &["--size", "1024", "--variant", "global"], 2);
+    predicted(
+        "matvec_variants",
+        &["--rows", "500", "--columns", "100", "--threads", "64", "--type", "f32"],
+        7,
+    );
+    predicted("convolution_memories", &["--test", "1"], 4);
+}
+
+#[test]
+fn a_table_says_what_it_is_bound_by() {
+    let text =
+        run("transpose_variants", &["--device", "simulator", "--model", "h200", "--variant", "naive_32"]);
+    assert!(text.contains("H200 SXM") && text.contains("stores to L2"), "{text}");
+}
+
+#[test]
+fn a_device_that_was_not_measured_is_refused() {
+    for (name, told) in [("c2075", "no `waves`"), ("nothing", "there is no device `nothing`")] {
+        let output = start("transpose_variants", &["--model", name]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(told), "{text}");
+    }
+}
