@@ -99,6 +99,22 @@ impl<T: Element> IntoArgument<GlobalMut<T>> for &mut Buffer<T> {
     }
 }
 
+/// A view that stands for an array of any type: for kernels that move bytes, whatever they mean. What
+/// [`View::untyped`] and [`ViewMut::untyped`] give.
+pub struct Untyped<V>(pub(crate) V);
+
+impl<T: Element, U: gpu_std::memory::Element> IntoArgument<Global<U>> for Untyped<View<'_, T>> {
+    fn into_argument(self) -> Global<U> {
+        self.0.as_global().cast()
+    }
+}
+
+impl<T: Element, U: gpu_std::memory::Element> IntoArgument<GlobalMut<U>> for Untyped<ViewMut<'_, T>> {
+    fn into_argument(mut self) -> GlobalMut<U> {
+        self.0.as_global_mut().cast()
+    }
+}
+
 /// What may stand for a kernel's parameters `T`, a tuple: tuples with as many of [`IntoArgument`].
 pub trait IntoArguments<T>: Sized {
     /// The arguments themselves.

@@ -11,6 +11,7 @@ use crate::buffer::{Buffer, checked_range};
 use crate::device::{Device, Kind};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::launch::Untyped;
 
 /// Some elements in the memory of a device, to read.
 ///
@@ -72,6 +73,12 @@ impl<'a, T: Element> View<'a, T> {
         let first = core::ptr::with_exposed_provenance(self.address as usize);
         // SAFETY: on the CPU the address is that of `len` elements, borrowed for 'a.
         Some(unsafe { core::slice::from_raw_parts(first, self.len) })
+    }
+
+    /// The same for a kernel that takes another type of elements, whatever their number and alignment.
+    #[must_use]
+    pub fn untyped(self) -> Untyped<Self> {
+        Untyped(self)
     }
 
     /// The same bytes as elements of another type.
@@ -204,6 +211,12 @@ impl<'a, T: Element> ViewMut<'a, T> {
     pub fn reborrow(&mut self) -> ViewMut<'_, T> {
         // SAFETY: the same elements for a shorter time, borrowed exclusively.
         unsafe { ViewMut::from_parts(self.device, self.address, self.len) }
+    }
+
+    /// The same for a kernel that takes another type of elements, whatever their number and alignment.
+    #[must_use]
+    pub fn untyped(self) -> Untyped<Self> {
+        Untyped(self)
     }
 
     /// The same bytes as elements of another type.

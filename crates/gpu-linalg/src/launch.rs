@@ -4,7 +4,7 @@ use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::{Scalar, elementwise, gemm, gemv, ger, triangle};
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
@@ -19,119 +19,49 @@ pub trait RealElement: Element + Float + Scalar<Sum = Self> + sealed::MatrixKern
 mod sealed {
     use super::*;
 
-    /// The kernels for products of matrices.
-    pub trait MatrixKernels: Scalar {
-        /// Enqueues a product.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the matrices that `product` describes, of which C is
-        /// shared with nothing; `config` must be that of the plan.
-        #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-        unsafe fn gemm(
-            kernel: plan::gemm::Kernel,
-            stream: &Stream,
-            config: LaunchConfig,
-            a: Global<Self>,
-            b: Global<Self>,
-            c: GlobalMut<Self>,
-            product: gemm::Product,
-            alpha: Self,
-            beta: Self,
-        ) -> Result<(), gpu_core::Error>;
+    /// The parameters of a product of matrices: A, B, C, what is to be done, alpha, beta.
+    pub type OfProduct<T> = (Global<T>, Global<T>, GlobalMut<T>, gemm::Product, T, T);
 
-        /// Enqueues an element-wise operation.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the `lines`; the output is shared with nothing but,
-        /// line by line, an input. `config` must be that of the plan.
-        unsafe fn elementwise(
-            stream: &Stream,
-            config: LaunchConfig,
-            x: Global<Self>,
-            y: Global<Self>,
-            output: GlobalMut<Self>,
-            lines: elementwise::Lines,
-            alpha: Self,
-        ) -> Result<(), gpu_core::Error>;
+    /// The parameters of a product of a matrix and a vector: A, x, y, the sums of the pieces, what is to be done, alpha,
+    /// beta.
+    pub type OfVectors<T, S> = (Global<T>, Global<T>, GlobalMut<T>, GlobalMut<S>, gemv::Shape, S, S);
 
-        /// Enqueues an exchange.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the `lines`, shared with nothing. `config` must be that
-        /// of the plan.
-        unsafe fn swap(
-            stream: &Stream,
-            config: LaunchConfig,
-            x: GlobalMut<Self>,
-            y: GlobalMut<Self>,
-            lines: elementwise::Lines,
-        ) -> Result<(), gpu_core::Error>;
-
-        /// Enqueues an outer product.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the `lines` and a factor for each line and each place;
-        /// `a` is shared with nothing. `config` must be that of the plan.
-        unsafe fn ger(
-            stream: &Stream,
-            config: LaunchConfig,
-            of_lines: Global<Self>,
-            of_places: Global<Self>,
-            a: GlobalMut<Self>,
-            lines: elementwise::Lines,
-            alpha: Self,
-        ) -> Result<(), gpu_core::Error>;
-
-        /// Enqueues the pieces of a product with a triangle.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the triangle and the vector that `shape` describes, and
-        /// `partials` all pieces, shared with nothing. `config` must be that of the plan.
-        unsafe fn triangle(
-            stream: &Stream,
-            config: LaunchConfig,
-            a: Global<Self>,
-            x: Global<Self>,
-            partials: GlobalMut<Self>,
-            shape: triangle::Shape,
-        ) -> Result<(), gpu_core::Error>;
+    /// The kernels for matrices.
+    ///
+    /// # Safety
+    /// Each is the kernel of its name, of this type.
+    pub unsafe trait MatrixKernels: Scalar {
+        /// Products by the kernels of [`plan::gemm::Kernel`].
+        type Wide: Kernel<Arguments = OfProduct<Self>>;
+        type Large: Kernel<Arguments = OfProduct<Self>>;
+        type Small: Kernel<Arguments = OfProduct<Self>>;
+        type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
+        type TensorSmall: Kernel<Arguments = OfProduct<Self>>;
+        /// x, y, output, the lines, alpha.
+        type Elementwise: Kernel<
+            Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, elementwise::Lines, Self),
+        >;
+        /// x, y, the lines.
+        type Swap: Kernel<Arguments = (GlobalMut<Self>, GlobalMut<Self>, elementwise::Lines)>;
+        /// Factors of lines and of places, A, the lines, alpha.
+        type Ger: Kernel<Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, elementwise::Lines, Self)>;
+        /// A, x, the sums of the pieces, the triangle.
+        type Triangle: Kernel<Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, triangle::Shape)>;
     }
 
     /// The kernels for products of a matrix and a vector.
-    pub trait VectorKernels: Scalar {
-        /// Enqueues the sums of the pieces, along or across the lines.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the matrix and the vectors that `shape` describes, and
-        /// `partials` the sums of all pieces if there are several; `y` and `partials` are shared with nothing;
-        /// `config` must be that of the plan.
-        #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-        unsafe fn gemv(
-            along: bool,
-            stream: &Stream,
-            config: LaunchConfig,
-            a: Global<Self>,
-            x: Global<Self>,
-            y: GlobalMut<Self>,
-            partials: GlobalMut<Self::Sum>,
-            shape: gemv::Shape,
-            alpha: Self::Sum,
-            beta: Self::Sum,
-        ) -> Result<(), gpu_core::Error>;
-
-        /// Enqueues the addition of the pieces.
-        ///
-        /// # Safety
-        /// As [`VectorKernels::gemv`].
-        unsafe fn finish(
-            stream: &Stream,
-            config: LaunchConfig,
-            partials: Global<Self::Sum>,
-            y: GlobalMut<Self>,
-            shape: gemv::Shape,
-            alpha: Self::Sum,
-            beta: Self::Sum,
-        ) -> Result<(), gpu_core::Error>;
+    ///
+    /// # Safety
+    /// Each is the kernel of its name, of this type.
+    pub unsafe trait VectorKernels: Scalar {
+        /// Sums along the lines.
+        type Along: Kernel<Arguments = OfVectors<Self, Self::Sum>>;
+        /// Sums across the lines.
+        type Across: Kernel<Arguments = OfVectors<Self, Self::Sum>>;
+        /// The addition of the pieces: their sums, y, what is to be done, alpha, beta.
+        type Finish: Kernel<
+            Arguments = (Global<Self::Sum>, GlobalMut<Self>, gemv::Shape, Self::Sum, Self::Sum),
+        >;
     }
 }
 
@@ -139,81 +69,13 @@ macro_rules! real_elements {
     ($($T:ty, $elementwise:ident, $swap:ident, $ger:ident, $triangle:ident: $($kernel:ident => $name:ident),*;)*) => { $(
         impl RealElement for $T {}
 
-        impl sealed::MatrixKernels for $T {
-            #[inline]
-            unsafe fn gemm(
-                kernel: plan::gemm::Kernel,
-                stream: &Stream,
-                config: LaunchConfig,
-                a: Global<Self>,
-                b: Global<Self>,
-                c: GlobalMut<Self>,
-                product: gemm::Product,
-                alpha: Self,
-                beta: Self,
-            ) -> Result<(), gpu_core::Error> {
-                match kernel {
-                    $(
-                        // SAFETY: the caller's promise.
-                        plan::gemm::Kernel::$kernel => unsafe {
-                            gemm::$name::launch(stream, config, a, b, c, product, alpha, beta)
-                        },
-                    )*
-                }
-            }
-
-            #[inline]
-            unsafe fn elementwise(
-                stream: &Stream,
-                config: LaunchConfig,
-                x: Global<Self>,
-                y: Global<Self>,
-                output: GlobalMut<Self>,
-                lines: elementwise::Lines,
-                alpha: Self,
-            ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller's promise.
-                unsafe { elementwise::$elementwise::launch(stream, config, x, y, output, lines, alpha) }
-            }
-
-            #[inline]
-            unsafe fn swap(
-                stream: &Stream,
-                config: LaunchConfig,
-                x: GlobalMut<Self>,
-                y: GlobalMut<Self>,
-                lines: elementwise::Lines,
-            ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller's promise.
-                unsafe { elementwise::$swap::launch(stream, config, x, y, lines) }
-            }
-
-            #[inline]
-            unsafe fn ger(
-                stream: &Stream,
-                config: LaunchConfig,
-                of_lines: Global<Self>,
-                of_places: Global<Self>,
-                a: GlobalMut<Self>,
-                lines: elementwise::Lines,
-                alpha: Self,
-            ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller's promise.
-                unsafe { ger::$ger::launch(stream, config, of_lines, of_places, a, lines, alpha) }
-            }
-
-            #[inline]
-            unsafe fn triangle(
-                stream: &Stream,
-                config: LaunchConfig,
-                a: Global<Self>,
-                x: Global<Self>,
-                partials: GlobalMut<Self>,
-                shape: triangle::Shape,
-            ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller's promise.
-                unsafe { triangle::$triangle::launch(stream, config, a, x, partials, shape) }
-            }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::MatrixKernels for $T {
+            $( type $kernel = gemm::$name; )*
+            type Elementwise = elementwise::$elementwise;
+            type Swap = elementwise::$swap;
+            type Ger = ger::$ger;
+            type Triangle = triangle::$triangle;
         }
     )* };
 }
@@ -227,54 +89,23 @@ real_elements! {
 }
 
 macro_rules! elements {
-    ($($T:ty, $Sum:ty: $along:ident, $across:ident, $finish:ident;)*) => { $(
+    ($($T:ty: $along:ident, $across:ident, $finish:ident;)*) => { $(
         impl Element for $T {}
 
-        impl sealed::VectorKernels for $T {
-            #[inline]
-            unsafe fn gemv(
-                along: bool,
-                stream: &Stream,
-                config: LaunchConfig,
-                a: Global<Self>,
-                x: Global<Self>,
-                y: GlobalMut<Self>,
-                partials: GlobalMut<$Sum>,
-                shape: gemv::Shape,
-                alpha: $Sum,
-                beta: $Sum,
-            ) -> Result<(), gpu_core::Error> {
-                if along {
-                    // SAFETY: the caller's promise.
-                    unsafe { gemv::$along::launch(stream, config, a, x, y, partials, shape, alpha, beta) }
-                } else {
-                    // SAFETY: the caller's promise.
-                    unsafe { gemv::$across::launch(stream, config, a, x, y, partials, shape, alpha, beta) }
-                }
-            }
-
-            #[inline]
-            unsafe fn finish(
-                stream: &Stream,
-                config: LaunchConfig,
-                partials: Global<$Sum>,
-                y: GlobalMut<Self>,
-                shape: gemv::Shape,
-                alpha: $Sum,
-                beta: $Sum,
-            ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller's promise.
-                unsafe { gemv::$finish::launch(stream, config, partials, y, shape, alpha, beta) }
-            }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::VectorKernels for $T {
+            type Along = gemv::$along;
+            type Across = gemv::$across;
+            type Finish = gemv::$finish;
         }
     )* };
 }
 
 elements! {
-    f32, f32: linalg_gemv_along_f32, linalg_gemv_across_f32, linalg_gemv_finish_f32;
-    f64, f64: linalg_gemv_along_f64, linalg_gemv_across_f64, linalg_gemv_finish_f64;
-    f16, f32: linalg_gemv_along_f16, linalg_gemv_across_f16, linalg_gemv_finish_f16;
-    bf16, f32: linalg_gemv_along_bf16, linalg_gemv_across_bf16, linalg_gemv_finish_bf16;
+    f32: linalg_gemv_along_f32, linalg_gemv_across_f32, linalg_gemv_finish_f32;
+    f64: linalg_gemv_along_f64, linalg_gemv_across_f64, linalg_gemv_finish_f64;
+    f16: linalg_gemv_along_f16, linalg_gemv_across_f16, linalg_gemv_finish_f16;
+    bf16: linalg_gemv_along_bf16, linalg_gemv_across_bf16, linalg_gemv_finish_bf16;
 }
 
 /// Enqueues the product of `plan`.
@@ -285,13 +116,21 @@ pub(crate) fn gemm<T: RealElement>(
     a: View<'_, T>,
     b: View<'_, T>,
     beta: T,
-    mut c: ViewMut<'_, T>,
+    c: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
-    let (a, b, c) = (a.as_global(), b.as_global(), c.as_global_mut());
+    let arguments = (a, b, c, plan.product, alpha, beta);
     // SAFETY: the views hold the batches of the plan's layouts (checked where they were made), C's matrices do not
     // overlap and are exclusive; everything is freed only after the work enqueued before.
-    unsafe { T::gemm(plan.kernel, stream, plan.launch, a, b, c, plan.product, alpha, beta)? };
+    unsafe {
+        match plan.kernel {
+            plan::gemm::Kernel::Wide => stream.launch::<T::Wide>(plan.launch, arguments),
+            plan::gemm::Kernel::Large => stream.launch::<T::Large>(plan.launch, arguments),
+            plan::gemm::Kernel::Small => stream.launch::<T::Small>(plan.launch, arguments),
+            plan::gemm::Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, arguments),
+            plan::gemm::Kernel::TensorSmall => stream.launch::<T::TensorSmall>(plan.launch, arguments),
+        }
+    }?;
     Ok(())
 }
 
@@ -307,13 +146,19 @@ pub(crate) fn gemv<T: Element>(
     mut y: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T::Sum>,
 ) -> Result<(), Error> {
-    let (a, x, y, partials) = (a.as_global(), x.as_global(), y.as_global_mut(), scratch.as_global_mut());
+    let arguments = (a, x, y.reborrow(), scratch.reborrow(), plan.shape, alpha, beta);
     // SAFETY: the views hold matrix, vectors and partial sums of the plan's shape (checked by the caller), `y` and
     // the partial sums are exclusive; everything is freed only after the work enqueued before.
-    unsafe { T::gemv(plan.along, stream, plan.launch, a, x, y, partials, plan.shape, alpha, beta)? };
+    unsafe {
+        if plan.along {
+            stream.launch::<T::Along>(plan.launch, arguments)
+        } else {
+            stream.launch::<T::Across>(plan.launch, arguments)
+        }
+    }?;
     if let Some(finish) = plan.finish {
         // SAFETY: as above.
-        unsafe { T::finish(stream, finish, partials.as_global(), y, plan.shape, alpha, beta)? };
+        unsafe { stream.launch::<T::Finish>(finish, (View::from(scratch), y, plan.shape, alpha, beta))? };
     }
     Ok(())
 }
@@ -330,7 +175,7 @@ pub(crate) fn elementwise<T: RealElement>(
     // SAFETY: the caller took the accessors from views that hold the matrices of the plan's layouts. The output is
     // exclusive, or it is an input with the same layout, of which each thread reads what it writes; everything is
     // freed only after the work enqueued before.
-    unsafe { T::elementwise(stream, plan.launch, x, y, output, plan.lines, alpha)? };
+    unsafe { stream.launch::<T::Elementwise>(plan.launch, (x, y, output, plan.lines, alpha))? };
     Ok(())
 }
 
@@ -343,7 +188,7 @@ pub(crate) fn swap<T: RealElement>(
 ) -> Result<(), Error> {
     // SAFETY: the caller took the accessors from exclusive views that hold the matrices of the plan's layouts, and
     // everything is freed only after the work enqueued before.
-    unsafe { T::swap(stream, plan.launch, x, y, plan.lines)? };
+    unsafe { stream.launch::<T::Swap>(plan.launch, (x, y, plan.lines))? };
     Ok(())
 }
 
@@ -354,12 +199,11 @@ pub(crate) fn ger<T: RealElement>(
     alpha: T,
     of_lines: View<'_, T>,
     of_places: View<'_, T>,
-    mut a: ViewMut<'_, T>,
+    a: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let (of_lines, of_places, a) = (of_lines.as_global(), of_places.as_global(), a.as_global_mut());
     // SAFETY: the views hold the matrix of the plan's layout and a factor for each of its rows and columns (checked
     // by the caller), and `a` is exclusive; everything is freed only after the work enqueued before.
-    unsafe { T::ger(stream, plan.launch, of_lines, of_places, a, plan.lines, alpha)? };
+    unsafe { stream.launch::<T::Ger>(plan.launch, (of_lines, of_places, a, plan.lines, alpha))? };
     Ok(())
 }
 
@@ -376,14 +220,13 @@ pub(crate) fn triangle<T: RealElement>(
     y: GlobalMut<T>,
     mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let partials = scratch.as_global_mut();
     // SAFETY: the caller took the accessors of the vectors from views that hold them, `y` from an exclusive one; the
     // other views hold the triangle and the pieces of the plan's shape (checked by the caller), and the pieces are
     // exclusive. The second launch, which writes `y`, begins after the first, which reads `x`. Everything is freed
     // only after the work enqueued before.
     unsafe {
-        T::triangle(stream, plan.launch, a.as_global(), x, partials, plan.shape)?;
-        T::finish(stream, plan.finish, partials.as_global(), y, plan.pieces, alpha, beta)?;
+        stream.launch::<T::Triangle>(plan.launch, (a, x, scratch.reborrow(), plan.shape))?;
+        stream.launch::<T::Finish>(plan.finish, (View::from(scratch), y, plan.pieces, alpha, beta))?;
     }
     Ok(())
 }

@@ -3,7 +3,6 @@
 //! Kernels move words of as many bytes as an element has, whatever they mean.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_std::memory::GlobalMut;
 use gpu_transpose_kernels as kernels;
 
 use crate::error::Error;
@@ -11,13 +10,13 @@ use crate::in_place::InPlace;
 use crate::matrix::Matrix;
 use crate::plan::{Elements, Kernel, Tiles};
 
-/// Launches `$kernel::launch($stream, $arguments…)`.
+/// Launches the kernel of the name.
 macro_rules! launch {
-    ($kernel:ident($($argument:expr),*)) => {
+    ($stream:ident, $kernel:ident, $config:expr, $arguments:expr) => {
         // SAFETY: the plan covers exactly the elements of the input's and of the output's axes, which both views hold
         // (checked by the caller); accesses of 16 bytes are planned only where addresses and strides are multiples of
         // it. What is written is exclusive, and everything is freed only after the work enqueued before.
-        unsafe { kernels::$kernel::launch($($argument),*) }
+        unsafe { $stream.launch::<kernels::$kernel>($config, $arguments) }
     };
 }
 
@@ -26,24 +25,18 @@ pub(crate) fn tiles<T: Element>(
     stream: &Stream,
     plan: &Tiles,
     input: View<'_, T>,
-    mut output: ViewMut<'_, T>,
+    output: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let (source, target) = (input.as_global(), output.as_global_mut());
     let Tiles { launch, grid, rows, columns, input_ld, output_ld, .. } = *plan;
     // The parameter's type, words or bytes, is that of the kernel.
     macro_rules! tiled {
         ($kernel:ident) => {
-            launch!($kernel(
+            launch!(
                 stream,
+                $kernel,
                 launch,
-                source.cast(),
-                target.cast(),
-                grid,
-                rows,
-                columns,
-                input_ld,
-                output_ld
-            ))
+                (input.untyped(), output.untyped(), grid, rows, columns, input_ld, output_ld)
+            )
         };
     }
     match (plan.kernel, plan.bytes) {
@@ -65,13 +58,12 @@ pub(crate) fn elements<T: Element>(
     stream: &Stream,
     plan: &Elements,
     input: View<'_, T>,
-    mut output: ViewMut<'_, T>,
+    output: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let (source, target) = (input.as_global(), output.as_global_mut());
     let Elements { launch, grid, walk, last, .. } = *plan;
     macro_rules! moved {
         ($kernel:ident) => {
-            launch!($kernel(stream, launch, source.cast(), target.cast(), grid, walk, last))
+            launch!(stream, $kernel, launch, (input.untyped(), output.untyped(), grid, walk, last))
         };
     }
     match plan.bytes {
@@ -93,14 +85,13 @@ pub(crate) fn in_place<T: Element>(
     mut data: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let (data, scratch) = (data.as_global_mut(), scratch.as_global_mut());
     match plan {
         InPlace::Nothing => Ok(()),
         InPlace::Square { launch, tiles } => {
             let (side, ld, stride) = (matrix.rows() as u64, matrix.leading_dimension() as u64, stride as u64);
             macro_rules! square {
                 ($kernel:ident) => {
-                    launch!($kernel(stream, launch, data.cast(), side, ld, stride, tiles))
+                    launch!(stream, $kernel, launch, (data.untyped(), side, ld, stride, tiles))
                 };
             }
             match size_of::<T>() {
@@ -116,12 +107,18 @@ pub(crate) fn in_place<T: Element>(
             // The plan has checked that they are vectors, and how many.
             let (side, ld) = (matrix.rows() as u32, (matrix.leading_dimension() / 16) as u32);
             let stride = (stride / 16) as u64;
-            launch!(transpose_square_wide_b8(stream, launch, data.cast(), side, ld, stride, tiles, items))?;
+            launch!(
+                stream,
+                transpose_square_wide_b8,
+                launch,
+                (data.untyped(), side, ld, stride, tiles, items)
+            )?;
             Ok(())
         }
         InPlace::Rectangle { .. } => {
             for number in 0..count {
-                rectangle(stream, plan, matrix, data.offset((number * stride) as u64), scratch)?;
+                let one = data.reborrow().into_slice(number * stride..);
+                rectangle(stream, plan, matrix, one, scratch.reborrow())?;
             }
             Ok(())
         }
@@ -132,21 +129,35 @@ fn rectangle<T: Element>(
     stream: &Stream,
     plan: InPlace,
     matrix: Matrix,
-    data: GlobalMut<T>,
-    scratch: GlobalMut<T>,
+    mut data: ViewMut<'_, T>,
+    mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let InPlace::Rectangle { blocks, a, b, .. } = plan else { return Ok(()) };
     let launch = gpu_std::launch::LaunchConfig::linear(blocks, kernels::THREADS);
     let (rows, columns) = (matrix.rows() as u32, matrix.columns() as u32);
     macro_rules! passes {
         ($rows:ident, $columns:ident) => {{
-            let (data, scratch) = (data.cast(), scratch.cast());
             // With nothing in common the rotation moves nothing.
             if a != rows {
-                launch!($columns(stream, launch, data, scratch, rows, columns, a, b, 1))?;
+                launch!(
+                    stream,
+                    $columns,
+                    launch,
+                    (data.reborrow().untyped(), scratch.reborrow().untyped(), rows, columns, a, b, 1)
+                )?;
             }
-            launch!($rows(stream, launch, data, scratch, rows, columns, b))?;
-            launch!($columns(stream, launch, data, scratch, rows, columns, a, b, 0))?;
+            launch!(
+                stream,
+                $rows,
+                launch,
+                (data.reborrow().untyped(), scratch.reborrow().untyped(), rows, columns, b)
+            )?;
+            launch!(
+                stream,
+                $columns,
+                launch,
+                (data.reborrow().untyped(), scratch.reborrow().untyped(), rows, columns, a, b, 0)
+            )?;
         }};
     }
     match size_of::<T>() {
