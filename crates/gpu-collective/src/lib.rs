@@ -4,11 +4,15 @@
 //!   hand to each other.
 //! - [`item`]: an element of an array, or a pair of elements at the same index of two, and where it comes from.
 //! - [`quad`]: sixteen bytes from any element on.
+//! - [`warp`]: what the lanes of a warp do together.
+//! - [`block`]: what the threads of a block do together.
 #![no_std]
 
+pub mod block;
 pub mod item;
 pub mod number;
 pub mod quad;
+pub mod warp;
 
 pub use item::{Item, Source};
 pub use number::{Accumulator, Integer, Key, Number, Real, Register};

@@ -49,6 +49,70 @@ pub enum Error {
         /// Bits of a key.
         width: u32,
     },
+    /// A sort of segments compares all bits of the keys.
+    #[error("a {what} by bits {start} to {end} of keys that have {width}: it compares all")]
+    SomeBits {
+        /// What was asked for.
+        what: &'static str,
+        /// The lowest bit.
+        start: u32,
+        /// One past the highest.
+        end: u32,
+        /// Bits of a key.
+        width: u32,
+    },
+    /// Segments have one element at least.
+    #[error("segments of length 0")]
+    SegmentLength,
+    /// The array does not consist of whole rows.
+    #[error("a {what} of rows of {row} elements, but there are {len}")]
+    Rows {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements of the input.
+        len: usize,
+        /// Elements of a row.
+        row: usize,
+    },
+    /// There is one offset at least: that of the first segment.
+    #[error("there are no offsets: there must be one at least")]
+    NoOffsets,
+    /// The first segment starts where the array does.
+    #[error("the first offset is {actual}, not 0")]
+    FirstOffset {
+        /// The offset.
+        actual: usize,
+    },
+    /// An offset is smaller than the one before it: segments overlap.
+    #[error("offset {index} is {actual}, less than {before} before it")]
+    Decreasing {
+        /// Its number.
+        index: usize,
+        /// The offset before.
+        before: usize,
+        /// The offset.
+        actual: usize,
+    },
+    /// The last segment ends where the array does.
+    #[error("the last offset of a {what} of segments is {end}, but there are {len} elements")]
+    LastOffset {
+        /// What was asked for.
+        what: &'static str,
+        /// The offset.
+        end: usize,
+        /// Elements of the input.
+        len: usize,
+    },
+    /// There is not one key to be selected, or less keys than are to be.
+    #[error("a {what} of the first {k}, not 1 to {most}")]
+    K {
+        /// What was asked for.
+        what: &'static str,
+        /// How many.
+        k: usize,
+        /// How many there are, in the shortest segment.
+        most: usize,
+    },
     /// The input is longer than can be indexed.
     #[error("an input of {len} elements is longer than {most}")]
     TooLong {

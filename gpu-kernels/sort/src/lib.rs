@@ -24,6 +24,7 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+mod composite;
 mod count;
 mod gather;
 mod kernels;
@@ -32,8 +33,11 @@ mod order;
 mod packed;
 mod payload;
 mod rank;
+pub mod segmented;
 mod sweep;
+pub mod top_k;
 
+pub use composite::{Composite, Ordered};
 pub use count::count;
 pub use gather::gather;
 pub use kernels::*;

@@ -1,0 +1,3 @@
+//! What the threads of a block do together.
+
+pub mod merge;

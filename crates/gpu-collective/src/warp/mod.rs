@@ -1,0 +1,3 @@
+//! What the lanes of a warp do together.
+
+pub mod sort;
