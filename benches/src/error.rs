@@ -24,6 +24,14 @@ pub enum Error {
     #[error(transparent)]
     Scan(#[from] gpu_scan::Error),
 
+    /// The sort.
+    #[error(transparent)]
+    Sort(#[from] gpu_sort::Error),
+
+    /// A shape's result is not the CPU's.
+    #[error("wrong result: {0}")]
+    WrongShape(String),
+
     /// The transposition.
     #[error(transparent)]
     Transpose(#[from] gpu_transpose::Error),

@@ -184,7 +184,7 @@ macro_rules! top_k {
             candidates: GlobalMut<$composite>,
         ) {
             const ITEMS: usize = top_k::items(size_of::<$key>() as u32);
-            top_k::select_rows::<$key, $composite, { top_k::ROW_THREADS }, { top_k::ROW_THREADS / 32 }, ITEMS>(
+            top_k::select_rows::<$key, $composite, { top_k::ROW_THREADS }, ITEMS>(
                 selection, top_k::ROW_ROOM, keys, values, offsets, header, keys_output, values_output, candidates,
             );
         }
@@ -215,7 +215,10 @@ macro_rules! top_k {
             room: u32,
             header: GlobalMut<u32>,
         ) {
-            top_k::filter::<$key, $composite>(keys, len, order, bound, candidates, room, header);
+            const BYTES: usize = size_of::<$key>();
+            top_k::filter::<$key, $composite, { top_k::FILTER_BYTES / BYTES }, { 16 / BYTES }>(
+                keys, len, order, bound, candidates, room, header,
+            );
         }
     )* };
 }
@@ -239,7 +242,7 @@ macro_rules! top_k_last {
             keys_output: GlobalMut<u8>,
             values_output: GlobalMut<u8>,
         ) {
-            top_k::select_candidates::<$composite, { top_k::LAST_THREADS }, { top_k::LAST_THREADS / 32 }, $items>(
+            top_k::select_candidates::<$composite, { top_k::LAST_THREADS }, $items>(
                 selection, top_k::LAST_ROOM, candidates, values, offsets, header, keys_output, values_output,
             );
         }

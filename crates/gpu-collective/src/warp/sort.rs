@@ -132,6 +132,26 @@ pub fn sort_groups<C: Sortable, const L: usize>(items: &mut [C; L], lanes: u32) 
     }
 }
 
+/// The values of the lanes in order: the smallest in lane 0. Written out, for where there is nothing else to do meanwhile.
+#[inline(always)]
+#[must_use]
+pub fn sort_lanes<C: Sortable>(mut own: C) -> C {
+    let lane = warp::lane_id();
+    macro_rules! steps {
+        ($($partner:literal by $bit:literal,)*) => { $(
+            own = keep(own, own.shuffle_xor($partner), lane & $bit != 0);
+        )* };
+    }
+    steps! {
+        1 by 1,
+        3 by 2, 1 by 1,
+        7 by 4, 2 by 2, 1 by 1,
+        15 by 8, 4 by 4, 2 by 2, 1 by 1,
+        31 by 16, 8 by 8, 4 by 4, 2 by 2, 1 by 1,
+    }
+    own
+}
+
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 mod tests {
     use super::*;

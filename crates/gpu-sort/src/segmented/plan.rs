@@ -140,10 +140,10 @@ mod tests {
     fn rows_need_no_lists_and_short_ones_no_passes() {
         let short = plan(1 << 20, 64, 0);
         assert_eq!((short.list_words(), short.merged(), short.job.passes), (0, 0, 0));
-        // Slots of two lanes: 128 in a tile.
-        assert_eq!(short.sort().grid[0], (1 << 14) / 128);
+        // Slots of four lanes: 64 in a tile.
+        assert_eq!(short.sort().grid[0], (1 << 14) / 64);
         let long = plan(1 << 20, 1 << 18, 0);
-        assert_eq!((long.merged(), long.job.passes), (1 << 20, 5));
+        assert_eq!((long.merged(), long.job.passes), (1 << 20, 6));
         assert_eq!(plan(1 << 20, 1 << 18, 4).job.passes, 6);
     }
 

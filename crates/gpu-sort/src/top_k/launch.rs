@@ -131,10 +131,10 @@ fn by_sort<K: SortKey, V: Element>(
     let (len, k) = (keys.len(), output.len());
     let (all, indices) = (sorted.keys.slice_mut(..len), sorted.indices.slice_mut(..len));
     sort_indices_into(stream, keys, options.sort_options(), all, indices, &mut sorted.scratch)?;
-    stream.copy(sorted.keys.slice(..k), output)?;
+    stream.copy(output, sorted.keys.slice(..k))?;
     match moved {
         Moved::None => {}
-        Moved::Indices(output) => stream.copy(sorted.indices.slice(..k), output)?,
+        Moved::Indices(output) => stream.copy(output, sorted.indices.slice(..k))?,
         Moved::Of(values, mut values_output) => {
             let config = LaunchConfig::linear((k as u64).div_ceil(GATHER_THREADS as u64).min(1 << 20) as u32, GATHER_THREADS);
             let (input, index) = (values.as_global(), sorted.indices.view().as_global());

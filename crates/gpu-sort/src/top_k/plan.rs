@@ -1,7 +1,7 @@
 //! How the first keys are selected, from lengths and widths alone: pure, tested without a GPU.
 
 use gpu_sort_kernels::top_k::{
-    FILTER_AT_ONCE, FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
+    FILTER_BYTES, FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
 };
 use gpu_sort_kernels::segmented::{Job, tile};
 use gpu_std::launch::LaunchConfig;
@@ -25,7 +25,7 @@ const BLOCKS: usize = 1056;
 const LAST: usize = 1 << 16;
 /// Blocks that sample, and keys that each of their threads draws, at most.
 const SAMPLE_BLOCKS: u64 = 128;
-const DRAWS: u64 = 8;
+const DRAWS: u64 = gpu_sort_kernels::top_k::DRAWS as u64;
 /// Of a sample, so many keys at most are to be among the first `k`.
 const MEAN: u64 = 16;
 
@@ -144,7 +144,8 @@ impl TopKPlan {
 
     /// The launch that filters.
     pub(crate) fn filter(&self) -> LaunchConfig {
-        let tiles = self.selection.job.len.div_ceil(u64::from(FILTER_THREADS) * FILTER_AT_ONCE as u64);
+        let bytes = self.selection.job.len * u64::from(self.selection.job.key_bytes);
+        let tiles = bytes.div_ceil(u64::from(FILTER_THREADS) * FILTER_BYTES as u64);
         // Six on each of 132 multiprocessors.
         LaunchConfig::linear(tiles.min(792) as u32, FILTER_THREADS)
     }

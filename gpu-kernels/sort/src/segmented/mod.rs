@@ -35,7 +35,7 @@ pub const ALL: u32 = u32::MAX;
 
 /// Items of a lane where a composite has so many bytes.
 pub const fn items(composite_bytes: u32) -> u32 {
-    128 / composite_bytes
+    if composite_bytes == 16 { 8 } else { 16 }
 }
 
 /// Items of a tile.
@@ -104,6 +104,6 @@ pub const fn passes(tiles: u64) -> u32 {
 
 /// Bytes of dynamic shared memory of a block.
 pub const fn shared_bytes(composite_bytes: u32) -> u32 {
-    let layout = SharedLayout::new().array::<u32>(16).array::<u64>(32 * WARPS).array::<u32>(32 * WARPS).array::<u32>(32 * WARPS);
+    let layout = SharedLayout::new().array::<u32>(16).array::<u32>(4 * 32 * WARPS).array::<u32>(4);
     layout.array::<u8>((tile(composite_bytes) + 32 * WARPS) * composite_bytes).bytes()
 }

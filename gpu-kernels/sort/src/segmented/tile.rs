@@ -4,10 +4,10 @@ use gpu_collective::block::merge::{merge_path, merge_serially};
 use gpu_collective::warp::sort::sort_groups;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{self, FULL, sync_warp};
+use gpu_std::warp::{FULL, sync_warp};
 use gpu_std::{device, keep_rolled, rolled, shared, unroll};
 
-use super::memory::{Arrays, load, padded, segment, store, tile_of_row};
+use super::memory::{Arrays, Slots, load, padded, segment, store_part, tile_of_row};
 use super::{CLASSES, Job, LONG, WARPS, class, list_start, passes, tile};
 use crate::composite::Composite;
 
@@ -35,9 +35,8 @@ pub fn sort_tiles<C: Composite, const L: usize>(
     let thread = thread_idx_x();
     let mut memory = shared::dynamic();
     let of_class = memory.array::<u32>(16);
-    let slot_start = memory.array::<u64>(32 * WARPS);
-    let slot_len = memory.array::<u32>(32 * WARPS);
-    let slot_segment = memory.array::<u32>(32 * WARPS);
+    let of_slots = memory.array::<u32>(4 * 32 * WARPS);
+    let of_long = memory.array::<u32>(4);
     let items: Shared<C> = memory.array::<C>(of_tile + 32 * WARPS);
     let arrays = Arrays { keys, values, keys_output, values_output };
 
@@ -79,42 +78,37 @@ pub fn sort_tiles<C: Composite, const L: usize>(
         // ---- Its slots
         if thread < slots {
             let entry = unit * slots + thread;
-            let mut len = 0;
+            let (mut start, mut len, mut number) = (0, 0, 0);
             if entry < of_class.read(class) {
                 let list = lists.offset(list_start(class, job.segments as u64, job.len, bytes));
-                let (number, tile) = match (is_rows, is_long) {
+                let tile;
+                (number, tile) = match (is_rows, is_long) {
                     (true, true) => tile_of_row(entry, tiles_of_row),
                     (true, false) => (entry, 0),
                     (false, true) => (list.read(2 * entry), list.read(2 * entry + 1)),
                     (false, false) => (list.read(entry), 0),
                 };
-                let (start, of_segment) = segment(job, offsets, number);
+                let of_segment;
+                (start, of_segment) = segment(job, offsets, number);
                 let before = tile as u64 * of_tile as u64;
-                slot_start.write(thread, start);
-                slot_segment.write(thread, number);
+                start += before;
                 len = (of_segment - before).min(of_tile as u64) as u32;
                 if is_long {
                     // What is before the tile, and whether it goes to the second array.
-                    slot_start.write(1, before);
                     let merged = passes(of_segment.div_ceil(of_tile as u64));
-                    slot_segment.write(1, (job.passes - merged) % 2);
+                    of_long.write_vec(0, [before as u32, (job.passes - merged) % 2]);
                 }
             }
-            slot_len.write(thread, len);
+            Slots::write(of_slots, thread, start, len, number);
         }
         sync_threads();
 
         // ---- To shared memory, each warp its part
-        let before = if is_long { slot_start.read(1) } else { 0 };
+        let [before, to_second] = if is_long { of_long.read_vec(0) } else { [0, 0] };
         let lanes = if is_long { 32 * WARPS } else { 1 << class };
         let width = lanes * L as u32;
-        let shift = width.trailing_zeros();
-        load(arrays, job, items, |place| {
-            let (slot, at) = (place >> shift, place & (width - 1));
-            let is_there = at < slot_len.read(slot);
-            let start = if is_there { slot_start.read(slot) } else { 0 };
-            (start + before + at as u64, before as u32 + at, is_there)
-        });
+        let slots = Slots { words: of_slots, shift: width.trailing_zeros(), before };
+        load(arrays, job, items, slots);
         sync_warp(FULL);
 
         // ---- Sorted in registers, and merged where a slot has several warps
@@ -139,22 +133,8 @@ pub fn sort_tiles<C: Composite, const L: usize>(
         }
 
         // ---- To memory
-        let mut place = thread / 32 * 32 * L as u32 + warp::lane_id();
-        let end = (thread / 32 + 1) * 32 * L as u32;
-        while place < end {
-            place = rolled(place);
-            let (slot, at) = (place >> shift, place & (width - 1));
-            if at < slot_len.read(slot) {
-                let (start, composite) = (slot_start.read(slot), items.read(padded::<C>(place)));
-                if is_long {
-                    let to = if slot_segment.read(1) == 0 { first } else { second };
-                    to.offset(start + before).write(at, composite);
-                } else {
-                    store(arrays, job, composite, slot_segment.read(slot), start, at);
-                }
-            }
-            place += 32;
-        }
+        let merged = if to_second == 1 { second } else { first };
+        store_part(arrays, job, items, slots, is_long.then_some(merged));
         sync_threads();
         unit += grid_dim_x();
         // Classes before are counted again.

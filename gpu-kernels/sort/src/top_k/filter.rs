@@ -5,15 +5,16 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use gpu_std::{device, keep_rolled, unroll};
 
-use super::{COUNT, FILTER_AT_ONCE, FILTER_THREADS};
-use crate::composite::{Composite, Ordered, compose};
+use super::{COUNT, FILTER_BYTES, FILTER_THREADS};
+use crate::composite::{Composite, Masks, Ordered, compose};
 use crate::order::Order;
 
 /// Writes the composites that do not exceed `bound` to `candidates`, of which there is room for `room`, and how many there are to
-/// `header`, where 0 was; in whatever order. Any number of blocks of [`FILTER_THREADS`].
+/// `header`, where 0 was; in whatever order. Any number of blocks of [`FILTER_THREADS`]. A thread reads `L` keys, [`FILTER_BYTES`], at
+/// a time, `V` in each load of 16 bytes.
 #[device]
 #[inline(always)]
-pub fn filter<K: Ordered, C: Composite>(
+pub fn filter<K: Ordered, C: Composite, const L: usize, const V: usize>(
     keys: Global<K>,
     len: u32,
     order: Order,
@@ -22,46 +23,59 @@ pub fn filter<K: Ordered, C: Composite>(
     room: u32,
     header: GlobalMut<u32>,
 ) {
+    const { assert!(L * size_of::<K>() == FILTER_BYTES && V * size_of::<K>() == 16 && L <= 64) };
     let bound = bound.read(0);
     let highest = K::compared((bound.to_bits() >> 32) as u64);
-    let of_tile = FILTER_THREADS * FILTER_AT_ONCE as u32;
-    let tiles = len.div_ceil(of_tile);
+    let masks = Masks::new(order);
+    let look = |index: u32| {
+        let composite = compose::<C, K>(keys.offset(index as u64).read_streaming(0), masks, index);
+        if composite <= bound {
+            let place = header.atomic(COUNT).fetch_add(1, Ordering::Relaxed, Scope::Device);
+            if place < room {
+                candidates.write(place, composite);
+            }
+        }
+    };
+    // Loads are aligned: the tiles begin with the first key at a multiple of 16 bytes.
+    let head = ((keys.address() as u32).wrapping_neg() % 16 / size_of::<K>() as u32).min(len);
+    let of_tile = FILTER_THREADS * L as u32;
+    let tiles = (len - head) / of_tile;
     let mut tile = block_idx_x();
     while tile < tiles {
         keep_rolled();
-        let base = tile * of_tile;
-        let (of, left) = (keys.offset(base as u64), len - base);
-        let mut words = [<K::Word as gpu_collective::warp::sort::Sortable>::HIGHEST; FILTER_AT_ONCE];
-        let own = of.offset(thread_idx_x() as u64);
-        if left >= of_tile {
-            unroll::<FILTER_AT_ONCE>(|i| words[i] = own.read_streaming(i as u32 * FILTER_THREADS).comparable(order));
-        } else {
-            let limit = left.saturating_sub(thread_idx_x());
-            unroll::<FILTER_AT_ONCE>(|i| {
-                // What is not there is any key: it is looked at again.
-                words[i] = own.read_only_below(i as u32 * FILTER_THREADS, limit, K::default()).comparable(order);
-            });
-        }
+        let own = head + tile * of_tile + thread_idx_x() * V as u32;
+        let of = keys.offset(own as u64);
+        let mut words = [K::compared(0); L];
+        unroll::<L>(|load| {
+            if load < L / V {
+                let read: [K; V] = of.read_streaming_vec(load as u32 * FILTER_THREADS * V as u32);
+                unroll::<V>(|i| words[load * V + i] = read[i].comparable(masks));
+            }
+        });
         let mut least = words[0];
-        unroll::<FILTER_AT_ONCE>(|i| least = Ord::min(least, words[i]));
+        unroll::<L>(|i| least = Ord::min(least, words[i]));
         if least <= highest {
-            let mut within = 0u32;
-            unroll::<FILTER_AT_ONCE>(|i| within |= ((words[i] <= highest) as u32) << i);
-            while within != 0 {
+            // Rare: looked at one load after the other.
+            let mut load = 0;
+            while load < L as u32 / V as u32 {
                 keep_rolled();
-                let at = within.trailing_zeros() * FILTER_THREADS + thread_idx_x();
-                within &= within - 1;
-                if at < left {
-                    let composite = compose::<C, K>(of.read_streaming(at), order, base + at);
-                    if composite <= bound {
-                        let place = header.atomic(COUNT).fetch_add(1, Ordering::Relaxed, Scope::Device);
-                        if place < room {
-                            candidates.write(place, composite);
-                        }
-                    }
+                let mut i = 0;
+                while i < V as u32 {
+                    keep_rolled();
+                    look(own + load * FILTER_THREADS * V as u32 + i);
+                    i += 1;
                 }
+                load += 1;
             }
         }
         tile += grid_dim_x();
+    }
+    // What is before the tiles and behind them.
+    let before = of_tile * tiles;
+    let mut rest = block_idx_x() * FILTER_THREADS + thread_idx_x();
+    while rest < len - before {
+        keep_rolled();
+        look(if rest < head { rest } else { rest + before });
+        rest += grid_dim_x() * FILTER_THREADS;
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A block selects from a row what may be among its first `k` ([`select`]). It knows a bound: a word that at least `k` keys do not
 //! exceed. Keys within the bound are candidates; where they become too many they are sorted, the first `k` stay, and the bound is
-//! the last of them. The first bound is the `k`th least of the minima of groups of keys, one a thread (as RadiK and WarpSelect would
-//! have it, queues come after): of 4096 keys some 40 are then candidates for the first 32.
+//! the last of them. The first bound comes from the threads' least words: if in each of four warps 8 threads have one that does not exceed
+//! it, 32 keys do not. Of 4096 keys some 50 are then candidates for the first 32.
 //!
 //! Rows that are few and long are cut into parts, whose first `k` are selected once more. One long array is filtered by a bound that a
 //! sample gives ([`sample`], [`filter`]): a composite of word and index, so that equal keys are as far apart as others and what the
@@ -15,7 +15,7 @@ mod sample;
 mod select;
 
 pub use filter::filter;
-pub use sample::{MINIMA, sample};
+pub use sample::{DRAWS, MINIMA, sample};
 pub use select::{Composites, Keys, Source, select_candidates, select_rows};
 
 use gpu_std::parameter::Parameter;
@@ -33,8 +33,8 @@ pub const LAST_THREADS: usize = 512;
 pub const LAST_ROOM: u32 = 2048;
 /// Threads of a block that samples or filters.
 pub const FILTER_THREADS: u32 = 256;
-/// Keys that a thread asks for at once in order to filter them.
-pub const FILTER_AT_ONCE: usize = 16;
+/// Bytes of keys that a thread asks for at once in order to filter them: of single bytes, 64 are as many as are unrolled.
+pub const FILTER_BYTES: usize = 64;
 /// The most that a block selects: half of what it holds.
 pub const MOST: u32 = ROW_ROOM / 2;
 
@@ -69,6 +69,6 @@ pub const fn items(key_bytes: u32) -> usize {
 
 /// Bytes of dynamic shared memory of a block of `threads` that holds `room` candidates.
 pub const fn shared_bytes(threads: u32, room: u32, composite_bytes: u32) -> u32 {
-    let layout = SharedLayout::new().array::<u32>(4).array::<u8>(threads * composite_bytes).array::<u8>(composite_bytes);
+    let layout = SharedLayout::new().array::<u32>(4).array::<u8>(threads / 32 * composite_bytes);
     layout.array::<u8>(room * composite_bytes).bytes()
 }

@@ -6,13 +6,15 @@ use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, shared, unroll, warp};
 
 use super::SAMPLED;
-use crate::composite::{Composite, Ordered, compose};
+use crate::composite::{Composite, Masks, Ordered, compose};
 use crate::order::Order;
 
 /// Minima of a block.
 pub const MINIMA: u32 = 2;
+/// The most keys that a thread draws.
+pub const DRAWS: usize = 8;
 
-/// Draws `draws` keys a thread, one from each stretch of the array of as many elements, at a place that depends on nothing but its
+/// Draws `draws` keys a thread, at most [`DRAWS`], one from each stretch of the array of as many elements, at a place that depends on nothing but its
 /// number; and writes to `bound` the composite of rank `rank`, counted from 0, among the [`MINIMA`] least of each block. Blocks of 256
 /// threads, at most 128; `minima` has room for [`MINIMA`] of each, `header` was zero.
 #[device]
@@ -34,19 +36,21 @@ pub fn sample<K: Ordered, C: Composite>(
     let all: Shared<C> = memory.array(256);
     let is_last = memory.array::<u32>(1);
     let mut least = C::HIGHEST;
-    let mut draw = 0;
-    while draw < draws {
-        keep_rolled();
+    let masks = Masks::new(order);
+    let (mut places, mut drawn) = ([0; DRAWS], [K::default(); DRAWS]);
+    unroll::<DRAWS>(|i| {
+        // Less draws are some of them twice.
+        let draw = (i as u32).min(draws - 1);
         let number = (draw * grid_dim_x() + block_idx_x()) * 256 + thread;
-        // A multiplicative hash, finished as MurmurHash3 is; its highest bits say where in the stretch.
-        let mut hash = number.wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b;
+        // MurmurHash3's finaliser; its highest bits say where in the stretch.
+        let mut hash = number.wrapping_mul(0x9e37_79b9);
         hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
         hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
         hash ^= hash >> 16;
-        let place = number * stretch + (hash as u64 * stretch as u64 >> 32) as u32;
-        least = Ord::min(least, compose(keys.read_streaming(place), order, place));
-        draw += 1;
-    }
+        places[i] = number * stretch + (hash as u64 * stretch as u64 >> 32) as u32;
+        drawn[i] = keys.read_streaming(places[i]);
+    });
+    unroll::<DRAWS>(|i| least = Ord::min(least, compose(drawn[i], masks, places[i])));
     unroll::<5>(|step| least = Ord::min(least, least.shuffle_xor(1 << step)));
     if warp::lane_id() == 0 {
         of_warps.write(thread / 32, least);
@@ -74,8 +78,9 @@ pub fn sample<K: Ordered, C: Composite>(
             let mut before = 0;
             let mut other = 0;
             while other < count {
-                before += (all.read(other) < own) as u32;
-                other += 1;
+                keep_rolled();
+                unroll::<{ MINIMA as usize }>(|i| before += (all.read(other + i as u32) < own) as u32);
+                other += MINIMA;
             }
             if before == rank {
                 bound.write(0, own);

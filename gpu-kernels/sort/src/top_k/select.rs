@@ -1,14 +1,13 @@
 //! What a block selects.
 
-use gpu_collective::warp::sort::{Sortable, sort_groups};
+use gpu_collective::warp::sort::{Sortable, sort_lanes};
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, shared, unroll, warp};
 
 use super::{COUNT, Selection};
-use crate::composite::{Composite, Ordered};
-use crate::order::Order;
+use crate::composite::{Composite, Masks, Ordered};
 use crate::segmented::Job;
 use crate::segmented::memory::{Arrays, segment, store, tile_of_row};
 
@@ -39,7 +38,7 @@ pub trait Source: Copy {
 #[derive(Clone, Copy)]
 pub struct Keys<K: Ordered, C: Composite> {
     keys: Global<K>,
-    order: Order,
+    masks: Masks<K>,
     /// One whose word is the highest.
     last: K,
     index: u32,
@@ -56,12 +55,12 @@ impl<K: Ordered, C: Composite> Source for Keys<K, C> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn word(self, at: u32) -> K::Word {
-        self.keys.read_streaming(at).comparable(self.order)
+        self.keys.read_streaming(at).comparable(self.masks)
     }
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn word_below(self, at: u32, limit: u32) -> K::Word {
-        self.keys.read_only_below(at, limit, self.last).comparable(self.order)
+        self.keys.read_only_below(at, limit, self.last).comparable(self.masks)
     }
     #[inline(always)]
     fn composite(self, word: K::Word, at: u32) -> C {
@@ -117,8 +116,8 @@ impl<C: Composite> Source for Composites<C> {
 #[derive(Clone, Copy)]
 struct Room<S: Source> {
     count: Shared<u32>,
-    minima: Shared<S::Word>,
-    bound: Shared<S::Word>,
+    /// A bound of each warp.
+    bounds: Shared<S::Word>,
     candidates: Shared<S::Composite>,
 }
 
@@ -127,7 +126,7 @@ struct Room<S: Source> {
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn select_rows<K: Ordered, C: Composite, const P: usize, const G: usize, const L: usize>(
+pub fn select_rows<K: Ordered, C: Composite, const P: usize, const L: usize>(
     selection: Selection,
     room: u32,
     keys: Global<u8>,
@@ -151,16 +150,17 @@ pub fn select_rows<K: Ordered, C: Composite, const P: usize, const G: usize, con
     let len = len.saturating_sub(first).min(selection.part) as u32;
     let source = Keys::<K, C> {
         keys: keys.cast::<K>().offset(start + first),
-        order: job.order,
+        masks: Masks::new(job.order),
         last: K::narrow(selection.last),
         index: first as u32,
         composite: core::marker::PhantomData,
     };
     let arrays = Arrays { keys, values, keys_output, values_output };
     let own = candidates.offset(block_idx_x() as u64 * k as u64);
-    let selected = select::<Keys<K, C>, P, G, L>(source, len, k, room, |rank, composite| {
+    let selected = select::<Keys<K, C>, P, L>(source, len, k, room, |rank, composite| {
         if selection.parts == 1 {
-            store::<C>(arrays, Job { key_bytes: size_of::<K>() as u32, ..job }, composite, row, start, rank);
+            let job = Job { key_bytes: size_of::<K>() as u32, ..job };
+            store(arrays, job, composite, row, start, rank);
         } else {
             own.write(rank, composite);
         }
@@ -180,7 +180,7 @@ pub fn select_rows<K: Ordered, C: Composite, const P: usize, const G: usize, con
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn select_candidates<C: Composite, const P: usize, const G: usize, const L: usize>(
+pub fn select_candidates<C: Composite, const P: usize, const L: usize>(
     selection: Selection,
     room: u32,
     candidates: Global<C>,
@@ -201,28 +201,26 @@ pub fn select_candidates<C: Composite, const P: usize, const G: usize, const L: 
     let (start, _) = segment(job, offsets, row);
     let arrays = Arrays { keys: values, values, keys_output, values_output };
     let source = Composites(candidates.offset(row as u64 * len as u64));
-    select::<Composites<C>, P, G, L>(source, len, k, room, |rank, composite| {
+    select::<Composites<C>, P, L>(source, len, k, room, |rank, composite| {
         store(arrays, job, composite, row, start, rank);
     });
 }
 
-/// Hands the first `k` of `len` words to `emit`, with their ranks; how many there are. `G` is `P / 32`.
+/// Hands the first `k` of `len` words to `emit`, with their ranks; how many there are.
 #[device]
 #[inline(always)]
-fn select<S: Source, const P: usize, const G: usize, const L: usize>(
+fn select<S: Source, const P: usize, const L: usize>(
     source: S,
     len: u32,
     k: u32,
     room: u32,
     emit: impl Fn(u32, S::Composite),
 ) -> u32 {
-    const { assert!(G == P / 32) };
     let (thread, threads) = (thread_idx_x(), P as u32);
     let mut memory = shared::dynamic();
     let held: Room<S> = Room {
         count: memory.array(4),
-        minima: memory.array(threads),
-        bound: memory.array(1),
+        bounds: memory.array(threads / 32),
         candidates: memory.array(room),
     };
     if thread == 0 {
@@ -244,7 +242,7 @@ fn select<S: Source, const P: usize, const G: usize, const L: usize>(
             unroll::<L>(|i| words[i] = own.word_below(i as u32 * threads, limit));
         }
         if base == 0 && k <= threads {
-            bound = first_bound::<S, P, G, L>(held, source, &words, k);
+            bound = first_bound::<S, P, L>(held, &words, k);
         }
         let mut within = 0u32;
         unroll::<L>(|i| within |= ((words[i] <= bound) as u32) << i);
@@ -299,7 +297,12 @@ fn select<S: Source, const P: usize, const G: usize, const L: usize>(
 
     // ---- In order: few by counting, for each, how many are before it
     let is_counted = known <= 2 * threads;
-    if !is_counted {
+    if is_counted {
+        if thread < 3 && known + thread < room {
+            held.candidates.write(known + thread, S::Composite::HIGHEST);
+        }
+        sync_threads();
+    } else {
         sort::<S, P>(held, known);
     }
     let mut at = thread;
@@ -310,9 +313,11 @@ fn select<S: Source, const P: usize, const G: usize, const L: usize>(
         if is_counted {
             rank = 0;
             let mut other = 0;
+            // Behind the last are some that do not count.
             while other < known {
-                rank += (held.candidates.read(other) < own) as u32;
-                other += 1;
+                keep_rolled();
+                unroll::<4>(|i| rank += (held.candidates.read(other + i as u32) < own) as u32);
+                other += 4;
             }
         }
         if rank < k {
@@ -323,41 +328,26 @@ fn select<S: Source, const P: usize, const G: usize, const L: usize>(
     known.min(k)
 }
 
-/// A word that at least `k` of the tile's do not exceed, or the highest: the `k`th least of the threads' least.
+/// A word that at least `k` of the tile's do not exceed, or the highest: of each warp's threads' least words as many as make `k`
+/// together do not exceed the greatest of the warps' bounds.
 #[device]
 #[inline(always)]
-fn first_bound<S: Source, const P: usize, const G: usize, const L: usize>(
-    held: Room<S>,
-    source: S,
-    words: &[S::Word; L],
-    k: u32,
-) -> S::Word {
+fn first_bound<S: Source, const P: usize, const L: usize>(held: Room<S>, words: &[S::Word; L], k: u32) -> S::Word {
+    const { assert!(P / 32 <= 16) };
     let mut least = words[0];
     unroll::<L>(|i| least = Ord::min(least, words[i]));
-    if G > 4 {
-        // Where candidates will be.
-        held.candidates.write(thread_idx_x(), source.composite(least, 0));
-        sync_threads();
-        sort::<S, P>(held, P as u32);
-        let bound = S::word_of(held.candidates.read(k - 1));
-        sync_threads();
-        return bound;
-    }
-    held.minima.write(thread_idx_x(), least);
-    sync_threads();
-    if warp::uniform(thread_idx_x() < 32) {
-        let first = warp::lane_id() * G as u32;
-        let mut sorted = [S::Word::HIGHEST; G];
-        unroll::<G>(|i| sorted[i] = held.minima.read(warp::lane_id() + 32 * i as u32));
-        sort_groups(&mut sorted, 32);
-        unroll::<G>(|i| {
-            if first + i as u32 == k - 1 {
-                held.bound.write(0, sorted[i]);
-            }
-        });
+    let sorted = sort_lanes(least);
+    if warp::lane_id() == k.div_ceil(P as u32 / 32) - 1 {
+        held.bounds.write(thread_idx_x() / 32, sorted);
     }
     sync_threads();
-    held.bound.read(0)
+    let mut bound = held.bounds.read(0);
+    unroll::<16>(|warp| {
+        if warp < P / 32 {
+            bound = Ord::max(bound, held.bounds.read(warp as u32));
+        }
+    });
+    bound
 }
 
 #[inline(always)]
