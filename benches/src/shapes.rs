@@ -191,7 +191,7 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
         }
         Op::SortIndices => {
             let (mut sorted, mut indices) = (device.zeroed::<K>(shape.len)?, device.zeroed::<u32>(shape.len)?);
-            let mut scratch = SegmentedScratch::for_pairs::<K, u32>(&stream, shape.len, segments)?;
+            let mut scratch = SegmentedScratch::for_indices::<K>(&stream, shape.len, segments)?;
             let options = SortOptions::ascending;
             timed(&stream, || {
                 segmented_sort_indices_into(

@@ -129,17 +129,16 @@ macro_rules! segmented {
         pub fn $sort(
             job: segmented::Job,
             keys: Global<u8>,
-            values: Global<u8>,
             offsets: Global<u32>,
             counts: Global<u32>,
             lists: Global<u32>,
             keys_output: GlobalMut<u8>,
-            values_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
             first: GlobalMut<$composite>,
             second: GlobalMut<$composite>,
         ) {
             segmented::sort_tiles::<$composite, { <$composite>::ITEMS }>(
-                job, keys, values, offsets, counts, lists, keys_output, values_output, first, second,
+                job, keys, offsets, counts, lists, keys_output, indices, first, second,
             );
         }
 
@@ -148,24 +147,23 @@ macro_rules! segmented {
         pub fn $merge(
             job: segmented::Job,
             pass: u32,
-            values: Global<u8>,
             offsets: Global<u32>,
             counts: Global<u32>,
             lists: Global<u32>,
             from: Global<$composite>,
             to: GlobalMut<$composite>,
             keys_output: GlobalMut<u8>,
-            values_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
         ) {
             segmented::merge_pass::<$composite, { <$composite>::ITEMS }>(
-                job, pass, values, offsets, counts, lists, from, to, keys_output, values_output,
+                job, pass, offsets, counts, lists, from, to, keys_output, indices,
             );
         }
     )* };
 }
 segmented! {
-    u32, 3: segmented_sort_b32 segmented_merge_b32;
-    u64, 3: segmented_sort_b64 segmented_merge_b64;
+    u32, 4: segmented_sort_b32 segmented_merge_b32;
+    u64, 2: segmented_sort_b64 segmented_merge_b64;
     u128, 3: segmented_sort_b128 segmented_merge_b128;
 }
 
@@ -176,23 +174,23 @@ macro_rules! top_k {
         pub fn $rows(
             selection: top_k::Selection,
             keys: Global<u8>,
-            values: Global<u8>,
             offsets: Global<u32>,
             header: Global<u32>,
             keys_output: GlobalMut<u8>,
-            values_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
             candidates: GlobalMut<$composite>,
         ) {
-            const ITEMS: usize = top_k::items(size_of::<$key>() as u32);
+            const ITEMS: usize = <$key as top_k::Keyed>::ITEMS;
             top_k::select_rows::<$key, $composite, { top_k::ROW_THREADS }, ITEMS>(
-                selection, top_k::ROW_ROOM, keys, values, offsets, header, keys_output, values_output, candidates,
+                selection, top_k::ROW_ROOM, keys, offsets, header, keys_output, indices, candidates,
             );
         }
 
         /// Finds a bound: [`top_k::sample`].
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $sample(
-            keys: Global<$key>,
+            keys: Global<u8>,
+            key_bytes: u32,
             stretch: u32,
             draws: u32,
             rank: u32,
@@ -201,13 +199,15 @@ macro_rules! top_k {
             bound: GlobalMut<$composite>,
             header: GlobalMut<u32>,
         ) {
-            top_k::sample::<$key, $composite>(keys, stretch, draws, rank, order, minima, bound, header);
+            let keys = top_k::Array::<$key>::new(keys, key_bytes, order);
+            top_k::sample(keys, stretch, draws, rank, minima, bound, header);
         }
 
         /// Finds what does not exceed the bound: [`top_k::filter`].
         #[kernel(images = sm_75, launch_bounds(256, 6))]
         pub fn $filter(
-            keys: Global<$key>,
+            keys: Global<u8>,
+            key_bytes: u32,
             len: u32,
             order: Order,
             bound: Global<$composite>,
@@ -215,16 +215,14 @@ macro_rules! top_k {
             room: u32,
             header: GlobalMut<u32>,
         ) {
-            const BYTES: usize = size_of::<$key>();
-            top_k::filter::<$key, $composite, { top_k::FILTER_BYTES / BYTES }, { 16 / BYTES }>(
-                keys, len, order, bound, candidates, room, header,
-            );
+            let keys = top_k::Array::<$key>::new(keys, key_bytes, order);
+            const LOADS: usize = <$key as top_k::Keyed>::LOADS;
+            top_k::filter::<$key, $composite, LOADS>(keys, len, bound, candidates, room, header);
         }
     )* };
 }
 top_k! {
-    u8, u64: top_k_rows_b8 top_k_sample_b8 top_k_filter_b8;
-    u16, u64: top_k_rows_b16 top_k_sample_b16 top_k_filter_b16;
+    top_k::Narrow, u64: top_k_rows_b16 top_k_sample_b16 top_k_filter_b16;
     u32, u64: top_k_rows_b32 top_k_sample_b32 top_k_filter_b32;
     u64, u128: top_k_rows_b64 top_k_sample_b64 top_k_filter_b64;
 }
@@ -236,14 +234,13 @@ macro_rules! top_k_last {
         pub fn $name(
             selection: top_k::Selection,
             candidates: Global<$composite>,
-            values: Global<u8>,
             offsets: Global<u32>,
             header: Global<u32>,
             keys_output: GlobalMut<u8>,
-            values_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
         ) {
             top_k::select_candidates::<$composite, { top_k::LAST_THREADS }, $items>(
-                selection, top_k::LAST_ROOM, candidates, values, offsets, header, keys_output, values_output,
+                selection, top_k::LAST_ROOM, candidates, offsets, header, keys_output, indices,
             );
         }
     )* };

@@ -37,7 +37,7 @@ pub mod segmented;
 mod sweep;
 pub mod top_k;
 
-pub use composite::{Composite, Ordered};
+pub use composite::{Composite, Raw};
 pub use count::count;
 pub use gather::gather;
 pub use kernels::*;

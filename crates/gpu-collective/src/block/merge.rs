@@ -73,15 +73,13 @@ pub fn merge_serially<C: Sortable, const L: usize>(
     let (mut a, mut b) = (of(a_at, a_end), of(b_at, b_end));
     let mut merged = [C::HIGHEST; L];
     unroll::<L>(|item| {
-        let from_a = a <= b;
+        let from_a = !b.is_less(a);
         merged[item] = if from_a { a } else { b };
-        let (at, end) = if from_a { (a_at + 1, a_end) } else { (b_at + 1, b_end) };
-        let next = of(at, end);
-        if from_a {
-            (a, a_at) = (next, at);
-        } else {
-            (b, b_at) = (next, at);
-        }
+        a_at += from_a as u32;
+        b_at += !from_a as u32;
+        // Choices, and no branches: then everything stays in registers.
+        let next = of(if from_a { a_at } else { b_at }, if from_a { a_end } else { b_end });
+        (a, b) = (if from_a { next } else { a }, if from_a { b } else { next });
     });
     merged
 }

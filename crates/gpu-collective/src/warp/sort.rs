@@ -16,6 +16,11 @@ pub trait Sortable: Element + Ord {
     #[must_use]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn shuffle_xor(self, lanes: u32) -> Self;
+    /// All bits flipped, or as it is.
+    #[must_use]
+    fn complemented(self, is_wanted: bool) -> Self;
+    /// Whether it is less. Written so that what is chosen by it is not compared again.
+    fn is_less(self, other: Self) -> bool;
 }
 
 macro_rules! sortable {
@@ -26,6 +31,14 @@ macro_rules! sortable {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn shuffle_xor(self, lanes: u32) -> Self {
                 warp::shuffle_xor(FULL, self, lanes)
+            }
+            #[inline(always)]
+            fn complemented(self, is_wanted: bool) -> Self {
+                self ^ (is_wanted as $t).wrapping_neg()
+            }
+            #[inline(always)]
+            fn is_less(self, other: Self) -> bool {
+                self < other
             }
         }
     )* };
@@ -41,12 +54,27 @@ impl Sortable for u128 {
         let high = warp::shuffle_xor(FULL, (self >> 64) as u64, lanes);
         (high as u128) << 64 | low as u128
     }
+    #[inline(always)]
+    fn complemented(self, is_wanted: bool) -> Self {
+        let mask = (is_wanted as u64).wrapping_neg();
+        (((self >> 64) as u64 ^ mask) as u128) << 64 | (self as u64 ^ mask) as u128
+    }
+    #[inline(always)]
+    fn is_less(self, other: Self) -> bool {
+        let ((a, b), (c, d)) = (((self >> 64) as u64, self as u64), ((other >> 64) as u64, other as u64));
+        (a < c) | ((a == c) & (b < d))
+    }
 }
 
 #[inline(always)]
 fn in_order<C: Sortable, const L: usize>(items: &mut [C; L], low: usize, high: usize) {
     let (a, b) = (items[low], items[high]);
-    (items[low], items[high]) = (Ord::min(a, b), Ord::max(a, b));
+    if size_of::<C>() <= 8 {
+        (items[low], items[high]) = (Ord::min(a, b), Ord::max(a, b));
+    } else {
+        let swapped = b.is_less(a);
+        (items[low], items[high]) = if swapped { (b, a) } else { (a, b) };
+    }
 }
 
 /// The comparisons at distance `D` of the step that makes runs of `2 R` of runs of `R`.
@@ -97,7 +125,7 @@ fn merge_lane<C: Sortable, const L: usize>(items: &mut [C; L]) {
 /// Of two, the smaller, or in the upper lanes the greater.
 #[inline(always)]
 fn keep<C: Sortable>(own: C, other: C, upper: bool) -> C {
-    if (other < own) ^ upper { other } else { own }
+    if other.is_less(own) ^ upper { other } else { own }
 }
 
 /// Sorts what groups of `lanes` consecutive lanes hold, a power of two, `L` items each: the smallest `L` end in the
@@ -106,18 +134,18 @@ fn keep<C: Sortable>(own: C, other: C, upper: bool) -> C {
 #[inline(always)]
 pub fn sort_groups<C: Sortable, const L: usize>(items: &mut [C; L], lanes: u32) {
     let lane = warp::lane_id();
+    // Groups of `size` lanes ascend and descend in turn, but for the last, so that two of them are bitonic. What descends is
+    // complemented: then it ascends.
+    let mut descends = lanes > 1 && lane & 1 != 0;
+    complement(items, descends);
     sort_lane(items);
     let mut size = 2;
     while size <= lanes {
         size = rolled(size);
-        // Both halves ascend: against its mirror image, the lower half keeps the smaller, and both become bitonic.
-        let upper = lane & (size / 2) != 0;
-        let own = *items;
-        unroll::<L>(|item| {
-            let other = own[L - 1 - item].shuffle_xor(size - 1);
-            items[item] = keep(own[item], other, upper);
-        });
-        let mut distance = size / 4;
+        let next = size < lanes && lane & size != 0;
+        complement(items, next != descends);
+        descends = next;
+        let mut distance = size / 2;
         while distance > 0 {
             distance = rolled(distance);
             let upper = lane & distance != 0;
@@ -130,6 +158,11 @@ pub fn sort_groups<C: Sortable, const L: usize>(items: &mut [C; L], lanes: u32) 
         merge_lane(items);
         size *= 2;
     }
+}
+
+#[inline(always)]
+fn complement<C: Sortable, const L: usize>(items: &mut [C; L], is_wanted: bool) {
+    unroll::<L>(|item| items[item] = items[item].complemented(is_wanted));
 }
 
 /// The values of the lanes in order: the smallest in lane 0. Written out, for where there is nothing else to do meanwhile.

@@ -2,13 +2,14 @@
 
 use gpu_core::{Element, Stream, View, ViewMut};
 use gpu_sort_kernels as kernels;
-use gpu_sort_kernels::segmented::INDICES;
+use gpu_sort_kernels::segmented::{INDICES, PLACES};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::SegmentedPlan;
 use super::scratch::SegmentedScratch;
 use super::segments::Segments;
 use crate::error::Error;
+use crate::launch::gather;
 
 /// Where values come from, and where they go.
 pub(crate) enum Moved<'a, 'b, V: Element> {
@@ -21,21 +22,21 @@ pub(crate) enum Moved<'a, 'b, V: Element> {
 }
 
 impl<V: Element> Moved<'_, '_, V> {
-    /// What the kernels are told.
+    /// What the kernels are told: values are gathered by their places.
     pub(crate) const fn payload(&self) -> u32 {
         match self {
             Self::None => 0,
-            Self::Of(..) => size_of::<V>() as u32,
+            Self::Of(..) => PLACES,
             Self::Indices(_) => INDICES,
         }
     }
 
-    /// From where and to where; `none` where there is nothing.
-    pub(crate) fn arrays(&mut self, none: GlobalMut<u8>) -> (Global<u8>, GlobalMut<u8>) {
+    /// Where kernels write indices; `places` where values are gathered by them, `none` where there are none.
+    pub(crate) fn indices(&mut self, places: GlobalMut<u32>, none: GlobalMut<u8>) -> GlobalMut<u32> {
         match self {
-            Self::None => (none.as_global(), none),
-            Self::Of(input, output) => (input.as_global().cast(), output.as_global_mut().cast()),
-            Self::Indices(output) => (none.as_global(), output.as_global_mut().cast()),
+            Self::None => none.cast(),
+            Self::Of(..) => places,
+            Self::Indices(output) => output.as_global_mut(),
         }
     }
 }
@@ -52,7 +53,8 @@ pub(crate) fn sort<V: Element>(
     scratch: &mut SegmentedScratch,
 ) -> Result<(), Error> {
     let job = plan.job;
-    let (values, values_output) = moved.arrays(output);
+    let places = scratch.places.view_mut().as_global_mut();
+    let indices = moved.indices(places, output);
     let counts = scratch.lists.view_mut().as_global_mut();
     let lists = counts.offset(16);
     let offsets = segments.offsets(counts.as_global());
@@ -77,7 +79,7 @@ pub(crate) fn sort<V: Element>(
             // `job.len` composites wherever a segment is longer than a tile.
             unsafe {
                 kernels::$sort::launch(
-                    stream, config, job, keys, values, offsets, counts, lists, output, values_output, first.cast(), second.cast(),
+                    stream, config, job, keys, offsets, counts, lists, output, indices, first.cast(), second.cast(),
                 )?;
             }
             for (pass, config) in plan.merges() {
@@ -86,7 +88,7 @@ pub(crate) fn sort<V: Element>(
                 // SAFETY: as above; from and to are apart, and runs lie where the pass before has written them.
                 unsafe {
                     kernels::$merge::launch(
-                        stream, config, job, pass, values, offsets, counts, lists, from, to.cast(), output, values_output,
+                        stream, config, job, pass, offsets, counts, lists, from, to.cast(), output, indices,
                     )?;
                 }
             }
@@ -96,6 +98,9 @@ pub(crate) fn sort<V: Element>(
         4 => launch!(segmented_sort_b32 segmented_merge_b32),
         8 => launch!(segmented_sort_b64 segmented_merge_b64),
         _ => launch!(segmented_sort_b128 segmented_merge_b128),
+    }
+    if let Moved::Of(values, values_output) = moved {
+        gather(stream, values, places.as_global(), values_output)?;
     }
     Ok(())
 }

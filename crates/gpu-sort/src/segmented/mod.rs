@@ -113,7 +113,8 @@ pub fn segmented_sort_in_place<'a, K: SortKey>(
     launch::sort::<u32>(stream, &plan, segments, output.as_global(), output, Moved::None, scratch)
 }
 
-/// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any width.
+/// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any width: they are
+/// gathered by an index at the end.
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::InputLengths`] where there are not as many values as keys.
@@ -127,7 +128,7 @@ pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
     all_bits::<K>(&options)?;
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let mut scratch = SegmentedScratch::for_pairs::<K, V>(&stream, keys.len(), segments)?;
+    let mut scratch = SegmentedScratch::for_pairs::<K>(&stream, keys.len(), segments)?;
     let (mut keys_output, mut values_output) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
     segmented_sort_pairs_into(
         &stream, keys, values, segments, options, &mut keys_output, &mut values_output, &mut scratch,
@@ -175,13 +176,13 @@ pub fn segmented_sort_indices<'a, K: SortKey>(
     let keys = keys.into();
     all_bits::<K>(&options)?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let mut scratch = SegmentedScratch::for_pairs::<K, u32>(&stream, keys.len(), segments)?;
+    let mut scratch = SegmentedScratch::for_indices::<K>(&stream, keys.len(), segments)?;
     let (mut keys_output, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
     segmented_sort_indices_into(&stream, keys, segments, options, &mut keys_output, &mut indices, &mut scratch)?;
     Ok((keys_output, indices))
 }
 
-/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`, with scratch memory for pairs;
+/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`, with scratch memory for indices;
 /// see [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.
 ///
 /// # Errors

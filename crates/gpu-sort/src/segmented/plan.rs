@@ -1,7 +1,7 @@
 //! What a sort of segments launches, from lengths and widths alone: pure, tested without a GPU.
 
 use gpu_sort_kernels::segmented::{
-    ALL, CLASSES, CLASSIFY_THREADS, Job, LONG, WARPS, class, list_start, passes, shared_bytes, tile,
+    ALL, CLASSES, CLASSIFY_THREADS, Job, LONG, PLACES, WARPS, class, list_start, passes, shared_bytes, tile,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -52,6 +52,9 @@ impl SegmentedPlan {
         if is_long && cut.longest > most {
             return Err(Error::TooLong { len: cut.longest, most });
         }
+        if payload == PLACES && len > u32::MAX as usize {
+            return Err(Error::TooLong { len, most: u32::MAX as usize });
+        }
         let tiles = longest.div_ceil(tile(composite) as u64);
         let job = Job {
             order: sorting.order,
@@ -78,6 +81,15 @@ impl SegmentedPlan {
     /// Elements of each of two arrays of composites.
     pub(crate) const fn merged(&self) -> usize {
         if self.job.passes > 0 { self.job.len as usize } else { 0 }
+    }
+
+    /// Places of values.
+    pub(crate) const fn places(&self) -> usize {
+        match (self.job.payload, self.job.limit) {
+            (PLACES, ALL) => self.job.len as usize,
+            (PLACES, limit) => self.job.segments as usize * limit as usize,
+            _ => 0,
+        }
     }
 
     /// The launch that classifies, if one does.
@@ -144,7 +156,7 @@ mod tests {
         assert_eq!(short.sort().grid[0], (1 << 14) / 64);
         let long = plan(1 << 20, 1 << 18, 0);
         assert_eq!((long.merged(), long.job.passes), (1 << 20, 6));
-        assert_eq!(plan(1 << 20, 1 << 18, 4).job.passes, 6);
+        assert_eq!((plan(1 << 20, 1 << 18, PLACES).job.passes, plan(96, 3, PLACES).places()), (6, 96));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Scratch memory of a sort of segments.
 
-use gpu_core::{Buffer, Element, Stream};
+use gpu_core::{Buffer, Stream};
+use gpu_sort_kernels::segmented::{INDICES, PLACES};
 
 use super::plan::SegmentedPlan;
 use super::segments::Segments;
@@ -14,6 +15,8 @@ use crate::key::{SortKey, SortOptions};
 pub struct SegmentedScratch {
     pub(crate) lists: Buffer<u32>,
     pub(crate) merged: Buffer<u128>,
+    /// Where in the array values are.
+    pub(crate) places: Buffer<u32>,
     pub(crate) stream: Stream,
 }
 
@@ -26,16 +29,20 @@ impl SegmentedScratch {
         Self::new::<K>(stream, len, segments, 0)
     }
 
-    /// The same for keys with values of any type, or their indices.
+    /// The same for keys with values of any type: an index of 4 bytes for each more.
     ///
     /// # Errors
     /// As [`SegmentedScratch::for_keys`].
-    pub fn for_pairs<K: SortKey, V: Element>(
-        stream: &Stream,
-        len: usize,
-        segments: Segments<'_>,
-    ) -> Result<Self, Error> {
-        Self::new::<K>(stream, len, segments, size_of::<V>() as u32)
+    pub fn for_pairs<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>) -> Result<Self, Error> {
+        Self::new::<K>(stream, len, segments, PLACES)
+    }
+
+    /// The same for keys with their indices.
+    ///
+    /// # Errors
+    /// As [`SegmentedScratch::for_keys`].
+    pub fn for_indices<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>) -> Result<Self, Error> {
+        Self::new::<K>(stream, len, segments, INDICES)
     }
 
     fn new<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>, payload: u32) -> Result<Self, Error> {
@@ -49,6 +56,7 @@ impl SegmentedScratch {
         Ok(Self {
             lists: device.alloc(plan.list_words())?,
             merged: device.alloc(Self::merged_words(plan))?,
+            places: device.alloc(plan.places())?,
             stream: stream.clone(),
         })
     }
@@ -60,8 +68,11 @@ impl SegmentedScratch {
 
     /// Whether it is enough, and belongs to the stream.
     pub(crate) fn check(&self, stream: &Stream, what: &'static str, plan: &SegmentedPlan) -> Result<(), Error> {
-        let needed =
-            [(plan.list_words(), self.lists.len()), (Self::merged_words(plan), self.merged.len())];
+        let needed = [
+            (plan.list_words(), self.lists.len()),
+            (Self::merged_words(plan), self.merged.len()),
+            (plan.places(), self.places.len()),
+        ];
         for (expected, actual) in needed {
             if actual < expected {
                 return Err(Error::ScratchTooSmall { what, len: plan.job.len as usize, expected, actual });

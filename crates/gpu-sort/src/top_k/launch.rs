@@ -1,8 +1,7 @@
 //! The launches of selections.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_sort_kernels::{self as kernels, GATHER_THREADS};
-use gpu_std::launch::LaunchConfig;
+use gpu_sort_kernels as kernels;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::{Method, Sample, TopKPlan};
@@ -10,6 +9,7 @@ use super::scratch::{Sorted, TopKScratch};
 use crate::api::sort_indices_into;
 use crate::error::Error;
 use crate::key::SortKey;
+use crate::launch::gather;
 use crate::segmented::Segments;
 use crate::segmented::launch::{self as segmented, Moved};
 use crate::top_k::TopK;
@@ -40,15 +40,19 @@ pub(super) fn top_k<K: SortKey, V: Element>(
                 stream.memset(scratch.words.slice_mut(..1), 0)?;
             }
             let output = output.as_global_mut().cast::<u8>();
-            let (values, values_output) = moved.arrays(output);
+            let places = scratch.places.view_mut().as_global_mut();
+            let indices = moved.indices(places, output);
             let words = scratch.words.view_mut().as_global_mut();
-            let arrays = Arrays { keys: keys.as_global().cast(), values, output, values_output, words };
+            let arrays = Arrays { keys: keys.as_global().cast(), output, indices, words };
             match size_of::<K>() {
-                1 => select_b8(stream, plan, segments, arrays),
-                2 => select_b16(stream, plan, segments, arrays),
-                4 => select_b32(stream, plan, segments, arrays),
-                _ => select_b64(stream, plan, segments, arrays),
+                1 | 2 => select_b16(stream, plan, segments, arrays)?,
+                4 => select_b32(stream, plan, segments, arrays)?,
+                _ => select_b64(stream, plan, segments, arrays)?,
             }
+            if let Moved::Of(values, values_output) = moved {
+                gather(stream, values, places.as_global(), values_output)?;
+            }
+            Ok(())
         }
     }
 }
@@ -56,16 +60,15 @@ pub(super) fn top_k<K: SortKey, V: Element>(
 #[derive(Clone, Copy)]
 struct Arrays {
     keys: Global<u8>,
-    values: Global<u8>,
     output: GlobalMut<u8>,
-    values_output: GlobalMut<u8>,
+    indices: GlobalMut<u32>,
     words: GlobalMut<u128>,
 }
 
 macro_rules! selects {
-    ($($select:ident of $key:ty, $composite:ty: $rows:ident $sample:ident $filter:ident $last:ident;)*) => { $(
+    ($($select:ident of $composite:ty: $rows:ident $sample:ident $filter:ident $last:ident;)*) => { $(
         fn $select(stream: &Stream, plan: &TopKPlan, segments: Segments<'_>, arrays: Arrays) -> Result<(), Error> {
-            let Arrays { keys, values, output, values_output, words } = arrays;
+            let Arrays { keys, output, indices, words } = arrays;
             let selection = plan.selection;
             let header = words.cast::<u32>();
             let bound = words.offset(TopKPlan::BOUND as u64).cast::<$composite>();
@@ -75,15 +78,14 @@ macro_rules! selects {
             let (order, len) = (selection.job.order, selection.job.len as u32);
             if let Method::Filter(sample) = plan.method {
                 let Sample { draws, stretch, rank, .. } = sample;
-                let typed = keys.cast::<$key>();
-                let room = plan.candidates as u32;
+                let (room, bytes) = (plan.candidates as u32, selection.job.key_bytes);
                 // SAFETY: the draws lie in the array: there are as many stretches as draws; the header was cleared; there is room
                 // for all minima and for `room` candidates.
                 unsafe {
                     let config = sample.config(plan.composite);
-                    kernels::$sample::launch(stream, config, typed, stretch, draws, rank, order, minima, bound, header)?;
+                    kernels::$sample::launch(stream, config, keys, bytes, stretch, draws, rank, order, minima, bound, header)?;
                     let bound = bound.as_global();
-                    kernels::$filter::launch(stream, plan.filter(), typed, len, order, bound, candidates, room, header)?;
+                    kernels::$filter::launch(stream, plan.filter(), keys, bytes, len, order, bound, candidates, room, header)?;
                 }
             }
             let (header, from) = (header.as_global(), candidates.as_global());
@@ -95,16 +97,16 @@ macro_rules! selects {
             unsafe {
                 if is_filtered {
                     kernels::$last::launch(
-                        stream, plan.last(), last, from, values, offsets, header, output, values_output,
+                        stream, plan.last(), last, from, offsets, header, output, indices,
                     )?;
                 }
                 // After a filter it returns at once, unless there were too many candidates or too few.
                 kernels::$rows::launch(
-                    stream, plan.rows(), selection, keys, values, offsets, header, output, values_output, candidates,
+                    stream, plan.rows(), selection, keys, offsets, header, output, indices, candidates,
                 )?;
                 if selection.parts > 1 {
                     kernels::$last::launch(
-                        stream, plan.last(), last, from, values, offsets, header, output, values_output,
+                        stream, plan.last(), last, from, offsets, header, output, indices,
                     )?;
                 }
             }
@@ -113,10 +115,9 @@ macro_rules! selects {
     )* };
 }
 selects! {
-    select_b8 of u8, u64: top_k_rows_b8 top_k_sample_b8 top_k_filter_b8 top_k_last_b64;
-    select_b16 of u16, u64: top_k_rows_b16 top_k_sample_b16 top_k_filter_b16 top_k_last_b64;
-    select_b32 of u32, u64: top_k_rows_b32 top_k_sample_b32 top_k_filter_b32 top_k_last_b64;
-    select_b64 of u64, u128: top_k_rows_b64 top_k_sample_b64 top_k_filter_b64 top_k_last_b128;
+    select_b16 of u64: top_k_rows_b16 top_k_sample_b16 top_k_filter_b16 top_k_last_b64;
+    select_b32 of u64: top_k_rows_b32 top_k_sample_b32 top_k_filter_b32 top_k_last_b64;
+    select_b64 of u128: top_k_rows_b64 top_k_sample_b64 top_k_filter_b64 top_k_last_b128;
 }
 
 /// The first of an array that is sorted.
@@ -135,22 +136,7 @@ fn by_sort<K: SortKey, V: Element>(
     match moved {
         Moved::None => {}
         Moved::Indices(output) => stream.copy(output, sorted.indices.slice(..k))?,
-        Moved::Of(values, mut values_output) => {
-            let config = LaunchConfig::linear((k as u64).div_ceil(GATHER_THREADS as u64).min(1 << 20) as u32, GATHER_THREADS);
-            let (input, index) = (values.as_global(), sorted.indices.view().as_global());
-            let output = values_output.as_global_mut();
-            let k = k as u64;
-            // SAFETY: the output has `k` elements, the index more, and it holds places in the values.
-            unsafe {
-                match size_of::<V>() {
-                    1 => kernels::sort_gather_b8::launch(stream, config, input.cast(), index, output.cast(), k),
-                    2 => kernels::sort_gather_b16::launch(stream, config, input.cast(), index, output.cast(), k),
-                    4 => kernels::sort_gather_b32::launch(stream, config, input.cast(), index, output.cast(), k),
-                    8 => kernels::sort_gather_b64::launch(stream, config, input.cast(), index, output.cast(), k),
-                    _ => kernels::sort_gather_b128::launch(stream, config, input.cast(), index, output.cast(), k),
-                }?;
-            }
-        }
+        Moved::Of(values, output) => gather(stream, values, sorted.indices.view().as_global(), output)?,
     }
     Ok(())
 }

@@ -10,13 +10,13 @@ pub use plan::TopKPlan;
 pub use scratch::TopKScratch;
 
 use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_sort_kernels::segmented::{INDICES, PLACES};
 
 use crate::error::Error;
 use crate::key::SortKey;
 use crate::segmented::launch::Moved;
 use crate::segmented::segments::Cut;
 use crate::segmented::{Segments, expect_devices, expect_outputs, expect_values, reference, write};
-use scratch::payload_of;
 
 /// Its name in messages.
 pub(crate) const NAME: &str = "top k";
@@ -106,7 +106,7 @@ pub fn top_k_segments<'a, K: SortKey>(
 ) -> Result<(Buffer<K>, Buffer<u32>), Error> {
     let keys = keys.into();
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let (cut, plan) = planned::<K, u32>(&stream, keys.len(), segments, k, options, 4)?;
+    let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, INDICES)?;
     let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
     let (mut keys_output, mut indices) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
     top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, &mut scratch)?;
@@ -147,7 +147,7 @@ pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
     let (keys, values) = (keys.into(), values.into());
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let (cut, plan) = planned::<K, V>(&stream, keys.len(), segments, k, options, payload_of::<V>())?;
+    let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, PLACES)?;
     let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
     let (mut keys_output, mut values_output) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
     top_k_pairs_into(
@@ -189,7 +189,7 @@ fn run<K: SortKey, V: Element>(
     scratch: &mut TopKScratch<K>,
 ) -> Result<(), Error> {
     let len = keys.len();
-    let (cut, plan) = planned::<K, V>(stream, len, segments, k, options, moved.payload())?;
+    let (cut, plan) = planned::<K>(stream, len, segments, k, options, moved.payload())?;
     expect_outputs(NAME, len, cut.count * k, &output, &moved)?;
     scratch.check(stream, len, &plan)?;
     expect_devices(stream, &keys, &output, &moved)?;
@@ -206,7 +206,7 @@ fn run<K: SortKey, V: Element>(
 }
 
 /// The segments, and how the first `k` of each are selected.
-fn planned<K: SortKey, V: Element>(
+fn planned<K: SortKey>(
     stream: &Stream,
     len: usize,
     segments: Segments<'_>,

@@ -1,9 +1,9 @@
 //! How the first keys are selected, from lengths and widths alone: pure, tested without a GPU.
 
 use gpu_sort_kernels::top_k::{
-    FILTER_BYTES, FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
+    FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
 };
-use gpu_sort_kernels::segmented::{Job, tile};
+use gpu_sort_kernels::segmented::{Job, PLACES, tile};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -76,6 +76,9 @@ impl TopKPlan {
         if cut.longest > most {
             return Err(Error::TooLong { len: cut.longest, most });
         }
+        if payload == PLACES && len > most {
+            return Err(Error::TooLong { len, most });
+        }
         let composite = composite_bytes(key_bytes, true);
         let job = Job {
             order: sorting.order,
@@ -95,7 +98,7 @@ impl TopKPlan {
         let method = if is_sorted && cut.count == 1 && cut.longest > of_tile {
             Method::Radix
         } else if is_sorted {
-            Method::Sort(SegmentedPlan::new(len, cut, sorting, key_bytes, payload.max(1), Some(k as u32))?)
+            Method::Sort(SegmentedPlan::new(len, cut, sorting, key_bytes, payload, Some(k as u32))?)
         } else if cut.count == 1 && cut.longest >= FILTERED {
             let sample = Sample::new(cut.longest as u64, k as u64);
             candidates = sample.room(cut.longest as u64);
@@ -118,6 +121,15 @@ impl TopKPlan {
         match self.method {
             Method::Sort(_) | Method::Radix => 0,
             _ => Self::CANDIDATES + (self.candidates * self.composite as usize).div_ceil(16),
+        }
+    }
+
+    /// Places of values.
+    pub(crate) const fn places(&self) -> usize {
+        match self.method {
+            Method::Sort(_) | Method::Radix => 0,
+            _ if self.selection.job.payload == PLACES => self.selection.job.segments as usize * self.selection.job.limit as usize,
+            _ => 0,
         }
     }
 
@@ -145,7 +157,7 @@ impl TopKPlan {
     /// The launch that filters.
     pub(crate) fn filter(&self) -> LaunchConfig {
         let bytes = self.selection.job.len * u64::from(self.selection.job.key_bytes);
-        let tiles = bytes.div_ceil(u64::from(FILTER_THREADS) * FILTER_BYTES as u64);
+        let tiles = bytes.div_ceil(u64::from(FILTER_THREADS) * 64);
         // Six on each of 132 multiprocessors.
         LaunchConfig::linear(tiles.min(792) as u32, FILTER_THREADS)
     }
@@ -185,7 +197,7 @@ mod tests {
     fn plan(rows: usize, row: usize, k: usize) -> TopKPlan {
         let cut = Cut { row, count: rows, longest: row, shortest: row };
         let sorting = SortOptions::descending().checked::<f32>().unwrap();
-        TopKPlan::new(rows * row, cut, sorting, 4, 255, k).unwrap()
+        TopKPlan::new(rows * row, cut, sorting, 4, 1, k).unwrap()
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Scratch memory of a selection.
 
-use gpu_core::{Buffer, Element, Stream};
+use gpu_core::{Buffer, Stream};
+use gpu_sort_kernels::segmented::PLACES;
 
 use super::plan::{Method, TopKPlan};
 use crate::error::Error;
@@ -14,6 +15,8 @@ use crate::segmented::{SegmentedScratch, Segments};
 #[derive(Debug)]
 pub struct TopKScratch<K: SortKey> {
     pub(super) words: Buffer<u128>,
+    /// Where in the array values are.
+    pub(super) places: Buffer<u32>,
     pub(super) segmented: Option<SegmentedScratch>,
     pub(super) radix: Option<Sorted<K>>,
     pub(super) stream: Stream,
@@ -42,7 +45,7 @@ impl<K: SortKey> TopKScratch<K> {
     /// # Errors
     /// Those of [`top_k_segments`](crate::top_k_segments).
     pub fn for_segments(stream: &Stream, len: usize, segments: Segments<'_>, k: usize) -> Result<Self, Error> {
-        let (_, plan) = super::planned::<K, u32>(stream, len, segments, k, crate::TopK::largest(), 4)?;
+        let (_, plan) = super::planned::<K>(stream, len, segments, k, crate::TopK::largest(), PLACES)?;
         Self::for_plan(stream, len, &plan)
     }
 
@@ -58,7 +61,8 @@ impl<K: SortKey> TopKScratch<K> {
         } else {
             None
         };
-        Ok(Self { words: device.alloc(plan.words())?, segmented, radix, stream: stream.clone() })
+        let places = device.alloc(plan.places())?;
+        Ok(Self { words: device.alloc(plan.words())?, places, segmented, radix, stream: stream.clone() })
     }
 
     /// Whether it is enough, and belongs to the stream.
@@ -66,6 +70,9 @@ impl<K: SortKey> TopKScratch<K> {
         let too_small = |expected, actual| Error::ScratchTooSmall { what: super::NAME, len, expected, actual };
         if self.words.len() < plan.words() {
             return Err(too_small(plan.words(), self.words.len()));
+        }
+        if self.places.len() < plan.places() {
+            return Err(too_small(plan.places(), self.places.len()));
         }
         match (&plan.method, &self.segmented, &self.radix) {
             (Method::Sort(plan), Some(scratch), _) => scratch.check(stream, super::NAME, plan)?,
@@ -81,9 +88,4 @@ impl<K: SortKey> TopKScratch<K> {
         }
         Ok(())
     }
-}
-
-/// So that values' types need not be known where scratch memory is made.
-pub(super) const fn payload_of<V: Element>() -> u32 {
-    size_of::<V>() as u32
 }

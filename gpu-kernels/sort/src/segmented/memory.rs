@@ -1,14 +1,14 @@
 //! Where keys and values are read and written.
 
-use gpu_std::memory::{Element, Global, GlobalMut, Shared};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, opaque, rolled, unroll, warp};
 
-use super::{ALL, INDICES, Job};
+use super::{ALL, Job, PLACES};
 use crate::composite::{Composite, Raw};
 
 /// Rows of a warp's items that are on their way at the same time.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 /// Where item `place` of a tile lies in shared memory: a lane's items are apart from the next lane's by an odd number, so that
 /// neither rows nor columns meet in a bank.
@@ -21,9 +21,8 @@ pub(super) fn padded<C: Composite>(place: u32) -> u32 {
 #[derive(Clone, Copy)]
 pub(crate) struct Arrays {
     pub(crate) keys: Global<u8>,
-    pub(crate) values: Global<u8>,
     pub(crate) keys_output: GlobalMut<u8>,
-    pub(crate) values_output: GlobalMut<u8>,
+    pub(crate) indices: GlobalMut<u32>,
 }
 
 /// Segment `number` starts there and has so many elements.
@@ -96,16 +95,10 @@ pub(crate) fn store<C: Composite>(arrays: Arrays, job: Job, composite: C, number
     if size_of::<C>() == 4 {
         return;
     }
-    let index = composite.to_bits() as u32;
-    let from = start + index as u64;
-    match job.payload {
-        0 => {}
-        INDICES => arrays.values_output.cast::<u32>().offset(to).write(0, index),
-        1 => store_value::<u8>(arrays, from, to),
-        2 => store_value::<u16>(arrays, from, to),
-        4 => store_value::<u32>(arrays, from, to),
-        8 => store_value::<u64>(arrays, from, to),
-        _ => store_value::<u128>(arrays, from, to),
+    if job.payload > 0 {
+        let index = composite.to_bits() as u32;
+        let from = if job.payload == PLACES { start as u32 } else { 0 };
+        arrays.indices.offset(to).write(0, from + index);
     }
 }
 
@@ -123,11 +116,6 @@ fn store_key<R: Raw>(arrays: Arrays, job: Job, key: R, to: u64) {
     } else {
         keys.offset(to).write(0, key.wide() as u8);
     }
-}
-
-#[inline(always)]
-fn store_value<V: Element>(arrays: Arrays, from: u64, to: u64) {
-    arrays.values_output.cast::<V>().offset(to).write(0, arrays.values.cast::<V>().offset(from).read(0));
 }
 
 /// The slots of a tile: of each where its elements start, how many there are, and its segment's number.

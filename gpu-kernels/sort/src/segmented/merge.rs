@@ -17,14 +17,13 @@ use crate::composite::Composite;
 pub fn merge_pass<C: Composite, const L: usize>(
     job: Job,
     pass: u32,
-    values: Global<u8>,
     offsets: Global<u32>,
     counts: Global<u32>,
     lists: Global<u32>,
     from: Global<C>,
     to: GlobalMut<C>,
     keys_output: GlobalMut<u8>,
-    values_output: GlobalMut<u8>,
+    indices: GlobalMut<u32>,
 ) {
     let bytes = size_of::<C>() as u32;
     let of_tile = tile(bytes);
@@ -33,7 +32,7 @@ pub fn merge_pass<C: Composite, const L: usize>(
     let splits = memory.array::<u32>(16);
     let items: Shared<C> = memory.array::<C>(of_tile + 32 * WARPS);
     // There are no keys to be read.
-    let arrays = Arrays { keys: values, values, keys_output, values_output };
+    let arrays = Arrays { keys: keys_output.as_global(), keys_output, indices };
     let list = lists.offset(list_start(LONG, job.segments as u64, job.len, bytes));
     let tiles_of_row = job.row.div_ceil(of_tile as u64) as u32;
     let entries = if job.row > 0 { job.segments * tiles_of_row } else { counts.read(LONG) };
@@ -76,16 +75,16 @@ pub fn merge_pass<C: Composite, const L: usize>(
             let mut row = 0;
             while row < L as u32 {
                 row = rolled(row);
-                let mut read = [C::HIGHEST; 8];
+                let mut read = [C::HIGHEST; 4];
                 let at = |i: usize| (row + i as u32) * 32 * WARPS + thread;
-                unroll::<8>(|i| {
+                unroll::<4>(|i| {
                     let at = at(i);
                     if at < count {
                         read[i] = if at < of_a { source.offset(a as u64).read(at) } else { b_source.offset(b as u64).read(at - of_a) };
                     }
                 });
-                unroll::<8>(|i| items.write(padded::<C>(at(i)), read[i]));
-                row += 8;
+                unroll::<4>(|i| items.write(padded::<C>(at(i)), read[i]));
+                row += 4;
             }
             sync_threads();
             let read = |at: u32| items.read(padded::<C>(at));

@@ -28,14 +28,16 @@ pub const CLASSES: u32 = 10;
 pub const LONG: u32 = CLASSES - 1;
 /// Threads of a block that classifies.
 pub const CLASSIFY_THREADS: u32 = 256;
-/// [`Job::payload`] of a sort whose values are the keys' places in their segments.
-pub const INDICES: u32 = 255;
+/// [`Job::payload`] of a sort that gives the keys' places in their segments.
+pub const INDICES: u32 = 1;
+/// Of one that gives their places in the array.
+pub const PLACES: u32 = 2;
 /// [`Job::limit`] where all of a segment is kept.
 pub const ALL: u32 = u32::MAX;
 
 /// Items of a lane where a composite has so many bytes.
 pub const fn items(composite_bytes: u32) -> u32 {
-    if composite_bytes == 16 { 8 } else { 16 }
+    if composite_bytes == 16 { 4 } else { 16 }
 }
 
 /// Items of a tile.
@@ -89,7 +91,7 @@ pub struct Job {
     pub segments: u32,
     /// Bytes of a key.
     pub key_bytes: u32,
-    /// Bytes of a value that goes where its key goes, 0 for none, or [`INDICES`].
+    /// What goes where its key goes: 0 for nothing, [`INDICES`] or [`PLACES`].
     pub payload: u32,
     /// How many of a segment are kept, the segments' results one behind the other; or [`ALL`].
     pub limit: u32,

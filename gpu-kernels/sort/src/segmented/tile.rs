@@ -20,16 +20,15 @@ use crate::composite::Composite;
 pub fn sort_tiles<C: Composite, const L: usize>(
     job: Job,
     keys: Global<u8>,
-    values: Global<u8>,
     offsets: Global<u32>,
     counts: Global<u32>,
     lists: Global<u32>,
     keys_output: GlobalMut<u8>,
-    values_output: GlobalMut<u8>,
+    indices: GlobalMut<u32>,
     first: GlobalMut<C>,
     second: GlobalMut<C>,
 ) {
-    const { assert!(L == C::ITEMS && L >= 8) };
+    const { assert!(L == C::ITEMS && L >= 4) };
     let bytes = size_of::<C>() as u32;
     let of_tile = tile(bytes);
     let thread = thread_idx_x();
@@ -38,7 +37,7 @@ pub fn sort_tiles<C: Composite, const L: usize>(
     let of_slots = memory.array::<u32>(4 * 32 * WARPS);
     let of_long = memory.array::<u32>(4);
     let items: Shared<C> = memory.array::<C>(of_tile + 32 * WARPS);
-    let arrays = Arrays { keys, values, keys_output, values_output };
+    let arrays = Arrays { keys, keys_output, indices };
 
     let is_rows = job.row > 0;
     let tiles_of_row = job.row.div_ceil(of_tile as u64) as u32;

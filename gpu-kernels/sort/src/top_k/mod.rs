@@ -10,10 +10,12 @@
 //! sample says is true of any data with the same probability. Where it says too much or too little, which the plan makes improbable,
 //! a block selects from the whole array.
 
+mod array;
 mod filter;
 mod sample;
 mod select;
 
+pub use array::{Array, Keyed, Narrow};
 pub use filter::filter;
 pub use sample::{DRAWS, MINIMA, sample};
 pub use select::{Composites, Keys, Source, select_candidates, select_rows};
@@ -33,8 +35,6 @@ pub const LAST_THREADS: usize = 512;
 pub const LAST_ROOM: u32 = 2048;
 /// Threads of a block that samples or filters.
 pub const FILTER_THREADS: u32 = 256;
-/// Bytes of keys that a thread asks for at once in order to filter them: of single bytes, 64 are as many as are unrolled.
-pub const FILTER_BYTES: usize = 64;
 /// The most that a block selects: half of what it holds.
 pub const MOST: u32 = ROW_ROOM / 2;
 
@@ -60,11 +60,6 @@ pub struct Selection {
     /// Room for candidates in the case that a block is to select from the whole array if they do not fit there, or are less than `k`;
     /// else 0.
     pub guard: u32,
-}
-
-/// Keys that a thread holds at once.
-pub const fn items(key_bytes: u32) -> usize {
-    if key_bytes == 8 { 16 } else { 32 }
 }
 
 /// Bytes of dynamic shared memory of a block of `threads` that holds `room` candidates.

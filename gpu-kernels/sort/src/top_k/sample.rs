@@ -1,13 +1,14 @@
 //! A bound from a sample.
 
+use gpu_collective::warp::sort::Sortable;
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, shared, unroll, warp};
 
 use super::SAMPLED;
-use crate::composite::{Composite, Masks, Ordered, compose};
-use crate::order::Order;
+use super::array::{Array, Keyed, compose};
+use crate::composite::Composite;
 
 /// Minima of a block.
 pub const MINIMA: u32 = 2;
@@ -19,13 +20,11 @@ pub const DRAWS: usize = 8;
 /// threads, at most 128; `minima` has room for [`MINIMA`] of each, `header` was zero.
 #[device]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn sample<K: Ordered, C: Composite>(
-    keys: Global<K>,
+pub fn sample<K: Keyed, C: Composite>(
+    keys: Array<K>,
     stretch: u32,
     draws: u32,
     rank: u32,
-    order: Order,
     minima: GlobalMut<C>,
     bound: GlobalMut<C>,
     header: GlobalMut<u32>,
@@ -36,8 +35,7 @@ pub fn sample<K: Ordered, C: Composite>(
     let all: Shared<C> = memory.array(256);
     let is_last = memory.array::<u32>(1);
     let mut least = C::HIGHEST;
-    let masks = Masks::new(order);
-    let (mut places, mut drawn) = ([0; DRAWS], [K::default(); DRAWS]);
+    let (mut places, mut drawn) = ([0; DRAWS], [K::Word::HIGHEST; DRAWS]);
     unroll::<DRAWS>(|i| {
         // Less draws are some of them twice.
         let draw = (i as u32).min(draws - 1);
@@ -48,9 +46,9 @@ pub fn sample<K: Ordered, C: Composite>(
         hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
         hash ^= hash >> 16;
         places[i] = number * stretch + (hash as u64 * stretch as u64 >> 32) as u32;
-        drawn[i] = keys.read_streaming(places[i]);
+        drawn[i] = keys.offset(places[i] as u64).word(0);
     });
-    unroll::<DRAWS>(|i| least = Ord::min(least, compose(drawn[i], masks, places[i])));
+    unroll::<DRAWS>(|i| least = Ord::min(least, compose(drawn[i], places[i])));
     unroll::<5>(|step| least = Ord::min(least, least.shuffle_xor(1 << step)));
     if warp::lane_id() == 0 {
         of_warps.write(thread / 32, least);

@@ -1,13 +1,14 @@
 //! What a block selects.
 
-use gpu_collective::warp::sort::{Sortable, sort_lanes};
+use gpu_collective::warp::sort::{Sortable, sort_groups, sort_lanes};
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, shared, unroll, warp};
 
+use super::array::{Array, Keyed, compose, word_of};
 use super::{COUNT, Selection};
-use crate::composite::{Composite, Masks, Ordered};
+use crate::composite::{Composite, Raw};
 use crate::segmented::Job;
 use crate::segmented::memory::{Arrays, segment, store, tile_of_row};
 
@@ -36,16 +37,15 @@ pub trait Source: Copy {
 
 /// Keys, the first of which has index `index` in its row.
 #[derive(Clone, Copy)]
-pub struct Keys<K: Ordered, C: Composite> {
-    keys: Global<K>,
-    masks: Masks<K>,
+pub struct Keys<K: Keyed, C: Composite> {
+    keys: Array<K>,
     /// One whose word is the highest.
-    last: K,
+    last: u64,
     index: u32,
     composite: core::marker::PhantomData<C>,
 }
 
-impl<K: Ordered, C: Composite> Source for Keys<K, C> {
+impl<K: Keyed, C: Composite> Source for Keys<K, C> {
     type Word = K::Word;
     type Composite = C;
     #[inline(always)]
@@ -55,24 +55,24 @@ impl<K: Ordered, C: Composite> Source for Keys<K, C> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn word(self, at: u32) -> K::Word {
-        self.keys.read_streaming(at).comparable(self.masks)
+        self.keys.word(at)
     }
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn word_below(self, at: u32, limit: u32) -> K::Word {
-        self.keys.read_only_below(at, limit, self.last).comparable(self.masks)
+        self.keys.word_below(at, limit, self.last)
     }
     #[inline(always)]
     fn composite(self, word: K::Word, at: u32) -> C {
-        C::of_bits((K::widen(word) as u128) << 32 | (self.index + at) as u128)
+        compose(word, self.index + at)
     }
     #[inline(always)]
     fn word_of(composite: C) -> K::Word {
-        K::compared((composite.to_bits() >> 32) as u64)
+        word_of(composite)
     }
     #[inline(always)]
     fn before(word: K::Word) -> Option<K::Word> {
-        if K::widen(word) == 0 { None } else { Some(K::before(word)) }
+        word.wide().checked_sub(1).map(K::Word::narrow)
     }
 }
 
@@ -126,15 +126,14 @@ struct Room<S: Source> {
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn select_rows<K: Ordered, C: Composite, const P: usize, const L: usize>(
+pub fn select_rows<K: Keyed, C: Composite, const P: usize, const L: usize>(
     selection: Selection,
     room: u32,
     keys: Global<u8>,
-    values: Global<u8>,
     offsets: Global<u32>,
     header: Global<u32>,
     keys_output: GlobalMut<u8>,
-    values_output: GlobalMut<u8>,
+    indices: GlobalMut<u32>,
     candidates: GlobalMut<C>,
 ) {
     let (job, k) = (selection.job, selection.job.limit);
@@ -149,17 +148,16 @@ pub fn select_rows<K: Ordered, C: Composite, const P: usize, const L: usize>(
     let first = part as u64 * selection.part;
     let len = len.saturating_sub(first).min(selection.part) as u32;
     let source = Keys::<K, C> {
-        keys: keys.cast::<K>().offset(start + first),
-        masks: Masks::new(job.order),
-        last: K::narrow(selection.last),
+        keys: Array::new(keys, job.key_bytes, job.order).offset(start + first),
+        last: selection.last,
         index: first as u32,
         composite: core::marker::PhantomData,
     };
-    let arrays = Arrays { keys, values, keys_output, values_output };
+    let arrays = Arrays { keys, keys_output, indices };
     let own = candidates.offset(block_idx_x() as u64 * k as u64);
     let selected = select::<Keys<K, C>, P, L>(source, len, k, room, |rank, composite| {
         if selection.parts == 1 {
-            let job = Job { key_bytes: size_of::<K>() as u32, ..job };
+            let job = Job { key_bytes: K::bytes(job.key_bytes), ..job };
             store(arrays, job, composite, row, start, rank);
         } else {
             own.write(rank, composite);
@@ -184,11 +182,10 @@ pub fn select_candidates<C: Composite, const P: usize, const L: usize>(
     selection: Selection,
     room: u32,
     candidates: Global<C>,
-    values: Global<u8>,
     offsets: Global<u32>,
     header: Global<u32>,
     keys_output: GlobalMut<u8>,
-    values_output: GlobalMut<u8>,
+    indices: GlobalMut<u32>,
 ) {
     let (job, k, row) = (selection.job, selection.job.limit, block_idx_x());
     let mut len = selection.parts * k;
@@ -199,7 +196,7 @@ pub fn select_candidates<C: Composite, const P: usize, const L: usize>(
         }
     }
     let (start, _) = segment(job, offsets, row);
-    let arrays = Arrays { keys: values, values, keys_output, values_output };
+    let arrays = Arrays { keys: keys_output.as_global(), keys_output, indices };
     let source = Composites(candidates.offset(row as u64 * len as u64));
     select::<Composites<C>, P, L>(source, len, k, room, |rank, composite| {
         store(arrays, job, composite, row, start, rank);
@@ -336,7 +333,14 @@ fn first_bound<S: Source, const P: usize, const L: usize>(held: Room<S>, words: 
     const { assert!(P / 32 <= 16) };
     let mut least = words[0];
     unroll::<L>(|i| least = Ord::min(least, words[i]));
-    let sorted = sort_lanes(least);
+    // Of words of 32 bits written out; of wider ones that would be long.
+    let sorted = if size_of::<S::Word>() == 4 {
+        sort_lanes(least)
+    } else {
+        let mut own = [least];
+        sort_groups(&mut own, 32);
+        own[0]
+    };
     if warp::lane_id() == k.div_ceil(P as u32 / 32) - 1 {
         held.bounds.write(thread_idx_x() / 32, sorted);
     }
