@@ -4,8 +4,8 @@ use std::fmt;
 
 use gpu_core::{Device, Stream};
 use gpu_sort::{
-    Offsets, SegmentedScratch, Segments, SortKey, SortOptions, TopK, TopKScratch, segmented_sort_indices_into, segmented_sort_into,
-    top_k_segments_into,
+    Offsets, SegmentedScratch, Segments, SortKey, SortOptions, TopK, TopKScratch,
+    segmented_sort_indices_into, segmented_sort_into, top_k_segments_into,
 };
 
 use crate::data::{Element, values};
@@ -162,7 +162,16 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
             let mut scratch = TopKScratch::<K>::for_segments(&stream, shape.len, segments, k)?;
             let options = TopK::largest();
             let ms = timed(&stream, || {
-                top_k_segments_into(&stream, &keys, segments, k, options, &mut first, &mut indices, &mut scratch)
+                top_k_segments_into(
+                    &stream,
+                    &keys,
+                    segments,
+                    k,
+                    options,
+                    &mut first,
+                    &mut indices,
+                    &mut scratch,
+                )
             })?;
             if is_checked {
                 let expected = gpu_sort::top_k_rows(&on_host, row, k, options)?;
@@ -190,12 +199,19 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
             Ok(ms)
         }
         Op::SortIndices => {
-            let (mut sorted, mut indices) = (device.zeroed::<K>(shape.len)?, device.zeroed::<u32>(shape.len)?);
+            let (mut sorted, mut indices) =
+                (device.zeroed::<K>(shape.len)?, device.zeroed::<u32>(shape.len)?);
             let mut scratch = SegmentedScratch::for_indices::<K>(&stream, shape.len, segments)?;
             let options = SortOptions::ascending;
             timed(&stream, || {
                 segmented_sort_indices_into(
-                    &stream, &keys, segments, options(), &mut sorted, &mut indices, &mut scratch,
+                    &stream,
+                    &keys,
+                    segments,
+                    options(),
+                    &mut sorted,
+                    &mut indices,
+                    &mut scratch,
                 )
             })
         }

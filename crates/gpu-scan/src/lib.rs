@@ -18,6 +18,10 @@ pub use api::*;
 pub use axis::{AlongColumns, scan_axis, scan_axis_in_place, scan_axis_into};
 pub use element::{Element, IntegerElement, WideElement};
 pub use error::Error;
+pub use gpu_sort::{
+    SortKey, SortOptions, SortPlan, SortScratch, sort, sort_indices, sort_indices_into, sort_into,
+    sort_pairs, sort_pairs_into,
+};
 pub use gpu_std::half::{bf16, f16};
 pub use histogram::*;
 pub use launch::Instance;
@@ -28,9 +32,6 @@ pub use segmented::{
     Offsets, Segmented, Segments, scan_segments, scan_segments_in_place, scan_segments_into,
 };
 pub use select::*;
-pub use gpu_sort::{
-    SortKey, SortOptions, SortPlan, SortScratch, sort, sort_indices, sort_indices_into, sort_into, sort_pairs, sort_pairs_into,
-};
 
 /// The operators as types: what [`scan()`], [`scan_into`] and [`reference::scan`] are told to combine with.
 pub mod kernels {

@@ -6,10 +6,10 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
 
+use crate::error::Error;
 use crate::key::{SortKey, Sorting};
 use crate::plan::SortPlan;
 use crate::scratch::SortScratch;
-use crate::error::Error;
 
 /// What the kernels of a pass need beside keys and values.
 #[doc(hidden)]
@@ -229,7 +229,8 @@ pub(crate) fn gather<V: Element>(
     mut output: ViewMut<'_, V>,
 ) -> Result<(), Error> {
     let len = output.len() as u64;
-    let config = LaunchConfig::linear(len.div_ceil(GATHER_THREADS as u64).min(1 << 20) as u32, GATHER_THREADS);
+    let config =
+        LaunchConfig::linear(len.div_ceil(GATHER_THREADS as u64).min(1 << 20) as u32, GATHER_THREADS);
     let (input, output) = (input.as_global(), output.as_global_mut());
     // SAFETY: the output has `len` elements, and so has the index, whose places are in the input.
     unsafe {

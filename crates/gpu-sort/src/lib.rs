@@ -18,10 +18,11 @@ pub use key::{SortKey, SortOptions};
 pub use plan::SortPlan;
 pub use scratch::SortScratch;
 pub use segmented::{
-    Offsets, SegmentedPlan, SegmentedScratch, Segments, segmented_sort, segmented_sort_in_place, segmented_sort_indices,
-    segmented_sort_indices_into, segmented_sort_into, segmented_sort_pairs, segmented_sort_pairs_into,
+    Offsets, SegmentedPlan, SegmentedScratch, Segments, segmented_sort, segmented_sort_in_place,
+    segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into, segmented_sort_pairs,
+    segmented_sort_pairs_into,
 };
 pub use top_k::{
-    TopK, TopKPlan, TopKScratch, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows, top_k_segments,
-    top_k_segments_into,
+    TopK, TopKPlan, TopKScratch, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows,
+    top_k_segments, top_k_segments_into,
 };

@@ -1,13 +1,13 @@
 //! What a sort launches, from lengths and widths alone: pure, tested without a GPU.
 
 use gpu_sort_kernels::{
-    COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass,
-    Shape, count_shared_bytes, start_words,
+    COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass, Shape,
+    count_shared_bytes, start_words,
 };
 use gpu_std::launch::LaunchConfig;
 
-use crate::key::Sorting;
 use crate::error::Error;
+use crate::key::Sorting;
 
 /// The most keys: tiles are counted in 32 bits.
 const MOST: usize = 1 << 42;

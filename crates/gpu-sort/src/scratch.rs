@@ -2,10 +2,10 @@
 
 use gpu_core::{Buffer, Element, Stream};
 
+use crate::error::Error;
 use crate::key::SortKey;
 use crate::plan::SortPlan;
 use crate::values::moved_bytes;
-use crate::error::Error;
 
 /// Where digits start, the tiles' counts, and room for the keys, and what moves with them, on their way.
 ///

@@ -84,7 +84,10 @@ mod tests {
                 let (set, clear) = (order.set as u32, order.clear as u32);
                 for key in 0..=u16::MAX {
                     let word = u32::from(key).turned(set, clear, 15);
-                    assert_eq!((u64::from(word), word.turned_back(set, clear, 15)), (order.word(key.into(), 16), key.into()));
+                    assert_eq!(
+                        (u64::from(word), word.turned_back(set, clear, 15)),
+                        (order.word(key.into(), 16), key.into())
+                    );
                 }
             }
         }

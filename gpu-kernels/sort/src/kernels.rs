@@ -168,7 +168,7 @@ segmented! {
 }
 
 macro_rules! top_k {
-    ($($key:ty, $composite:ty: $rows:ident $sample:ident $filter:ident;)*) => { $(
+    ($($key:ty, $composite:ty: $rows:ident $filter:ident;)*) => { $(
         /// Selects the first of rows, segments or parts: [`top_k::select_rows`].
         #[kernel(images = sm_75, launch_bounds(128, 8))]
         pub fn $rows(
@@ -180,12 +180,38 @@ macro_rules! top_k {
             indices: GlobalMut<u32>,
             candidates: GlobalMut<$composite>,
         ) {
-            const ITEMS: usize = <$key as top_k::Keyed>::ITEMS;
+            const ITEMS: usize = <$key as top_k::Loaded>::ITEMS;
             top_k::select_rows::<$key, $composite, { top_k::ROW_THREADS }, ITEMS>(
                 selection, top_k::ROW_ROOM, keys, offsets, header, keys_output, indices, candidates,
             );
         }
 
+        /// Finds what does not exceed the bound: [`top_k::filter`].
+        #[kernel(images = sm_75, launch_bounds(256, 6))]
+        pub fn $filter(
+            keys: Global<u8>,
+            key_bytes: u32,
+            len: u32,
+            order: Order,
+            bound: Global<$composite>,
+            candidates: GlobalMut<$composite>,
+            room: u32,
+            header: GlobalMut<u32>,
+        ) {
+            let keys = top_k::Array::<$key>::new(keys, key_bytes, order);
+            const LOADS: usize = <$key as top_k::Loaded>::LOADS;
+            top_k::filter::<$key, $composite, LOADS>(keys, len, bound, candidates, room, header);
+        }
+    )* };
+}
+top_k! {
+    top_k::Narrow, u64: top_k_rows_b16 top_k_filter_b16;
+    u32, u64: top_k_rows_b32 top_k_filter_b32;
+    u64, u128: top_k_rows_b64 top_k_filter_b64;
+}
+
+macro_rules! top_k_ends {
+    ($($key:ty, $composite:ty: $sample:ident $name:ident $items:literal;)*) => { $(
         /// Finds a bound: [`top_k::sample`].
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $sample(
@@ -203,32 +229,6 @@ macro_rules! top_k {
             top_k::sample(keys, stretch, draws, rank, minima, bound, header);
         }
 
-        /// Finds what does not exceed the bound: [`top_k::filter`].
-        #[kernel(images = sm_75, launch_bounds(256, 6))]
-        pub fn $filter(
-            keys: Global<u8>,
-            key_bytes: u32,
-            len: u32,
-            order: Order,
-            bound: Global<$composite>,
-            candidates: GlobalMut<$composite>,
-            room: u32,
-            header: GlobalMut<u32>,
-        ) {
-            let keys = top_k::Array::<$key>::new(keys, key_bytes, order);
-            const LOADS: usize = <$key as top_k::Keyed>::LOADS;
-            top_k::filter::<$key, $composite, LOADS>(keys, len, bound, candidates, room, header);
-        }
-    )* };
-}
-top_k! {
-    top_k::Narrow, u64: top_k_rows_b16 top_k_sample_b16 top_k_filter_b16;
-    u32, u64: top_k_rows_b32 top_k_sample_b32 top_k_filter_b32;
-    u64, u128: top_k_rows_b64 top_k_sample_b64 top_k_filter_b64;
-}
-
-macro_rules! top_k_last {
-    ($($composite:ty: $name:ident $items:literal;)*) => { $(
         /// Selects the first of the candidates: [`top_k::select_candidates`].
         #[kernel(images = sm_75, launch_bounds(512))]
         pub fn $name(
@@ -245,7 +245,7 @@ macro_rules! top_k_last {
         }
     )* };
 }
-top_k_last! {
-    u64: top_k_last_b64 16;
-    u128: top_k_last_b128 8;
+top_k_ends! {
+    top_k::Short, u64: top_k_sample_b32 top_k_last_b64 16;
+    u64, u128: top_k_sample_b64 top_k_last_b128 8;
 }

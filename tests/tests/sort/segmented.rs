@@ -3,8 +3,8 @@
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    Offsets, SegmentedScratch, Segments, bf16, f16, segmented_sort, segmented_sort_in_place, segmented_sort_indices,
-    segmented_sort_into, segmented_sort_pairs,
+    Offsets, SegmentedScratch, Segments, bf16, f16, segmented_sort, segmented_sort_in_place,
+    segmented_sort_indices, segmented_sort_into, segmented_sort_pairs,
 };
 use gpu_sort_kernels::segmented::tile;
 use gpu_tests::backends::{cases, for_each};
@@ -57,10 +57,15 @@ fn one<K: Sample, V: Element>(device: &Device, keys: &[K], lengths: &[u32], rows
     let (sorted, indices) = segmented_sort_indices(&on_device, segments, options(descending)).unwrap();
     assert!(bytes(&sorted.to_vec().unwrap()) == bytes(&expected), "{context}: keys with indices");
     assert_eq!(indices.to_vec().unwrap(), orders.concat(), "{context}: indices");
-    let values: Vec<V> = (0..keys.len() * size_of::<V>()).map(|i| random(9, i) as u8).collect::<Vec<u8>>().chunks(size_of::<V>())
-        .map(bytemuck::pod_read_unaligned).collect();
+    let values: Vec<V> = (0..keys.len() * size_of::<V>())
+        .map(|i| random(9, i) as u8)
+        .collect::<Vec<u8>>()
+        .chunks(size_of::<V>())
+        .map(bytemuck::pod_read_unaligned)
+        .collect();
     let values_on_device = device.upload(&values).unwrap();
-    let (sorted, moved) = segmented_sort_pairs(&on_device, &values_on_device, segments, options(descending)).unwrap();
+    let (sorted, moved) =
+        segmented_sort_pairs(&on_device, &values_on_device, segments, options(descending)).unwrap();
     assert!(bytes(&sorted.to_vec().unwrap()) == bytes(&expected), "{context}: keys with values");
     let of_values = gathered(&values, lengths, &orders);
     assert!(bytes(&moved.to_vec().unwrap()) == bytes(&of_values), "{context}: values");
@@ -73,7 +78,9 @@ fn one<K: Sample, V: Element>(device: &Device, keys: &[K], lengths: &[u32], rows
 }
 
 fn lengths_of(kind: u64, most: usize, count: usize) -> Vec<u32> {
-    (0..count).map(|i| (random(kind, i) % (1 << (random(kind + 1, i) % (u64::from(most.ilog2()) + 1)))) as u32).collect()
+    (0..count)
+        .map(|i| (random(kind, i) % (1 << (random(kind + 1, i) % (u64::from(most.ilog2()) + 1)))) as u32)
+        .collect()
 }
 
 fn total(lengths: &[u32]) -> usize {
@@ -143,7 +150,8 @@ fn long_segments_of_keys_alone() {
             let keys = keys::<i32>(kind, total(&lengths));
             let offsets = Offsets::from_lengths(device, &lengths).unwrap();
             let segments = Segments::by_offsets(&offsets);
-            let sorted = segmented_sort(&device.upload(&keys).unwrap(), segments, options(kind == 2)).unwrap();
+            let sorted =
+                segmented_sort(&device.upload(&keys).unwrap(), segments, options(kind == 2)).unwrap();
             let expected = gathered(&keys, &lengths, &orders(&keys, &lengths, kind == 2));
             assert!(sorted.to_vec().unwrap() == expected, "{kind} on {device}");
         }
@@ -161,7 +169,8 @@ fn any_segments() {
         let input = (any::<u64>(), 1..60usize, 1..700usize, any::<bool>(), any::<bool>(), 0..4u32);
         runner
             .run(&input, |(kind, count, most, rows, descending, which)| {
-                let lengths = if rows { vec![most as u32; count.min(9)] } else { lengths_of(kind, most, count) };
+                let lengths =
+                    if rows { vec![most as u32; count.min(9)] } else { lengths_of(kind, most, count) };
                 let len = total(&lengths);
                 match which {
                     0 => one::<f32, u32>(device, &keys(kind, len), &lengths, rows, descending),
@@ -188,9 +197,12 @@ fn sorts_of_segments_reuse_their_scratch() {
         let keys = keys::<u32>(0, 2000);
         let on_device = device.upload(&keys).unwrap();
         let mut output = device.zeroed(2000).unwrap();
-        for (lengths, offsets) in [(&many[..], &many_offsets), (&few[..], &few_offsets), (&many[..], &many_offsets)] {
+        for (lengths, offsets) in
+            [(&many[..], &many_offsets), (&few[..], &few_offsets), (&many[..], &many_offsets)]
+        {
             let segments = Segments::by_offsets(offsets);
-            segmented_sort_into(&stream, &on_device, segments, options(false), &mut output, &mut scratch).unwrap();
+            segmented_sort_into(&stream, &on_device, segments, options(false), &mut output, &mut scratch)
+                .unwrap();
             let expected = gathered(&keys, lengths, &orders(&keys, lengths, false));
             assert_eq!(output.to_vec().unwrap(), expected, "on {device}");
         }

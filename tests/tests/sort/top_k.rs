@@ -2,7 +2,8 @@
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    Offsets, Segments, TopK, TopKScratch, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows, top_k_segments,
+    Offsets, Segments, TopK, TopKScratch, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows,
+    top_k_segments,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
@@ -17,7 +18,14 @@ fn options(largest: bool) -> TopK {
 }
 
 /// The first `k` of each segment: keys with indices, and with values.
-fn one<K: Sample, V: Element>(device: &Device, keys: &[K], lengths: &[u32], rows: bool, k: usize, largest: bool) {
+fn one<K: Sample, V: Element>(
+    device: &Device,
+    keys: &[K],
+    lengths: &[u32],
+    rows: bool,
+    k: usize,
+    largest: bool,
+) {
     let context = format!(
         "{k} of {} {} in {} segments of {:?}…, rows: {rows}, largest: {largest}, on {device}",
         keys.len(),
@@ -31,8 +39,10 @@ fn one<K: Sample, V: Element>(device: &Device, keys: &[K], lengths: &[u32], rows
         *start += length as usize;
         Some(*start - length as usize)
     });
-    let places: Vec<usize> =
-        starts.zip(&orders).flat_map(|(start, order)| order.iter().map(move |&index| start + index as usize)).collect();
+    let places: Vec<usize> = starts
+        .zip(&orders)
+        .flat_map(|(start, order)| order.iter().map(move |&index| start + index as usize))
+        .collect();
     let expected: Vec<K> = places.iter().map(|&place| keys[place]).collect();
     let on_device = device.upload(keys).unwrap();
     let offsets = Offsets::from_lengths(device, lengths).unwrap();
@@ -129,7 +139,10 @@ fn long_arrays_are_filtered() {
                 let (first, indices) = top_k(&on_device, k, options(largest)).unwrap();
                 assert_eq!(indices.to_vec().unwrap(), order[..k], "{k} of kind {kind} on {device}");
                 let expected: Vec<f32> = order[..k].iter().map(|&index| keys[index as usize]).collect();
-                assert!(bytes(&first.to_vec().unwrap()) == bytes(&expected), "{k} of kind {kind} on {device}");
+                assert!(
+                    bytes(&first.to_vec().unwrap()) == bytes(&expected),
+                    "{k} of kind {kind} on {device}"
+                );
             }
         }
     });
@@ -143,7 +156,8 @@ fn any_selection() {
         let config = Config { cases: cases() / 8, failure_persistence: None, ..Config::default() };
         let mut runner =
             TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[0x60; 32]));
-        let input = (any::<u64>(), 1..8usize, 1..3000usize, any::<u64>(), any::<bool>(), any::<bool>(), 0..4u32);
+        let input =
+            (any::<u64>(), 1..8usize, 1..3000usize, any::<u64>(), any::<bool>(), any::<bool>(), 0..4u32);
         runner
             .run(&input, |(kind, count, most, k, rows, largest, which)| {
                 let length = |i| if rows { most } else { most / 2 + random(kind, i) as usize % most };
@@ -172,8 +186,13 @@ fn selections_reuse_their_scratch() {
             let keys = keys::<i32>(kind, 40_000);
             let on_device = device.upload(&keys).unwrap();
             let (mut first, mut indices) = (device.zeroed(20).unwrap(), device.zeroed(20).unwrap());
-            top_k_into(&stream, &on_device, 20, TopK::smallest(), &mut first, &mut indices, &mut scratch).unwrap();
-            assert_eq!(indices.to_vec().unwrap(), crate::sort::order(&keys, false)[..20], "{kind} on {device}");
+            top_k_into(&stream, &on_device, 20, TopK::smallest(), &mut first, &mut indices, &mut scratch)
+                .unwrap();
+            assert_eq!(
+                indices.to_vec().unwrap(),
+                crate::sort::order(&keys, false)[..20],
+                "{kind} on {device}"
+            );
         }
         let rows = top_k_rows(&device.upload(&[4u8, 5, 6, 1, 2, 3]).unwrap(), 3, 1, TopK::largest()).unwrap();
         assert_eq!(rows.0.to_vec().unwrap(), [6, 3]);

@@ -64,7 +64,14 @@ pub(crate) fn sort<V: Element>(
         // there are not more than `list_start` leaves room for, since together they have `job.len` elements.
         unsafe {
             kernels::segmented_classify::launch(
-                stream, config, offsets, job.segments, job.len, plan.composite, counts, lists,
+                stream,
+                config,
+                offsets,
+                job.segments,
+                job.len,
+                plan.composite,
+                counts,
+                lists,
             )?;
         }
     }

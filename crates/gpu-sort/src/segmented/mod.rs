@@ -22,8 +22,8 @@ pub(crate) const NAME: &str = "segmented sort";
 /// The keys of each segment in order, computed where they live, in a buffer of its own.
 ///
 /// Stable, and in the total order that [`sort`](crate::sort()) has; by all bits of the keys. It is enqueued on the device's default
-/// stream and allocates scratch memory: little, but where segments are longer than a block sorts at once (8192 keys of up to 4
-/// bytes, half of that for 8 bytes or with values) twice what the keys take, or more with values. [`segmented_sort_into`] allocates
+/// stream and allocates scratch memory: little, but where segments are longer than a block sorts at once (4096 keys, or 1024 of 8
+/// bytes with values or indices) twice what the keys take, or more with values. [`segmented_sort_into`] allocates
 /// nothing.
 ///
 /// # Errors
@@ -131,7 +131,14 @@ pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
     let mut scratch = SegmentedScratch::for_pairs::<K>(&stream, keys.len(), segments)?;
     let (mut keys_output, mut values_output) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
     segmented_sort_pairs_into(
-        &stream, keys, values, segments, options, &mut keys_output, &mut values_output, &mut scratch,
+        &stream,
+        keys,
+        values,
+        segments,
+        options,
+        &mut keys_output,
+        &mut values_output,
+        &mut scratch,
     )?;
     Ok((keys_output, values_output))
 }
@@ -178,7 +185,15 @@ pub fn segmented_sort_indices<'a, K: SortKey>(
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let mut scratch = SegmentedScratch::for_indices::<K>(&stream, keys.len(), segments)?;
     let (mut keys_output, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
-    segmented_sort_indices_into(&stream, keys, segments, options, &mut keys_output, &mut indices, &mut scratch)?;
+    segmented_sort_indices_into(
+        &stream,
+        keys,
+        segments,
+        options,
+        &mut keys_output,
+        &mut indices,
+        &mut scratch,
+    )?;
     Ok((keys_output, indices))
 }
 
@@ -225,7 +240,15 @@ fn run<K: SortKey, V: Element>(
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());
     }
-    launch::sort(stream, &plan, segments, keys.as_global().cast(), output.as_global_mut().cast(), moved, scratch)
+    launch::sort(
+        stream,
+        &plan,
+        segments,
+        keys.as_global().cast(),
+        output.as_global_mut().cast(),
+        moved,
+        scratch,
+    )
 }
 
 /// Writes keys, and hands what becomes of each: where it goes, its place in the array, its index in its segment.

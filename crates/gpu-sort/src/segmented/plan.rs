@@ -75,7 +75,11 @@ impl SegmentedPlan {
 
     /// Words of 32 bits of the classes' counts and lists.
     pub(crate) const fn list_words(&self) -> usize {
-        if self.is_rows() { 0 } else { 16 + list_start(CLASSES, self.job.segments as u64, self.job.len, self.composite) as usize }
+        if self.is_rows() {
+            0
+        } else {
+            16 + list_start(CLASSES, self.job.segments as u64, self.job.len, self.composite) as usize
+        }
     }
 
     /// Elements of each of two arrays of composites.

@@ -41,11 +41,20 @@ impl SegmentedScratch {
     ///
     /// # Errors
     /// As [`SegmentedScratch::for_keys`].
-    pub fn for_indices<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>) -> Result<Self, Error> {
+    pub fn for_indices<K: SortKey>(
+        stream: &Stream,
+        len: usize,
+        segments: Segments<'_>,
+    ) -> Result<Self, Error> {
         Self::new::<K>(stream, len, segments, INDICES)
     }
 
-    fn new<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>, payload: u32) -> Result<Self, Error> {
+    fn new<K: SortKey>(
+        stream: &Stream,
+        len: usize,
+        segments: Segments<'_>,
+        payload: u32,
+    ) -> Result<Self, Error> {
         let cut = segments.cut(stream, super::NAME, len)?;
         let sorting = SortOptions::ascending().checked::<K>()?;
         Self::for_plan(stream, &SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?)
@@ -67,7 +76,12 @@ impl SegmentedScratch {
     }
 
     /// Whether it is enough, and belongs to the stream.
-    pub(crate) fn check(&self, stream: &Stream, what: &'static str, plan: &SegmentedPlan) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        stream: &Stream,
+        what: &'static str,
+        plan: &SegmentedPlan,
+    ) -> Result<(), Error> {
         let needed = [
             (plan.list_words(), self.lists.len()),
             (Self::merged_words(plan), self.merged.len()),

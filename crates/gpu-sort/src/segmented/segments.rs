@@ -143,7 +143,9 @@ impl Offsets {
     }
 
     fn checked(offsets: &[u32], buffer: impl FnOnce() -> Result<Buffer<u32>, Error>) -> Result<Self, Error> {
-        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Err(Error::NoOffsets) };
+        let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
+            return Err(Error::NoOffsets);
+        };
         if first != 0 {
             return Err(Error::FirstOffset { actual: first as usize });
         }

@@ -115,7 +115,7 @@ macro_rules! selects {
     )* };
 }
 selects! {
-    select_b16 of u64: top_k_rows_b16 top_k_sample_b16 top_k_filter_b16 top_k_last_b64;
+    select_b16 of u64: top_k_rows_b16 top_k_sample_b32 top_k_filter_b16 top_k_last_b64;
     select_b32 of u64: top_k_rows_b32 top_k_sample_b32 top_k_filter_b32 top_k_last_b64;
     select_b64 of u128: top_k_rows_b64 top_k_sample_b64 top_k_filter_b64 top_k_last_b128;
 }

@@ -151,7 +151,15 @@ pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
     let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
     let (mut keys_output, mut values_output) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
     top_k_pairs_into(
-        &stream, keys, values, segments, k, options, &mut keys_output, &mut values_output, &mut scratch,
+        &stream,
+        keys,
+        values,
+        segments,
+        k,
+        options,
+        &mut keys_output,
+        &mut values_output,
+        &mut scratch,
     )?;
     Ok((keys_output, values_output))
 }

@@ -1,9 +1,9 @@
 //! How the first keys are selected, from lengths and widths alone: pure, tested without a GPU.
 
+use gpu_sort_kernels::segmented::{Job, PLACES, tile};
 use gpu_sort_kernels::top_k::{
     FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
 };
-use gpu_sort_kernels::segmented::{Job, PLACES, tile};
 use gpu_std::launch::LaunchConfig;
 
 use crate::error::Error;
@@ -90,8 +90,13 @@ impl TopKPlan {
             limit: k as u32,
             passes: 0,
         };
-        let mut selection =
-            Selection { job, last: sorting.order.last(sorting.width), part: u64::from(u32::MAX), parts: 1, guard: 0 };
+        let mut selection = Selection {
+            job,
+            last: sorting.order.last(sorting.width),
+            part: u64::from(u32::MAX),
+            parts: 1,
+            guard: 0,
+        };
         let of_tile = tile(composite) as usize;
         let mut candidates = 0;
         let is_sorted = cut.longest <= SHORT || (k > MANY && cut.longest <= of_tile) || k > MOST as usize;
@@ -128,7 +133,9 @@ impl TopKPlan {
     pub(crate) const fn places(&self) -> usize {
         match self.method {
             Method::Sort(_) | Method::Radix => 0,
-            _ if self.selection.job.payload == PLACES => self.selection.job.segments as usize * self.selection.job.limit as usize,
+            _ if self.selection.job.payload == PLACES => {
+                self.selection.job.segments as usize * self.selection.job.limit as usize
+            }
             _ => 0,
         }
     }
@@ -150,8 +157,11 @@ impl TopKPlan {
     /// The launch that selects from candidates.
     pub(crate) fn last(&self) -> LaunchConfig {
         let threads = LAST_THREADS as u32;
-        LaunchConfig::linear(self.selection.job.segments, threads)
-            .shared(shared_bytes(threads, LAST_ROOM, self.composite))
+        LaunchConfig::linear(self.selection.job.segments, threads).shared(shared_bytes(
+            threads,
+            LAST_ROOM,
+            self.composite,
+        ))
     }
 
     /// The launch that filters.

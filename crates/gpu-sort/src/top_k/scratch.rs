@@ -44,7 +44,12 @@ impl<K: SortKey> TopKScratch<K> {
     ///
     /// # Errors
     /// Those of [`top_k_segments`](crate::top_k_segments).
-    pub fn for_segments(stream: &Stream, len: usize, segments: Segments<'_>, k: usize) -> Result<Self, Error> {
+    pub fn for_segments(
+        stream: &Stream,
+        len: usize,
+        segments: Segments<'_>,
+        k: usize,
+    ) -> Result<Self, Error> {
         let (_, plan) = super::planned::<K>(stream, len, segments, k, crate::TopK::largest(), PLACES)?;
         Self::for_plan(stream, len, &plan)
     }
@@ -67,7 +72,8 @@ impl<K: SortKey> TopKScratch<K> {
 
     /// Whether it is enough, and belongs to the stream.
     pub(super) fn check(&self, stream: &Stream, len: usize, plan: &TopKPlan) -> Result<(), Error> {
-        let too_small = |expected, actual| Error::ScratchTooSmall { what: super::NAME, len, expected, actual };
+        let too_small =
+            |expected, actual| Error::ScratchTooSmall { what: super::NAME, len, expected, actual };
         if self.words.len() < plan.words() {
             return Err(too_small(plan.words(), self.words.len()));
         }

@@ -54,14 +54,18 @@ pub fn merge_pass<C: Composite, const L: usize>(
             // A segment has less than 2^32 elements, and runs may reach beyond that.
             let place = tile as u64 * of_tile as u64;
             let pair = place & !(2 * run as u64 - 1);
-            let (a_len, b_len) = ((len - pair).min(run as u64) as u32, (len - pair).saturating_sub(run as u64).min(run as u64) as u32);
+            let (a_len, b_len) = (
+                (len - pair).min(run as u64) as u32,
+                (len - pair).saturating_sub(run as u64).min(run as u64) as u32,
+            );
             let source = from.offset(start + pair);
             let b_source = source.offset(run as u64);
             let first = (place - pair) as u32;
             let count = (len - place).min(of_tile as u64) as u32;
             if warp::uniform(thread < 64) {
                 let diagonal = if thread < 32 { first } else { first + count };
-                let split = merge_path_of_warp(|at| source.read(at), a_len, |at| b_source.read(at), b_len, diagonal);
+                let split =
+                    merge_path_of_warp(|at| source.read(at), a_len, |at| b_source.read(at), b_len, diagonal);
                 if warp::lane_id() == 0 {
                     splits.write(thread / 32, split);
                 }
@@ -80,7 +84,11 @@ pub fn merge_pass<C: Composite, const L: usize>(
                 unroll::<4>(|i| {
                     let at = at(i);
                     if at < count {
-                        read[i] = if at < of_a { source.offset(a as u64).read(at) } else { b_source.offset(b as u64).read(at - of_a) };
+                        read[i] = if at < of_a {
+                            source.offset(a as u64).read(at)
+                        } else {
+                            b_source.offset(b as u64).read(at - of_a)
+                        };
                     }
                 });
                 unroll::<4>(|i| items.write(padded::<C>(at(i)), read[i]));

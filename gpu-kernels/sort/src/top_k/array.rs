@@ -11,17 +11,21 @@ use crate::order::Order;
 pub trait Keyed: Copy + 'static {
     /// What words are compared as.
     type Word: Sortable + Raw;
+    /// Bytes of a key, where it has `bytes`.
+    fn bytes(bytes: u32) -> u32;
+    /// Key `at` where that is below `limit`, elsewhere `last`.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn read(keys: Global<u8>, bytes: u32, at: u32, limit: Option<(u32, Self::Word)>) -> Self::Word;
+}
+
+/// Keys that are filtered and selected.
+pub trait Loaded: Keyed {
     /// Keys that a thread holds at once.
     const ITEMS: usize;
     /// Loads of 16 bytes that a thread which filters makes at once.
     const LOADS: usize;
     /// Looks at so many keys of a load; some of them twice, where the width is known at run time only.
     const PER_LOAD: usize;
-    /// Bytes of a key, where it has `bytes`.
-    fn bytes(bytes: u32) -> u32;
-    /// Key `at` where that is below `limit`, elsewhere `last`.
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn read(keys: Global<u8>, bytes: u32, at: u32, limit: Option<(u32, Self::Word)>) -> Self::Word;
     /// Key `i` of a load.
     fn part(load: [u32; 4], bytes: u32, i: usize) -> Self::Word;
 }
@@ -30,9 +34,6 @@ macro_rules! keyed {
     ($($t:ty: $items:literal $per_load:literal, $part:expr;)*) => { $(
         impl Keyed for $t {
             type Word = $t;
-            const ITEMS: usize = $items;
-            const LOADS: usize = 4;
-            const PER_LOAD: usize = $per_load;
             #[inline(always)]
             fn bytes(_: u32) -> u32 {
                 size_of::<$t>() as u32
@@ -45,6 +46,12 @@ macro_rules! keyed {
                     Some((limit, last)) => keys.cast::<$t>().read_only_below(at, limit, last),
                 }
             }
+        }
+
+        impl Loaded for $t {
+            const ITEMS: usize = $items;
+            const LOADS: usize = 4;
+            const PER_LOAD: usize = $per_load;
             #[inline(always)]
             fn part(load: [u32; 4], _: u32, i: usize) -> $t {
                 $part(load, i)
@@ -63,9 +70,6 @@ pub struct Narrow;
 
 impl Keyed for Narrow {
     type Word = u32;
-    const ITEMS: usize = 16;
-    const LOADS: usize = 2;
-    const PER_LOAD: usize = 16;
     #[inline(always)]
     fn bytes(bytes: u32) -> u32 {
         bytes
@@ -80,9 +84,35 @@ impl Keyed for Narrow {
         let two = keys.cast::<u16>().read_only_below(at, of_two, 0) as u32;
         if at < limit { byte | two } else { last }
     }
+}
+
+impl Loaded for Narrow {
+    const ITEMS: usize = 16;
+    const LOADS: usize = 2;
+    const PER_LOAD: usize = 16;
     #[inline(always)]
     fn part(load: [u32; 4], bytes: u32, i: usize) -> u32 {
         load[i / 4] >> (i as u32 % 4 * 8 * bytes % 32) & ((1 << (8 * bytes)) - 1)
+    }
+}
+
+/// Keys of 1, 2 or 4 bytes, one after the other: for samples.
+#[derive(Clone, Copy)]
+pub struct Short;
+
+impl Keyed for Short {
+    type Word = u32;
+    #[inline(always)]
+    fn bytes(bytes: u32) -> u32 {
+        bytes
+    }
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn read(keys: Global<u8>, bytes: u32, at: u32, limit: Option<(u32, u32)>) -> u32 {
+        if bytes < 4 {
+            return Narrow::read(keys, bytes, at, limit);
+        }
+        u32::read(keys, bytes, at, limit)
     }
 }
 
@@ -154,7 +184,10 @@ impl<K: Keyed> Array<K> {
 
     /// The word of key `i` of a load.
     #[inline(always)]
-    pub(super) fn part(self, load: [u32; 4], i: usize) -> K::Word {
+    pub(super) fn part(self, load: [u32; 4], i: usize) -> K::Word
+    where
+        K: Loaded,
+    {
         self.turned(K::part(load, self.bytes, i))
     }
 }
@@ -182,11 +215,17 @@ mod tests {
         for i in 0..16 {
             assert_eq!(Narrow::part(load, 1, i), i as u32);
             let two = i / 4 * 2 + i % 2;
-            assert_eq!(Narrow::part(load, 2, i), u32::from(bytes[2 * two]) | u32::from(bytes[2 * two + 1]) << 8);
+            assert_eq!(
+                Narrow::part(load, 2, i),
+                u32::from(bytes[2 * two]) | u32::from(bytes[2 * two + 1]) << 8
+            );
         }
         assert_eq!(u64::part(load, 8, 1), u64::from_le_bytes(bytes[8..].try_into().unwrap()));
         // SAFETY: nothing is read.
         let array = |bytes| Array::<Narrow>::new(unsafe { Global::from_raw(6) }, bytes, Order::UNSIGNED);
-        assert_eq!((array(1).head(), array(2).head(), array(1).of_load(), array(2).of_load()), (10, 5, 16, 8));
+        assert_eq!(
+            (array(1).head(), array(2).head(), array(1).of_load(), array(2).of_load()),
+            (10, 5, 16, 8)
+        );
     }
 }

@@ -6,7 +6,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use gpu_std::{device, keep_rolled, unroll};
 
-use super::array::{Array, Keyed, compose, word_of};
+use super::array::{Array, Loaded, compose, word_of};
 use super::{COUNT, FILTER_THREADS};
 use crate::composite::Composite;
 
@@ -14,7 +14,7 @@ use crate::composite::Composite;
 /// `header`, where 0 was; in whatever order. Any number of blocks of [`FILTER_THREADS`].
 #[device]
 #[inline(always)]
-pub fn filter<K: Keyed, C: Composite, const LOADS: usize>(
+pub fn filter<K: Loaded, C: Composite, const LOADS: usize>(
     keys: Array<K>,
     len: u32,
     bound: Global<C>,
@@ -47,11 +47,13 @@ pub fn filter<K: Keyed, C: Composite, const LOADS: usize>(
         let mut loads = [[0; 4]; LOADS];
         unroll::<LOADS>(|load| loads[load] = of.load(load as u32 * FILTER_THREADS));
         let mut least = K::Word::HIGHEST;
-        unroll::<LOADS>(|load| unroll::<16>(|i| {
-            if i < K::PER_LOAD {
-                least = Ord::min(least, keys.part(loads[load], i));
-            }
-        }));
+        unroll::<LOADS>(|load| {
+            unroll::<16>(|i| {
+                if i < K::PER_LOAD {
+                    least = Ord::min(least, keys.part(loads[load], i));
+                }
+            })
+        });
         if least <= highest {
             // Rare: looked at one after the other, from memory.
             let mut load = 0;

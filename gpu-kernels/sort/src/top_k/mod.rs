@@ -15,7 +15,7 @@ mod filter;
 mod sample;
 mod select;
 
-pub use array::{Array, Keyed, Narrow};
+pub use array::{Array, Keyed, Loaded, Narrow, Short};
 pub use filter::filter;
 pub use sample::{DRAWS, MINIMA, sample};
 pub use select::{Composites, Keys, Source, select_candidates, select_rows};

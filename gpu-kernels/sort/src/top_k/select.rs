@@ -215,11 +215,8 @@ fn select<S: Source, const P: usize, const L: usize>(
 ) -> u32 {
     let (thread, threads) = (thread_idx_x(), P as u32);
     let mut memory = shared::dynamic();
-    let held: Room<S> = Room {
-        count: memory.array(4),
-        bounds: memory.array(threads / 32),
-        candidates: memory.array(room),
-    };
+    let held: Room<S> =
+        Room { count: memory.array(4), bounds: memory.array(threads / 32), candidates: memory.array(room) };
     if thread == 0 {
         held.count.write(0, 0);
     }
@@ -265,7 +262,9 @@ fn select<S: Source, const P: usize, const L: usize>(
             let (mut at, end) = (thread, (L as u32 * threads).min(left).next_multiple_of(threads));
             while at < end {
                 keep_rolled();
-                if at < left && let Some(bound) = rest {
+                if at < left
+                    && let Some(bound) = rest
+                {
                     let word = source.word(base + at);
                     if word <= bound {
                         append(held, room, source.composite(word, base + at));
@@ -329,7 +328,11 @@ fn select<S: Source, const P: usize, const L: usize>(
 /// together do not exceed the greatest of the warps' bounds.
 #[device]
 #[inline(always)]
-fn first_bound<S: Source, const P: usize, const L: usize>(held: Room<S>, words: &[S::Word; L], k: u32) -> S::Word {
+fn first_bound<S: Source, const P: usize, const L: usize>(
+    held: Room<S>,
+    words: &[S::Word; L],
+    k: u32,
+) -> S::Word {
     const { assert!(P / 32 <= 16) };
     let mut least = words[0];
     unroll::<L>(|i| least = Ord::min(least, words[i]));
