@@ -127,6 +127,17 @@ pub(super) struct Slots {
     pub(super) shift: u32,
     /// Elements of the segment before those of the tile's only slot.
     pub(super) before: u32,
+    /// Where the thread's warp's part of the tile is one stretch of memory.
+    pub(super) stretch: Option<Stretch>,
+}
+
+/// A warp's part of a tile in one piece.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    /// The place of the first element in the array.
+    pub(super) from: u64,
+    /// How many there are of the warp's items.
+    pub(super) len: u32,
 }
 
 impl Slots {
@@ -162,20 +173,39 @@ pub(super) fn load<C: Composite>(arrays: Arrays, job: Job, items: Shared<C>, slo
     let mut row = 0;
     while row < C::ITEMS as u32 {
         row = rolled(row);
-        let (mut places, mut indices, mut there) = ([0; AT_ONCE], [0; AT_ONCE], [false; AT_ONCE]);
-        unroll::<AT_ONCE>(|i| {
-            let (at, start, len, _) = slots.at(first + 32 * (row + i as u32));
-            (places[i], indices[i], there[i]) = (start + at as u64, slots.before + at, at < len);
-        });
         let mut keys = [C::Raw::narrow(0); AT_ONCE];
+        let mut indices = [0; AT_ONCE];
+        let mut there = [false; AT_ONCE];
+        let mut places = [0; AT_ONCE];
+        if let Some(stretch) = slots.stretch {
+            let at = 32 * row + warp::lane_id();
+            unroll::<AT_ONCE>(|i| {
+                indices[i] = slots.before + (first + 32 * (row + i as u32) & ((1 << slots.shift) - 1));
+                there[i] = at + 32 * (i as u32) < stretch.len;
+            });
+        } else {
+            unroll::<AT_ONCE>(|i| {
+                let (at, start, len, _) = slots.at(first + 32 * (row + i as u32));
+                (places[i], indices[i], there[i]) = (start + at as u64, slots.before + at, at < len);
+            });
+        }
         macro_rules! read {
             ($key:ty) => {{
                 let of = arrays.keys.cast::<$key>();
-                unroll::<AT_ONCE>(|i| {
-                    if there[i] {
-                        keys[i] = C::Raw::narrow(of.offset(places[i]).read(0) as u64);
-                    }
-                });
+                if let Some(stretch) = slots.stretch {
+                    let of = of.offset(stretch.from + (32 * row + warp::lane_id()) as u64);
+                    unroll::<AT_ONCE>(|i| {
+                        if there[i] {
+                            keys[i] = C::Raw::narrow(of.read(32 * i as u32) as u64);
+                        }
+                    });
+                } else {
+                    unroll::<AT_ONCE>(|i| {
+                        if there[i] {
+                            keys[i] = C::Raw::narrow(of.offset(places[i]).read(0) as u64);
+                        }
+                    });
+                }
             }};
         }
         if size_of::<C::Raw>() == 8 && job.key_bytes == 8 {
@@ -214,7 +244,30 @@ pub(super) fn store_part<C: Composite>(
     let mut row = 0;
     while row < C::ITEMS as u32 {
         row = rolled(row);
-        if is_plain {
+        if let (true, Some(stretch)) = (is_plain, slots.stretch) {
+            let at = 32 * row + warp::lane_id();
+            let mut keys = [C::Raw::narrow(0); 4];
+            unroll::<4>(|i| keys[i] = layout.key(own.read((row + i as u32) * of_row)));
+            macro_rules! write {
+                ($key:ty) => {{
+                    let to = arrays.keys_output.cast::<$key>().offset(stretch.from + at as u64);
+                    unroll::<4>(|i| {
+                        if at + 32 * (i as u32) < stretch.len {
+                            to.write(32 * i as u32, keys[i].wide() as $key);
+                        }
+                    });
+                }};
+            }
+            if size_of::<C::Raw>() == 8 && job.key_bytes == 8 {
+                write!(u64);
+            } else if job.key_bytes == 4 {
+                write!(u32);
+            } else if job.key_bytes == 2 {
+                write!(u16);
+            } else {
+                write!(u8);
+            }
+        } else if is_plain {
             unroll::<4>(|i| {
                 let row = row + i as u32;
                 let (at, start, len, _) = slots.at(first + 32 * row);

@@ -7,7 +7,7 @@ use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, sync_warp};
 use gpu_std::{device, keep_rolled, rolled, shared, unroll};
 
-use super::memory::{Arrays, Slots, load, padded, segment, store_part, tile_of_row};
+use super::memory::{Arrays, Slots, Stretch, load, padded, segment, store_part, tile_of_row};
 use super::{CLASSES, Job, LONG, WARPS, class, list_start, passes, tile};
 use crate::composite::Composite;
 
@@ -106,7 +106,19 @@ pub fn sort_tiles<C: Composite, const L: usize>(
         let [before, to_second] = if is_long { of_long.read_vec(0) } else { [0, 0] };
         let lanes = if is_long { 32 * WARPS } else { 1 << class };
         let width = lanes * L as u32;
-        let slots = Slots { words: of_slots, shift: width.trailing_zeros(), before };
+        let of_warp = 32 * L as u32;
+        let of_first = thread / 32 * of_warp;
+        let mut slots = Slots { words: of_slots, shift: width.trailing_zeros(), before, stretch: None };
+        if width >= of_warp {
+            // All of the warp's items are of one segment.
+            let (at, start, len, _) = slots.at(of_first);
+            slots.stretch = Some(Stretch { from: start + at as u64, len: len.saturating_sub(at) });
+        } else if is_rows && job.row == width as u64 {
+            // Rows fill their slots, one behind the other.
+            let from = unit as u64 * of_tile as u64 + of_first as u64;
+            let all = job.segments as u64 * job.row;
+            slots.stretch = Some(Stretch { from, len: all.saturating_sub(from).min(of_warp as u64) as u32 });
+        }
         load(arrays, job, items, slots);
         sync_warp(FULL);
 
