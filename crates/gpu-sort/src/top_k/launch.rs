@@ -15,6 +15,7 @@ use crate::segmented::launch::{self as segmented, Moved};
 use crate::top_k::TopK;
 
 /// Enqueues a selection from one segment at least. Everything has been checked: same device, lengths, enough scratch.
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
 pub(super) fn top_k<K: SortKey, V: Element>(
     stream: &Stream,
     plan: &TopKPlan,

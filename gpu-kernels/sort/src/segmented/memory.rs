@@ -180,7 +180,7 @@ pub(super) fn load<C: Composite>(arrays: Arrays, job: Job, items: Shared<C>, slo
         if let Some(stretch) = slots.stretch {
             let at = 32 * row + warp::lane_id();
             unroll::<AT_ONCE>(|i| {
-                indices[i] = slots.before + (first + 32 * (row + i as u32) & ((1 << slots.shift) - 1));
+                indices[i] = slots.before + ((first + 32 * (row + i as u32)) & ((1 << slots.shift) - 1));
                 there[i] = at + 32 * (i as u32) < stretch.len;
             });
         } else {

@@ -166,7 +166,7 @@ impl<K: Keyed> Array<K> {
     #[inline(always)]
     pub(super) fn head(self) -> u32 {
         // A power of two: a shift instead of a division.
-        (self.keys.address() as u32).wrapping_neg() % 16 >> (self.bytes / 2).min(2) + self.bytes / 8
+        ((self.keys.address() as u32).wrapping_neg() % 16) >> ((self.bytes / 2).min(2) + self.bytes / 8)
     }
 
     /// Keys of a load.

@@ -45,7 +45,7 @@ pub fn sample<K: Keyed, C: Composite>(
         hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
         hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
         hash ^= hash >> 16;
-        places[i] = number * stretch + (hash as u64 * stretch as u64 >> 32) as u32;
+        places[i] = number * stretch + ((hash as u64 * stretch as u64) >> 32) as u32;
         drawn[i] = keys.offset(places[i] as u64).word(0);
     });
     unroll::<DRAWS>(|i| least = Ord::min(least, compose(drawn[i], places[i])));

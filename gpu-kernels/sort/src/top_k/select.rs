@@ -177,7 +177,6 @@ pub fn select_rows<K: Keyed, C: Composite, const P: usize, const L: usize>(
 /// is 0, of those of the whole array as many as `header` says. `K`'s bits are those of the keys.
 #[device]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn select_candidates<C: Composite, const P: usize, const L: usize>(
     selection: Selection,
     room: u32,
