@@ -221,11 +221,5 @@ mod tests {
             );
         }
         assert_eq!(u64::part(load, 8, 1), u64::from_le_bytes(bytes[8..].try_into().unwrap()));
-        // SAFETY: nothing is read.
-        let array = |bytes| Array::<Narrow>::new(unsafe { Global::from_raw(6) }, bytes, Order::UNSIGNED);
-        assert_eq!(
-            (array(1).head(), array(2).head(), array(1).of_load(), array(2).of_load()),
-            (10, 5, 16, 8)
-        );
     }
 }
