@@ -16,6 +16,10 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] gpu_core::Error),
 
+    /// A shape's result is not the CPU's.
+    #[error("wrong result: {0}")]
+    WrongShape(String),
+
     /// The transposition.
     #[error(transparent)]
     Transpose(#[from] gpu_transpose::Error),

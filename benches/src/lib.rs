@@ -25,6 +25,7 @@ pub mod provenance;
 pub mod report;
 pub mod run;
 pub mod session;
+pub mod shapes;
 pub mod stats;
 pub mod suite;
 pub mod table;

@@ -284,3 +284,105 @@ fn more_memory_than_there_is_is_an_error() {
         assert_eq!(device.upload(&[1.0f32]).unwrap().to_vec().unwrap(), [1.0], "the device still works");
     });
 }
+
+#[test]
+fn a_sort_of_segments_checks_its_segments() {
+    for_each("a_sort_of_segments_checks_its_segments", |device| {
+        use gpu_sort::{
+            Error, Offsets, SegmentedScratch, Segments, SortOptions, segmented_sort, segmented_sort_into,
+            segmented_sort_pairs,
+        };
+        let keys = device.upload(&[3u32, 1, 2, 0]).unwrap();
+        let of = |offsets: &[u32]| Offsets::new(device, offsets);
+        assert!(matches!(of(&[]), Err(Error::NoOffsets)));
+        assert!(matches!(of(&[1, 4]), Err(Error::FirstOffset { actual: 1 })));
+        assert!(matches!(of(&[0, 3, 2, 4]), Err(Error::Decreasing { index: 2, before: 3, actual: 2 })));
+        let lengths = Offsets::from_lengths(device, &[u32::MAX, 1]);
+        assert!(matches!(lengths, Err(Error::TooLong { len, .. }) if len == 1 << 32));
+        assert!(matches!(Segments::of_length(0), Err(Error::SegmentLength)));
+        let ascending = SortOptions::ascending;
+        let beyond = of(&[0, 2, 5]).unwrap();
+        for (offsets, end) in [(&beyond, 5), (&of(&[0, 3]).unwrap(), 3)] {
+            let error = segmented_sort(&keys, Segments::by_offsets(offsets), ascending()).unwrap_err();
+            assert!(matches!(error, Error::LastOffset { end: e, len: 4, .. } if e == end), "{error}");
+        }
+        let three = Segments::of_length(3).unwrap();
+        let error = segmented_sort(&keys, three, ascending()).unwrap_err();
+        assert!(matches!(error, Error::Rows { len: 4, row: 3, .. }), "{error}");
+        let rows = Segments::of_length(2).unwrap();
+        let error = segmented_sort(&keys, rows, ascending().by_bits(0..8)).unwrap_err();
+        assert!(matches!(error, Error::SomeBits { start: 0, end: 8, width: 32, .. }), "{error}");
+        let error = segmented_sort_pairs(&keys, keys.slice(..3), rows, ascending()).unwrap_err();
+        assert!(matches!(error, Error::InputLengths { first: 4, second: 3, .. }), "{error}");
+
+        let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+        let offsets = of(&[0, 1, 4]).unwrap();
+        let segments = Segments::by_offsets(&offsets);
+        let mut output = device.upload(&[9u32; 5]).unwrap();
+        let mut scratch = SegmentedScratch::for_keys::<u32>(&stream, 4, segments).unwrap();
+        let error = segmented_sort_into(&stream, &keys, segments, ascending(), &mut output, &mut scratch)
+            .unwrap_err();
+        assert!(matches!(error, Error::OutputLength { expected: 4, actual: 5, .. }), "{error}");
+        let mut of_rows = SegmentedScratch::for_keys::<u32>(&stream, 4, rows).unwrap();
+        let mut foreign = SegmentedScratch::for_keys::<u32>(&other, 4, segments).unwrap();
+        let error =
+            segmented_sort_into(&stream, &keys, segments, ascending(), output.slice_mut(..4), &mut of_rows)
+                .unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { len: 4, actual: 0, .. }), "{error}");
+        let error =
+            segmented_sort_into(&stream, &keys, segments, ascending(), output.slice_mut(..4), &mut foreign)
+                .unwrap_err();
+        assert!(matches!(error, Error::ScratchOfOtherStream), "{error}");
+        assert_eq!(output.to_vec().unwrap(), [9; 5]);
+        segmented_sort_into(&stream, &keys, segments, ascending(), output.slice_mut(..4), &mut scratch)
+            .unwrap();
+        assert_eq!(output.to_vec().unwrap(), [3, 0, 1, 2, 9]);
+    });
+}
+
+#[test]
+fn a_selection_checks_k() {
+    for_each("a_selection_checks_k", |device| {
+        use gpu_sort::{
+            Error, Offsets, Segments, TopK, TopKScratch, top_k, top_k_into, top_k_pairs, top_k_rows,
+            top_k_segments,
+        };
+        let keys = device.upload(&[3u32, 1, 2, 0]).unwrap();
+        for k in [0, 5] {
+            let error = top_k(&keys, k, TopK::largest()).unwrap_err();
+            assert!(matches!(error, Error::K { k: actual, most: 4, .. } if actual == k), "{error}");
+        }
+        assert!(matches!(top_k(keys.slice(..0), 1, TopK::largest()), Err(Error::K { k: 1, most: 0, .. })));
+        let error = top_k_rows(&keys, 2, 3, TopK::smallest()).unwrap_err();
+        assert!(matches!(error, Error::K { k: 3, most: 2, .. }), "{error}");
+        assert!(matches!(top_k_rows(&keys, 3, 1, TopK::smallest()), Err(Error::Rows { len: 4, row: 3, .. })));
+        assert!(matches!(top_k_rows(&keys, 0, 1, TopK::smallest()), Err(Error::SegmentLength)));
+        // The shortest segment says what `k` can be.
+        let offsets = Offsets::new(device, &[0, 3, 4]).unwrap();
+        let segments = Segments::by_offsets(&offsets);
+        let error = top_k_segments(&keys, segments, 2, TopK::largest()).unwrap_err();
+        assert!(matches!(error, Error::K { k: 2, most: 1, .. }), "{error}");
+        let error = top_k_pairs(&keys, keys.slice(..2), segments, 1, TopK::largest()).unwrap_err();
+        assert!(matches!(error, Error::InputLengths { first: 4, second: 2, .. }), "{error}");
+
+        let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+        let mut scratch = TopKScratch::<u32>::new(&stream, 4, 2).unwrap();
+        let mut foreign = TopKScratch::<u32>::new(&other, 4, 2).unwrap();
+        let (mut first, mut indices) =
+            (device.upload(&[9u32; 3]).unwrap(), device.upload(&[9u32; 2]).unwrap());
+        let largest = TopK::largest();
+        let error =
+            top_k_into(&stream, &keys, 2, largest, &mut first, &mut indices, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::OutputLength { expected: 2, actual: 3, .. }), "{error}");
+        let target = first.slice_mut(..2);
+        let error = top_k_into(&stream, &keys, 2, largest, target, &mut indices, &mut foreign).unwrap_err();
+        assert!(matches!(error, Error::ScratchOfOtherStream), "{error}");
+        let long = device.zeroed::<u32>(2000).unwrap();
+        let target = first.slice_mut(..2);
+        let error = top_k_into(&stream, &long, 2, largest, target, &mut indices, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { len: 2000, .. }), "{error}");
+        assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![9; 3], vec![9; 2]));
+        top_k_into(&stream, &keys, 2, largest, first.slice_mut(..2), &mut indices, &mut scratch).unwrap();
+        assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![3, 2, 9], vec![0, 2]));
+    });
+}

@@ -6,8 +6,8 @@
 //! | | [`item`], [`quad`] | an element of one array or of two, and sixteen bytes from any element on |
 //! | | [`packed`] | elements in the words that loads and stores move |
 //! | | [`vector`] | a tile's way between memory and registers, sixteen bytes a thread |
-//! | warp | [`warp`] | scan, reduce |
-//! | block | [`block`] | scan, reduce, histogram |
+//! | warp | [`warp`] | scan, reduce, sort |
+//! | block | [`block`] | scan, reduce, histogram, merge |
 //! | grid | [`grid::tickets`] | tiles in the order in which blocks start |
 //! | | [`grid::look_back`] | what comes before a tile, combined in an order that depends on nothing but its number |
 //! | | [`grid::single_pass`] | the loop of all kernels that read each element once and write it once |

@@ -238,6 +238,35 @@ pub enum Error {
     #[error("segments of length 0")]
     SegmentLength,
 
+    /// An array does not consist of whole rows.
+    #[error("a {what} of rows of {row} elements, but there are {len}")]
+    Rows {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements of the input.
+        len: usize,
+        /// Elements of a row.
+        row: usize,
+    },
+
+    /// The first segment does not start where the array does.
+    #[error("the first offset is {actual}, not 0")]
+    FirstOffset {
+        /// The offset.
+        actual: usize,
+    },
+
+    /// The last segment does not end where the array does.
+    #[error("the last offset of a {what} of segments is {end}, but there are {len} elements")]
+    LastOffset {
+        /// What was asked for.
+        what: &'static str,
+        /// The offset.
+        end: usize,
+        /// Elements of the input.
+        len: usize,
+    },
+
     /// There are more segments than can be counted.
     #[error("{count} segments are more than {most}")]
     TooManySegments {
@@ -273,6 +302,30 @@ pub enum Error {
         end: u32,
         /// Bits of a key.
         width: u32,
+    },
+
+    /// What compares all bits of the keys was asked to sort by some of them.
+    #[error("a {what} by bits {start} to {end} of keys that have {width}: it compares all")]
+    SomeBits {
+        /// What was asked for.
+        what: &'static str,
+        /// The lowest bit.
+        start: u32,
+        /// One past the highest.
+        end: u32,
+        /// Bits of a key.
+        width: u32,
+    },
+
+    /// Not one key is to be selected, or more than there are.
+    #[error("a {what} of the first {k}, not 1 to {most}")]
+    K {
+        /// What was asked for.
+        what: &'static str,
+        /// How many.
+        k: usize,
+        /// How many there are, in the shortest segment.
+        most: usize,
     },
 
     /// There is nothing between the bounds of a histogram, or more than its type can express, or so little that bins

@@ -1,7 +1,7 @@
 //! The launches of sorts.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_sort_kernels::{self as kernels, HEADER_WORDS, Order, Pass};
+use gpu_sort_kernels::{self as kernels, GATHER_THREADS, HEADER_WORDS, Order, Pass};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
@@ -215,28 +215,31 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         (input, from) = (to.as_global(), moved_to.as_global());
     }
     if let (Values::Of(input, output), true) = (&mut values, are_indices) {
-        gather(stream, &plan, *input, index.as_global(), output.reborrow())?;
+        gather(stream, *input, index.as_global(), output.reborrow())?;
     }
     Ok(())
 }
 
-/// Writes the values in the order of the index.
-fn gather<V: Element>(
+/// Writes the values at the places that an index says, as many as the output has room for. Everything has been checked: the index
+/// has as many places, all of them in the values, and is on the stream's device.
+pub(crate) fn gather<V: Element>(
     stream: &Stream,
-    plan: &SortPlan,
     input: View<'_, V>,
     index: Global<u32>,
     mut output: ViewMut<'_, V>,
 ) -> Result<(), Error> {
-    let (config, len) = (plan.gather(), input.len() as u64);
+    let len = output.len() as u64;
+    let config =
+        LaunchConfig::linear(len.div_ceil(GATHER_THREADS as u64).min(1 << 20) as u32, GATHER_THREADS);
     let (input, output) = (input.as_global(), output.as_global_mut());
-    // SAFETY: input and output have `len` elements, and so has the index, which holds each of `0..len` once.
+    // SAFETY: the output has `len` elements, and so has the index, whose places are in the input.
     unsafe {
         match size_of::<V>() {
             1 => kernels::sort_gather_b8::launch(stream, config, input.cast(), index, output.cast(), len),
             2 => kernels::sort_gather_b16::launch(stream, config, input.cast(), index, output.cast(), len),
-            16 => kernels::sort_gather_b128::launch(stream, config, input.cast(), index, output.cast(), len),
-            bytes => unreachable!("values of {bytes} bytes move with their keys"),
+            4 => kernels::sort_gather_b32::launch(stream, config, input.cast(), index, output.cast(), len),
+            8 => kernels::sort_gather_b64::launch(stream, config, input.cast(), index, output.cast(), len),
+            _ => kernels::sort_gather_b128::launch(stream, config, input.cast(), index, output.cast(), len),
         }?;
     }
     Ok(())

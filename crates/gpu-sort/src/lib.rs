@@ -7,7 +7,9 @@ mod launch;
 mod plan;
 mod reference;
 mod scratch;
+mod segmented;
 mod select;
+mod top_k;
 mod values;
 
 pub use api::*;
@@ -17,7 +19,16 @@ pub use histogram::*;
 pub use key::{SortKey, SortOptions};
 pub use plan::SortPlan;
 pub use scratch::SortScratch;
+pub use segmented::{
+    Offsets, SegmentedPlan, SegmentedScratch, Segments, segmented_sort, segmented_sort_in_place,
+    segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into, segmented_sort_pairs,
+    segmented_sort_pairs_into,
+};
 pub use select::*;
+pub use top_k::{
+    TopK, TopKPlan, TopKScratch, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows,
+    top_k_segments, top_k_segments_into,
+};
 
 /// What the kernels are made of: [`predicate!`] asks for it.
 pub mod kernels {

@@ -1,8 +1,8 @@
 //! What a sort launches, from lengths and widths alone: pure, tested without a GPU.
 
 use gpu_sort_kernels::{
-    COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, GATHER_THREADS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass,
-    Shape, count_shared_bytes, start_words,
+    COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass, Shape,
+    count_shared_bytes, start_words,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -82,12 +82,6 @@ impl SortPlan {
             };
             (config, pass)
         })
-    }
-
-    /// The launch that gathers values.
-    pub(crate) fn gather(&self) -> LaunchConfig {
-        let blocks = (self.len as u64).div_ceil(GATHER_THREADS as u64);
-        LaunchConfig::linear(blocks.min(1 << 20) as u32, GATHER_THREADS)
     }
 }
 

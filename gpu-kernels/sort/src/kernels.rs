@@ -104,5 +104,148 @@ macro_rules! gathers {
 gathers! {
     sort_gather_b8: u8;
     sort_gather_b16: u16;
+    sort_gather_b32: u32;
+    sort_gather_b64: u64;
     sort_gather_b128: u128;
+}
+
+/// Lists segments by their classes: [`segmented::classify`].
+#[kernel(images = sm_75, launch_bounds(256), opt_level = 1)]
+pub fn segmented_classify(
+    offsets: Global<u32>,
+    segments: u32,
+    len: u64,
+    composite_bytes: u32,
+    counts: GlobalMut<u32>,
+    lists: GlobalMut<u32>,
+) {
+    segmented::classify(offsets, segments, len, composite_bytes, counts, lists);
+}
+
+macro_rules! segmented {
+    ($($composite:ty, $blocks:literal: $sort:ident $merge:ident;)*) => { $(
+        /// Sorts segments of up to a tile, and the tiles of longer ones: [`segmented::sort_tiles`].
+        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
+        pub fn $sort(
+            job: segmented::Job,
+            keys: Global<u8>,
+            offsets: Global<u32>,
+            counts: Global<u32>,
+            lists: Global<u32>,
+            keys_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
+            first: GlobalMut<$composite>,
+            second: GlobalMut<$composite>,
+        ) {
+            segmented::sort_tiles::<$composite, { <$composite>::ITEMS }>(
+                job, keys, offsets, counts, lists, keys_output, indices, first, second,
+            );
+        }
+
+        /// Merges runs of long segments: [`segmented::merge_pass`].
+        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
+        pub fn $merge(
+            job: segmented::Job,
+            pass: u32,
+            offsets: Global<u32>,
+            counts: Global<u32>,
+            lists: Global<u32>,
+            from: Global<$composite>,
+            to: GlobalMut<$composite>,
+            keys_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
+        ) {
+            segmented::merge_pass::<$composite, { <$composite>::ITEMS }>(
+                job, pass, offsets, counts, lists, from, to, keys_output, indices,
+            );
+        }
+    )* };
+}
+segmented! {
+    u32, 4: segmented_sort_b32 segmented_merge_b32;
+    u64, 2: segmented_sort_b64 segmented_merge_b64;
+    u128, 3: segmented_sort_b128 segmented_merge_b128;
+}
+
+macro_rules! top_k {
+    ($($key:ty, $composite:ty: $rows:ident $filter:ident;)*) => { $(
+        /// Selects the first of rows, segments or parts: [`top_k::select_rows`].
+        #[kernel(images = sm_75, launch_bounds(128, 8))]
+        pub fn $rows(
+            selection: top_k::Selection,
+            keys: Global<u8>,
+            offsets: Global<u32>,
+            header: Global<u32>,
+            keys_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
+            candidates: GlobalMut<$composite>,
+        ) {
+            const ITEMS: usize = <$key as top_k::Loaded>::ITEMS;
+            top_k::select_rows::<$key, $composite, { top_k::ROW_THREADS }, ITEMS>(
+                selection, top_k::ROW_ROOM, keys, offsets, header, keys_output, indices, candidates,
+            );
+        }
+
+        /// Finds what does not exceed the bound: [`top_k::filter`].
+        #[kernel(images = sm_75, launch_bounds(256, 6))]
+        pub fn $filter(
+            keys: Global<u8>,
+            key_bytes: u32,
+            len: u32,
+            order: Order,
+            bound: Global<$composite>,
+            candidates: GlobalMut<$composite>,
+            room: u32,
+            header: GlobalMut<u32>,
+        ) {
+            let keys = top_k::Array::<$key>::new(keys, key_bytes, order);
+            const LOADS: usize = <$key as top_k::Loaded>::LOADS;
+            top_k::filter::<$key, $composite, LOADS>(keys, len, bound, candidates, room, header);
+        }
+    )* };
+}
+top_k! {
+    top_k::Narrow, u64: top_k_rows_b16 top_k_filter_b16;
+    u32, u64: top_k_rows_b32 top_k_filter_b32;
+    u64, u128: top_k_rows_b64 top_k_filter_b64;
+}
+
+macro_rules! top_k_ends {
+    ($($key:ty, $composite:ty: $sample:ident $name:ident $items:literal;)*) => { $(
+        /// Finds a bound: [`top_k::sample`].
+        #[kernel(images = sm_75, launch_bounds(256))]
+        pub fn $sample(
+            keys: Global<u8>,
+            key_bytes: u32,
+            stretch: u32,
+            draws: u32,
+            rank: u32,
+            order: Order,
+            minima: GlobalMut<$composite>,
+            bound: GlobalMut<$composite>,
+            header: GlobalMut<u32>,
+        ) {
+            let keys = top_k::Array::<$key>::new(keys, key_bytes, order);
+            top_k::sample(keys, stretch, draws, rank, minima, bound, header);
+        }
+
+        /// Selects the first of the candidates: [`top_k::select_candidates`].
+        #[kernel(images = sm_75, launch_bounds(512))]
+        pub fn $name(
+            selection: top_k::Selection,
+            candidates: Global<$composite>,
+            offsets: Global<u32>,
+            header: Global<u32>,
+            keys_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
+        ) {
+            top_k::select_candidates::<$composite, { top_k::LAST_THREADS }, $items>(
+                selection, top_k::LAST_ROOM, candidates, offsets, header, keys_output, indices,
+            );
+        }
+    )* };
+}
+top_k_ends! {
+    top_k::Short, u64: top_k_sample_b32 top_k_last_b64 16;
+    u64, u128: top_k_sample_b64 top_k_last_b128 8;
 }

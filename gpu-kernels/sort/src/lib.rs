@@ -27,6 +27,7 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+mod composite;
 mod count;
 mod gather;
 pub mod histogram;
@@ -37,9 +38,12 @@ mod packed;
 mod payload;
 mod rank;
 pub mod runs;
+pub mod segmented;
 pub mod select;
 mod sweep;
+pub mod top_k;
 
+pub use composite::{Composite, Raw};
 pub use count::count;
 pub use gather::gather;
 pub use kernels::*;

@@ -1,7 +1,9 @@
-//! Sorts, histograms and selections.
+//! Sorts, of segments too, histograms and selections.
 
 mod histogram;
 mod schedules;
+mod segmented;
 mod select;
 mod select_schedules;
 mod sort;
+mod top_k;

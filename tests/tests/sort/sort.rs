@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// A type of keys, with what the oracle needs.
-trait Sample: SortKey + Debug {
+pub trait Sample: SortKey + Debug {
     fn from_bits_of(word: u64) -> Self;
     fn compare(self, other: Self) -> Ordering;
 }
@@ -55,7 +55,7 @@ samples! {
 }
 
 /// Keys of any bits; few different ones; in order already; in the opposite one; all the same; special floats.
-fn keys<K: Sample>(kind: u64, len: usize) -> Vec<K> {
+pub fn keys<K: Sample>(kind: u64, len: usize) -> Vec<K> {
     let special = [0, 1 << 63, 0x7ff0 << 48, 0xfff0 << 48, 0x7ff8_0001 << 32, !0, 0x7f80_0000, 0xff80_0000];
     (0..len)
         .map(|i| {
@@ -73,7 +73,7 @@ fn keys<K: Sample>(kind: u64, len: usize) -> Vec<K> {
 }
 
 /// The keys' indices in order.
-fn order<K: Sample>(keys: &[K], descending: bool) -> Vec<u32> {
+pub fn order<K: Sample>(keys: &[K], descending: bool) -> Vec<u32> {
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (keys[a as usize], keys[b as usize]);
@@ -82,11 +82,11 @@ fn order<K: Sample>(keys: &[K], descending: bool) -> Vec<u32> {
     order
 }
 
-fn options(descending: bool) -> SortOptions {
+pub fn options(descending: bool) -> SortOptions {
     if descending { SortOptions::descending() } else { SortOptions::ascending() }
 }
 
-fn bytes<T: Element>(values: &[T]) -> &[u8] {
+pub fn bytes<T: Element>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 

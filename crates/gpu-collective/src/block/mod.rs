@@ -1,6 +1,7 @@
 //! What the threads of a one-dimensional block do together. All threads have to call.
 
 mod histogram;
+pub mod merge;
 mod reduce;
 mod scan;
 

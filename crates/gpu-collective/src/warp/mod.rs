@@ -2,6 +2,7 @@
 
 mod reduce;
 mod scan;
+pub mod sort;
 
 pub use reduce::{reduce, reduce_compact};
 pub use scan::{exclusive_scan, inclusive_scan, inclusive_scan_compact, inclusive_scan_within};

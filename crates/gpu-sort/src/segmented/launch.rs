@@ -1,0 +1,113 @@
+//! The launches of sorts of segments.
+
+use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_sort_kernels as kernels;
+use gpu_sort_kernels::segmented::{INDICES, PLACES};
+use gpu_std::memory::{Global, GlobalMut};
+
+use super::plan::SegmentedPlan;
+use super::scratch::SegmentedScratch;
+use super::segments::Segments;
+use crate::launch::gather;
+use gpu_core::Error;
+
+/// Where values come from, and where they go.
+pub(crate) enum Moved<'a, 'b, V: Element> {
+    /// There are none.
+    None,
+    /// One a key.
+    Of(View<'a, V>, ViewMut<'b, V>),
+    /// The keys' indices in their segments.
+    Indices(ViewMut<'b, u32>),
+}
+
+impl<V: Element> Moved<'_, '_, V> {
+    /// What the kernels are told: values are gathered by their places.
+    pub(crate) const fn payload(&self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Of(..) => PLACES,
+            Self::Indices(_) => INDICES,
+        }
+    }
+
+    /// Where kernels write indices; `places` where values are gathered by them, `none` where there are none.
+    pub(crate) fn indices(&mut self, places: GlobalMut<u32>, none: GlobalMut<u8>) -> GlobalMut<u32> {
+        match self {
+            Self::None => none.cast(),
+            Self::Of(..) => places,
+            Self::Indices(output) => output.as_global_mut(),
+        }
+    }
+}
+
+/// Enqueues a sort of one segment at least. Everything has been checked: same device, lengths, enough scratch. `keys` may be where
+/// `output` is.
+pub(crate) fn sort<V: Element>(
+    stream: &Stream,
+    plan: &SegmentedPlan,
+    segments: Segments<'_>,
+    keys: Global<u8>,
+    output: GlobalMut<u8>,
+    mut moved: Moved<'_, '_, V>,
+    scratch: &mut SegmentedScratch,
+) -> Result<(), Error> {
+    let job = plan.job;
+    let places = scratch.places.view_mut().as_global_mut();
+    let indices = moved.indices(places, output);
+    let counts = scratch.lists.view_mut().as_global_mut();
+    let lists = counts.offset(16);
+    let offsets = segments.offsets(counts.as_global());
+    if let Some(config) = plan.classify() {
+        stream.memset(scratch.lists.slice_mut(..16), 0)?;
+        // SAFETY: there is an offset more than segments, and none is less than the one before; of a class, and of tiles of long segments,
+        // there are not more than `list_start` leaves room for, since together they have `job.len` elements.
+        unsafe {
+            kernels::segmented_classify::launch(
+                stream,
+                config,
+                offsets,
+                job.segments,
+                job.len,
+                plan.composite,
+                counts,
+                lists,
+            )?;
+        }
+    }
+    let first = scratch.merged.view_mut().as_global_mut();
+    let second = first.offset(scratch.merged.len() as u64 / 2);
+    let (counts, lists) = (counts.as_global(), lists.as_global());
+    macro_rules! launch {
+        ($sort:ident $merge:ident) => {{
+            let config = plan.sort();
+            // SAFETY: segments lie in the keys, and results in the outputs, which are as long or, where there is a limit, hold as many
+            // of each segment, which has as many. Each slot's keys have been read before its results are written. Both arrays have
+            // `job.len` composites wherever a segment is longer than a tile.
+            unsafe {
+                kernels::$sort::launch(
+                    stream, config, job, keys, offsets, counts, lists, output, indices, first.cast(), second.cast(),
+                )?;
+            }
+            for (pass, config) in plan.merges() {
+                let (from, to) = if pass % 2 == 0 { (first, second) } else { (second, first) };
+                let from = from.as_global().cast();
+                // SAFETY: as above; from and to are apart, and runs lie where the pass before has written them.
+                unsafe {
+                    kernels::$merge::launch(
+                        stream, config, job, pass, offsets, counts, lists, from, to.cast(), output, indices,
+                    )?;
+                }
+            }
+        }};
+    }
+    match plan.composite {
+        4 => launch!(segmented_sort_b32 segmented_merge_b32),
+        8 => launch!(segmented_sort_b64 segmented_merge_b64),
+        _ => launch!(segmented_sort_b128 segmented_merge_b128),
+    }
+    if let Moved::Of(values, values_output) = moved {
+        gather(stream, values, places.as_global(), values_output)?;
+    }
+    Ok(())
+}

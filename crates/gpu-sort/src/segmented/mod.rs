@@ -1,0 +1,349 @@
+//! Sorting segments: validate, plan, launch.
+
+pub(crate) mod launch;
+pub(crate) mod plan;
+pub(crate) mod reference;
+pub(crate) mod scratch;
+pub(crate) mod segments;
+
+pub use plan::SegmentedPlan;
+pub use scratch::SegmentedScratch;
+pub use segments::{Offsets, Segments};
+
+use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+
+use crate::key::{SortKey, SortOptions, Sorting};
+use gpu_core::Error;
+use launch::Moved;
+
+/// Its name in messages.
+pub(crate) const NAME: &str = "segmented sort";
+
+/// The keys of each segment in order, computed where they live, in a buffer of its own.
+///
+/// Stable, and in the total order that [`sort`](crate::sort()) has; by all bits of the keys. It is enqueued on the device's default
+/// stream and allocates scratch memory: little, but where segments are longer than a block sorts at once (4096 keys, or 1024 of 8
+/// bytes with values or indices) twice what the keys take, or more with values. [`segmented_sort_into`] allocates
+/// nothing.
+///
+/// # Errors
+/// [`Error::Rows`], [`Error::LastOffset`] where the segments are not the array's; [`Error::SomeBits`], [`Error::TooLong`];
+/// those of the device, where its memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_sort::{Segments, SortOptions, segmented_sort};
+/// let device = gpu_core::Device::best();
+/// let keys = device.upload(&[2.5f32, -1.0, f32::NAN, 0.0, 7.0, -0.0])?;
+/// let sorted = segmented_sort(&keys, Segments::of_length(2)?, SortOptions::descending())?;
+/// assert_eq!(sorted.to_vec()?[3..], [0.0, 7.0, -0.0]);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn segmented_sort<'a, K: SortKey>(
+    keys: impl Into<View<'a, K>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+) -> Result<Buffer<K>, Error> {
+    let keys = keys.into();
+    all_bits::<K>(&options)?;
+    let stream = keys.device().default_stream();
+    let mut scratch = SegmentedScratch::for_keys::<K>(&stream, keys.len(), segments)?;
+    let mut output = keys.device().alloc(keys.len())?;
+    segmented_sort_into(&stream, keys, segments, options, &mut output, &mut scratch)?;
+    Ok(output)
+}
+
+/// Writes the keys of each segment in order to `output`, on `stream`; see [`segmented_sort`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done,
+/// which the borrows ensure only up to the return.
+///
+/// # Errors
+/// Those of [`segmented_sort`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
+/// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a launch failed.
+pub fn segmented_sort_into<'a, 'b, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+    output: impl Into<ViewMut<'b, K>>,
+    scratch: &mut SegmentedScratch,
+) -> Result<(), Error> {
+    run::<K, u32>(stream, keys.into(), segments, &options, output.into(), Moved::None, scratch)
+}
+
+/// Sorts the keys of each segment where they are, on `stream`; otherwise as [`segmented_sort_into`].
+///
+/// # Errors
+/// Those of [`segmented_sort_into`].
+///
+/// ```
+/// use gpu_sort::{SegmentedScratch, Segments, SortOptions, segmented_sort_in_place};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// let mut keys = device.upload(&[5u8, 4, 3, 2, 1, 0])?;
+/// let rows = Segments::of_length(3)?;
+/// let mut scratch = SegmentedScratch::for_keys::<u8>(&stream, 6, rows)?;
+/// segmented_sort_in_place(&stream, &mut keys, rows, SortOptions::ascending(), &mut scratch)?;
+/// assert_eq!(keys.to_vec()?, [3, 4, 5, 0, 1, 2]);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn segmented_sort_in_place<'a, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<ViewMut<'a, K>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+    scratch: &mut SegmentedScratch,
+) -> Result<(), Error> {
+    let mut keys = keys.into();
+    let sorting = all_bits::<K>(&options)?;
+    let cut = segments.cut(stream, NAME, keys.len())?;
+    let plan = SegmentedPlan::new(keys.len(), cut, sorting, size_of::<K>(), 0, None)?;
+    scratch.check(stream, NAME, &plan)?;
+    stream.expect("keys of a segmented sort", keys.device())?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    if let Some(keys) = keys.as_mut_slice() {
+        let input = keys.to_vec();
+        let ranges = segments.ranges(cut);
+        place(&input, &ranges, &reference::sort(&input, &ranges, sorting, usize::MAX), keys, |_, _, _| {});
+        return Ok(());
+    }
+    let output = keys.as_global_mut().cast();
+    launch::sort::<u32>(stream, &plan, segments, output.as_global(), output, Moved::None, scratch)
+}
+
+/// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any width: they are
+/// gathered by an index at the end.
+///
+/// # Errors
+/// Those of [`segmented_sort`], [`Error::InputLengths`] where there are not as many values as keys.
+pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
+    keys: impl Into<View<'a, K>>,
+    values: impl Into<View<'b, V>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let (keys, values) = (keys.into(), values.into());
+    all_bits::<K>(&options)?;
+    expect_values(NAME, keys.len(), values.len())?;
+    let (device, stream) = (keys.device(), keys.device().default_stream());
+    let mut scratch = SegmentedScratch::for_pairs::<K>(&stream, keys.len(), segments)?;
+    let (mut keys_output, mut values_output) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
+    segmented_sort_pairs_into(
+        &stream,
+        keys,
+        values,
+        segments,
+        options,
+        &mut keys_output,
+        &mut values_output,
+        &mut scratch,
+    )?;
+    Ok((keys_output, values_output))
+}
+
+/// Writes the keys of each segment in order and the values in the order of their keys, on `stream`; see [`segmented_sort_pairs`]. As
+/// [`segmented_sort_into`] otherwise.
+///
+/// # Errors
+/// Those of [`segmented_sort_into`] and [`segmented_sort_pairs`].
+#[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
+pub fn segmented_sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    values: impl Into<View<'b, V>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+    keys_output: impl Into<ViewMut<'c, K>>,
+    values_output: impl Into<ViewMut<'d, V>>,
+    scratch: &mut SegmentedScratch,
+) -> Result<(), Error> {
+    let moved = Moved::Of(values.into(), values_output.into());
+    run(stream, keys.into(), segments, &options, keys_output.into(), moved, scratch)
+}
+
+/// The keys of each segment in order, and where in its segment each of them was; see [`segmented_sort`].
+///
+/// # Errors
+/// Those of [`segmented_sort`].
+///
+/// ```
+/// use gpu_sort::{Segments, SortOptions, segmented_sort_indices};
+/// let rows = Segments::of_length(3)?;
+/// let (keys, indices) = segmented_sort_indices(&[7i16, 9, 7, 1, 2, 3], rows, SortOptions::descending())?;
+/// assert_eq!((keys.to_vec()?, indices.to_vec()?), (vec![9, 7, 7, 3, 2, 1], vec![1, 0, 2, 2, 1, 0]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn segmented_sort_indices<'a, K: SortKey>(
+    keys: impl Into<View<'a, K>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let keys = keys.into();
+    all_bits::<K>(&options)?;
+    let (device, stream) = (keys.device(), keys.device().default_stream());
+    let mut scratch = SegmentedScratch::for_indices::<K>(&stream, keys.len(), segments)?;
+    let (mut keys_output, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
+    segmented_sort_indices_into(
+        &stream,
+        keys,
+        segments,
+        options,
+        &mut keys_output,
+        &mut indices,
+        &mut scratch,
+    )?;
+    Ok((keys_output, indices))
+}
+
+/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`, with scratch memory for indices;
+/// see [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.
+///
+/// # Errors
+/// Those of [`segmented_sort_into`].
+pub fn segmented_sort_indices_into<'a, 'b, 'c, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    segments: Segments<'_>,
+    options: SortOptions,
+    keys_output: impl Into<ViewMut<'b, K>>,
+    indices: impl Into<ViewMut<'c, u32>>,
+    scratch: &mut SegmentedScratch,
+) -> Result<(), Error> {
+    let moved = Moved::<u32>::Indices(indices.into());
+    run(stream, keys.into(), segments, &options, keys_output.into(), moved, scratch)
+}
+
+fn run<K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: View<'_, K>,
+    segments: Segments<'_>,
+    options: &SortOptions,
+    mut output: ViewMut<'_, K>,
+    mut moved: Moved<'_, '_, V>,
+    scratch: &mut SegmentedScratch,
+) -> Result<(), Error> {
+    let sorting = all_bits::<K>(options)?;
+    let len = keys.len();
+    let cut = segments.cut(stream, NAME, len)?;
+    expect_outputs(NAME, len, len, &output, &moved)?;
+    let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), moved.payload(), None)?;
+    scratch.check(stream, NAME, &plan)?;
+    expect_devices(stream, &keys, &output, &moved)?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
+        let ranges = segments.ranges(cut);
+        let order = reference::sort(keys, &ranges, sorting, usize::MAX);
+        write(keys, &ranges, &order, output, &mut moved);
+        return Ok(());
+    }
+    launch::sort(
+        stream,
+        &plan,
+        segments,
+        keys.as_global().cast(),
+        output.as_global_mut().cast(),
+        moved,
+        scratch,
+    )
+}
+
+/// Writes keys, and hands what becomes of each: where it goes, its place in the array, its index in its segment.
+fn place<K: SortKey>(
+    keys: &[K],
+    ranges: &[std::ops::Range<usize>],
+    order: &[Vec<u32>],
+    output: &mut [K],
+    mut each: impl FnMut(usize, usize, u32),
+) {
+    let mut to = 0;
+    for (range, order) in ranges.iter().zip(order) {
+        for &index in order {
+            let from = range.start + index as usize;
+            output[to] = keys[from];
+            each(to, from, index);
+            to += 1;
+        }
+    }
+}
+
+/// Writes keys and what moves with them, on the CPU.
+pub(crate) fn write<K: SortKey, V: Element>(
+    keys: &[K],
+    ranges: &[std::ops::Range<usize>],
+    order: &[Vec<u32>],
+    output: &mut [K],
+    moved: &mut Moved<'_, '_, V>,
+) {
+    const HERE: &str = "all that goes with the keys is where they are";
+    match moved {
+        Moved::None => place(keys, ranges, order, output, |_, _, _| {}),
+        Moved::Indices(indices) => {
+            let indices = indices.as_mut_slice().expect(HERE);
+            place(keys, ranges, order, output, |to, _, index| indices[to] = index);
+        }
+        Moved::Of(values, values_output) => {
+            let (values, to) = (values.as_slice().expect(HERE), values_output.as_mut_slice().expect(HERE));
+            place(keys, ranges, order, output, |at, from, _| to[at] = values[from]);
+        }
+    }
+}
+
+/// In which order all bits of keys are sorted.
+fn all_bits<K: SortKey>(options: &SortOptions) -> Result<Sorting, Error> {
+    let sorting = options.checked::<K>()?;
+    if sorting.bits != K::BITS {
+        let (start, end) = (sorting.first_bit, sorting.first_bit + sorting.bits);
+        return Err(Error::SomeBits { what: NAME, start, end, width: K::BITS });
+    }
+    Ok(sorting)
+}
+
+pub(crate) fn expect_values(what: &'static str, keys: usize, values: usize) -> Result<(), Error> {
+    if keys == values { Ok(()) } else { Err(Error::InputLengths { what, first: keys, second: values }) }
+}
+
+/// Whether there are as many values as keys, and outputs of so many elements.
+pub(crate) fn expect_outputs<K: SortKey, V: Element>(
+    what: &'static str,
+    len: usize,
+    expected: usize,
+    output: &ViewMut<'_, K>,
+    moved: &Moved<'_, '_, V>,
+) -> Result<(), Error> {
+    let expect = |actual| {
+        if actual == expected { Ok(()) } else { Err(Error::OutputLength { what, expected, actual }) }
+    };
+    match moved {
+        Moved::None => {}
+        Moved::Indices(indices) => expect(indices.len())?,
+        Moved::Of(values, values_output) => {
+            expect_values(what, len, values.len())?;
+            expect(values_output.len())?;
+        }
+    }
+    expect(output.len())
+}
+
+/// Whether all is on the stream's device.
+pub(crate) fn expect_devices<K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: &View<'_, K>,
+    output: &ViewMut<'_, K>,
+    moved: &Moved<'_, '_, V>,
+) -> Result<(), Error> {
+    stream.expect("keys of a sort", keys.device())?;
+    stream.expect("keys' output of a sort", output.device())?;
+    match moved {
+        Moved::None => {}
+        Moved::Indices(indices) => stream.expect("indices of a sort", indices.device())?,
+        Moved::Of(values, values_output) => {
+            stream.expect("values of a sort", values.device())?;
+            stream.expect("values' output of a sort", values_output.device())?;
+        }
+    }
+    Ok(())
+}

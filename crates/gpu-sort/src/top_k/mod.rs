@@ -1,0 +1,236 @@
+//! The first keys in an order: validate, plan, launch.
+
+mod launch;
+mod options;
+mod plan;
+mod scratch;
+
+pub use options::TopK;
+pub use plan::TopKPlan;
+pub use scratch::TopKScratch;
+
+use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_sort_kernels::segmented::{INDICES, PLACES};
+
+use crate::key::SortKey;
+use crate::segmented::launch::Moved;
+use crate::segmented::segments::Cut;
+use crate::segmented::{Segments, expect_devices, expect_outputs, expect_values, reference, write};
+use gpu_core::Error;
+
+/// Its name in messages.
+pub(crate) const NAME: &str = "top k";
+
+/// The `k` largest or smallest keys in order, and where they are; computed where they live.
+///
+/// The order is the total one that [`sort`](crate::sort()) has, [`TopK`] says which end of it comes first; of equal keys the first come
+/// first. So there is one right result, on whatever device. It is enqueued on the device's default stream and allocates scratch
+/// memory, which [`top_k_into`] does not.
+///
+/// # Errors
+/// [`Error::K`] where `k` is 0 or more than there are keys; [`Error::TooLong`] for 2^32 keys or more; those of the device, where its
+/// memory does not suffice, or where it failed.
+///
+/// ```
+/// use gpu_sort::{TopK, top_k};
+/// let device = gpu_core::Device::best();
+/// let keys = device.upload(&[2.5f32, 9.0, -1.0, 9.0, 0.0])?;
+/// let (largest, indices) = top_k(&keys, 3, TopK::largest())?;
+/// assert_eq!((largest.to_vec()?, indices.to_vec()?), (vec![9.0, 9.0, 2.5], vec![1, 3, 0]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn top_k<'a, K: SortKey>(
+    keys: impl Into<View<'a, K>>,
+    k: usize,
+    options: TopK,
+) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let keys = keys.into();
+    expect_k(k, keys.len())?;
+    top_k_segments(keys, Segments::of_length(keys.len())?, k, options)
+}
+
+/// Writes the `k` first keys to `keys_output` and where they are to `indices`, on `stream`; see [`top_k`].
+///
+/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done,
+/// which the borrows ensure only up to the return.
+///
+/// # Errors
+/// Those of [`top_k`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
+/// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a launch failed.
+pub fn top_k_into<'a, 'b, 'c, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    k: usize,
+    options: TopK,
+    keys_output: impl Into<ViewMut<'b, K>>,
+    indices: impl Into<ViewMut<'c, u32>>,
+    scratch: &mut TopKScratch<K>,
+) -> Result<(), Error> {
+    let keys = keys.into();
+    expect_k(k, keys.len())?;
+    let segments = Segments::of_length(keys.len())?;
+    top_k_segments_into(stream, keys, segments, k, options, keys_output, indices, scratch)
+}
+
+/// The `k` first keys of each row of a matrix of rows of `row` elements, in order, row by row, and where in its row each is; see
+/// [`top_k`].
+///
+/// # Errors
+/// Those of [`top_k_segments`], [`Error::SegmentLength`].
+///
+/// ```
+/// use gpu_sort::{TopK, top_k_rows};
+/// let (smallest, indices) = top_k_rows(&[3i8, 1, 2, 0, -5, 4], 3, 2, TopK::smallest())?;
+/// assert_eq!((smallest.to_vec()?, indices.to_vec()?), (vec![1, 2, -5, 0], vec![1, 2, 1, 0]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn top_k_rows<'a, K: SortKey>(
+    keys: impl Into<View<'a, K>>,
+    row: usize,
+    k: usize,
+    options: TopK,
+) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    top_k_segments(keys, Segments::of_length(row)?, k, options)
+}
+
+/// The `k` first keys of each segment, in order, segment by segment, and where in its segment each is; see [`top_k`].
+///
+/// # Errors
+/// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::LastOffset`] where the segments are
+/// not the array's; [`Error::TooLong`]; those of the device.
+pub fn top_k_segments<'a, K: SortKey>(
+    keys: impl Into<View<'a, K>>,
+    segments: Segments<'_>,
+    k: usize,
+    options: TopK,
+) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let keys = keys.into();
+    let (device, stream) = (keys.device(), keys.device().default_stream());
+    let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, INDICES)?;
+    let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
+    let (mut keys_output, mut indices) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
+    top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, &mut scratch)?;
+    Ok((keys_output, indices))
+}
+
+/// Writes the `k` first keys of each segment and where in its segment each is, on `stream`; see [`top_k_segments`]. As
+/// [`top_k_into`] otherwise.
+///
+/// # Errors
+/// Those of [`top_k_segments`] and [`top_k_into`].
+#[expect(clippy::too_many_arguments, reason = "an input, two outputs")]
+pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    segments: Segments<'_>,
+    k: usize,
+    options: TopK,
+    keys_output: impl Into<ViewMut<'b, K>>,
+    indices: impl Into<ViewMut<'c, u32>>,
+    scratch: &mut TopKScratch<K>,
+) -> Result<(), Error> {
+    let moved = Moved::<u32>::Indices(indices.into());
+    run(stream, keys.into(), segments, k, options, keys_output.into(), moved, scratch)
+}
+
+/// The `k` first keys of each segment in order and the values that go with them, of any width; see [`top_k_segments`].
+///
+/// # Errors
+/// Those of [`top_k_segments`], [`Error::InputLengths`] where there are not as many values as keys.
+pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
+    keys: impl Into<View<'a, K>>,
+    values: impl Into<View<'b, V>>,
+    segments: Segments<'_>,
+    k: usize,
+    options: TopK,
+) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let (keys, values) = (keys.into(), values.into());
+    expect_values(NAME, keys.len(), values.len())?;
+    let (device, stream) = (keys.device(), keys.device().default_stream());
+    let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, PLACES)?;
+    let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
+    let (mut keys_output, mut values_output) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
+    top_k_pairs_into(
+        &stream,
+        keys,
+        values,
+        segments,
+        k,
+        options,
+        &mut keys_output,
+        &mut values_output,
+        &mut scratch,
+    )?;
+    Ok((keys_output, values_output))
+}
+
+/// Writes the `k` first keys of each segment and the values that go with them, on `stream`; see [`top_k_pairs`]. As
+/// [`top_k_into`] otherwise.
+///
+/// # Errors
+/// Those of [`top_k_pairs`] and [`top_k_into`].
+#[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
+pub fn top_k_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: impl Into<View<'a, K>>,
+    values: impl Into<View<'b, V>>,
+    segments: Segments<'_>,
+    k: usize,
+    options: TopK,
+    keys_output: impl Into<ViewMut<'c, K>>,
+    values_output: impl Into<ViewMut<'d, V>>,
+    scratch: &mut TopKScratch<K>,
+) -> Result<(), Error> {
+    let moved = Moved::Of(values.into(), values_output.into());
+    run(stream, keys.into(), segments, k, options, keys_output.into(), moved, scratch)
+}
+
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
+fn run<K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: View<'_, K>,
+    segments: Segments<'_>,
+    k: usize,
+    options: TopK,
+    mut output: ViewMut<'_, K>,
+    mut moved: Moved<'_, '_, V>,
+    scratch: &mut TopKScratch<K>,
+) -> Result<(), Error> {
+    let len = keys.len();
+    let (cut, plan) = planned::<K>(stream, len, segments, k, options, moved.payload())?;
+    expect_outputs(NAME, len, cut.count * k, &output, &moved)?;
+    scratch.check(stream, len, &plan)?;
+    expect_devices(stream, &keys, &output, &moved)?;
+    if cut.count == 0 {
+        return Ok(());
+    }
+    if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
+        let ranges = segments.ranges(cut);
+        let order = reference::sort(keys, &ranges, options.sorting::<K>(), k);
+        write(keys, &ranges, &order, output, &mut moved);
+        return Ok(());
+    }
+    launch::top_k(stream, &plan, segments, options, keys, output, moved, scratch)
+}
+
+/// The segments, and how the first `k` of each are selected.
+fn planned<K: SortKey>(
+    stream: &Stream,
+    len: usize,
+    segments: Segments<'_>,
+    k: usize,
+    options: TopK,
+    payload: u32,
+) -> Result<(Cut, TopKPlan), Error> {
+    let cut = segments.cut(stream, NAME, len)?;
+    if cut.count > 0 {
+        expect_k(k, cut.shortest)?;
+    }
+    let plan = TopKPlan::new(len, cut, options.sorting::<K>(), size_of::<K>(), payload, k.max(1))?;
+    Ok((cut, plan))
+}
+
+/// Whether there are `k` of `len` keys.
+fn expect_k(k: usize, len: usize) -> Result<(), Error> {
+    if k == 0 || k > len { Err(Error::K { what: NAME, k, most: len }) } else { Ok(()) }
+}

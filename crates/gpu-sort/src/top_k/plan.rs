@@ -1,0 +1,245 @@
+//! How the first keys are selected, from lengths and widths alone: pure, tested without a GPU.
+
+use gpu_sort_kernels::segmented::{Job, PLACES, tile};
+use gpu_sort_kernels::top_k::{
+    FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
+};
+use gpu_std::launch::LaunchConfig;
+
+use crate::key::Sorting;
+use crate::segmented::plan::{SegmentedPlan, composite_bytes};
+use crate::segmented::segments::Cut;
+use gpu_core::Error;
+
+/// Rows of up to so many keys are sorted: a warp sorts them in registers in less than a block needs to start.
+const SHORT: usize = 1024;
+/// The least of `k` for which rows that a block sorts at once are sorted: selecting them has no bound to begin with.
+const MANY: usize = ROW_THREADS;
+/// Arrays from this length on are filtered.
+const FILTERED: usize = 1 << 20;
+/// Elements of a part of a row, at least.
+const PART: usize = 1 << 14;
+/// Blocks that select at the same time: eight on each of 132 multiprocessors.
+const BLOCKS: usize = 1056;
+/// Candidates of a row that a block selects from at the end, at most.
+const LAST: usize = 1 << 16;
+/// Blocks that sample, and keys that each of their threads draws, at most.
+const SAMPLE_BLOCKS: u64 = 128;
+const DRAWS: u64 = gpu_sort_kernels::top_k::DRAWS as u64;
+/// Of a sample, so many keys at most are to be among the first `k`.
+const MEAN: u64 = 16;
+
+/// How a selection goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Method {
+    /// Segments are sorted, of which the first `k` are written.
+    Sort(SegmentedPlan),
+    /// The array is sorted in scratch memory.
+    Radix,
+    /// A block selects from each segment, or from each of several parts and then from those.
+    Rows,
+    /// A sample gives a bound, candidates are filtered, and a block selects from those.
+    Filter(Sample),
+}
+
+/// A sample, and what it leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) blocks: u32,
+    pub(crate) draws: u32,
+    pub(crate) stretch: u32,
+    /// Which of the minima is the bound.
+    pub(crate) rank: u32,
+}
+
+/// A selection of the first `k`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TopKPlan {
+    pub(crate) method: Method,
+    pub(crate) selection: Selection,
+    /// Bytes of a candidate.
+    pub(crate) composite: u32,
+    /// Room for candidates.
+    pub(crate) candidates: usize,
+}
+
+impl TopKPlan {
+    pub(crate) fn new(
+        len: usize,
+        cut: Cut,
+        sorting: Sorting,
+        key_bytes: usize,
+        payload: u32,
+        k: usize,
+    ) -> Result<Self, Error> {
+        let most = u32::MAX as usize;
+        if cut.longest > most {
+            return Err(Error::TooLong { len: cut.longest, most });
+        }
+        if payload == PLACES && len > most {
+            return Err(Error::TooLong { len, most });
+        }
+        let composite = composite_bytes(key_bytes, true);
+        let job = Job {
+            order: sorting.order,
+            len: len as u64,
+            row: cut.row as u64,
+            segments: cut.count as u32,
+            key_bytes: key_bytes as u32,
+            payload,
+            limit: k as u32,
+            passes: 0,
+        };
+        let mut selection = Selection {
+            job,
+            last: sorting.order.last(sorting.width),
+            part: u64::from(u32::MAX),
+            parts: 1,
+            guard: 0,
+        };
+        let of_tile = tile(composite) as usize;
+        let mut candidates = 0;
+        let is_sorted = cut.longest <= SHORT || (k > MANY && cut.longest <= of_tile) || k > MOST as usize;
+        let method = if is_sorted && cut.count == 1 && cut.longest > of_tile {
+            Method::Radix
+        } else if is_sorted {
+            Method::Sort(SegmentedPlan::new(len, cut, sorting, key_bytes, payload, Some(k as u32))?)
+        } else if cut.count == 1 && cut.longest >= FILTERED {
+            let sample = Sample::new(cut.longest as u64, k as u64);
+            candidates = sample.room(cut.longest as u64);
+            selection.guard = candidates as u32;
+            Method::Filter(sample)
+        } else {
+            let parts = (cut.longest / PART).min(BLOCKS.div_ceil(cut.count)).min(LAST / k);
+            if parts > 1 {
+                selection.parts = parts as u32;
+                selection.part = cut.longest.div_ceil(parts) as u64;
+                candidates = cut.count * parts * k;
+            }
+            Method::Rows
+        };
+        Ok(Self { method, selection, composite, candidates })
+    }
+
+    /// Words of 128 bits of scratch memory: the header, the bound, the minima, and the candidates.
+    pub(crate) const fn words(&self) -> usize {
+        match self.method {
+            Method::Sort(_) | Method::Radix => 0,
+            _ => Self::CANDIDATES + (self.candidates * self.composite as usize).div_ceil(16),
+        }
+    }
+
+    /// Places of values.
+    pub(crate) const fn places(&self) -> usize {
+        match self.method {
+            Method::Sort(_) | Method::Radix => 0,
+            _ if self.selection.job.payload == PLACES => {
+                self.selection.job.segments as usize * self.selection.job.limit as usize
+            }
+            _ => 0,
+        }
+    }
+
+    /// The word of the bound.
+    pub(crate) const BOUND: usize = 1;
+    /// The first of the minima.
+    pub(crate) const MINIMA: usize = 2;
+    /// The first of the candidates.
+    pub(crate) const CANDIDATES: usize = 2 + (MINIMA as usize) * SAMPLE_BLOCKS as usize;
+
+    /// The launch that selects from rows.
+    pub(crate) fn rows(&self) -> LaunchConfig {
+        let blocks = self.selection.job.segments * self.selection.parts;
+        let threads = ROW_THREADS as u32;
+        LaunchConfig::linear(blocks, threads).shared(shared_bytes(threads, ROW_ROOM, self.composite))
+    }
+
+    /// The launch that selects from candidates.
+    pub(crate) fn last(&self) -> LaunchConfig {
+        let threads = LAST_THREADS as u32;
+        LaunchConfig::linear(self.selection.job.segments, threads).shared(shared_bytes(
+            threads,
+            LAST_ROOM,
+            self.composite,
+        ))
+    }
+
+    /// The launch that filters.
+    pub(crate) fn filter(&self) -> LaunchConfig {
+        let bytes = self.selection.job.len * u64::from(self.selection.job.key_bytes);
+        let tiles = bytes.div_ceil(u64::from(FILTER_THREADS) * 64);
+        // Six on each of 132 multiprocessors.
+        LaunchConfig::linear(tiles.min(792) as u32, FILTER_THREADS)
+    }
+}
+
+impl Sample {
+    fn new(len: u64, k: u64) -> Self {
+        let threads = u64::from(FILTER_THREADS);
+        let most = (SAMPLE_BLOCKS * threads * DRAWS).min(MEAN * len / k).min(len / 8);
+        let blocks = (most / threads).clamp(1, SAMPLE_BLOCKS);
+        let draws = (most / (blocks * threads)).max(1);
+        let drawn = blocks * threads * draws;
+        // How many of the first `k` are drawn is distributed as Poisson's law has it; that there are more than this happens once in
+        // 10^9 times.
+        let mean = (k * drawn) as f64 / len as f64;
+        let rank = (mean + 6.0 * mean.sqrt()).ceil() as u32 + 4;
+        let rank = rank.min(MINIMA * blocks as u32 - 1);
+        Self { blocks: blocks as u32, draws: draws as u32, stretch: (len / drawn) as u32, rank }
+    }
+
+    /// Room for candidates: eight times what is expected.
+    fn room(&self, len: u64) -> usize {
+        8 * (u64::from(self.rank) + 1) as usize * (self.stretch as usize + 1).min(len as usize)
+    }
+
+    pub(crate) fn config(&self, composite: u32) -> LaunchConfig {
+        let bytes = 16 + 8 * composite + 256 * composite + 16;
+        LaunchConfig::linear(self.blocks, FILTER_THREADS).shared(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SortOptions;
+
+    fn plan(rows: usize, row: usize, k: usize) -> TopKPlan {
+        let cut = Cut { row, count: rows, longest: row, shortest: row };
+        let sorting = SortOptions::descending().checked::<f32>().unwrap();
+        TopKPlan::new(rows * row, cut, sorting, 4, 1, k).unwrap()
+    }
+
+    #[test]
+    fn the_shapes_of_the_figures() {
+        let array = plan(1, 1 << 28, 100);
+        let Method::Filter(sample) = array.method else { panic!("{array:?}") };
+        // Every thousandth key, some 7000 candidates.
+        assert_eq!((sample.blocks, sample.draws, sample.stretch, sample.rank), (128, 8, 1024, 6));
+        assert!(array.candidates < 1 << 16);
+        let rows = plan(65_536, 4096, 32);
+        assert_eq!((rows.method, rows.selection.parts), (Method::Rows, 1));
+    }
+
+    #[test]
+    fn few_long_rows_are_cut_and_many_keys_sorted() {
+        let few = plan(4, 1 << 19, 10);
+        assert_eq!((few.method, few.selection.parts, few.selection.part), (Method::Rows, 32, 1 << 14));
+        assert!(matches!(plan(1, 1 << 22, 5000).method, Method::Radix));
+        assert!(matches!(plan(7, 1 << 14, 5000).method, Method::Sort(_)));
+        assert!(matches!(plan(7, 4096, 200).method, Method::Sort(_)));
+    }
+
+    #[test]
+    fn samples_lie_in_the_array() {
+        for len in [1u64 << 20, (1 << 20) + 77, 1 << 28, (1 << 32) - 1] {
+            for k in [1, 100, 512] {
+                let sample = Sample::new(len, k);
+                let drawn = u64::from(sample.blocks * sample.draws * FILTER_THREADS);
+                assert!(sample.stretch > 0 && drawn * u64::from(sample.stretch) <= len, "{len} {k}");
+                assert!(sample.rank < MINIMA * sample.blocks / 2, "{len} {k} {sample:?}");
+                assert!(sample.room(len) as u64 > k);
+            }
+        }
+    }
+}
