@@ -20,9 +20,10 @@ pub fn calibrate_empty_3(_first: u64, _second: u64, _third: u64) {}
 #[kernel(images = sm_75, launch_bounds(1024))]
 pub fn calibrate_empty_6(_first: u64, _second: u64, _third: u64, _fourth: u64, _fifth: u64, _sixth: u64) {}
 
-/// Nothing but waiting for the kernel before: a launch that follows another as closely as can be, from 9.0 on.
+/// Nothing but waiting for the kernel before: a launch that follows another as closely as can be, from 9.0 on. The argument
+/// tells it from the other empty kernels where it has nothing to wait with.
 #[kernel(images = sm_75_90, launch_bounds(1024), programmatic)]
-pub fn calibrate_dependent() {
+pub fn calibrate_dependent(_number: u32) {
     thread::grid_dependency_synchronize();
     thread::trigger_launch_completion();
 }

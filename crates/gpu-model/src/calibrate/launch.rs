@@ -12,7 +12,7 @@ pub(super) enum Empty {
     One,
     Three,
     Six,
-    /// Without arguments, and waiting for the kernel before by itself.
+    /// With one, and waiting for the kernel before by itself.
     Dependent,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn empty(
             Empty::One => kernels::calibrate_empty_1::launch(stream, config, 1),
             Empty::Three => kernels::calibrate_empty_3::launch(stream, config, 1, 2, 3),
             Empty::Six => kernels::calibrate_empty_6::launch(stream, config, 1, 2, 3, 4, 5, 6),
-            Empty::Dependent => kernels::calibrate_dependent::launch(stream, config),
+            Empty::Dependent => kernels::calibrate_dependent::launch(stream, config, 1),
         }
     }
 }
