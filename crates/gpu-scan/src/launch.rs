@@ -17,8 +17,6 @@ use crate::plan::Plan;
 use crate::scratch::Scratch;
 use crate::segmented::Segments;
 
-// SAFETY (of all instances): the lists are those that the kernels are made from, and say which others have the same
-// bits.
 macro_rules! instances {
     ($trait:ident, $module:ident; $(
         $name:ident: $scan:ty $(, $($same:ty),+)? $(| $($flipped:ty),+)?;
@@ -26,6 +24,7 @@ macro_rules! instances {
         instances!(@ $trait, $module, $name, $scan: $scan $(, $($same),+)? $(, $($flipped),+)?);
     )* };
     (@ $trait:ident, $module:ident, $name:ident, $of:ty: $($scan:ty),+) => { $(
+        // SAFETY: the lists are those that the kernels are made from, and say which others have the same bits.
         unsafe impl $trait for $scan {
             type Of = $of;
             type Kernel = $module::$name;

@@ -46,7 +46,7 @@ pub fn reduce_segments<'a, R: Segmented>(
     let mut scratch = Scratch::for_segments::<R>(&stream, scratch_len)?;
     let mut output = device.zeroed(segments.len() * R::OUTPUTS as usize)?;
     enqueue::<R>(&stream, &input, len, segments, output.view_mut(), &mut scratch)?;
-    Ok(output.to_vec()?)
+    output.to_vec()
 }
 
 /// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].

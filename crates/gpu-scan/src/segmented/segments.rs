@@ -111,7 +111,7 @@ impl<'a> Segments<'a> {
         if described != len {
             return Err(Error::InputLengths { what, first: len, second: described });
         }
-        Ok(stream.expect("starts of segments", device)?)
+        stream.expect("starts of segments", device)
     }
 
     /// The kernels' form of it for `len` elements; `none` stands where there is no array.

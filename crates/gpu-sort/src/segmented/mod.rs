@@ -118,6 +118,16 @@ pub fn segmented_sort_in_place<'a, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::InputLengths`] where there are not as many values as keys.
+///
+/// ```
+/// use gpu_sort::{Segments, SortOptions, segmented_sort_pairs};
+/// let (keys, values) = ([3, 1, 2, 9, 8, 7], *b"abcdef");
+/// let rows = Segments::of_length(3)?;
+/// let (keys, values) = segmented_sort_pairs(&keys, &values, rows, SortOptions::ascending())?;
+/// assert_eq!(keys.to_vec()?, [1, 2, 3, 7, 8, 9]);
+/// assert_eq!(values.to_vec()?, *b"bcafed");
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
@@ -148,6 +158,20 @@ pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
 ///
 /// # Errors
 /// Those of [`segmented_sort_into`] and [`segmented_sort_pairs`].
+///
+/// ```
+/// use gpu_sort::{SegmentedScratch, Segments, SortOptions, segmented_sort_pairs_into};
+/// let stream = gpu_core::Device::cpu().default_stream();
+/// let rows = Segments::of_length(2)?;
+/// let mut scratch = SegmentedScratch::for_pairs::<u8>(&stream, 4, rows)?;
+/// let (mut keys, mut values) = ([0; 4], [0.0; 4]);
+/// segmented_sort_pairs_into(
+///     &stream, &[2u8, 1, 3, 4], &[0.2, 0.1, 0.3, 0.4], rows, SortOptions::descending(),
+///     &mut keys, &mut values, &mut scratch,
+/// )?;
+/// assert_eq!((keys, values), ([2, 1, 4, 3], [0.2, 0.1, 0.4, 0.3]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
 pub fn segmented_sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,

@@ -114,7 +114,7 @@ impl Offsets {
     /// [`Error::NoOffsets`], [`Error::FirstOffset`], [`Error::Decreasing`] (segments that overlap); those of the device, where its
     /// memory does not suffice.
     pub fn new(device: &Device, offsets: &[u32]) -> Result<Self, Error> {
-        Self::checked(offsets, || Ok(device.upload(offsets)?))
+        Self::checked(offsets, || device.upload(offsets))
     }
 
     /// Those of segments of these lengths, one behind the other.

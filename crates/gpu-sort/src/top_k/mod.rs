@@ -98,6 +98,15 @@ pub fn top_k_rows<'a, K: SortKey>(
 /// # Errors
 /// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::LastOffset`] where the segments are
 /// not the array's; [`Error::TooLong`]; those of the device.
+///
+/// ```
+/// use gpu_sort::{Offsets, Segments, TopK, top_k_segments};
+/// let offsets = Offsets::new(&gpu_core::Device::cpu(), &[0, 2, 6])?;
+/// let segments = Segments::by_offsets(&offsets);
+/// let (largest, indices) = top_k_segments(&[1, 5, 4, 4, 0, 7], segments, 2, TopK::largest())?;
+/// assert_eq!((largest.to_vec()?, indices.to_vec()?), (vec![5, 1, 7, 4], vec![1, 0, 3, 0]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn top_k_segments<'a, K: SortKey>(
     keys: impl Into<View<'a, K>>,
     segments: Segments<'_>,
@@ -118,6 +127,19 @@ pub fn top_k_segments<'a, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`top_k_segments`] and [`top_k_into`].
+///
+/// ```
+/// use gpu_sort::{Segments, TopK, TopKScratch, top_k_segments_into};
+/// let stream = gpu_core::Device::cpu().default_stream();
+/// let rows = Segments::of_length(3)?;
+/// let mut scratch = TopKScratch::for_segments(&stream, 6, rows, 1)?;
+/// let (mut smallest, mut indices) = ([0; 2], [0; 2]);
+/// top_k_segments_into(
+///     &stream, &[3i64, 1, 2, 0, -5, 4], rows, 1, TopK::smallest(), &mut smallest, &mut indices, &mut scratch,
+/// )?;
+/// assert_eq!((smallest, indices), ([1, -5], [1, 1]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 #[expect(clippy::too_many_arguments, reason = "an input, two outputs")]
 pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
     stream: &Stream,
@@ -137,6 +159,14 @@ pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`top_k_segments`], [`Error::InputLengths`] where there are not as many values as keys.
+///
+/// ```
+/// use gpu_sort::{Segments, TopK, top_k_pairs};
+/// let (scores, names) = ([0.5, 2.0, 1.0], *b"abc");
+/// let (best, whose) = top_k_pairs(&scores, &names, Segments::of_length(3)?, 2, TopK::largest())?;
+/// assert_eq!((best.to_vec()?, whose.to_vec()?), (vec![2.0, 1.0], b"bc".to_vec()));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
@@ -169,6 +199,19 @@ pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
 ///
 /// # Errors
 /// Those of [`top_k_pairs`] and [`top_k_into`].
+///
+/// ```
+/// use gpu_sort::{Segments, TopK, TopKScratch, top_k_pairs_into};
+/// let stream = gpu_core::Device::cpu().default_stream();
+/// let row = Segments::of_length(3)?;
+/// let mut scratch = TopKScratch::for_segments(&stream, 3, row, 1)?;
+/// let (mut best, mut whose) = ([0.0; 1], [0; 1]);
+/// top_k_pairs_into(
+///     &stream, &[0.5, 2.0, 1.0], b"abc", row, 1, TopK::largest(), &mut best, &mut whose, &mut scratch,
+/// )?;
+/// assert_eq!((best, whose), ([2.0], *b"b"));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
 pub fn top_k_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,
