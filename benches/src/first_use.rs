@@ -145,7 +145,7 @@ pub fn measure(
         Ok(FirstUse {
             kernel: kernel.name,
             family: family.clone(),
-            bytes: image.ptx.len(),
+            bytes: kernel.text(image).map_or(0, |text| text.len()),
             milliseconds: times[PASSES / 2],
             provenance: provenance.clone(),
         })

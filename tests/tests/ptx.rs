@@ -1,19 +1,24 @@
 //! What the committed PTX must look like. `gpu-builder check` sees to the rest: no stack frame, no generic access,
 //! and that the text is what the sources give.
 
+use std::borrow::Cow;
+
 use gpu_reduce_kernels as reduce;
 use gpu_reduce_kernels::variants as stages;
-use gpu_std::launch::KernelMeta;
+use gpu_std::launch::{Image, KernelMeta};
 use gpu_transpose_kernels as transpose;
 use gpu_transpose_kernels::variants;
 
 /// The lines of every image of a kernel that contain `what`.
 fn lines<'a>(kernel: &'a KernelMeta, what: &'a str) -> impl Iterator<Item = (u32, usize)> + 'a {
     assert!(!kernel.images.is_empty(), "{} has no PTX", kernel.name);
-    kernel
-        .images
-        .iter()
-        .map(move |image| (image.arch, image.ptx.lines().filter(|line| line.contains(what)).count()))
+    kernel.images.iter().map(move |image| {
+        (image.arch, text(kernel, image).lines().filter(|line| line.contains(what)).count())
+    })
+}
+
+fn text(kernel: &KernelMeta, image: &Image) -> Cow<'static, str> {
+    kernel.text(image).unwrap_or_else(|| panic!("the edits of {} for {} do not fit", kernel.name, image.arch))
 }
 
 #[track_caller]
@@ -86,9 +91,10 @@ fn variants_access_plain_elements() {
 #[test]
 fn loads_come_before_their_first_use() {
     for image in SUM.images {
+        let ptx = text(&SUM, image);
         let wide: Vec<usize> =
-            (0..).zip(image.ptx.lines()).filter(|(_, line)| line.contains(".v4")).map(|(at, _)| at).collect();
-        let between = image.ptx.lines().skip(wide[0]).take(wide[3] - wide[0]);
+            (0..).zip(ptx.lines()).filter(|(_, line)| line.contains(".v4")).map(|(at, _)| at).collect();
+        let between = ptx.lines().skip(wide[0]).take(wide[3] - wide[0]);
         assert_eq!(between.filter(|line| line.contains("add.rn.f32")).count(), 0, "sm_{}", image.arch);
     }
 }
@@ -124,10 +130,11 @@ fn only_images_for_hopper_wait_for_the_kernel_before() {
             assert_eq!(waits, usize::from(arch >= 90), "{} for sm_{arch}", kernel.name);
         }
         for image in kernel.images.iter().filter(|image| image.arch >= 90) {
-            let wait = image.ptx.find("griddepcontrol.wait").expect("checked above");
+            let ptx = text(kernel, image);
+            let wait = ptx.find("griddepcontrol.wait").expect("checked above");
             let first = ["ld.global", "st.global", "ld.relaxed", "st.relaxed", "atom."]
                 .iter()
-                .filter_map(|access| image.ptx.find(access))
+                .filter_map(|access| ptx.find(access))
                 .min()
                 .expect("a kernel accesses memory");
             assert!(wait < first, "{} for sm_{} accesses memory before it waits", kernel.name, image.arch);
@@ -139,6 +146,7 @@ fn only_images_for_hopper_wait_for_the_kernel_before() {
 #[test]
 fn images_state_their_version() {
     for image in SUM.images {
+        let ptx = text(&SUM, image);
         assert_eq!(image.isa(), Some(if image.arch >= 90 { 78 } else { 74 }));
     }
 }

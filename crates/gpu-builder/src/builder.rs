@@ -9,7 +9,7 @@ use crate::kernel_crate::{ImageSpec, KernelCrate};
 use crate::manifest::{self, Manifest};
 use crate::toolchain::Toolchain;
 use crate::tools::in_parallel;
-use crate::{Error, Result, digest};
+use crate::{Error, Result, digest, edits};
 
 /// Compiles a kernel crate.
 ///
@@ -161,10 +161,8 @@ impl Builder {
             }
             Ok(())
         };
-        for image in &images {
-            for kernel in &image.kernels {
-                write(image.spec.file(&kernel.kernel), &kernel.text)?;
-            }
+        for (file, text) in edits::files(&images) {
+            write(file, &text)?;
         }
         // Some of the PTX may be older than the sources: the manifest must not say otherwise.
         let older = before.filter(|b| {

@@ -5,7 +5,8 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use crate::builder::{compile, core_hash};
-use crate::finish::{Finished, MARKER};
+use crate::edits::{self, Kept};
+use crate::finish::MARKER;
 use crate::kernel_crate::{GpuConfig, ImageSpec, KernelCrate};
 use crate::manifest::{self, Manifest};
 use crate::memory::{cut_floats, generic_accesses};
@@ -48,8 +49,9 @@ struct Image<'a> {
     spec: ImageSpec,
     kernel: String,
     file: String,
-    path: PathBuf,
-    /// Its text, line endings as `\n`.
+    /// What the file holds: the text or edits.
+    kept: String,
+    /// Its text.
     text: String,
 }
 
@@ -171,17 +173,13 @@ impl Checker {
             Err(error) => return Err(error),
         };
         report.add(WHOLE, "rebuild", Verdict::Pass);
-        let file = |image: &'_ crate::builder::Image, kernel: &Finished| image.spec.file(&kernel.kernel);
-        let again: BTreeMap<String, &str> = rebuilt
-            .iter()
-            .flat_map(|image| image.kernels.iter().map(|kernel| (file(image, kernel), kernel.text.as_str())))
-            .collect();
+        let again: BTreeMap<String, String> = edits::files(&rebuilt).into_iter().collect();
         for image in
             images.iter().filter(|image| self.kernels.is_empty() || self.kernels.contains(&image.kernel))
         {
             let verdict = match again.get(&image.file) {
-                Some(text) => Verdict::check(**text == image.text, || {
-                    format!("{}; run: gpu-builder build", first_difference(&image.text, text))
+                Some(text) => Verdict::check(*text == image.kept, || {
+                    format!("{}; run: gpu-builder build", first_difference(&image.kept, text))
                 }),
                 None => Verdict::Fail("the sources have no such kernel; run: gpu-builder build".into()),
             };
@@ -246,7 +244,7 @@ impl Checker {
         let scratch = Scratch::new()?;
         let results = in_parallel(&work, |(image, target)| {
             let cubin = scratch.file(&format!("{}.{target}.cubin", image.file));
-            ptxas.assemble(&image.path, target, &cubin)
+            ptxas.assemble(&scratch.text(&format!("{}.{target}", image.file), &image.text)?, target, &cubin)
         });
         let mut stacks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -297,8 +295,8 @@ fn images<'a>(config: &'a GpuConfig, folder: &Path) -> Result<Vec<Image<'a>>> {
         let of = |spec: &&ImageSpec| file.ends_with(&spec.file(""));
         let Some(spec) = config.images.iter().find(of) else { continue };
         let kernel = file[..file.len() - spec.file("").len()].to_string();
-        let text = read(&path)?;
-        images.push(Image { config, spec: *spec, kernel, file, path, text });
+        let Kept { file: kept, text } = edits::read(folder, &kernel, spec, &config.images)?;
+        images.push(Image { config, spec: *spec, kernel, file, kept, text });
     }
     images.sort_by(|a, b| (&a.kernel, a.spec.arch).cmp(&(&b.kernel, b.spec.arch)));
     Ok(images)
@@ -394,11 +392,6 @@ fn first_difference(old: &str, new: &str) -> String {
         text.lines().nth(line).map_or("nothing".to_string(), |text| format!("`{}`", text.trim()))
     };
     format!("stale: line {} is {}, the compiler gives {}", line + 1, show(old), show(new))
-}
-
-fn read(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(Error::io(path))?;
-    Ok(String::from_utf8_lossy(&digest::normalised(bytes)).into_owned())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ fn config(stack: &[(&str, u32)], generic: &[&str]) -> GpuConfig {
 
 fn image<'a>(config: &'a GpuConfig, kernel: &str, text: &str) -> Image<'a> {
     let file = SPEC.file(kernel);
-    Image { config, spec: SPEC, kernel: kernel.into(), path: file.clone().into(), file, text: text.into() }
+    Image { config, spec: SPEC, kernel: kernel.into(), file, kept: text.into(), text: text.into() }
 }
 
 /// The failures of some checks, as one text.

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use crate::edits;
 use crate::kernel_crate::{ImageSpec, KernelCrate};
 use crate::process::output;
 use crate::ptx::{Bounds, Ptx};
@@ -92,10 +93,12 @@ impl Inspector {
         let work = self.work(&krate, &folder)?;
         let inspect = |(kernel, spec, target): &(String, ImageSpec, String)| -> Result<Vec<Inspected>> {
             let path = folder.join(spec.file(kernel));
-            let text = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
+            let text = edits::read(&folder, kernel, spec, &krate.config.images)?.text;
+            let name = format!("{kernel}.{}.{target}", spec.target());
+            let whole = scratch.text(&name, &text)?;
             let ptx = Ptx::parse(kernel, &text)?;
-            let cubin = scratch.file(&format!("{kernel}.{}.{target}.cubin", spec.target()));
-            let usage = match ptxas.assemble(&path, target, &cubin)? {
+            let cubin = scratch.file(&format!("{name}.cubin"));
+            let usage = match ptxas.assemble(&whole, target, &cubin)? {
                 Assembled::Yes(usage) => usage,
                 Assembled::No(stderr) => return Err(assembling(&path, target, stderr)),
                 Assembled::UnknownTarget => {

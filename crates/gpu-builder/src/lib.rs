@@ -23,6 +23,7 @@ mod check;
 mod compact;
 mod compile;
 pub mod digest;
+mod edits;
 mod error;
 pub mod finish;
 mod inspect;

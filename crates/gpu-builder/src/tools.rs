@@ -125,6 +125,13 @@ impl Scratch {
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
+
+    /// Writes a PTX of this name.
+    pub fn text(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.file(&format!("{name}.ptx"));
+        std::fs::write(&path, text).map_err(Error::io(&path))?;
+        Ok(path)
+    }
 }
 
 impl Drop for Scratch {

@@ -10,7 +10,7 @@
 //! | block | [`block`] | scan, reduce, histogram, merge |
 //! | grid | [`grid::tickets`] | tiles in the order in which blocks start |
 //! | | [`grid::look_back`] | what comes before a tile, combined in an order that depends on nothing but its number |
-//! | | [`grid::single_pass`] | the loop of all kernels that read each element once and write it once |
+//! | | [`mod@grid::single_pass`] | the loop of all kernels that read each element once and write it once |
 //! | | [`grid::partials`] | one result of all blocks, by the block that starts last |
 //! | | [`grid::last_block`] | which block is the last to be done |
 //!

@@ -1,5 +1,7 @@
 //! Which PTX image of a kernel a device runs, and whether it is the kernel's at all.
 
+use std::borrow::Cow;
+
 use gpu_std::launch::{Image, KernelMeta};
 
 use crate::capability::Capability;
@@ -70,22 +72,24 @@ fn bad(kernel: &KernelMeta, image: &Image, why: impl Into<String>) -> Error {
     Error::BadImage { kernel: kernel.name.into(), target: target(image), why: why.into() }
 }
 
-/// Whether the image is the kernel's: it has an entry of its name, with parameters of its sizes, and is whole. The
+/// The image's text, if it is the kernel's: it has an entry of its name, with parameters of its sizes, and is whole. The
 /// driver would say "named symbol not found" or "invalid PTX" and name neither, and of other parameters nothing at
 /// all.
 ///
 /// # Errors
 /// [`Error::BadImage`].
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only a driver looks kernels up"))]
-pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<()> {
+pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<Cow<'static, str>> {
+    let ptx =
+        kernel.text(image).ok_or_else(|| bad(kernel, image, "has edits that do not fit what they edit"))?;
     let of_name = |rest: &&str| {
         rest.trim_start().strip_prefix(kernel.name).is_some_and(|rest| rest.trim_start().starts_with('('))
     };
-    let entry = image.ptx.split(".entry").skip(1).find(of_name);
+    let entry = ptx.split(".entry").skip(1).find(of_name);
     let entry = entry.ok_or_else(|| bad(kernel, image, "has no entry of this name"))?;
     let cut_off = || bad(kernel, image, "is cut off");
     let parameters = entry.split_once('(').and_then(|(_, rest)| rest.split_once(')')).ok_or_else(cut_off)?.0;
-    if !image.ptx.trim_end().ends_with('}') {
+    if !ptx.trim_end().ends_with('}') {
         return Err(cut_off());
     }
     let sizes = parameters.split(',').filter(|parameter| !parameter.trim().is_empty());
@@ -98,7 +102,7 @@ pub(crate) fn expect_kernel(kernel: &KernelMeta, image: &Image) -> Result<()> {
         );
         return Err(bad(kernel, image, why));
     }
-    Ok(())
+    Ok(ptx)
 }
 
 /// The bytes of `.param .b64 a` and of `.param .align 8 .b8 b[24]`.
@@ -139,7 +143,7 @@ mod tests {
     fn refusal(name: &'static str, parameters: &'static [usize], ptx: &'static str) -> String {
         let image = Image { arch: 75, exact: false, ptx };
         expect_kernel(&kernel(name, &[], parameters), &image)
-            .map_or_else(|error| error.to_string(), |()| String::new())
+            .map_or_else(|error| error.to_string(), |_| String::new())
     }
 
     #[test]
@@ -170,6 +174,20 @@ mod tests {
         assert!(refusal("scale_f32", &[8, 4, 24], middle).contains("is cut off"));
         assert!(refusal("scale_f32", &[8, 4, 24], &PTX[..PTX.len() - 3]).contains("is cut off"));
         assert!(refusal("scale_f32", &[8, 4, 24], "").contains("no entry"));
+    }
+
+    #[test]
+    fn an_image_may_be_edits_of_another() {
+        const EDITS: &str = "// Edits of sm_75:\nd1 2\na2 2\n.version 7.8\n.target sm_90\n";
+        let images: &[Image] = &[image(75, false, PTX), image(90, false, EDITS)];
+        let kernel = kernel("scale_f32", Box::leak(images.into()), &[8, 4, 24]);
+        let text = expect_kernel(&kernel, &images[1]).unwrap();
+        assert_eq!(*text, PTX.replace("7.4", "7.8").replace("sm_75", "sm_90"));
+        assert_eq!(images[1].isa(), Some(78));
+        let cut_off = image(90, false, &EDITS[..EDITS.len() - 16]);
+        assert!(
+            expect_kernel(&kernel, &cut_off).unwrap_err().to_string().contains("has edits that do not fit")
+        );
     }
 
     const fn image(arch: u32, exact: bool, ptx: &'static str) -> Image {

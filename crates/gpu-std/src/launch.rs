@@ -5,6 +5,9 @@
 //! the arguments twice, as bytes (for the driver) and as a closure that runs one thread (for the simulator).
 
 use core::ffi::c_void;
+use std::borrow::Cow;
+
+use crate::edits;
 
 /// The PTX of a kernel for one architecture.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +16,8 @@ pub struct Image {
     pub arch: u32,
     /// Whether it runs on exactly that capability (`sm_90a`) or on every later one too.
     pub exact: bool,
-    /// The text; empty in programs that were built without the feature `ptx` (`cuda` of the crates above).
+    /// The text, or its [edits] to that of another image; empty in programs that were built without the feature `ptx` (`cuda` of
+    /// the crates above).
     pub ptx: &'static str,
 }
 
@@ -56,6 +60,15 @@ pub struct KernelMeta {
     /// [`grid_dependency_synchronize`](crate::thread::grid_dependency_synchronize), so that its blocks may be scheduled
     /// while they still run (programmatic dependent launch, capability 9.0).
     pub programmatic: bool,
+}
+
+impl KernelMeta {
+    /// The whole text of one of its images; `None` where that is edits which do not fit the image that they are for.
+    pub fn text(&self, image: &Image) -> Option<Cow<'static, str>> {
+        let Some(arch) = edits::edited(image.ptx) else { return Some(Cow::Borrowed(image.ptx)) };
+        let base = self.images.iter().find(|base| base.arch == arch && edits::edited(base.ptx).is_none())?;
+        edits::apply(base.ptx, image.ptx).map(Cow::Owned)
+    }
 }
 
 /// The shape of a launch.

@@ -69,6 +69,8 @@ pub mod atomic;
 pub mod bits;
 pub mod branch;
 pub mod constant;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod edits;
 pub mod float;
 pub mod half;
 #[cfg(not(target_arch = "nvptx64"))]

@@ -6,7 +6,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{block_idx_x, clock64, index_1d, sync_threads, thread_idx_x};
 use gpu_std::{kernel, opaque, rolled};
 
-/// Additions of a branch of [`calibrate_branches`], each of which waits for the one before.
+/// Additions of a branch of [`calibrate_branches()`], each of which waits for the one before.
 pub const ADDITIONS: u32 = 32;
 
 /// Threads whose lanes differ by multiples of `branches` take one branch, the others others, each a chain of

@@ -5,7 +5,7 @@ use gpu_std::memory::GlobalMut;
 use gpu_std::thread::{self, clock64};
 use gpu_std::{kernel, rolled, shared};
 
-/// How [`calibrate_chase`] accesses memory: through all caches.
+/// How [`calibrate_chase()`] accesses memory: through all caches.
 pub const CHASE_CACHED: u32 = 0;
 /// Past the first-level cache.
 pub const CHASE_VOLATILE: u32 = 1;

@@ -5,7 +5,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{self, block_idx_x, clock64, grid_dim_x, thread_idx_x};
 use gpu_std::{device, kernel, rolled, warp};
 
-/// Accesses of a thread in each turn of the loops of [`calibrate_read`]: all on their way before one is used.
+/// Accesses of a thread in each turn of the loops of [`calibrate_read()`]: all on their way before one is used.
 pub const READS: u32 = 4;
 
 #[device]
@@ -147,7 +147,7 @@ pub fn calibrate_scatter(
     }
 }
 
-/// What [`calibrate_issue`] issues: a fused multiply-add of `f32`.
+/// What [`calibrate_issue()`] issues: a fused multiply-add of `f32`.
 pub const ISSUE_F32: u32 = 0;
 /// One of `f64`.
 pub const ISSUE_F64: u32 = 1;

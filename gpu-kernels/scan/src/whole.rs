@@ -1,5 +1,5 @@
 //! The scan of a whole array, in one launch and one pass: every element is read once and written once
-//! ([`single_pass`]).
+//! ([`single_pass()`]).
 
 use core::marker::PhantomData;
 
@@ -20,7 +20,7 @@ use super::{EXCLUSIVE, REVERSE, VECTOR_BYTES, waiting_words};
 ///
 /// A vector has `V` elements, `N` words of the input and `M` of the output; a thread has `L` of them in a tile, and a
 /// block `W` warps: what [`Shape`](super::Shape) says. `mode` is a sum of [`EXCLUSIVE`] and [`REVERSE`]. `words` has
-/// [`HEADER_WORDS`] and the shape's scratch words, `capacity` in all, which were zero before the first launch that
+/// [`HEADER_WORDS`](crate::HEADER_WORDS) and the shape's scratch words, `capacity` in all, which were zero before the first launch that
 /// was given them, and which launches have to use one after the other. Launch at most as many blocks as there are
 /// tiles.
 #[device]

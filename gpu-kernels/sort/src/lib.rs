@@ -1,4 +1,4 @@
-//! Sorts, and what is found by looking at keys: [selections](select), [runs](runs), [histograms](histogram).
+//! Sorts, and what is found by looking at keys: [selections](select), [`runs`], [histograms](histogram).
 //!
 //! # The sort
 //! A stable radix sort by least significant digits, in one sweep over the keys for each digit.

@@ -1,6 +1,6 @@
 //! The runs of equal keys: where they begin, and the key of each.
 //!
-//! One launch, one pass ([`single_pass`]): of a tile a block notes where runs begin, side by side in shared memory,
+//! One launch, one pass ([`single_pass()`]): of a tile a block notes where runs begin, side by side in shared memory,
 //! publishes how many they are, and learns how many begin before it. Meanwhile it reads its next tile. Then the starts go to memory, neighbours to
 //! neighbours, and the keys that stand there, which are still in the L1 or L2 (H200, 2^26 keys of 32 bits: in runs of
 //! 8 114 µs, of 256 101, of one key 291, when every key is written again).

@@ -27,7 +27,7 @@ pub const MAX_TILES: u64 = 1 << 31;
 /// The words of scratch memory before those of the tiles: the ticket, and the blocks that have ended.
 pub const HEADER_WORDS: u32 = 2;
 
-/// Words of 64 bits of scratch memory that a [`single_pass`] over so many tiles needs, of accumulators of `words`
+/// Words of 64 bits of scratch memory that a [`mod@single_pass`] over so many tiles needs, of accumulators of `words`
 /// words: the header, those of each section's start, of each group and of each tile, and the counters of groups and
 /// sections.
 pub const fn scratch_words(tiles: u64, words: u32) -> u64 {

@@ -61,8 +61,8 @@ impl Modules {
             return Ok(function);
         }
         let image = choose(kernel, context.capability, context.driver_version)?;
-        expect_kernel(kernel, image)?;
-        let module = load(context, kernel, image)?;
+        let text = expect_kernel(kernel, image)?;
+        let module = load(context, kernel, image, &text)?;
         let function = Arc::new(Function::find(context, module, kernel, image.arch)?);
         self.kernels.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&function));
         Ok(function)
@@ -70,8 +70,8 @@ impl Modules {
 }
 
 /// Hands PTX to the driver, which compiles it.
-fn load(context: &Context, kernel: &KernelMeta, image: &Image) -> Result<CUmodule> {
-    let Ok(text) = CString::new(image.ptx) else {
+fn load(context: &Context, kernel: &KernelMeta, image: &Image, text: &str) -> Result<CUmodule> {
+    let Ok(text) = CString::new(text) else {
         let mut failure = failure("cuModuleLoadDataEx", sys::CUresult::CUDA_ERROR_INVALID_PTX.0);
         failure.log = Some(format!("the PTX of kernel `{}` contains a zero byte", kernel.name));
         return Err(Error::Cuda(failure));

@@ -1,6 +1,6 @@
 //! Sorts of segments.
 //!
-//! A tile is what a block sorts at once: [`WARPS`] warps of 32 lanes of [`Composite::ITEMS`] items. It is cut into slots of the
+//! A tile is what a block sorts at once: [`WARPS`] warps of 32 lanes of [`Composite::ITEMS`](crate::Composite::ITEMS) items. It is cut into slots of the
 //! same width, a power of two, and each slot takes a segment: one lane and more sort a slot in registers, by networks; slots that
 //! are wider than a warp's items are merged in shared memory. So segments are sorted together with others of about their length,
 //! their class: [`classify`] lists them, but where all are equally long. Segments longer than a tile are sorted tile by tile, and

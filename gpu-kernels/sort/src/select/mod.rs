@@ -1,7 +1,7 @@
 //! Some of an array's items, in their order: those with a flag, those that a predicate keeps, those that differ from
 //! the one before.
 //!
-//! One launch, one pass ([`single_pass`]): a block votes on a tile's items, publishes how many it keeps, and learns how
+//! One launch, one pass ([`single_pass()`]): a block votes on a tile's items, publishes how many it keeps, and learns how
 //! many are kept before it. Meanwhile it has put the kept ones side by side in shared memory, from where they go to
 //! memory, neighbours to neighbours, and reads its next tile. The items that are not kept can go to an array of their own the same way.
 //!
