@@ -15,6 +15,9 @@ pub trait Composite: Sortable {
     fn to_bits(self) -> u128;
     /// Those.
     fn of_bits(bits: u128) -> Self;
+    /// Without its lowest `bits` bits, which may be all.
+    #[must_use]
+    fn shifted(self, bits: u32) -> Self;
 }
 
 macro_rules! composites {
@@ -28,6 +31,10 @@ macro_rules! composites {
             #[inline(always)]
             fn of_bits(bits: u128) -> Self {
                 bits as $t
+            }
+            #[inline(always)]
+            fn shifted(self, bits: u32) -> Self {
+                self.checked_shr(bits).unwrap_or(0)
             }
         }
     )* };

@@ -168,7 +168,7 @@ segmented! {
 }
 
 macro_rules! top_k {
-    ($($key:ty, $composite:ty: $rows:ident $filter:ident;)*) => { $(
+    ($($key:ty, $composite:ty: $rows:ident $digits:ident $filter:ident;)*) => { $(
         /// Selects the first of rows, segments or parts: [`top_k::select_rows`].
         #[kernel(images = sm_75, launch_bounds(128, 8))]
         pub fn $rows(
@@ -181,8 +181,25 @@ macro_rules! top_k {
             candidates: GlobalMut<$composite>,
         ) {
             const ITEMS: usize = <$key as top_k::Loaded>::ITEMS;
-            top_k::select_rows::<$key, $composite, { top_k::ROW_THREADS }, ITEMS>(
+            top_k::select_rows::<$key, $composite, top_k::ByBound<{ top_k::ROW_THREADS }, ITEMS>>(
                 selection, top_k::ROW_ROOM, keys, offsets, header, keys_output, indices, candidates,
+            );
+        }
+
+        /// The same for a larger `k`.
+        #[kernel(images = sm_75, launch_bounds(512, 2))]
+        pub fn $digits(
+            selection: top_k::Selection,
+            keys: Global<u8>,
+            offsets: Global<u32>,
+            header: Global<u32>,
+            keys_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
+            candidates: GlobalMut<$composite>,
+        ) {
+            const ROOM: u32 = top_k::digits_room(size_of::<$composite>() as u32);
+            top_k::select_rows::<$key, $composite, top_k::ByDigits<{ top_k::DIGITS_THREADS }, 8>>(
+                selection, ROOM, keys, offsets, header, keys_output, indices, candidates,
             );
         }
 
@@ -205,13 +222,13 @@ macro_rules! top_k {
     )* };
 }
 top_k! {
-    top_k::Narrow, u64: top_k_rows_b16 top_k_filter_b16;
-    u32, u64: top_k_rows_b32 top_k_filter_b32;
-    u64, u128: top_k_rows_b64 top_k_filter_b64;
+    top_k::Narrow, u64: top_k_rows_b16 top_k_digits_b16 top_k_filter_b16;
+    u32, u64: top_k_rows_b32 top_k_digits_b32 top_k_filter_b32;
+    u64, u128: top_k_rows_b64 top_k_digits_b64 top_k_filter_b64;
 }
 
 macro_rules! top_k_ends {
-    ($($key:ty, $composite:ty: $sample:ident $name:ident $items:literal;)*) => { $(
+    ($($key:ty, $composite:ty: $sample:ident $name:ident $items:literal $digits:ident;)*) => { $(
         /// Finds a bound: [`top_k::sample`].
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $sample(
@@ -239,13 +256,29 @@ macro_rules! top_k_ends {
             keys_output: GlobalMut<u8>,
             indices: GlobalMut<u32>,
         ) {
-            top_k::select_candidates::<$composite, { top_k::LAST_THREADS }, $items>(
+            top_k::select_candidates::<$composite, top_k::ByBound<{ top_k::LAST_THREADS }, $items>>(
                 selection, top_k::LAST_ROOM, candidates, offsets, header, keys_output, indices,
+            );
+        }
+
+        /// The same for a larger `k`.
+        #[kernel(images = sm_75, launch_bounds(512))]
+        pub fn $digits(
+            selection: top_k::Selection,
+            candidates: Global<$composite>,
+            offsets: Global<u32>,
+            header: Global<u32>,
+            keys_output: GlobalMut<u8>,
+            indices: GlobalMut<u32>,
+        ) {
+            const ROOM: u32 = top_k::digits_room(size_of::<$composite>() as u32);
+            top_k::select_candidates::<$composite, top_k::ByDigits<{ top_k::DIGITS_THREADS }, 8>>(
+                selection, ROOM, candidates, offsets, header, keys_output, indices,
             );
         }
     )* };
 }
 top_k_ends! {
-    top_k::Short, u64: top_k_sample_b32 top_k_last_b64 16;
-    u64, u128: top_k_sample_b64 top_k_last_b128 8;
+    top_k::Short, u64: top_k_sample_b32 top_k_last_b64 16 top_k_digits_last_b64;
+    u64, u128: top_k_sample_b64 top_k_last_b128 8 top_k_digits_last_b128;
 }

@@ -74,6 +74,7 @@ macro_rules! all_of {
                     // Rows that are sorted, that a block selects from, and of more than a tile; of all kinds of keys.
                     one::<$t, $v>(device, &keys::<$t>(kind, 60), &[20; 3], true, 1 + kind as usize, large);
                     one::<$t, $v>(device, &keys::<$t>(kind, 2 * 1500), &[1500; 2], true, 33, large);
+                    one::<$t, $v>(device, &keys::<$t>(kind, 2500), &[2500], true, 600, large);
                     one::<$t, $v>(device, &keys::<$t>(kind, 5000), &[5000], true, 1, large);
                 }
                 one::<$t, $v>(device, &keys::<$t>(1, 1100 + 4097), &[1100, 4097], false, 128, true);
@@ -101,8 +102,8 @@ all_of! {
 #[test]
 fn any_k_of_tiles() {
     for_each("any_k_of_tiles", |device| {
-        for (number, len) in [2048usize, 4095, 4096, 4097, 9000].into_iter().enumerate() {
-            for (other, k) in [1, 31, 127, 128, 129, 500, 512, 513, len - 1, len].into_iter().enumerate() {
+        for (number, len) in [2048usize, 4096, 4097, 9000].into_iter().enumerate() {
+            for (other, k) in [1, 31, 127, 128, 129, 500, 1023, 1024, 1025, len - 1, len].into_iter().enumerate() {
                 let kind = (number + other) as u64 % 6;
                 one::<f32, u32>(device, &keys(kind, len), &[len as u32], true, k, kind % 2 == 1);
             }
@@ -121,6 +122,11 @@ fn rows_of_parts() {
             one::<f32, u16>(device, &keys(kind, 2 * 40_000), &[40_000; 2], true, 50, kind != 2);
         }
         one::<u8, u64>(device, &keys(1, 16_385 + 60_000), &[16_385, 60_000], false, 100, true);
+        for kind in [1, 2, 3] {
+            one::<f32, u16>(device, &keys(kind, 2 * 40_000), &[40_000; 2], true, 300, kind != 2);
+        }
+        one::<u8, u64>(device, &keys(1, 4500 + 60_000), &[4500, 60_000], false, 4096, true);
+        one::<i64, u8>(device, &keys(0, 40_000), &[40_000], true, 2048, false);
         one::<f64, u64>(device, &keys(5, 50_000), &[50_000], true, 7, true);
     });
 }
@@ -135,7 +141,7 @@ fn long_arrays_are_filtered() {
             let largest = kind != 3;
             let order = crate::sort::order(&keys, largest);
             let on_device = device.upload(&keys).unwrap();
-            for k in [1, 300] {
+            for k in [1, 300, 1024] {
                 let (first, indices) = top_k(&on_device, k, options(largest)).unwrap();
                 assert_eq!(indices.to_vec().unwrap(), order[..k], "{k} of kind {kind} on {device}");
                 let expected: Vec<f32> = order[..k].iter().map(|&index| keys[index as usize]).collect();

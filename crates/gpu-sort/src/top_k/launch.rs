@@ -67,7 +67,7 @@ struct Arrays {
 }
 
 macro_rules! selects {
-    ($($select:ident of $composite:ty: $rows:ident $sample:ident $filter:ident $last:ident;)*) => { $(
+    ($($select:ident of $composite:ty: $rows:ident $digits:ident $sample:ident $filter:ident $last:ident $digits_last:ident;)*) => { $(
         fn $select(stream: &Stream, plan: &TopKPlan, segments: Segments<'_>, arrays: Arrays) -> Result<(), Error> {
             let Arrays { keys, output, indices, words } = arrays;
             let selection = plan.selection;
@@ -96,19 +96,27 @@ macro_rules! selects {
             // SAFETY: segments lie in the keys, and have `limit` elements at least; the outputs have `limit` for each of them. The
             // candidates are those of the launches before, or there is room for `limit` of each part.
             unsafe {
+                let (of_rows, of_last) = (plan.rows(), plan.last());
+                let select_last = || if plan.by_digits() {
+                    kernels::$digits_last::launch(stream, of_last, last, from, offsets, header, output, indices)
+                } else {
+                    kernels::$last::launch(stream, of_last, last, from, offsets, header, output, indices)
+                };
                 if is_filtered {
-                    kernels::$last::launch(
-                        stream, plan.last(), last, from, offsets, header, output, indices,
-                    )?;
+                    select_last()?;
                 }
                 // After a filter it returns at once, unless there were too many candidates or too few.
-                kernels::$rows::launch(
-                    stream, plan.rows(), selection, keys, offsets, header, output, indices, candidates,
-                )?;
-                if selection.parts > 1 {
-                    kernels::$last::launch(
-                        stream, plan.last(), last, from, offsets, header, output, indices,
+                if plan.by_digits() {
+                    kernels::$digits::launch(
+                        stream, of_rows, selection, keys, offsets, header, output, indices, candidates,
                     )?;
+                } else {
+                    kernels::$rows::launch(
+                        stream, of_rows, selection, keys, offsets, header, output, indices, candidates,
+                    )?;
+                }
+                if selection.parts > 1 {
+                    select_last()?;
                 }
             }
             Ok(())
@@ -116,9 +124,12 @@ macro_rules! selects {
     )* };
 }
 selects! {
-    select_b16 of u64: top_k_rows_b16 top_k_sample_b32 top_k_filter_b16 top_k_last_b64;
-    select_b32 of u64: top_k_rows_b32 top_k_sample_b32 top_k_filter_b32 top_k_last_b64;
-    select_b64 of u128: top_k_rows_b64 top_k_sample_b64 top_k_filter_b64 top_k_last_b128;
+    select_b16 of u64:
+        top_k_rows_b16 top_k_digits_b16 top_k_sample_b32 top_k_filter_b16 top_k_last_b64 top_k_digits_last_b64;
+    select_b32 of u64:
+        top_k_rows_b32 top_k_digits_b32 top_k_sample_b32 top_k_filter_b32 top_k_last_b64 top_k_digits_last_b64;
+    select_b64 of u128:
+        top_k_rows_b64 top_k_digits_b64 top_k_sample_b64 top_k_filter_b64 top_k_last_b128 top_k_digits_last_b128;
 }
 
 /// The first of an array that is sorted.

@@ -2,7 +2,8 @@
 
 use gpu_sort_kernels::segmented::{Job, PLACES, tile};
 use gpu_sort_kernels::top_k::{
-    FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, MOST, ROW_ROOM, ROW_THREADS, Selection, shared_bytes,
+    DIGITS_THREADS, FILTER_THREADS, LAST_ROOM, LAST_THREADS, MINIMA, ROW_ROOM, ROW_THREADS, Selection,
+    digits_bytes, digits_room, shared_bytes,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -13,14 +14,18 @@ use gpu_core::Error;
 
 /// Rows of up to so many keys are sorted: a warp sorts them in registers in less than a block needs to start.
 const SHORT: usize = 1024;
-/// The least of `k` for which rows that a block sorts at once are sorted: selecting them has no bound to begin with.
+/// More than so many are selected by digits: there would be no bound to begin with.
 const MANY: usize = ROW_THREADS;
-/// Arrays from this length on are filtered.
+/// Arrays from this length on are filtered, and where they have so many keys for each that is selected: in a smaller sample many
+/// of those few blocks would draw more of them than they pass on.
 const FILTERED: usize = 1 << 20;
-/// Elements of a part of a row, at least.
+const SPARSE: usize = 1 << 10;
+/// Elements of a part of a row, at least, and for each that is selected.
 const PART: usize = 1 << 14;
-/// Blocks that select at the same time: eight on each of 132 multiprocessors.
+const PART_OF_ONE: usize = 8;
+/// Blocks that select at the same time: eight on each of 132 multiprocessors, or by digits two.
 const BLOCKS: usize = 1056;
+const DIGITS_BLOCKS: usize = 264;
 /// Candidates of a row that a block selects from at the end, at most.
 const LAST: usize = 1 << 16;
 /// Blocks that sample, and keys that each of their threads draws, at most.
@@ -99,18 +104,20 @@ impl TopKPlan {
         };
         let of_tile = tile(composite) as usize;
         let mut candidates = 0;
-        let is_sorted = cut.longest <= SHORT || (k > MANY && cut.longest <= of_tile) || k > MOST as usize;
+        let is_sorted = cut.longest <= SHORT || k > digits_room(composite) as usize;
         let method = if is_sorted && cut.count == 1 && cut.longest > of_tile {
             Method::Radix
         } else if is_sorted {
             Method::Sort(SegmentedPlan::new(len, cut, sorting, key_bytes, payload, Some(k as u32))?)
-        } else if cut.count == 1 && cut.longest >= FILTERED {
+        } else if cut.count == 1 && cut.longest >= FILTERED.max(SPARSE * k) {
             let sample = Sample::new(cut.longest as u64, k as u64);
             candidates = sample.room(cut.longest as u64);
             selection.guard = candidates as u32;
             Method::Filter(sample)
         } else {
-            let parts = (cut.longest / PART).min(BLOCKS.div_ceil(cut.count)).min(LAST / k);
+            let blocks = if k > MANY { DIGITS_BLOCKS } else { BLOCKS };
+            let parts =
+                (cut.longest / PART.max(PART_OF_ONE * k)).min(blocks.div_ceil(cut.count)).min(LAST / k);
             if parts > 1 {
                 selection.parts = parts as u32;
                 selection.part = cut.longest.div_ceil(parts) as u64;
@@ -147,21 +154,28 @@ impl TopKPlan {
     /// The first of the candidates.
     pub(crate) const CANDIDATES: usize = 2 + (MINIMA as usize) * SAMPLE_BLOCKS as usize;
 
+    /// Whether blocks count digits.
+    pub(crate) const fn by_digits(&self) -> bool {
+        self.selection.job.limit as usize > MANY
+    }
+
     /// The launch that selects from rows.
     pub(crate) fn rows(&self) -> LaunchConfig {
-        let blocks = self.selection.job.segments * self.selection.parts;
-        let threads = ROW_THREADS as u32;
-        LaunchConfig::linear(blocks, threads).shared(shared_bytes(threads, ROW_ROOM, self.composite))
+        self.blocks(self.selection.job.segments * self.selection.parts, ROW_THREADS, ROW_ROOM)
     }
 
     /// The launch that selects from candidates.
     pub(crate) fn last(&self) -> LaunchConfig {
-        let threads = LAST_THREADS as u32;
-        LaunchConfig::linear(self.selection.job.segments, threads).shared(shared_bytes(
-            threads,
-            LAST_ROOM,
-            self.composite,
-        ))
+        self.blocks(self.selection.job.segments, LAST_THREADS, LAST_ROOM)
+    }
+
+    fn blocks(&self, blocks: u32, threads: usize, room: u32) -> LaunchConfig {
+        if self.by_digits() {
+            let bytes = digits_bytes(digits_room(self.composite), self.composite);
+            return LaunchConfig::linear(blocks, DIGITS_THREADS as u32).shared(bytes);
+        }
+        let threads = threads as u32;
+        LaunchConfig::linear(blocks, threads).shared(shared_bytes(threads, room, self.composite))
     }
 
     /// The launch that filters.
@@ -227,13 +241,18 @@ mod tests {
         assert_eq!((few.method, few.selection.parts, few.selection.part), (Method::Rows, 32, 1 << 14));
         assert!(matches!(plan(1, 1 << 22, 5000).method, Method::Radix));
         assert!(matches!(plan(7, 1 << 14, 5000).method, Method::Sort(_)));
-        assert!(matches!(plan(7, 4096, 200).method, Method::Sort(_)));
+        let digits = plan(7, 4096, 200);
+        assert!(digits.by_digits() && digits.method == Method::Rows && digits.selection.parts == 1);
+        assert!(matches!(plan(1, 60 << 20, 771).method, Method::Filter(_)));
+        // Less than a thousand keys for each.
+        let parts = plan(1, 1 << 20, 2000);
+        assert_eq!((parts.method, parts.selection.parts), (Method::Rows, 32));
     }
 
     #[test]
     fn samples_lie_in_the_array() {
         for len in [1u64 << 20, (1 << 20) + 77, 1 << 28, (1 << 32) - 1] {
-            for k in [1, 100, 512] {
+            for k in [1, 100, 512, (len >> 10).min(4096)] {
                 let sample = Sample::new(len, k);
                 let drawn = u64::from(sample.blocks * sample.draws * FILTER_THREADS);
                 assert!(sample.stretch > 0 && drawn * u64::from(sample.stretch) <= len, "{len} {k}");

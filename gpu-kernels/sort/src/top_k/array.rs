@@ -148,6 +148,12 @@ impl<K: Keyed> Array<K> {
         key.turned(self.set, self.clear, 8 * self.bytes - 1)
     }
 
+    /// Bytes of a key.
+    #[inline(always)]
+    pub(super) fn bytes(self) -> u32 {
+        self.bytes
+    }
+
     /// Word `at`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -1,9 +1,11 @@
 //! The first `k` keys in an order: the largest or the smallest.
 //!
-//! A block selects from a row what may be among its first `k` ([`select_rows`]). It knows a bound: a word that at least `k` keys do not
+//! A block selects from a row what may be among its first `k` ([`select_rows`], [`ByBound`]). It knows a bound: a word that at least `k` keys do not
 //! exceed. Keys within the bound are candidates; where they become too many they are sorted, the first `k` stay, and the bound is
 //! the last of them. The first bound comes from the threads' least words: if in each of four warps 8 threads have one that does not exceed
 //! it, 32 keys do not. Of 4096 keys some 50 are then candidates for the first 32.
+//!
+//! For a larger `k` a block counts digits instead ([`ByDigits`]), and reads its row two or three times.
 //!
 //! Rows that are few and long are cut into parts, whose first `k` are selected once more. One long array is filtered by a bound that a
 //! sample gives ([`sample`], [`filter`]): a composite of word and index, so that equal keys are as far apart as others and what the
@@ -11,14 +13,21 @@
 //! a block selects from the whole array.
 
 mod array;
+mod bound;
+mod candidates;
+mod digits;
 mod filter;
+mod rows;
 mod sample;
-mod select;
+mod source;
 
 pub use array::{Array, Keyed, Loaded, Narrow, Short};
+pub use bound::ByBound;
+pub use digits::{ByDigits, digits_bytes};
 pub use filter::filter;
+pub use rows::{Algorithm, select_candidates, select_rows};
 pub use sample::{DRAWS, MINIMA, sample};
-pub use select::{Composites, Keys, Source, select_candidates, select_rows};
+pub use source::{Composites, Keys, Source};
 
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::SharedLayout;
@@ -35,8 +44,12 @@ pub const LAST_THREADS: usize = 512;
 pub const LAST_ROOM: u32 = 2048;
 /// Threads of a block that samples or filters.
 pub const FILTER_THREADS: u32 = 256;
-/// The most that a block selects: half of what it holds.
-pub const MOST: u32 = ROW_ROOM / 2;
+/// Threads of a block that selects by digits.
+pub const DIGITS_THREADS: usize = 512;
+/// Candidates that it holds, and so the most that it selects.
+pub const fn digits_room(composite_bytes: u32) -> u32 {
+    32768 / composite_bytes
+}
 
 /// Words of the header: how many candidates there are, and how many blocks have sampled.
 pub const HEADER_WORDS: usize = 4;
