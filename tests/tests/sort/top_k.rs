@@ -103,7 +103,9 @@ all_of! {
 fn any_k_of_tiles() {
     for_each("any_k_of_tiles", |device| {
         for (number, len) in [2048usize, 4096, 4097, 9000].into_iter().enumerate() {
-            for (other, k) in [1, 31, 127, 128, 129, 500, 1023, 1024, 1025, len - 1, len].into_iter().enumerate() {
+            for (other, k) in
+                [1, 31, 127, 128, 129, 500, 1023, 1024, 1025, len - 1, len].into_iter().enumerate()
+            {
                 let kind = (number + other) as u64 % 6;
                 one::<f32, u32>(device, &keys(kind, len), &[len as u32], true, k, kind % 2 == 1);
             }

@@ -129,6 +129,8 @@ pub(super) struct Slots {
     pub(super) before: u32,
     /// Where the thread's warp's part of the tile is one stretch of memory.
     pub(super) stretch: Option<Stretch>,
+    /// Where it is one, of rows that do not fill their slots: the elements of a row.
+    pub(super) row: Option<u32>,
 }
 
 /// A warp's part of a tile in one piece.
@@ -155,13 +157,85 @@ impl Slots {
     }
 }
 
+/// The places of the elements of a warp's rows, one behind the other, in slots that they do not fill.
+#[derive(Clone, Copy)]
+struct InRows {
+    /// Where in the row.
+    at: u32,
+    /// The place of the row's slot in the warp's part.
+    slot: u32,
+    row: u32,
+    width: u32,
+}
+
+impl InRows {
+    /// The lane's first element.
+    #[inline(always)]
+    fn new(row: u32, shift: u32) -> Self {
+        let lane = warp::lane_id();
+        // Rows are not empty: a division that checks would bring a panic.
+        let before = lane.checked_div(row).unwrap_or(0);
+        Self { at: lane - before * row, slot: before << shift, row, width: 1 << shift }
+    }
+
+    /// The element 32 on; `rows` and `rest` are 32 in rows.
+    #[inline(always)]
+    fn next(self, rows: u32, rest: u32) -> Self {
+        let at = self.at + rest;
+        let is_beyond = at >= self.row;
+        Self {
+            at: if is_beyond { at - self.row } else { at },
+            slot: self.slot + (rows + is_beyond as u32) * self.width,
+            ..self
+        }
+    }
+}
+
+/// Takes the lane's elements of the warp's rows, [`AT_ONCE`] at the same time: of each whether it is there, its number in the
+/// stretch and its place.
+#[device]
+#[inline(always)]
+fn each_in_rows(slots: Slots, stretch: Stretch, row: u32, take: impl Fn([(bool, u32, InRows); AT_ONCE])) {
+    let mut own = InRows::new(row, slots.shift);
+    let rows = 32u32.checked_div(row).unwrap_or(0);
+    let rest = 32 - rows * row;
+    let mut number = warp::lane_id();
+    while number - warp::lane_id() < stretch.len {
+        number = rolled(number);
+        let mut some = [(false, 0, own); AT_ONCE];
+        unroll::<AT_ONCE>(|i| {
+            let number = number + 32 * i as u32;
+            some[i] = (number < stretch.len, number, own);
+            own = own.next(rows, rest);
+        });
+        take(some);
+        number += 32 * AT_ONCE as u32;
+    }
+}
+
 /// The first item of the thread's warp's part of a tile that is the lane's in rows of 32.
 #[inline(always)]
 fn first_of_warp<C: Composite>() -> u32 {
     thread_idx_x() / 32 * 32 * C::ITEMS as u32 + warp::lane_id()
 }
 
-/// Reads the keys of the thread's warp's part of a tile, to shared memory.
+/// One of these for keys of a width, of those that a composite may have.
+macro_rules! by_width {
+    ($composite:ty, $job:expr, $for:ident) => {
+        if size_of::<<$composite as Composite>::Raw>() == 8 && $job.key_bytes == 8 {
+            $for!(u64);
+        } else if size_of::<$composite>() < 16 {
+            match $job.key_bytes {
+                4 => $for!(u32),
+                2 => $for!(u16),
+                _ => $for!(u8),
+            }
+        }
+    };
+}
+
+/// Reads the keys of the thread's warp's part of a tile, to shared memory; of rows that do not fill their slots nothing is
+/// written behind them.
 #[device]
 #[inline(always)]
 pub(super) fn load<C: Composite>(arrays: Arrays, job: Job, items: Shared<C>, slots: Slots) {
@@ -170,6 +244,30 @@ pub(super) fn load<C: Composite>(arrays: Arrays, job: Job, items: Shared<C>, slo
     // A row of 32 items is so many places with their padding.
     let of_row = padded::<C>(32);
     let own = items.offset(padded::<C>(first));
+    if let (Some(row), Some(stretch)) = (slots.row, slots.stretch) {
+        let own = items.offset(padded::<C>(thread_idx_x() / 32 * 32 * C::ITEMS as u32));
+        each_in_rows(slots, stretch, row, |some| {
+            let mut keys = [C::Raw::narrow(0); AT_ONCE];
+            macro_rules! read {
+                ($key:ty) => {{
+                    let of = arrays.keys.cast::<$key>().offset(stretch.from);
+                    unroll::<AT_ONCE>(|i| {
+                        if some[i].0 {
+                            keys[i] = C::Raw::narrow(of.read(some[i].1) as u64);
+                        }
+                    });
+                }};
+            }
+            by_width!(C, job, read);
+            unroll::<AT_ONCE>(|i| {
+                let (is_there, _, place) = some[i];
+                if is_there {
+                    own.write(padded::<C>(place.slot + place.at), layout.compose(keys[i], place.at));
+                }
+            });
+        });
+        return;
+    }
     let mut row = 0;
     while row < C::ITEMS as u32 {
         row = rolled(row);
@@ -208,15 +306,7 @@ pub(super) fn load<C: Composite>(arrays: Arrays, job: Job, items: Shared<C>, slo
                 }
             }};
         }
-        if size_of::<C::Raw>() == 8 && job.key_bytes == 8 {
-            read!(u64);
-        } else if size_of::<C>() < 16 {
-            match job.key_bytes {
-                4 => read!(u32),
-                2 => read!(u16),
-                _ => read!(u8),
-            }
-        }
+        by_width!(C, job, read);
         let of_rows = own.offset(row * of_row);
         unroll::<AT_ONCE>(|i| {
             let composite = layout.compose(keys[i], indices[i]);
@@ -241,6 +331,25 @@ pub(super) fn store_part<C: Composite>(
     let of_row = padded::<C>(32);
     let own = items.offset(padded::<C>(first));
     let is_plain = job.limit == ALL && job.payload == 0 && merged.is_none();
+    if let (Some(row), Some(stretch)) = (slots.row, slots.stretch) {
+        let own = items.offset(padded::<C>(thread_idx_x() / 32 * 32 * C::ITEMS as u32));
+        each_in_rows(slots, stretch, row, |some| {
+            unroll::<AT_ONCE>(|i| {
+                let (is_there, number, place) = some[i];
+                if is_there {
+                    let composite = own.read(padded::<C>(place.slot + place.at));
+                    let to = stretch.from + number as u64;
+                    store_key(arrays, job, layout.key(composite), to);
+                    if size_of::<C>() > 4 && job.payload > 0 {
+                        let index = composite.to_bits() as u32;
+                        let from = if job.payload == PLACES { to as u32 - place.at } else { 0 };
+                        arrays.indices.offset(to).write(0, from + index);
+                    }
+                }
+            });
+        });
+        return;
+    }
     let mut row = 0;
     while row < C::ITEMS as u32 {
         row = rolled(row);

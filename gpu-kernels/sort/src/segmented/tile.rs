@@ -8,7 +8,7 @@ use gpu_std::warp::{FULL, sync_warp};
 use gpu_std::{device, keep_rolled, rolled, shared, unroll};
 
 use super::memory::{Arrays, Slots, Stretch, load, padded, segment, store_part, tile_of_row};
-use super::{CLASSES, Job, LONG, WARPS, class, list_start, passes, tile};
+use super::{ALL, CLASSES, Job, LONG, WARPS, class, list_start, passes, tile};
 use crate::composite::Composite;
 
 /// Sorts segments of up to a tile to the output, and the tiles of longer ones to `first` or, where an odd number of passes less
@@ -108,16 +108,22 @@ pub fn sort_tiles<C: Composite, const L: usize>(
         let width = lanes * L as u32;
         let of_warp = 32 * L as u32;
         let of_first = thread / 32 * of_warp;
-        let mut slots = Slots { words: of_slots, shift: width.trailing_zeros(), before, stretch: None };
+        let mut slots =
+            Slots { words: of_slots, shift: width.trailing_zeros(), before, stretch: None, row: None };
         if width >= of_warp {
             // All of the warp's items are of one segment.
             let (at, start, len, _) = slots.at(of_first);
             slots.stretch = Some(Stretch { from: start + at as u64, len: len.saturating_sub(at) });
-        } else if is_rows && job.row == width as u64 {
-            // Rows fill their slots, one behind the other.
-            let from = unit as u64 * of_tile as u64 + of_first as u64;
+        } else if is_rows && job.limit == ALL {
+            // Rows one behind the other.
+            let of_slots = of_warp >> slots.shift;
+            let from = (unit * (of_slots * WARPS) + thread / 32 * of_slots) as u64 * job.row;
             let all = job.segments as u64 * job.row;
-            slots.stretch = Some(Stretch { from, len: all.saturating_sub(from).min(of_warp as u64) as u32 });
+            let most = of_slots as u64 * job.row;
+            slots.stretch = Some(Stretch { from, len: all.saturating_sub(from).min(most) as u32 });
+            if job.row < width as u64 {
+                slots.row = Some(job.row as u32);
+            }
         }
         load(arrays, job, items, slots);
         sync_warp(FULL);
@@ -125,7 +131,18 @@ pub fn sort_tiles<C: Composite, const L: usize>(
         // ---- Sorted in registers, and merged where a slot has several warps
         let own = padded::<C>(thread * L as u32);
         let mut held = [C::HIGHEST; L];
-        unroll::<L>(|item| held[item] = items.read(own + item as u32));
+        let mut there = L as u32;
+        if let (Some(row), Some(stretch)) = (slots.row, slots.stretch) {
+            // What is behind a row was not written, nor rows that there are not.
+            let before = (thread % 32) >> class;
+            let of_row = if before * row < stretch.len { row } else { 0 };
+            there = of_row.saturating_sub((thread & (lanes - 1)) * L as u32);
+        }
+        unroll::<L>(|item| {
+            if (item as u32) < there {
+                held[item] = items.read(own + item as u32);
+            }
+        });
         sort_groups(&mut held, lanes.min(32));
         unroll::<L>(|item| items.write(own + item as u32, held[item]));
         let mut sorted = 32 * L as u32;
