@@ -168,9 +168,9 @@ segmented! {
 }
 
 macro_rules! top_k {
-    ($($key:ty, $composite:ty: $rows:ident $digits:ident $filter:ident;)*) => { $(
+    ($($key:ty, $composite:ty: $rows:ident $blocks:literal $digits:ident $filter:ident;)*) => { $(
         /// Selects the first of rows, segments or parts: [`top_k::select_rows`].
-        #[kernel(images = sm_75, launch_bounds(128, 8))]
+        #[kernel(images = sm_75, launch_bounds(128, $blocks))]
         pub fn $rows(
             selection: top_k::Selection,
             keys: Global<u8>,
@@ -222,9 +222,9 @@ macro_rules! top_k {
     )* };
 }
 top_k! {
-    top_k::Narrow, u64: top_k_rows_b16 top_k_digits_b16 top_k_filter_b16;
-    u32, u64: top_k_rows_b32 top_k_digits_b32 top_k_filter_b32;
-    u64, u128: top_k_rows_b64 top_k_digits_b64 top_k_filter_b64;
+    top_k::Narrow, u64: top_k_rows_b16 8 top_k_digits_b16 top_k_filter_b16;
+    u32, u64: top_k_rows_b32 9 top_k_digits_b32 top_k_filter_b32;
+    u64, u128: top_k_rows_b64 8 top_k_digits_b64 top_k_filter_b64;
 }
 
 macro_rules! top_k_ends {

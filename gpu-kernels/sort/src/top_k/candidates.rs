@@ -7,9 +7,6 @@ use gpu_std::{device, keep_rolled, unroll};
 
 use crate::composite::Composite;
 
-/// Up to so many candidates are counted: more read less of shared memory in a network.
-const COUNTED: u32 = 192;
-
 /// Candidates in whatever order.
 #[derive(Clone, Copy)]
 pub(super) struct Candidates<C: Composite> {
@@ -42,7 +39,7 @@ pub(super) fn emit_first<C: Composite, const P: usize>(
 ) {
     let (thread, threads) = (thread_idx_x(), P as u32);
     // Few by counting, for each, how many are before it.
-    let is_counted = known <= COUNTED;
+    let is_counted = known <= 2 * threads;
     if is_counted {
         if thread < 3 && known + thread < held.room {
             held.items.write(known + thread, C::HIGHEST);
