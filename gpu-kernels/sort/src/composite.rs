@@ -4,8 +4,8 @@
 
 use gpu_collective::warp::sort::Sortable;
 
-/// A word and an index in one number: `u32` words of up to 32 bits alone, `u64` those of 64 bits alone or of up to 32 with an
-/// index, `u128` those of 64 with an index.
+/// A word and an index in one number: `u32` words of up to 32 bits alone or of 8 or 16 with an index in the rest, `u64` those of 64
+/// bits alone or of up to 32 with an index of 32, `u128` those of 64 with an index.
 pub trait Composite: Sortable {
     /// Items of a lane in a network: what fits in registers, and a network of 16 has 63 comparisons.
     const ITEMS: usize = if size_of::<Self>() == 16 { 4 } else { 16 };

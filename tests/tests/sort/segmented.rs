@@ -158,6 +158,18 @@ fn long_segments_of_keys_alone() {
     });
 }
 
+/// Keys of 16 bits with indices of 16 are sorted as words of 32, in segments of more than 2^16 as words of 64.
+#[test]
+fn indices_beside_short_keys() {
+    for_each("indices_beside_short_keys", |device| {
+        for (kind, longest) in [(0, 1 << 16), (2, (1 << 16) + 1)] {
+            let lengths = [5, longest, 3];
+            one::<u16, u8>(device, &keys(kind, total(&lengths)), &lengths, false, kind == 2);
+        }
+        one::<i8, u32>(device, &keys(3, 70_000), &[70_000], true, true);
+    });
+}
+
 /// Any keys, any lengths.
 #[test]
 fn any_segments() {

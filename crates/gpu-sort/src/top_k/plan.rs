@@ -91,6 +91,7 @@ impl TopKPlan {
             row: cut.row as u64,
             segments: cut.count as u32,
             key_bytes: key_bytes as u32,
+            index_bits: 0,
             payload,
             limit: k as u32,
             passes: 0,

@@ -52,34 +52,52 @@ pub(super) struct Layout<R: Raw> {
     clear: R,
     /// The number of a key's highest bit.
     top: u32,
-    /// Whether composites have indices.
-    is_indexed: bool,
+    /// Bits of an index; 0 where composites have none.
+    index_bits: u32,
 }
 
 impl<R: Raw> Layout<R> {
     #[inline(always)]
     pub(super) fn new<C: Composite>(job: Job) -> Self {
         let (set, clear) = (R::narrow(job.order.set), R::narrow(job.order.clear));
-        let is_indexed = match size_of::<C>() {
-            4 => false,
-            8 => job.key_bytes < 8,
-            _ => true,
+        // Known beforehand, but of the narrowest ones.
+        let index_bits = match size_of::<C>() {
+            4 => job.index_bits,
+            8 if job.key_bytes == 8 => 0,
+            _ => 32,
         };
-        Self { set, clear, top: 8 * job.key_bytes - 1, is_indexed }
+        Self { set, clear, top: 8 * job.key_bytes - 1, index_bits }
     }
 
     #[inline(always)]
     fn compose<C: Composite>(self, key: R, index: u32) -> C {
         let word = key.turned(self.set, self.clear, self.top).wide() as u128;
-        C::of_bits(if self.is_indexed { word << 32 | index as u128 } else { word })
+        if size_of::<C>() == 4 {
+            let index = index & ((1 << self.index_bits) - 1);
+            return C::of_bits(((word as u32) << self.index_bits | index) as u128);
+        }
+        C::of_bits(if self.index_bits > 0 { word << 32 | index as u128 } else { word })
     }
 
     #[inline(always)]
     fn key<C: Composite>(self, composite: C) -> R {
         let bits = composite.to_bits();
-        let word = R::narrow(if self.is_indexed { (bits >> 32) as u64 } else { bits as u64 });
+        let word = if size_of::<C>() == 4 {
+            (bits as u32 >> self.index_bits) as u64
+        } else if self.index_bits > 0 {
+            (bits >> 32) as u64
+        } else {
+            bits as u64
+        };
+        let word = R::narrow(word);
         // Both masks flip the highest bit or neither does: it says which of them was taken.
         word.turned_back(self.set, self.clear, self.top)
+    }
+
+    #[inline(always)]
+    fn index<C: Composite>(self, composite: C) -> u32 {
+        let bits = composite.to_bits() as u32;
+        if size_of::<C>() == 4 { bits & ((1 << self.index_bits) - 1) } else { bits }
     }
 }
 
@@ -91,12 +109,10 @@ pub(crate) fn store<C: Composite>(arrays: Arrays, job: Job, composite: C, number
         return;
     }
     let to = if job.limit == ALL { start } else { number as u64 * job.limit as u64 } + at as u64;
-    store_key(arrays, job, Layout::<C::Raw>::new::<C>(job).key(composite), to);
-    if size_of::<C>() == 4 {
-        return;
-    }
+    let layout = Layout::<C::Raw>::new::<C>(job);
+    store_key(arrays, job, layout.key(composite), to);
     if job.payload > 0 {
-        let index = composite.to_bits() as u32;
+        let index = layout.index(composite);
         let from = if job.payload == PLACES { start as u32 } else { 0 };
         arrays.indices.offset(to).write(0, from + index);
     }
@@ -340,8 +356,8 @@ pub(super) fn store_part<C: Composite>(
                     let composite = own.read(padded::<C>(place.slot + place.at));
                     let to = stretch.from + number as u64;
                     store_key(arrays, job, layout.key(composite), to);
-                    if size_of::<C>() > 4 && job.payload > 0 {
-                        let index = composite.to_bits() as u32;
+                    if job.payload > 0 {
+                        let index = layout.index(composite);
                         let from = if job.payload == PLACES { to as u32 - place.at } else { 0 };
                         arrays.indices.offset(to).write(0, from + index);
                     }

@@ -91,6 +91,8 @@ pub struct Job {
     pub segments: u32,
     /// Bytes of a key.
     pub key_bytes: u32,
+    /// Bits of an index in a composite of 32, whose other ones are a key's; 0 where there are no indices.
+    pub index_bits: u32,
     /// What goes where its key goes: 0 for nothing, [`INDICES`] or [`PLACES`].
     pub payload: u32,
     /// How many of a segment are kept, the segments' results one behind the other; or [`ALL`].
