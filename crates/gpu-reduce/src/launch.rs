@@ -16,24 +16,26 @@ use crate::plan::{Plan, SegmentsPlan, columns_launch};
 use crate::scratch::{RESULT, Scratch};
 use crate::segments::Segments;
 
-// SAFETY (of these): by the promise of whoever made the map's.
+// SAFETY: by the promise of whoever made the map's.
 unsafe impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for Mapped<M, R> {
     type Of = Self;
     type Kernel = M::Kernel;
 }
+// SAFETY: by the promise of whoever made the map's.
 unsafe impl<M: MappedSegmented<R>, R: Reduction<Output: gpu_core::Element>> Segmented for Mapped<M, R> {
     type Of = Self;
     type Kernel = M::Kernel;
 }
+// SAFETY: by the promise of whoever made the map's.
 unsafe impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> AlongColumns for Mapped<M, R> {
     type Of = Self;
     type Kernel = M::Kernel;
 }
 
-// SAFETY (of all instances): the list is that which the kernels are made from, and says which others have the same
-// bits, and which reductions a kernel for several knows.
 macro_rules! instance {
     ($trait:ident, $module:ident, $kernel:ident, $of:ty: $reduction:ty) => {
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits, and which
+        // reductions a kernel for several knows.
         unsafe impl $trait for $reduction {
             type Of = $of;
             type Kernel = $module::$kernel;

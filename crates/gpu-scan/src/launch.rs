@@ -14,8 +14,6 @@ use crate::plan::Plan;
 use crate::scratch::Scratch;
 use crate::segmented::Segments;
 
-// SAFETY (of all instances): the list is that which the kernels are made from, and says which others have the same
-// bits.
 macro_rules! instances {
     ($($scan:ty $(, $same:ty)* $(| $flip:ident: $($flipped:ty),+)?; $v:literal, $n:literal, $l:literal;
         $images:ident, $blocks:literal, $whole:ident;
@@ -24,14 +22,17 @@ macro_rules! instances {
         instances!(@ $scan, $whole, $segments, $columns: $scan $(, $same)* $($(, $flipped)+)?);
     )* };
     (@ $of:ty, $whole:ident, $segments:ident, $columns:ident: $($scan:ty),+) => { $(
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits.
         unsafe impl Instance for $scan {
             type Of = $of;
             type Kernel = kernels::$whole;
         }
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits.
         unsafe impl Segmented for $scan {
             type Of = $of;
             type Kernel = kernels::$segments;
         }
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits.
         unsafe impl AlongColumns for $scan {
             type Of = $of;
             type Kernel = kernels::$columns;

@@ -8,15 +8,19 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::{Value, Variant};
 use gpu_core::Error;
 
+/// Variants, and their kernels of an input, its length, and an output with an element for each block.
+#[doc(hidden)]
+pub type Stages<T> = &'static [(Variant, AnyKernel<(Global<T>, u64, GlobalMut<T>)>)];
+
 /// The kernels of a type of elements.
 ///
 /// # Safety
 /// Each is that of its name, of this type.
 pub unsafe trait Kernels: gpu_core::Element {
-    /// Those of an input, its length, and an output with an element for each block.
+    /// All but one.
     #[doc(hidden)]
-    const STAGES: &'static [(Variant, AnyKernel<(Global<Self>, u64, GlobalMut<Self>)>)];
-    /// That with an element for each of [`kernels::BLOCK`] threads too.
+    const STAGES: Stages<Self>;
+    /// That which also takes an element for each of [`kernels::BLOCK`] threads.
     #[doc(hidden)]
     type FinalGlobal: Kernel<Arguments = (Global<Self>, u64, GlobalMut<Self>, GlobalMut<Self>)>;
 }
@@ -26,7 +30,7 @@ macro_rules! kernels {
         $first_add_last_warp:ident $unrolled:ident $several:ident $final_global:ident $final_shared:ident) => {
         // SAFETY: the table names the kernels of the type.
         unsafe impl Kernels for $t {
-            const STAGES: &'static [(Variant, AnyKernel<(Global<Self>, u64, GlobalMut<Self>)>)] = &[
+            const STAGES: Stages<Self> = &[
                 (Variant::Divergent, AnyKernel::of::<kernels::$divergent>()),
                 (Variant::Strided, AnyKernel::of::<kernels::$strided>()),
                 (Variant::Sequential, AnyKernel::of::<kernels::$sequential>()),
