@@ -61,7 +61,68 @@ impl Stream {
         // SAFETY: the caller's promise.
         unsafe { K::launch_on(self, config, arguments.into_arguments()) }
     }
+
+    /// The same, of a kernel chosen at run time.
+    ///
+    /// # Errors
+    /// Those of this target's [`LaunchTarget::launch`].
+    ///
+    /// # Safety
+    /// As [`Stream::launch`].
+    pub unsafe fn launch_any<A>(
+        &self,
+        kernel: AnyKernel<A>,
+        config: LaunchConfig,
+        arguments: impl IntoArguments<A>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { (kernel.launch)(self, config, arguments.into_arguments()) }
+    }
 }
+
+/// A kernel with the parameters `A`, whichever: an entry of a table of kernels. [`Stream::launch_any`] launches it.
+///
+/// ```
+/// use gpu_core::{AnyKernel, Device};
+/// use gpu_std::{launch::LaunchConfig, prelude::*};
+///
+/// #[kernel]
+/// fn double(values: GlobalMut<u32>) {
+///     values.write(thread::index_1d(), 2 * values.read(thread::index_1d()));
+/// }
+/// #[kernel]
+/// fn square(values: GlobalMut<u32>) {
+///     values.write(thread::index_1d(), values.read(thread::index_1d()) * values.read(thread::index_1d()));
+/// }
+/// const KERNELS: [AnyKernel<(GlobalMut<u32>,)>; 2] = [AnyKernel::of::<double>(), AnyKernel::of::<square>()];
+///
+/// let device = Device::simulator();
+/// let mut values = device.upload(&[1u32, 2, 3])?;
+/// for kernel in KERNELS {
+///     // SAFETY: three threads read and write an element each of three.
+///     unsafe { device.default_stream().launch_any(kernel, LaunchConfig::linear(1, 3), (&mut values,)) }?;
+/// }
+/// assert_eq!(values.to_vec()?, [4, 16, 36]);
+/// # Ok::<(), gpu_core::Error>(())
+/// ```
+pub struct AnyKernel<A> {
+    launch: unsafe fn(&Stream, LaunchConfig, A) -> Result<(), Error>,
+}
+
+impl<A> AnyKernel<A> {
+    /// The kernel `K`.
+    pub const fn of<K: Kernel<Arguments = A>>() -> Self {
+        Self { launch: K::launch_on::<Stream> }
+    }
+}
+
+impl<A> Clone for AnyKernel<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for AnyKernel<A> {}
 
 /// What may stand for a kernel's parameter `P`: one of that type, for an array also a view or a buffer.
 pub trait IntoArgument<P> {

@@ -34,7 +34,7 @@ pub use device::{Device, ENVIRONMENT, Kind};
 pub use element::Element;
 pub use error::{DriverFailure, Error, Launched, Result};
 pub use event::Event;
-pub use launch::{IntoArgument, IntoArguments, MappedArguments, Untyped};
+pub use launch::{AnyKernel, IntoArgument, IntoArguments, MappedArguments, Untyped};
 pub use limits::Limits;
 pub use occupancy::Occupancy;
 pub use pinned::Pinned;

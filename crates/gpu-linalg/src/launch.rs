@@ -1,7 +1,7 @@
 //! The launches: the crate's only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_linalg_kernels::{Scalar, elementwise, gemm, gemv, ger, triangle};
+use gpu_linalg_kernels::{self as kernels, Scalar, elementwise, gemm, gemv, triangle};
 use gpu_std::float::Float;
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
@@ -14,7 +14,10 @@ use crate::plan;
 pub trait Element: gpu_core::Element + Scalar<Sum: gpu_core::Element> + sealed::VectorKernels {}
 
 /// A type of elements that are computed with as they are: `f32`, `f64`.
-pub trait RealElement: Element + Float + Scalar<Sum = Self> + sealed::MatrixKernels {}
+pub trait RealElement:
+    Element + Float + Scalar<Sum = Self> + sealed::MatrixKernels + sealed::ProductKernels
+{
+}
 
 mod sealed {
     use super::*;
@@ -26,17 +29,24 @@ mod sealed {
     /// beta.
     pub type OfVectors<T, S> = (Global<T>, Global<T>, GlobalMut<T>, GlobalMut<S>, gemv::Shape, S, S);
 
-    /// The kernels for matrices.
+    /// The kernels for products of matrices.
     ///
     /// # Safety
     /// Each is the kernel of its name, of this type.
-    pub unsafe trait MatrixKernels: Scalar {
+    pub unsafe trait ProductKernels: Scalar {
         /// Products by the kernels of [`plan::gemm::Kernel`].
         type Wide: Kernel<Arguments = OfProduct<Self>>;
         type Large: Kernel<Arguments = OfProduct<Self>>;
         type Small: Kernel<Arguments = OfProduct<Self>>;
         type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
         type TensorSmall: Kernel<Arguments = OfProduct<Self>>;
+    }
+
+    /// The other kernels for matrices.
+    ///
+    /// # Safety
+    /// Each is the kernel of its name, of this type.
+    pub unsafe trait MatrixKernels: Scalar {
         /// x, y, output, the lines, alpha.
         type Elementwise: Kernel<
             Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, elementwise::Lines, Self),
@@ -66,30 +76,38 @@ mod sealed {
 }
 
 macro_rules! real_elements {
-    ($($T:ty, $elementwise:ident, $swap:ident, $ger:ident, $triangle:ident: $($kernel:ident => $name:ident),*;)*) => { $(
+    ($($T:ty, $v:literal: $elementwise:ident, $swap:ident, $ger:ident, $triangle:ident;)*) => { $(
         impl RealElement for $T {}
 
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::MatrixKernels for $T {
-            $( type $kernel = gemm::$name; )*
-            type Elementwise = elementwise::$elementwise;
-            type Swap = elementwise::$swap;
-            type Ger = ger::$ger;
-            type Triangle = triangle::$triangle;
+            type Elementwise = kernels::$elementwise;
+            type Swap = kernels::$swap;
+            type Ger = kernels::$ger;
+            type Triangle = kernels::$triangle;
         }
     )* };
 }
+kernels::real_instances!(real_elements);
 
+macro_rules! products {
+    ($($T:ty: $($kernel:ident $name:ident)*;)*) => { $(
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::ProductKernels for $T {
+            $( type $kernel = gemm::$name; )*
+        }
+    )* };
+}
 // A plan never has a kernel that its type does not: those stand for the one they would be.
-real_elements! {
-    f32, linalg_elementwise_f32, linalg_swap_f32, linalg_ger_f32, linalg_triangle_f32: Wide => linalg_gemm_wide_f32, Large => linalg_gemm_f32, Small => linalg_gemm_small_f32,
-        TensorLarge => linalg_gemm_f32, TensorSmall => linalg_gemm_small_f32;
-    f64, linalg_elementwise_f64, linalg_swap_f64, linalg_ger_f64, linalg_triangle_f64: Wide => linalg_gemm_f64, Large => linalg_gemm_f64, Small => linalg_gemm_f64,
-        TensorLarge => linalg_gemm_tensor_f64, TensorSmall => linalg_gemm_tensor_small_f64;
+products! {
+    f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Small linalg_gemm_small_f32
+        TensorLarge linalg_gemm_f32 TensorSmall linalg_gemm_small_f32;
+    f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Small linalg_gemm_f64
+        TensorLarge linalg_gemm_tensor_f64 TensorSmall linalg_gemm_tensor_small_f64;
 }
 
 macro_rules! elements {
-    ($($T:ty: $along:ident, $across:ident, $finish:ident;)*) => { $(
+    ($($T:ty, $Sum:ty, $v:literal: $along:ident, $across:ident, $finish:ident;)*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.
@@ -100,13 +118,7 @@ macro_rules! elements {
         }
     )* };
 }
-
-elements! {
-    f32: linalg_gemv_along_f32, linalg_gemv_across_f32, linalg_gemv_finish_f32;
-    f64: linalg_gemv_along_f64, linalg_gemv_across_f64, linalg_gemv_finish_f64;
-    f16: linalg_gemv_along_f16, linalg_gemv_across_f16, linalg_gemv_finish_f16;
-    bf16: linalg_gemv_along_bf16, linalg_gemv_across_bf16, linalg_gemv_finish_bf16;
-}
+kernels::gemv_instances!(elements);
 
 /// Enqueues the product of `plan`.
 pub(crate) fn gemm<T: RealElement>(

@@ -3,8 +3,9 @@
 use gpu_core::{Error, Stream, View, ViewMut};
 use gpu_reduce_kernels::computed::SourceOf;
 use gpu_reduce_kernels::several::*;
-use gpu_reduce_kernels::{self as kernels, Item, Lines, Mapped, Reduction, Source, Starts};
-use gpu_reduce_kernels::{column_kernels, reduce_half_instances, reduce_instances, segment_kernels};
+use gpu_reduce_kernels::{
+    self as kernels, Item, Lines, Mapped, Reduction, Source, Starts, column_kernels, segment_kernels,
+};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -33,7 +34,7 @@ unsafe impl<M: MappedAlongColumns<R>, R: Reduction<Output: gpu_core::Element>> A
 
 macro_rules! instance {
     ($trait:ident, $module:ident, $kernel:ident, $of:ty: $reduction:ty) => {
-        // SAFETY: the lists are those that the kernels are made from, and say which others have the same bits, and which
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits, and which
         // reductions a kernel for several knows.
         unsafe impl $trait for $reduction {
             type Of = $of;
@@ -42,10 +43,18 @@ macro_rules! instance {
     };
 }
 
-macro_rules! instances_of {
-    ($trait:ident, $module:ident, $extent:ident;
+/// The instances of a group of kernels: of whole arrays, of segments, of columns, where there are such.
+macro_rules! instances {
+    ($whole:ident $segments:ident $columns:ident, $($group:tt)*) => {
+        instances!(@ $whole, Instance, kernels, Whole; $($group)*);
+        instances!(@ $segments, Segmented, segment_kernels, OfSegments; $($group)*);
+        instances!(@ $columns, AlongColumns, column_kernels, OfColumns; $($group)*);
+    };
+    (@ none, $($none:tt)*) => {};
+    (@ $images:ident, $trait:ident, $module:ident, $extent:ident; $t:ty, $v:literal, $a:literal, $blocks:literal;
         $($name:ident: $reduction:ident<$of:ty> $(, $same:ident<$of_same:ty>)*;)*
-        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*) => {
+        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
+        $((two) $($of_two:tt)*)?) => {
         $(
             instance!($trait, $module, $name, kernels::$reduction<$of>: kernels::$reduction<$of>);
             $(
@@ -66,64 +75,22 @@ macro_rules! instances_of {
                 }
             }
         )* )*
+        $( instances!(# $trait: $($of_two)*); )?
     };
-}
-
-macro_rules! of_arrays {
-    (none $($other_kernels:tt)*) => {};
-    ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $($reduction:ident<$of:ty>),*;)*
-        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
-        $((two) $dot:ident: $product:ident<$of_dot:ty> $(, $same:ident<$of_same:ty>)?;)?) => {
-        instances_of! { Instance, kernels, Whole;
-            $($name: $($reduction<$of>),*;)*
-            $((several) $several: $computed => $($served<$of_served>),*;)*
-        }
+    (# Instance: $dot:ident: $product:ident<$of:ty> $(, $same:ident<$of_same:ty>)?;) => {
+        instance!(Instance, kernels, $dot, kernels::$product<$of>: kernels::$product<$of>);
         $(
-            instance!(Instance, kernels, $dot, kernels::$product<$of_dot>: kernels::$product<$of_dot>);
-            $(
-                instance!(Instance, kernels, $dot, kernels::$product<$of_dot>: kernels::$same<$of_same>);
-                impl Serves<kernels::$same<$of_same>, Whole> for kernels::$product<$of_dot> {
-                    fn source((first, second): (Global<$of_same>, Global<$of_same>)) -> SourceOf<Self> {
-                        (first.cast(), second.cast())
-                    }
+            instance!(Instance, kernels, $dot, kernels::$product<$of>: kernels::$same<$of_same>);
+            impl Serves<kernels::$same<$of_same>, Whole> for kernels::$product<$of> {
+                fn source((first, second): (Global<$of_same>, Global<$of_same>)) -> SourceOf<Self> {
+                    (first.cast(), second.cast())
                 }
-            )?
+            }
         )?
     };
+    (# $of_one:ident: $($of_two:tt)*) => {};
 }
-reduce_instances!(of_arrays);
-reduce_half_instances!(of_arrays);
-
-macro_rules! of_segments {
-    ($images:ident none $($other_kernels:tt)*) => {};
-    ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $($reduction:ident<$of:ty>),*;)*
-        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
-        $((two) $($of_two:tt)*)?) => {
-        instances_of! { Segmented, segment_kernels, OfSegments;
-            $($name: $($reduction<$of>),*;)*
-            $((several) $several: $computed => $($served<$of_served>),*;)*
-        }
-    };
-}
-reduce_instances!(of_segments);
-reduce_half_instances!(of_segments);
-
-macro_rules! of_columns {
-    ($images:ident $segments:ident none $($other_kernels:tt)*) => {};
-    ($images:ident $segments:ident $columns:ident, $t:ty, $v:literal, $a:literal, $blocks:literal;
-        $($name:ident: $($reduction:ident<$of:ty>),*;)*
-        $((several) $several:ident: $computed:ty => $($served:ident<$of_served:ty>),*;)*
-        $((two) $($of_two:tt)*)?) => {
-        instances_of! { AlongColumns, column_kernels, OfColumns;
-            $($name: $($reduction<$of>),*;)*
-            $((several) $several: $computed => $($served<$of_served>),*;)*
-        }
-    };
-}
-reduce_instances!(of_columns);
-reduce_half_instances!(of_columns);
+kernels::reduce_instances!(instances);
 
 /// Enqueues the kernel `K` of what serves the reduction `R`.
 ///

@@ -2,10 +2,7 @@
 
 use gpu_core::{Error, Stream, View, ViewMut};
 use gpu_scan_kernels::columns::Lines;
-use gpu_scan_kernels::{
-    self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, columns, segmented,
-};
-use gpu_scan_kernels::{column_scan_instances, scan_instances, segmented_scan_instances};
+use gpu_scan_kernels::{self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, segmented};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -18,42 +15,31 @@ use crate::scratch::Scratch;
 use crate::segmented::Segments;
 
 macro_rules! instances {
-    ($trait:ident, $module:ident; $(
-        $name:ident: $scan:ty $(, $($same:ty),+)? $(| $($flipped:ty),+)?;
-    )*) => { $(
-        instances!(@ $trait, $module, $name, $scan: $scan $(, $($same),+)? $(, $($flipped),+)?);
+    ($($scan:ty $(, $same:ty)* $(| $flip:ident: $($flipped:ty),+)?; $v:literal, $n:literal, $l:literal;
+        $images:ident, $blocks:literal, $whole:ident;
+        $of_segments:literal, $segments:ident;
+        $of_columns:literal, $k:literal, $columns:ident;)*) => { $(
+        instances!(@ $scan, $whole, $segments, $columns: $scan $(, $same)* $($(, $flipped)+)?);
     )* };
-    (@ $trait:ident, $module:ident, $name:ident, $of:ty: $($scan:ty),+) => { $(
-        // SAFETY: the lists are those that the kernels are made from, and say which others have the same bits.
-        unsafe impl $trait for $scan {
+    (@ $of:ty, $whole:ident, $segments:ident, $columns:ident: $($scan:ty),+) => { $(
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits.
+        unsafe impl Instance for $scan {
             type Of = $of;
-            type Kernel = $module::$name;
+            type Kernel = kernels::$whole;
+        }
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits.
+        unsafe impl Segmented for $scan {
+            type Of = $of;
+            type Kernel = kernels::$segments;
+        }
+        // SAFETY: the list is that which the kernels are made from, and says which others have the same bits.
+        unsafe impl AlongColumns for $scan {
+            type Of = $of;
+            type Kernel = kernels::$columns;
         }
     )+ };
 }
-
-macro_rules! of_arrays {
-    ($images:ident, $blocks:literal; $(
-        $name:ident: $scan:ty, $v:literal, $n:literal, $m:literal, $l:literal $(, $same:ty)* $(| $($flipped:ty),+)?;
-    )*) => {
-        instances! { Instance, kernels; $( $name: $scan $(, $same)* $(| $($flipped),+)?; )* }
-    };
-}
-scan_instances!(of_arrays);
-
-macro_rules! of_segments {
-    ($images:ident, $blocks:literal, $v:literal, $n:literal, $l:literal; $($instances:tt)*) => {
-        instances! { Segmented, segmented; $($instances)* }
-    };
-}
-segmented_scan_instances!(of_segments);
-
-macro_rules! of_columns {
-    ($images:ident, $blocks:literal, $k:literal; $($instances:tt)*) => {
-        instances! { AlongColumns, columns; $($instances)* }
-    };
-}
-column_scan_instances!(of_columns);
+kernels::scan_instances!(instances);
 
 /// Where a scan reads and writes: from one array to another, or in place.
 pub(crate) struct Memory<S: Scan>(Global<S::Item>, GlobalMut<S::Output>, u64);

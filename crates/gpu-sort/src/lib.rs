@@ -11,6 +11,7 @@ mod segmented;
 mod select;
 mod top_k;
 mod values;
+mod width;
 
 pub use api::*;
 pub use gpu_core::Error;
@@ -33,12 +34,4 @@ pub use top_k::{
 /// What the kernels are made of: [`predicate!`] asks for it.
 pub mod kernels {
     pub use gpu_sort_kernels::*;
-}
-
-/// What [`predicate!`] expands to; not for use by hand.
-#[doc(hidden)]
-pub mod __private {
-    pub use gpu_core::{Error, Stream};
-    pub use gpu_std::launch::LaunchConfig;
-    pub use gpu_std::memory::{Global, GlobalMut};
 }

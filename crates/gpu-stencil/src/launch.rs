@@ -1,8 +1,9 @@
 //! The launches, and the CPU's instructions: the crate's only unsafe code.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{AnyKernel, Stream, View, ViewMut};
 use gpu_std::constant::Constant;
-use gpu_std::launch::LaunchConfig;
+use gpu_std::float::Float;
+use gpu_std::launch::Kernel as Typed;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_stencil_kernels::filter::general::{self, SEPARABLE_WEIGHTS};
 use gpu_stencil_kernels::filter::sobel::Targets;
@@ -13,7 +14,7 @@ use crate::plan::{Kernel, Plan};
 use crate::weights::Weight;
 
 /// What the sums of pixels can be: themselves pixels, weights, and sides of angles.
-pub trait Sum: Weight + filter::Pixel<Sum = Self> + filter::arctangent::Coefficients {}
+pub trait Sum: Weight + filter::Pixel<Sum = Self> + filter::arctangent::Coefficients + sealed::Table {}
 
 impl Sum for f32 {}
 impl Sum for f64 {}
@@ -37,249 +38,117 @@ pub(crate) type Gradients<T> = (
     GlobalMut<<T as filter::Pixel>::Sum>,
 );
 
-mod sealed {
+pub(crate) mod sealed {
     use super::*;
 
-    /// The kernels of a type.
-    pub trait Kernels: filter::Pixel {
-        /// Taps and channels of the fast separable kernels.
-        const SEPARABLE: &'static [(u32, u32)];
-        /// Taps and channels of the fast full kernels.
-        const FULL: &'static [(u32, u32)];
-        /// Taps, always 3, and channels of the fast kernels of gradients.
-        const SOBEL: &'static [(u32, u32)];
-        /// The most weights of a full filter that travel with the launch.
+    /// Tables of weights that travel with a launch of a full filter.
+    pub trait Table: Sized {
+        /// The table.
+        type Table;
+        /// The most weights.
         const TABLE: usize;
 
-        /// Enqueues a separable filter.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the images that `geometry` describes, the output shared
-        /// with nothing; kernel, configuration and geometry must be a plan's.
-        #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-        unsafe fn separable(
-            kernel: Kernel,
-            stream: &Stream,
-            config: LaunchConfig,
-            input: Global<Self>,
-            output: GlobalMut<Self>,
-            geometry: Geometry,
-            outside: Self,
-            weights: [&[Self::Sum]; 2],
-        ) -> Result<(), gpu_core::Error>;
+        /// That of these weights.
+        fn table(weights: &[Self]) -> Self::Table;
+    }
 
-        /// Enqueues a full filter, of `weights` in the order of the kernel or, where they are too many, of those in
-        /// `memory`.
-        ///
-        /// # Safety
-        /// As [`Kernels::separable`]; `memory` must hold the weights where `place` says that they are there.
-        #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-        unsafe fn full(
-            kernel: Kernel,
-            stream: &Stream,
-            config: LaunchConfig,
-            input: Global<Self>,
-            output: GlobalMut<Self>,
-            geometry: Geometry,
-            outside: Self,
-            weights: &[Self::Sum],
-            memory: Global<Self::Sum>,
-            place: u32,
-        ) -> Result<(), gpu_core::Error>;
+    impl Table for f32 {
+        type Table = Constant<f32, { Self::TABLE }>;
+        const TABLE: usize = filter::TABLE_F32;
 
-        /// Enqueues gradients.
-        ///
-        /// # Safety
-        /// As [`Kernels::separable`], for each output that `targets` names.
-        #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-        unsafe fn sobel(
-            kernel: Kernel,
-            stream: &Stream,
-            config: LaunchConfig,
-            input: Global<Self>,
-            outputs: Gradients<Self>,
-            geometry: Geometry,
-            targets: Targets,
-            outside: Self,
-        ) -> Result<(), gpu_core::Error>
-        where
-            Self: Pixel;
+        fn table(weights: &[f32]) -> Self::Table {
+            table(weights)
+        }
+    }
+
+    impl Table for f64 {
+        type Table = Constant<f64, { Self::TABLE }>;
+        const TABLE: usize = filter::TABLE_F64;
+
+        fn table(weights: &[f64]) -> Self::Table {
+            table(weights)
+        }
+    }
+
+    /// The parameters of a filter with a table `W` of weights: input, output, geometry, what is outside, the table.
+    pub type Of<T, W> = (Global<T>, GlobalMut<T>, Geometry, T, W);
+    /// Those of the full filter for everything: also weights in memory, and where they are.
+    pub type OfFull<T, S> = (Global<T>, GlobalMut<T>, Geometry, T, <S as Table>::Table, Global<S>, u32);
+    /// Those of gradients: input, outputs, geometry, which outputs, what is outside.
+    pub type OfSobel<T, G, S> =
+        (Global<T>, GlobalMut<G>, GlobalMut<G>, GlobalMut<G>, GlobalMut<S>, Geometry, Targets, T);
+    /// The fast kernels of some parameters, by taps along both axes and channels.
+    pub type Fast<A> = &'static [((u32, u32), AnyKernel<A>)];
+
+    /// The kernels of a type.
+    ///
+    /// # Safety
+    /// Each is that of its name, of this type.
+    pub unsafe trait Kernels: gpu_core::Element + filter::Pixel<Sum: Sum> {
+        /// The type, as wide, whose fast kernels take it, its bits flipped as the geometry says.
+        type Fast: Kernels<Sum = Self::Sum>;
+        /// Elements of gradients.
+        type Stored: gpu_core::Element;
+        const SEPARABLE: Fast<Of<Self, Constant<Self::Sum, FAST_SEPARABLE_WEIGHTS>>>;
+        const FULL: Fast<Of<Self, Constant<Self::Sum, FAST_FULL_WEIGHTS>>>;
+        const SOBEL: Fast<OfSobel<Self, Self::Stored, Self::Sum>>;
+        /// The kernels for everything.
+        type Separable: Typed<Arguments = Of<Self, Constant<Self::Sum, SEPARABLE_WEIGHTS>>>;
+        type Full: Typed<Arguments = OfFull<Self, Self::Sum>>;
+        type Sobel: Typed<Arguments = OfSobel<Self, Self::Stored, Self::Sum>>;
     }
 }
 
-/// The first `N` entries, with zeros where there are less: nobody reads those.
-fn table<S: Weight, const N: usize>(weights: impl IntoIterator<Item = S>) -> Constant<S, N> {
-    let mut entries = [S::ZERO; N];
-    for (entry, weight) in entries.iter_mut().zip(weights) {
-        *entry = weight;
-    }
-    Constant::new(entries)
-}
+use sealed::{Fast, Kernels as _, Table};
 
-/// The geometry for the fast kernels, which take `i16` for `u16`.
-fn flipped<T: filter::Pixel>(geometry: Geometry) -> Geometry {
-    Geometry { flip: T::FLIP, ..geometry }
-}
-
-// Elements `T` are `K` to the fast kernels.
 macro_rules! pixels {
-    ($($T:ident as $K:ident, $G:ty, $table:ident: $separable:ident, $full:ident, $sobel:ident;
-        separable $(($taps:literal, $channels:literal) $fast:ident),*;
-        full $(($full_taps:literal, $full_channels:literal) $fast_full:ident),*;
-        sobel $(($sobel_channels:literal) $fast_sobel:ident),*;)*) => { $(
+    ($T:ty as $Fast:ty, $Sum:ty, $G:ty, $general_separable:ident, $general_full:ident, $general_sobel:ident;
+        separable { $($v:literal, $channels:literal: $($taps:literal, $blocks:literal: $separable:ident),*;)* }
+        full { $($full_v:literal, $full_channels:literal: $($full_taps:literal, $full_blocks:literal: $full:ident),*;)* }
+        sobel { $($sobel_v:literal: $($sobel_channels:literal, $sobel_blocks:literal: $sobel:ident),*;)? }) => {
         impl Pixel for $T {
             type Gradient = $G;
         }
 
-        impl sealed::Kernels for $T {
-            const SEPARABLE: &'static [(u32, u32)] = &[$(($taps, $channels)),*];
-            const FULL: &'static [(u32, u32)] = &[$(($full_taps, $full_channels)),*];
-            const SOBEL: &'static [(u32, u32)] = &[$((3, $sobel_channels)),*];
-            const TABLE: usize = filter::$table;
-
-            #[inline]
-            unsafe fn separable(
-                kernel: Kernel,
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self>,
-                output: GlobalMut<Self>,
-                geometry: Geometry,
-                outside: Self,
-                [row, column]: [&[Self::Sum]; 2],
-            ) -> Result<(), gpu_core::Error> {
-                let weights = table::<_, FAST_SEPARABLE_WEIGHTS>(row.iter().chain(column).copied());
-                match kernel {
-                    $(
-                        // SAFETY: the caller's promise.
-                        Kernel::Fast { taps: $taps, channels: $channels } => unsafe {
-                            let (input, output, geometry) = (input.cast(), output.cast(), flipped::<$T>(geometry));
-                            filter::$fast::launch(stream, config, input, output, geometry, outside as $K, weights)
-                        },
-                    )*
-                    _ => {
-                        let gap = SEPARABLE_WEIGHTS / 2 - row.len();
-                        let zeros = core::iter::repeat_n(0.0, gap);
-                        let weights = table(row.iter().copied().chain(zeros).chain(column.iter().copied()));
-                        // SAFETY: the caller's promise.
-                        unsafe {
-                            filter::$separable::launch(stream, config, input, output, geometry, outside, weights)
-                        }
-                    }
-                }
-            }
-
-            #[inline]
-            unsafe fn full(
-                kernel: Kernel,
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self>,
-                output: GlobalMut<Self>,
-                geometry: Geometry,
-                outside: Self,
-                weights: &[Self::Sum],
-                memory: Global<Self::Sum>,
-                place: u32,
-            ) -> Result<(), gpu_core::Error> {
-                match kernel {
-                    $(
-                        // SAFETY: the caller's promise.
-                        Kernel::Fast { taps: $full_taps, channels: $full_channels } => unsafe {
-                            let weights = table::<_, FAST_FULL_WEIGHTS>(weights.iter().copied());
-                            let (input, output, geometry) = (input.cast(), output.cast(), flipped::<$T>(geometry));
-                            filter::$fast_full::launch(stream, config, input, output, geometry, outside as $K, weights)
-                        },
-                    )*
-                    // SAFETY: the caller's promise.
-                    _ => unsafe {
-                        let weights = table(weights.iter().copied());
-                        filter::$full::launch(
-                            stream, config, input, output, geometry, outside, weights, memory, place,
-                        )
-                    },
-                }
-            }
-
-            #[inline]
-            unsafe fn sobel(
-                kernel: Kernel,
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self>,
-                (gx, gy, magnitude, direction): Gradients<Self>,
-                geometry: Geometry,
-                targets: Targets,
-                outside: Self,
-            ) -> Result<(), gpu_core::Error> {
-                match kernel {
-                    $(
-                        // SAFETY: the caller's promise.
-                        Kernel::Fast { taps: 3, channels: $sobel_channels } => unsafe {
-                            let (input, geometry) = (input.cast(), flipped::<$T>(geometry));
-                            filter::$fast_sobel::launch(
-                                stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside as $K,
-                            )
-                        },
-                    )*
-                    // SAFETY: the caller's promise.
-                    _ => unsafe {
-                        filter::$sobel::launch(
-                            stream, config, input, gx, gy, magnitude, direction, geometry, targets, outside,
-                        )
-                    },
-                }
-            }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::Kernels for $T {
+            type Fast = $Fast;
+            type Stored = $G;
+            const SEPARABLE: Fast<sealed::Of<Self, Constant<$Sum, FAST_SEPARABLE_WEIGHTS>>> =
+                &[$($((($taps, $channels), AnyKernel::of::<filter::$separable>())),*),*];
+            const FULL: Fast<sealed::Of<Self, Constant<$Sum, FAST_FULL_WEIGHTS>>> =
+                &[$($((($full_taps, $full_channels), AnyKernel::of::<filter::$full>())),*),*];
+            const SOBEL: Fast<sealed::OfSobel<Self, $G, $Sum>> =
+                &[$($(((3, $sobel_channels), AnyKernel::of::<filter::$sobel>())),*)?];
+            type Separable = filter::$general_separable;
+            type Full = filter::$general_full;
+            type Sobel = filter::$general_sobel;
         }
-    )* };
+    };
+}
+gpu_stencil_kernels::filter_instances!(pixels);
+
+/// The first `N` entries, with zeros where there are less: nobody reads those.
+pub(crate) fn table<'a, S: gpu_core::Element, const N: usize>(
+    weights: impl IntoIterator<Item = &'a S>,
+) -> Constant<S, N> {
+    let mut entries = [S::zeroed(); N];
+    for (entry, weight) in entries.iter_mut().zip(weights) {
+        *entry = *weight;
+    }
+    Constant::new(entries)
 }
 
-pixels! {
-    f32 as f32, f32, TABLE_F32: general_separable_f32, general_full_f32, sobel_general_f32;
-        separable (3, 1) separable_f32_3, (5, 1) separable_f32_5, (7, 1) separable_f32_7, (9, 1) separable_f32_9,
-            (11, 1) separable_f32_11, (3, 3) separable_f32x3_3, (5, 3) separable_f32x3_5, (7, 3) separable_f32x3_7,
-            (9, 3) separable_f32x3_9, (11, 3) separable_f32x3_11, (3, 4) separable_f32x4_3, (5, 4) separable_f32x4_5,
-            (7, 4) separable_f32x4_7, (9, 4) separable_f32x4_9, (11, 4) separable_f32x4_11;
-        full (3, 1) full_f32_3, (5, 1) full_f32_5, (7, 1) full_f32_7, (9, 1) full_f32_9, (11, 1) full_f32_11,
-            (3, 3) full_f32x3_3, (5, 3) full_f32x3_5, (7, 3) full_f32x3_7, (11, 3) full_f32x3_11, (3, 4) full_f32x4_3,
-            (5, 4) full_f32x4_5, (7, 4) full_f32x4_7, (11, 4) full_f32x4_11;
-        sobel (1) sobel_f32, (3) sobel_f32x3, (4) sobel_f32x4;
-    f64 as f64, f64, TABLE_F64: general_separable_f64, general_full_f64, sobel_general_f64;
-        separable (3, 1) separable_f64_3, (5, 1) separable_f64_5, (7, 1) separable_f64_7, (9, 1) separable_f64_9,
-            (11, 1) separable_f64_11, (3, 3) separable_f64x3_3, (5, 3) separable_f64x3_5, (7, 3) separable_f64x3_7,
-            (9, 3) separable_f64x3_9, (11, 3) separable_f64x3_11, (3, 4) separable_f64x4_3, (5, 4) separable_f64x4_5,
-            (7, 4) separable_f64x4_7, (9, 4) separable_f64x4_9, (11, 4) separable_f64x4_11;
-        full (3, 1) full_f64_3, (5, 1) full_f64_5, (7, 1) full_f64_7, (11, 1) full_f64_11, (3, 3) full_f64x3_3,
-            (5, 3) full_f64x3_5, (7, 3) full_f64x3_7, (11, 3) full_f64x3_11, (3, 4) full_f64x4_3, (5, 4) full_f64x4_5,
-            (7, 4) full_f64x4_7, (11, 4) full_f64x4_11;
-        sobel (1) sobel_f64, (3) sobel_f64x3, (4) sobel_f64x4;
-    u8 as u8, i16, TABLE_U8: general_separable_u8, general_full_u8, sobel_general_u8;
-        separable (3, 1) separable_u8_3, (5, 1) separable_u8_5, (7, 1) separable_u8_7, (9, 1) separable_u8_9,
-            (11, 1) separable_u8_11, (3, 3) separable_u8x3_3, (5, 3) separable_u8x3_5, (7, 3) separable_u8x3_7,
-            (9, 3) separable_u8x3_9, (11, 3) separable_u8x3_11, (3, 4) separable_u8x4_3, (5, 4) separable_u8x4_5,
-            (7, 4) separable_u8x4_7, (9, 4) separable_u8x4_9, (11, 4) separable_u8x4_11;
-        full (3, 1) full_u8_3, (5, 1) full_u8_5, (7, 1) full_u8_7, (9, 1) full_u8_9, (11, 1) full_u8_11,
-            (3, 3) full_u8x3_3, (5, 3) full_u8x3_5, (7, 3) full_u8x3_7, (11, 3) full_u8x3_11, (3, 4) full_u8x4_3,
-            (5, 4) full_u8x4_5, (7, 4) full_u8x4_7, (11, 4) full_u8x4_11;
-        sobel (1) sobel_u8, (3) sobel_u8x3, (4) sobel_u8x4;
-    u16 as u16, f32, TABLE_U16: general_separable_u16, general_full_u16, sobel_general_u16;
-        separable (3, 1) separable_u16_3, (5, 1) separable_u16_5, (7, 1) separable_u16_7, (9, 1) separable_u16_9,
-            (11, 1) separable_u16_11, (3, 3) separable_u16x3_3, (5, 3) separable_u16x3_5, (7, 3) separable_u16x3_7,
-            (9, 3) separable_u16x3_9, (11, 3) separable_u16x3_11, (3, 4) separable_u16x4_3, (5, 4) separable_u16x4_5,
-            (7, 4) separable_u16x4_7, (9, 4) separable_u16x4_9, (11, 4) separable_u16x4_11;
-        full (3, 1) full_u16_3, (5, 1) full_u16_5, (7, 1) full_u16_7, (11, 1) full_u16_11, (3, 3) full_u16x3_3,
-            (5, 3) full_u16x3_5, (7, 3) full_u16x3_7, (11, 3) full_u16x3_11, (3, 4) full_u16x4_3, (5, 4) full_u16x4_5,
-            (7, 4) full_u16x4_7, (11, 4) full_u16x4_11;
-        sobel (1) sobel_u16, (3) sobel_u16x3, (4) sobel_u16x4;
-    i16 as u16, f32, TABLE_I16: general_separable_i16, general_full_i16, sobel_general_i16;
-        separable (3, 1) separable_u16_3, (5, 1) separable_u16_5, (7, 1) separable_u16_7, (9, 1) separable_u16_9,
-            (11, 1) separable_u16_11, (3, 3) separable_u16x3_3, (5, 3) separable_u16x3_5, (7, 3) separable_u16x3_7,
-            (9, 3) separable_u16x3_9, (11, 3) separable_u16x3_11, (3, 4) separable_u16x4_3, (5, 4) separable_u16x4_5,
-            (7, 4) separable_u16x4_7, (9, 4) separable_u16x4_9, (11, 4) separable_u16x4_11;
-        full (3, 1) full_u16_3, (5, 1) full_u16_5, (7, 1) full_u16_7, (11, 1) full_u16_11, (3, 3) full_u16x3_3,
-            (5, 3) full_u16x3_5, (7, 3) full_u16x3_7, (11, 3) full_u16x3_11, (3, 4) full_u16x4_3, (5, 4) full_u16x4_5,
-            (7, 4) full_u16x4_7, (11, 4) full_u16x4_11;
-        sobel (1) sobel_u16, (3) sobel_u16x3, (4) sobel_u16x4;
+/// Geometry and what is outside for the fast kernels, which take `i16` for `u16`.
+fn flipped<T: Pixel>(geometry: Geometry, outside: T) -> (Geometry, T::Fast) {
+    (Geometry { flip: T::FLIP, ..geometry }, bytemuck::cast(outside))
+}
+
+/// The fast kernel that the plan, made from the same table, is for.
+fn fast<A>(kernel: Kernel, kernels: Fast<A>) -> Option<AnyKernel<A>> {
+    let Kernel::Fast { taps, channels } = kernel else { return None };
+    let of_plan = kernels.iter().find(|(instance, _)| *instance == (taps, channels));
+    Some(of_plan.expect("the plan was made from the table").1)
 }
 
 /// Enqueues the separable filter of `plan`, its weights in the kernel's order.
@@ -287,16 +156,24 @@ pub(crate) fn separable<T: Pixel>(
     stream: &Stream,
     plan: &Plan,
     input: View<'_, T>,
-    mut output: ViewMut<'_, T>,
+    output: ViewMut<'_, T>,
     outside: T,
-    weights: [&[T::Sum]; 2],
+    [row, column]: [&[T::Sum]; 2],
 ) -> Result<(), Error> {
-    let (input, output) = (input.as_global(), output.as_global_mut());
     // SAFETY: the views hold the images of the plan's layouts (checked where they were made), and the output, whose
     // images do not overlap, is exclusive; everything is freed only after the work enqueued before.
     unsafe {
-        T::separable(plan.kernel, stream, plan.launch, input, output, plan.geometry, outside, weights)?
-    };
+        if let Some(kernel) = fast(plan.kernel, T::Fast::SEPARABLE) {
+            let (geometry, outside) = flipped(plan.geometry, outside);
+            let weights = table(row.iter().chain(column));
+            let arguments = (input.untyped(), output.untyped(), geometry, outside, weights);
+            stream.launch_any(kernel, plan.launch, arguments)
+        } else {
+            let zeros = [<T::Sum as Float>::ZERO; SEPARABLE_WEIGHTS / 2];
+            let weights = table(row.iter().chain(&zeros[row.len()..]).chain(column));
+            stream.launch::<T::Separable>(plan.launch, (input, output, plan.geometry, outside, weights))
+        }
+    }?;
     Ok(())
 }
 
@@ -306,12 +183,11 @@ pub(crate) fn full<T: Pixel>(
     stream: &Stream,
     plan: &Plan,
     input: View<'_, T>,
-    mut output: ViewMut<'_, T>,
+    output: ViewMut<'_, T>,
     outside: T,
     weights: &[T::Sum],
     uploaded: Option<(View<'_, T::Sum>, bool)>,
 ) -> Result<(), Error> {
-    let (input, output) = (input.as_global(), output.as_global_mut());
     let (memory, place) = match uploaded {
         Some((weights, true)) => (weights.as_global(), general::IN_MEMORY_REVERSED),
         Some((weights, false)) => (weights.as_global(), general::IN_MEMORY),
@@ -320,19 +196,15 @@ pub(crate) fn full<T: Pixel>(
     };
     // SAFETY: as for separable filters; those uploaded are as many as the filter has places.
     unsafe {
-        T::full(
-            plan.kernel,
-            stream,
-            plan.launch,
-            input,
-            output,
-            plan.geometry,
-            outside,
-            weights,
-            memory,
-            place,
-        )?;
-    }
+        if let Some(kernel) = fast(plan.kernel, T::Fast::FULL) {
+            let (geometry, outside) = flipped(plan.geometry, outside);
+            let arguments = (input.untyped(), output.untyped(), geometry, outside, table(weights));
+            stream.launch_any(kernel, plan.launch, arguments)
+        } else {
+            let arguments = (input, output, plan.geometry, outside, Table::table(weights), memory, place);
+            stream.launch::<T::Full>(plan.launch, arguments)
+        }
+    }?;
     Ok(())
 }
 
@@ -350,23 +222,23 @@ pub(crate) fn sobel<T: Pixel>(
     stream: &Stream,
     plan: &Plan,
     input: View<'_, T>,
-    outputs: Gradients<T>,
+    (gx, gy, magnitude, direction): Gradients<T>,
     targets: Targets,
     outside: T,
 ) -> Result<(), Error> {
-    // SAFETY: as for separable filters, for each output that is wanted.
+    // SAFETY: as for separable filters, for each output that is wanted; both types' gradients are the same.
     unsafe {
-        T::sobel(
-            plan.kernel,
-            stream,
-            plan.launch,
-            input.as_global(),
-            outputs,
-            plan.geometry,
-            targets,
-            outside,
-        )?;
-    }
+        if let Some(kernel) = fast(plan.kernel, T::Fast::SOBEL) {
+            let (geometry, outside) = flipped(plan.geometry, outside);
+            let (gx, gy, magnitude) = (gx.cast(), gy.cast(), magnitude.cast());
+            let arguments = (input.untyped(), gx, gy, magnitude, direction, geometry, targets, outside);
+            stream.launch_any(kernel, plan.launch, arguments)
+        } else {
+            let (gx, gy, magnitude) = (gx.cast(), gy.cast(), magnitude.cast());
+            let arguments = (input, gx, gy, magnitude, direction, plan.geometry, targets, outside);
+            stream.launch::<T::Sobel>(plan.launch, arguments)
+        }
+    }?;
     Ok(())
 }
 
@@ -391,9 +263,11 @@ mod tests {
                 );
             };
             let of_some = [1, 3, 4].contains(&channels);
-            for (instances, separable) in [(T::SEPARABLE, true), (T::FULL, false)] {
-                let plan =
-                    Plan::filter::<T, T::Sum>(instances, separable, window, 0, [layout; 2], [0; 2]).unwrap();
+            let layouts = [layout; 2];
+            let separable =
+                Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, 0, layouts, [0; 2]).unwrap();
+            let full = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, 0, layouts, [0; 2]).unwrap();
+            for (plan, separable) in [(separable, true), (full, false)] {
                 let is_fast = match taps {
                     3 | 5 | 7 | 11 => of_some,
                     9 => of_some && separable || fast_of_nine.contains(&channels),
@@ -402,7 +276,7 @@ mod tests {
                 expect(&plan, is_fast);
             }
             if taps == 3 {
-                expect(&Plan::sobel::<T>(T::SOBEL, window, 0, [layout; 2], 0).unwrap(), of_some);
+                expect(&Plan::sobel::<T>(T::Fast::SOBEL, window, 0, layouts, 0).unwrap(), of_some);
             }
         }
     }

@@ -9,7 +9,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, unroll};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -52,7 +52,7 @@ pub struct Lines {
 /// Computes a block's elements. Launch as many as [`Lines`] needs: `across` for every `THREADS / width` lines.
 #[device]
 #[inline(always)]
-fn elementwise<T: Float, const V: usize>(
+pub(super) fn elementwise<T: Float, const V: usize>(
     x: Global<T>,
     y: Global<T>,
     output: GlobalMut<T>,
@@ -105,7 +105,7 @@ fn elementwise<T: Float, const V: usize>(
 /// Exchanges a block's elements of `x` and `y`, bit by bit; lines and blocks as for the other operations.
 #[device]
 #[inline(always)]
-fn swap<T: Float, const V: usize>(x: GlobalMut<T>, y: GlobalMut<T>, lines: Lines) {
+pub(super) fn swap<T: Float, const V: usize>(x: GlobalMut<T>, y: GlobalMut<T>, lines: Lines) {
     let down = block_idx_x() / lines.across;
     let line = down as u64 * (THREADS / lines.width) as u64 + (thread_idx_x() / lines.width) as u64;
     if line >= lines.count {
@@ -133,25 +133,4 @@ fn swap<T: Float, const V: usize>(x: GlobalMut<T>, y: GlobalMut<T>, lines: Lines
             at += lines.width;
         }
     }
-}
-
-macro_rules! kernels {
-    ($($T:ty, $v:literal: $elementwise:ident, $swap:ident;)*) => { $(
-        #[doc = concat!("Element-wise operations on `", stringify!($T), "`: blocks of [`THREADS`] threads, as many as [`Lines`] needs.")]
-        #[kernel(images = sm_75, launch_bounds(256, 5))]
-        pub fn $elementwise(x: Global<$T>, y: Global<$T>, output: GlobalMut<$T>, lines: Lines, alpha: $T) {
-            elementwise::<$T, $v>(x, y, output, lines, alpha);
-        }
-
-        #[doc = concat!("Exchanges two arrays of `", stringify!($T), "`: blocks of [`THREADS`] threads, as many as [`Lines`] needs.")]
-        #[kernel(images = sm_75, launch_bounds(256))]
-        pub fn $swap(x: GlobalMut<$T>, y: GlobalMut<$T>, lines: Lines) {
-            swap::<$T, $v>(x, y, lines);
-        }
-    )* };
-}
-
-kernels! {
-    f32, 4: linalg_elementwise_f32, linalg_swap_f32;
-    f64, 2: linalg_elementwise_f64, linalg_swap_f64;
 }

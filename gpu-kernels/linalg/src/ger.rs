@@ -6,14 +6,14 @@
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, unroll};
 
 use super::elementwise::{Lines, THREADS, UNROLL};
 
 /// Computes a block's elements. Launch as many as [`Lines`] needs: `across` for every `THREADS / width` lines.
 #[device]
 #[inline(always)]
-fn ger<T: Float, const V: usize>(
+pub(super) fn ger<T: Float, const V: usize>(
     of_lines: Global<T>,
     of_places: Global<T>,
     a: GlobalMut<T>,
@@ -49,19 +49,4 @@ fn ger<T: Float, const V: usize>(
             at += lines.width;
         }
     }
-}
-
-macro_rules! kernels {
-    ($($T:ty, $v:literal: $name:ident;)*) => { $(
-        #[doc = concat!("Outer products of `", stringify!($T), "`: blocks of [`THREADS`] threads, as many as [`Lines`] needs.")]
-        #[kernel(images = sm_75, launch_bounds(256, 5))]
-        pub fn $name(of_lines: Global<$T>, of_places: Global<$T>, a: GlobalMut<$T>, lines: Lines, alpha: $T) {
-            ger::<$T, $v>(of_lines, of_places, a, lines, alpha);
-        }
-    )* };
-}
-
-kernels! {
-    f32, 4: linalg_ger_f32;
-    f64, 2: linalg_ger_f64;
 }

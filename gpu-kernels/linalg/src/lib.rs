@@ -14,8 +14,10 @@ pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
 pub mod ger;
+mod instances;
 mod scalar;
 pub mod triangle;
 pub mod variants;
 
+pub use instances::*;
 pub use scalar::Scalar;

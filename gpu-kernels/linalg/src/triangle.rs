@@ -15,7 +15,7 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::{device, kernel, opaque, unroll};
+use gpu_std::{device, opaque, unroll};
 
 /// Rows and columns of a tile, and elements of a piece.
 pub const TILE: u32 = 64;
@@ -67,7 +67,7 @@ pub const fn shared_bytes<T: Float>() -> u32 {
 /// Computes the pieces of a tile. Launch [`Shape::blocks`] blocks of [`THREADS`] threads with [`shared_bytes`].
 #[device]
 #[inline(always)]
-fn triangle<T: Float>(a: Global<T>, x: Global<T>, partials: GlobalMut<T>, shape: &Shape) {
+pub(super) fn triangle<T: Float>(a: Global<T>, x: Global<T>, partials: GlobalMut<T>, shape: &Shape) {
     // ---- the tile of this block: `far` is not before `near`
     let tiles = shape.pieces();
     let (row, column) = (block_idx_x() / (tiles + 1), block_idx_x() % (tiles + 1));
@@ -165,19 +165,4 @@ fn on_diagonal<T: Float>(
         k += 1;
     }
     sum
-}
-
-macro_rules! kernels {
-    ($($T:ty, $blocks:literal: $name:ident;)*) => { $(
-        #[doc = concat!("Pieces of the products of a triangle of `", stringify!($T), "`: [`Shape::blocks`] blocks of [`THREADS`] threads with [`shared_bytes`].")]
-        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
-        pub fn $name(a: Global<$T>, x: Global<$T>, partials: GlobalMut<$T>, shape: Shape) {
-            triangle::<$T>(a, x, partials, &shape);
-        }
-    )* };
-}
-
-kernels! {
-    f32, 4: linalg_triangle_f32;
-    f64, 4: linalg_triangle_f64;
 }

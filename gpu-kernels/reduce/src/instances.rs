@@ -148,6 +148,34 @@ macro_rules! reduce_instances {
         $with! { sm_75_90 sm_75 sm_75, i64, 2, 2, 4;
             (several) weighted_sum_i64: Weighted<i64> => SumOfSquares<u64>, SumOfSquares<i64>, NormL1<i64>;
         }
+        $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
+            (several) sum_f16: HalfSums<f16> => Sum<f16>, ExtendedSum<f16>, NormL1<f16>;
+        }
+        $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
+            minmax_f16: MinMax<f16>;
+            (several) max_f16: Extreme<f16> => Max<f16>, Min<f16>, NormMax<f16>;
+            (several) argmax_f16: Place<f16> => ArgMax<f16>, ArgMin<f16>;
+        }
+        $with! { sm_75_90 sm_75 sm_75, f16, 8, 4, 4;
+            product_f16: Product<f16>;
+            sum_of_squares_f16: HalfSumOfSquares<f16>;
+            norm_l2_f16: HalfNormL2<f16>;
+            (two) dot_f16: HalfDot<f16>;
+        }
+        $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
+            (several) sum_bf16: HalfSums<bf16> => Sum<bf16>, ExtendedSum<bf16>, NormL1<bf16>;
+        }
+        $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
+            minmax_bf16: MinMax<bf16>;
+            (several) max_bf16: Extreme<bf16> => Max<bf16>, Min<bf16>, NormMax<bf16>;
+            (several) argmax_bf16: Place<bf16> => ArgMax<bf16>, ArgMin<bf16>;
+        }
+        $with! { sm_75_90 sm_75 sm_75, bf16, 8, 4, 4;
+            product_bf16: Product<bf16>;
+            sum_of_squares_bf16: HalfSumOfSquares<bf16>;
+            norm_l2_bf16: HalfNormL2<bf16>;
+            (two) dot_bf16: HalfDot<bf16>;
+        }
     };
 }
 
@@ -212,4 +240,3 @@ macro_rules! kernels {
     };
 }
 reduce_instances!(kernels);
-crate::reduce_half_instances!(kernels);

@@ -58,4 +58,3 @@ macro_rules! kernels {
     };
 }
 crate::reduce_instances!(kernels);
-crate::reduce_half_instances!(kernels);

@@ -254,12 +254,12 @@ fn final_shared<T: Value>(input: Global<T>, len: u64, output: GlobalMut<T>) {
 
 /// The kernels of a type: `$name: what a block takes, how it adds it up`.
 macro_rules! stages {
-    ($images:ident, $t:ty, $final_global:ident, $final_shared:ident; $($(#[$doc:meta])* $name:ident: $take:ident, $tree:ident;)*) => {
+    ($t:ty, $final_global:ident, $final_shared:ident; $($(#[$doc:meta])* $name:ident: $take:ident, $tree:ident;)*) => {
         $(
             $(#[$doc])*
             ///
             /// Launch linear blocks of [`BLOCK`] threads with [`shared_bytes`]; `output` gets an element of each.
-            #[kernel(images = $images, launch_bounds(512))]
+            #[kernel(images = sm_75, launch_bounds(512))]
             pub fn $name(input: Global<$t>, len: u64, output: GlobalMut<$t>) {
                 let tile = shared::dynamic().array::<$t>(BLOCK);
                 $take(tile, input, len);
@@ -275,7 +275,7 @@ macro_rules! stages {
         /// [`BLOCK`].
         ///
         /// Launch one block of [`BLOCK`] threads, without shared memory.
-        #[kernel(images = $images, launch_bounds(512))]
+        #[kernel(images = sm_75, launch_bounds(512))]
         pub fn $final_global(input: Global<$t>, len: u64, sums: GlobalMut<$t>, output: GlobalMut<$t>) {
             final_global(input, len, sums, output);
         }
@@ -283,18 +283,34 @@ macro_rules! stages {
         /// The final algorithm on shared memory.
         ///
         /// Launch one block of [`BLOCK`] threads with [`shared_bytes`].
-        #[kernel(images = $images, launch_bounds(512))]
+        #[kernel(images = sm_75, launch_bounds(512))]
         pub fn $final_shared(input: Global<$t>, len: u64, output: GlobalMut<$t>) {
             final_shared(input, len, output);
         }
     };
 }
 
+/// The kernels: calls the macro `$with` for each type with the kernels of the literature's stages, in their order, and the final
+/// ones.
+#[macro_export]
+macro_rules! variant_instances {
+    ($with:ident) => {
+        $with! { f64;
+            sum_divergent_f64 sum_strided_f64 sum_sequential_f64 sum_first_add_f64 sum_last_warp_f64
+            sum_first_add_last_warp_f64 sum_unrolled_f64 sum_several_f64 sum_final_global_f64 sum_final_shared_f64
+        }
+        $with! { f32;
+            sum_divergent_f32 sum_strided_f32 sum_sequential_f32 sum_first_add_f32 sum_last_warp_f32
+            sum_first_add_last_warp_f32 sum_unrolled_f32 sum_several_f32 sum_final_global_f32 sum_final_shared_f32
+        }
+    };
+}
+
 macro_rules! variants {
-    ($images:ident, $t:ty; $divergent:ident $strided:ident $sequential:ident $first_add:ident $last_warp:ident
+    ($t:ty; $divergent:ident $strided:ident $sequential:ident $first_add:ident $last_warp:ident
         $first_add_last_warp:ident $unrolled:ident $several:ident $final_global:ident $final_shared:ident) => {
         stages! {
-            $images, $t, $final_global, $final_shared;
+            $t, $final_global, $final_shared;
             /// The first stage: interleaved places, and the threads that add interleaved as well.
             $divergent: take_one, tree_divergent;
             /// The second stage: interleaved places, added by consecutive threads.
@@ -315,14 +331,4 @@ macro_rules! variants {
     };
 }
 
-variants! {
-    sm_75, f64;
-    sum_divergent_f64 sum_strided_f64 sum_sequential_f64 sum_first_add_f64 sum_last_warp_f64
-    sum_first_add_last_warp_f64 sum_unrolled_f64 sum_several_f64 sum_final_global_f64 sum_final_shared_f64
-}
-
-variants! {
-    sm_75, f32;
-    sum_divergent_f32 sum_strided_f32 sum_sequential_f32 sum_first_add_f32 sum_last_warp_f32
-    sum_first_add_last_warp_f32 sum_unrolled_f32 sum_several_f32 sum_final_global_f32 sum_final_shared_f32
-}
+variant_instances!(variants);

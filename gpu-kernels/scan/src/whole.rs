@@ -34,7 +34,7 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    scan_tiles::<S, (), V, N, M, L, W>(input, output, len, initial, mode, words, capacity, ());
+    whole_flipped::<S, (), V, N, M, L, W>(input, output, len, initial, mode, words, capacity, ());
 }
 
 /// As [`whole`], with the bits of `flip` flipped in all elements and results, but for `initial`, which is flipped
@@ -44,29 +44,6 @@ pub fn whole<S: Scan, const V: usize, const N: usize, const M: usize, const L: u
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn whole_flipped<
-    S: Scan,
-    const V: usize,
-    const N: usize,
-    const M: usize,
-    const L: usize,
-    const W: usize,
->(
-    input: Global<S::Item>,
-    output: GlobalMut<S::Output>,
-    len: u64,
-    initial: S::Register,
-    mode: u32,
-    words: GlobalMut<u64>,
-    capacity: u64,
-    flip: u64,
-) {
-    scan_tiles::<S, u64, V, N, M, L, W>(input, output, len, initial, mode, words, capacity, flip);
-}
-
-#[device]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-fn scan_tiles<
     S: Scan,
     F: Flip,
     const V: usize,

@@ -362,10 +362,24 @@ impl<K: Bits, const V: usize, const L: usize, const W: usize> TileWork<Plus<u32>
 
 // Four blocks of a multiprocessor: for five, whose 48 registers would do on an H200 (2^26 keys in runs of 256: 91 µs,
 // with four 101; of 8: 112 and 114), the compiler for 12.0 spills.
+/// The kernels: calls the macro `$with` with, for keys of as many bits, those of a vector, the vectors of a thread, the kernel,
+/// and the types of such keys.
+#[macro_export]
+macro_rules! run_instances {
+    ($with:ident) => {
+        $with! {
+            u8, 16, 2: find_runs_b8, u8 i8;
+            u16, 8, 4: find_runs_b16, u16 i16;
+            u32, 4, 4: find_runs_b32, u32 i32;
+            u64, 2, 4: find_runs_b64, u64 i64;
+        }
+    };
+}
+
 macro_rules! kernels {
-    ($($images:ident $find:ident: $k:ty, $v:literal, $l:literal;)*) => { $(
+    ($($k:ty, $v:literal, $l:literal: $find:ident, $($key:ty)*;)*) => { $(
         /// Finds runs of `keys`. How to launch it is said at [`find_runs`].
-        #[kernel(images = $images, launch_bounds(256, 4), programmatic)]
+        #[kernel(images = sm_75_90, launch_bounds(256, 4), programmatic)]
         pub fn $find(
             keys: Global<$k>,
             len: u64,
@@ -379,9 +393,4 @@ macro_rules! kernels {
         }
     )* };
 }
-kernels! {
-    sm_75_90 find_runs_b8: u8, 16, 2;
-    sm_75_90 find_runs_b16: u16, 8, 4;
-    sm_75_90 find_runs_b32: u32, 4, 4;
-    sm_75_90 find_runs_b64: u64, 2, 4;
-}
+run_instances!(kernels);

@@ -19,30 +19,33 @@ pub(super) fn gemm(
     mut c: ViewMut<'_, f32>,
     [m, n, k]: [u32; 3],
 ) -> Result<(), Error> {
-    let (a, b, c) = (a.as_global(), b.as_global(), c.as_global_mut());
     match variant {
         // SAFETY: the kernel reads the factors' elements and writes C's, which the views hold, and C is exclusive;
         // the memory is freed only after the work enqueued before.
-        GemmVariant::Naive => unsafe { kernels::linalg_gemm_naive::launch(stream, config, a, b, c, m, n, k) },
+        GemmVariant::Naive => unsafe {
+            stream.launch::<kernels::linalg_gemm_naive>(config, (a, b, c, m, n, k))
+        },
         // SAFETY: as above.
         GemmVariant::Shared => unsafe {
-            kernels::linalg_gemm_shared::launch(stream, config, a, b, c, m, n, k)
+            stream.launch::<kernels::linalg_gemm_shared>(config, (a, b, c, m, n, k))
         },
         GemmVariant::Registers => {
             let (k_leading, n_leading) = (u64::from(k), u64::from(n));
             let vectors = |address: u64| address.is_multiple_of(16) && n.is_multiple_of(4);
+            let (b_vectors, c_vectors) =
+                (vectors(b.as_global().address()), vectors(c.as_global_mut().address()));
             let product = Product {
                 a: Operand::new(GEMM_F32, GEMM_F32.rows, k_leading, 0, true, false),
-                b: Operand::new(GEMM_F32, GEMM_F32.columns, n_leading, 0, false, vectors(b.address())),
+                b: Operand::new(GEMM_F32, GEMM_F32.columns, n_leading, 0, false, b_vectors),
                 c_leading: n_leading,
                 c_batch: 0,
-                c_vectors: vectors(c.address()) as u32,
+                c_vectors: c_vectors as u32,
                 m,
                 n,
                 k,
             };
             // SAFETY: as above; 16 bytes are accessed at once only where addresses and rows are multiples of them.
-            unsafe { linalg_gemm_f32::launch(stream, config, a, b, c, product, 1.0, 0.0) }
+            unsafe { stream.launch::<linalg_gemm_f32>(config, (a, b, c, product, 1.0, 0.0)) }
         }
     }?;
     Ok(())
@@ -52,24 +55,21 @@ pub(super) fn gemm(
 pub trait VariantElement: gpu_core::Element + kernels::Number + sealed::GemvKernels {}
 
 mod sealed {
+    use gpu_std::launch::Kernel;
+
     use super::*;
 
     /// The kernels for products of a matrix and a vector.
-    pub trait GemvKernels: kernels::Number {
-        /// Enqueues a product.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold a matrix of `[m, n]` elements, and vectors of n and m,
-        /// of which `y` is shared with nothing.
-        unsafe fn gemv(
-            variant: GemvVariant,
-            stream: &Stream,
-            config: LaunchConfig,
-            a: Global<Self>,
-            x: Global<Self>,
-            y: GlobalMut<Self>,
-            shape: [u32; 2],
-        ) -> Result<(), gpu_core::Error>;
+    ///
+    /// # Safety
+    /// Each is that of its name, of this type.
+    pub unsafe trait GemvKernels: gpu_std::memory::Element {
+        /// A, x, y, rows, columns.
+        type Row: Kernel<Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, u32, u32)>;
+        /// The same, and the rows of a thread.
+        type Rows: Kernel<Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, u32, u32, u32)>;
+        /// A, x, y, rows, columns.
+        type Column: Kernel<Arguments = (Global<Self>, Global<Self>, GlobalMut<Self>, u32, u32)>;
     }
 }
 
@@ -77,51 +77,35 @@ macro_rules! elements {
     ($($T:ty: $row:ident, $rows:ident, $column:ident;)*) => { $(
         impl VariantElement for $T {}
 
-        impl sealed::GemvKernels for $T {
-            #[inline]
-            unsafe fn gemv(
-                variant: GemvVariant,
-                stream: &Stream,
-                config: LaunchConfig,
-                a: Global<Self>,
-                x: Global<Self>,
-                y: GlobalMut<Self>,
-                [m, n]: [u32; 2],
-            ) -> Result<(), gpu_core::Error> {
-                match variant {
-                    // SAFETY: the caller's promise.
-                    GemvVariant::Row => unsafe { kernels::$row::launch(stream, config, a, x, y, m, n) },
-                    // SAFETY: the caller's promise.
-                    GemvVariant::Rows(per_thread) => unsafe {
-                        kernels::$rows::launch(stream, config, a, x, y, m, n, per_thread.max(1))
-                    },
-                    // SAFETY: the caller's promise.
-                    GemvVariant::Column => unsafe { kernels::$column::launch(stream, config, a, x, y, m, n) },
-                }
-            }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::GemvKernels for $T {
+            type Row = kernels::$row;
+            type Rows = kernels::$rows;
+            type Column = kernels::$column;
         }
     )* };
 }
-elements! {
-    f32: linalg_gemv_row_f32, linalg_gemv_rows_f32, linalg_gemv_column_f32;
-    f64: linalg_gemv_row_f64, linalg_gemv_rows_f64, linalg_gemv_column_f64;
-    i32: linalg_gemv_row_i32, linalg_gemv_rows_i32, linalg_gemv_column_i32;
-}
+gpu_linalg_kernels::gemv_variants!(elements);
 
-/// Enqueues `y = A · x`, the views being long enough for `shape`, `[m, n]`, and on the stream's device.
+/// Enqueues `y = A · x`, the views being long enough for `[m, n]` and on the stream's device.
 pub(super) fn gemv<T: VariantElement>(
     variant: GemvVariant,
     stream: &Stream,
     config: LaunchConfig,
     a: View<'_, T>,
     x: View<'_, T>,
-    mut y: ViewMut<'_, T>,
-    shape: [u32; 2],
+    y: ViewMut<'_, T>,
+    [m, n]: [u32; 2],
 ) -> Result<(), Error> {
-    let (a, x, y) = (a.as_global(), x.as_global(), y.as_global_mut());
     // SAFETY: threads read the elements of A and x and write those of y, which the views hold, and y is exclusive;
     // the memory is freed only after the work enqueued before.
-    unsafe { T::gemv(variant, stream, config, a, x, y, shape)? };
+    unsafe {
+        match variant {
+            GemvVariant::Row => stream.launch::<T::Row>(config, (a, x, y, m, n)),
+            GemvVariant::Rows(each) => stream.launch::<T::Rows>(config, (a, x, y, m, n, each.max(1))),
+            GemvVariant::Column => stream.launch::<T::Column>(config, (a, x, y, m, n)),
+        }
+    }?;
     Ok(())
 }
 
@@ -131,18 +115,17 @@ pub(super) fn add(
     config: LaunchConfig,
     x: View<'_, f32>,
     y: View<'_, f32>,
-    mut z: ViewMut<'_, f32>,
+    z: ViewMut<'_, f32>,
     [rows, columns]: [u32; 2],
 ) -> Result<(), Error> {
-    let (x, y, z) = (x.as_global(), y.as_global(), z.as_global_mut());
     // The kernel for vectors counts through x alone.
     if rows == 1 && config.grid[1] == 1 && config.block[1] == 1 {
         // SAFETY: threads read the elements of x and y and write those of z, which the views hold, and z is
         // exclusive; the memory is freed only after the work enqueued before.
-        unsafe { kernels::linalg_vector_add::launch(stream, config, x, y, z, columns)? };
+        unsafe { stream.launch::<kernels::linalg_vector_add>(config, (x, y, z, columns))? };
     } else {
         // SAFETY: as above.
-        unsafe { kernels::linalg_matrix_add::launch(stream, config, x, y, z, rows, columns)? };
+        unsafe { stream.launch::<kernels::linalg_matrix_add>(config, (x, y, z, rows, columns))? };
     }
     Ok(())
 }

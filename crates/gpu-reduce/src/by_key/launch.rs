@@ -38,25 +38,17 @@ pub unsafe trait RunKey: gpu_core::Element + Eq {
 }
 
 macro_rules! keys {
-    ($($t:ty as $bits:ty: $find:ident;)*) => { $(
+    ($($bits:ty, $v:literal, $l:literal: $find:ident, $($key:ident)*;)*) => { $( keys!(@ $bits, $find: $($key)*); )* };
+    (@ $bits:ty, $find:ident: $($key:ident)*) => { $(
         // SAFETY: the kernel has the name of those bits.
-        unsafe impl RunKey for $t {
+        unsafe impl RunKey for $key {
             type Bits = $bits;
             const SHAPE: RunsShape = RunsShape::of::<$bits>();
             type Kernel = runs::$find;
         }
     )* };
 }
-keys! {
-    u8 as u8: find_runs_b8;
-    i8 as u8: find_runs_b8;
-    u16 as u16: find_runs_b16;
-    i16 as u16: find_runs_b16;
-    u32 as u32: find_runs_b32;
-    i32 as u32: find_runs_b32;
-    u64 as u64: find_runs_b64;
-    i64 as u64: find_runs_b64;
-}
+gpu_sort_kernels::run_instances!(keys);
 
 /// Enqueues a reduction by key of at least one element. Everything has been checked: lengths, devices, scratch.
 pub(super) fn reduce_by_key<R: Segmented, K: RunKey>(

@@ -1,69 +1,51 @@
 //! The variants' launches: their only unsafe code.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{AnyKernel, Stream, View, ViewMut};
 use gpu_reduce_kernels::variants as kernels;
-use gpu_std::launch::LaunchConfig;
+use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::{Value, Variant};
 use gpu_core::Error;
 
+/// Variants, and their kernels of an input, its length, and an output with an element for each block.
+#[doc(hidden)]
+pub type Stages<T> = &'static [(Variant, AnyKernel<(Global<T>, u64, GlobalMut<T>)>)];
+
 /// The kernels of a type of elements.
-pub trait Kernels: gpu_core::Element {
-    /// Enqueues the kernel of a variant.
-    ///
-    /// # Errors
-    /// Those of the launch.
-    ///
-    /// # Safety
-    /// Until the kernel has ended, `input` must have `len` elements that nothing writes and `output` an element for
-    /// each block, which nothing else reads or writes; the same goes for `sums` and [`kernels::BLOCK`] elements where
-    /// the variant is [`Variant::FinalGlobal`]. `config` must be the variant's.
-    unsafe fn launch(
-        variant: Variant,
-        stream: &Stream,
-        config: LaunchConfig,
-        input: Global<Self>,
-        len: u64,
-        sums: GlobalMut<Self>,
-        output: GlobalMut<Self>,
-    ) -> Result<(), gpu_core::Error>;
+///
+/// # Safety
+/// Each is that of its name, of this type.
+pub unsafe trait Kernels: gpu_core::Element {
+    /// All but one.
+    #[doc(hidden)]
+    const STAGES: Stages<Self>;
+    /// That which also takes an element for each of [`kernels::BLOCK`] threads.
+    #[doc(hidden)]
+    type FinalGlobal: Kernel<Arguments = (Global<Self>, u64, GlobalMut<Self>, GlobalMut<Self>)>;
 }
 
 macro_rules! kernels {
-    ($($t:ty: $($variant:ident $kernel:ident,)* => $final_global:ident;)*) => { $(
-        impl Kernels for $t {
-            #[inline]
-            unsafe fn launch(
-                variant: Variant,
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self>,
-                len: u64,
-                sums: GlobalMut<Self>,
-                output: GlobalMut<Self>,
-            ) -> Result<(), gpu_core::Error> {
-                // SAFETY: the caller promises what the kernels need.
-                unsafe {
-                    match variant {
-                        $(Variant::$variant => kernels::$kernel::launch(stream, config, input, len, output),)*
-                        Variant::FinalGlobal => {
-                            kernels::$final_global::launch(stream, config, input, len, sums, output)
-                        }
-                    }
-                }
-            }
+    ($t:ty; $divergent:ident $strided:ident $sequential:ident $first_add:ident $last_warp:ident
+        $first_add_last_warp:ident $unrolled:ident $several:ident $final_global:ident $final_shared:ident) => {
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl Kernels for $t {
+            const STAGES: Stages<Self> = &[
+                (Variant::Divergent, AnyKernel::of::<kernels::$divergent>()),
+                (Variant::Strided, AnyKernel::of::<kernels::$strided>()),
+                (Variant::Sequential, AnyKernel::of::<kernels::$sequential>()),
+                (Variant::FirstAdd, AnyKernel::of::<kernels::$first_add>()),
+                (Variant::LastWarp, AnyKernel::of::<kernels::$last_warp>()),
+                (Variant::FirstAddLastWarp, AnyKernel::of::<kernels::$first_add_last_warp>()),
+                (Variant::Unrolled, AnyKernel::of::<kernels::$unrolled>()),
+                (Variant::Several, AnyKernel::of::<kernels::$several>()),
+                (Variant::FinalShared, AnyKernel::of::<kernels::$final_shared>()),
+            ];
+            type FinalGlobal = kernels::$final_global;
         }
-    )* };
+    };
 }
-kernels! {
-    f64: Divergent sum_divergent_f64, Strided sum_strided_f64, Sequential sum_sequential_f64,
-        FirstAdd sum_first_add_f64, LastWarp sum_last_warp_f64, FirstAddLastWarp sum_first_add_last_warp_f64,
-        Unrolled sum_unrolled_f64, Several sum_several_f64, FinalShared sum_final_shared_f64, => sum_final_global_f64;
-    f32: Divergent sum_divergent_f32, Strided sum_strided_f32, Sequential sum_sequential_f32,
-        FirstAdd sum_first_add_f32, LastWarp sum_last_warp_f32, FirstAddLastWarp sum_first_add_last_warp_f32,
-        Unrolled sum_unrolled_f32, Several sum_several_f32, FinalShared sum_final_shared_f32, => sum_final_global_f32;
-}
+gpu_reduce_kernels::variant_instances!(kernels);
 
 /// Enqueues the sum. Everything has been checked: same device, one output, enough scratch memory.
 pub(super) fn sum<T: Value>(
@@ -83,7 +65,12 @@ pub(super) fn sum<T: Value>(
         // of these uses; the final variants have one launch, for which the scratch memory has a sum for each thread.
         // The views do not overlap, as output and scratch memory are exclusive, and are freed only after the work
         // enqueued before.
-        unsafe { T::launch(variant, stream, config, source, len as u64, room, target) }?;
+        unsafe {
+            match T::STAGES.iter().find(|(stage, _)| *stage == variant) {
+                Some(&(_, kernel)) => stream.launch_any(kernel, config, (source, len as u64, target)),
+                None => stream.launch::<T::FinalGlobal>(config, (source, len as u64, room, target)),
+            }
+        }?;
         (source, room) = (target.as_global(), room.offset(blocks as u64));
     }
     Ok(())

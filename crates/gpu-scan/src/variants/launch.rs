@@ -39,22 +39,22 @@ pub(super) fn sum(
     // scratch memory are exclusive, and are freed only after the work enqueued before.
     unsafe {
         match variant {
-            Variant::HillisSteele => kernels::scan_hillis_steele_f32::launch(stream, one, from, to, n)?,
-            Variant::Blelloch => kernels::scan_blelloch_f32::launch(stream, one, from, to, n)?,
+            Variant::HillisSteele => stream.launch::<kernels::scan_hillis_steele_f32>(one, (from, to, n))?,
+            Variant::Blelloch => stream.launch::<kernels::scan_blelloch_f32>(one, (from, to, n))?,
             Variant::Recursive | Variant::RecursivePadded => {
                 recursive(variant, stream, from, to, len, totals)?;
             }
             Variant::SumAll => {
-                kernels::scan_sum_all_f32::launch(stream, all, from, to, n, flags, ticket)?;
+                stream.launch::<kernels::scan_sum_all_f32>(all, (from, to, n, flags, ticket))?;
             }
             Variant::LookBack => {
-                kernels::scan_look_back_f32::launch(stream, all, from, to, n, flags, ticket)?;
+                stream.launch::<kernels::scan_look_back_f32>(all, (from, to, n, flags, ticket))?;
             }
             Variant::ReduceThenScan => {
                 let count = tiles(len) as u64;
-                kernels::scan_totals_f32::launch(stream, all, from, n, totals)?;
-                kernels::scan_blelloch_f32::launch(stream, one, totals.as_global(), totals, count)?;
-                kernels::scan_tiles_from_f32::launch(stream, all, from, to, n, totals.as_global())?;
+                stream.launch::<kernels::scan_totals_f32>(all, (from, n, totals))?;
+                stream.launch::<kernels::scan_blelloch_f32>(one, (totals.as_global(), totals, count))?;
+                stream.launch::<kernels::scan_tiles_from_f32>(all, (from, to, n, totals.as_global()))?;
             }
         }
     }
@@ -80,13 +80,13 @@ unsafe fn recursive(
     // SAFETY: the caller promises the memory; a deeper level's totals lie behind this one's.
     unsafe {
         if variant == Variant::RecursivePadded {
-            kernels::scan_tiles_padded_f32::launch(stream, blocks, from, to, n, totals)?;
+            stream.launch::<kernels::scan_tiles_padded_f32>(blocks, (from, to, n, totals))?;
         } else {
-            kernels::scan_tiles_f32::launch(stream, blocks, from, to, n, totals)?;
+            stream.launch::<kernels::scan_tiles_f32>(blocks, (from, to, n, totals))?;
         }
         if tiles > 1 {
             recursive(variant, stream, totals.as_global(), totals, tiles, totals.offset(tiles as u64))?;
-            kernels::scan_add_before_f32::launch(stream, blocks, to, n, totals.as_global())?;
+            stream.launch::<kernels::scan_add_before_f32>(blocks, (to, n, totals.as_global()))?;
         }
     }
     Ok(())

@@ -32,9 +32,12 @@ pub unsafe trait Launch: Element {
 }
 
 macro_rules! launches {
-    ($($t:ty as $bits:ty: $flip:literal, $even:ident by $binning:ty, $edges:ident;)*) => { $(
+    ($($bits:ty, $v:literal, $blocks:literal: $even:ident by $binning:ty, $edges:ident; $($sample:ident ^ $flip:literal),*;)*) => {
+        $( launches!(@ $bits, $even, $binning, $edges: $($sample ^ $flip),*); )*
+    };
+    (@ $bits:ty, $even:ident, $binning:ty, $edges:ident: $($sample:ident ^ $flip:literal),*) => { $(
         // SAFETY: the kernels are those of numbers as wide, whose order is that of the bits, flipped.
-        unsafe impl Launch for $t {
+        unsafe impl Launch for $sample {
             type Bits = $bits;
             type Even = $binning;
             const FLIP: u32 = $flip;
@@ -43,16 +46,7 @@ macro_rules! launches {
         }
     )* };
 }
-launches! {
-    u8 as u8: 0, histogram_even_u8 by EvenInteger, histogram_edges_u8;
-    i8 as u8: 0x80, histogram_even_u8 by EvenInteger, histogram_edges_u8;
-    u16 as u16: 0, histogram_even_u16 by EvenInteger, histogram_edges_u16;
-    i16 as u16: 0x8000, histogram_even_u16 by EvenInteger, histogram_edges_u16;
-    u32 as u32: 0, histogram_even_u32 by EvenInteger, histogram_edges_u32;
-    i32 as u32: 0x8000_0000, histogram_even_u32 by EvenInteger, histogram_edges_u32;
-    f32 as f32: 0, histogram_even_f32 by EvenF32, histogram_edges_f32;
-    f64 as f64: 0, histogram_even_f64 by EvenF64, histogram_edges_f64;
-}
+gpu_sort_kernels::histogram_instances!(launches);
 
 /// The launch for so many samples.
 fn config<T>(len: usize, bins: u32) -> LaunchConfig {

@@ -60,44 +60,28 @@ pub(crate) fn sort<V: Element>(
     let offsets = segments.offsets(counts.as_global());
     if let Some(config) = plan.classify() {
         stream.memset(scratch.lists.slice_mut(..16), 0)?;
-        // SAFETY: there is an offset more than segments, and none is less than the one before; of a class, and of tiles of long segments,
-        // there are not more than `list_start` leaves room for, since together they have `job.len` elements.
-        unsafe {
-            kernels::segmented_classify::launch(
-                stream,
-                config,
-                offsets,
-                job.segments,
-                job.len,
-                plan.composite,
-                counts,
-                lists,
-            )?;
-        }
+        let arguments = (offsets, job.segments, job.len, plan.composite, counts, lists);
+        // SAFETY: there is an offset more than segments, and none is less than the one before; of a class, and of tiles of
+        // long segments, there are not more than `list_start` leaves room for, since together they have `job.len` elements.
+        unsafe { stream.launch::<kernels::segmented_classify>(config, arguments)? };
     }
     let first = scratch.merged.view_mut().as_global_mut();
     let second = first.offset(scratch.merged.len() as u64 / 2);
     let (counts, lists) = (counts.as_global(), lists.as_global());
     macro_rules! launch {
         ($sort:ident $merge:ident) => {{
-            let config = plan.sort();
-            // SAFETY: segments lie in the keys, and results in the outputs, which are as long or, where there is a limit, hold as many
-            // of each segment, which has as many. Each slot's keys have been read before its results are written. Both arrays have
-            // `job.len` composites wherever a segment is longer than a tile.
-            unsafe {
-                kernels::$sort::launch(
-                    stream, config, job, keys, offsets, counts, lists, output, indices, first.cast(), second.cast(),
-                )?;
-            }
+            let (tiles, other) = (first.cast(), second.cast());
+            let arguments = (job, keys, offsets, counts, lists, output, indices, tiles, other);
+            // SAFETY: segments lie in the keys, and results in the outputs, which are as long or, where there is a limit,
+            // hold as many of each segment, which has as many. Each slot's keys have been read before its results are
+            // written. Both arrays have `job.len` composites wherever a segment is longer than a tile.
+            unsafe { stream.launch::<kernels::$sort>(plan.sort(), arguments)? };
             for (pass, config) in plan.merges() {
                 let (from, to) = if pass % 2 == 0 { (first, second) } else { (second, first) };
-                let from = from.as_global().cast();
+                let (from, to) = (from.as_global().cast(), to.cast());
+                let arguments = (job, pass, offsets, counts, lists, from, to, output, indices);
                 // SAFETY: as above; from and to are apart, and runs lie where the pass before has written them.
-                unsafe {
-                    kernels::$merge::launch(
-                        stream, config, job, pass, offsets, counts, lists, from, to.cast(), output, indices,
-                    )?;
-                }
+                unsafe { stream.launch::<kernels::$merge>(config, arguments)? };
             }
         }};
     }

@@ -9,6 +9,7 @@ use super::plan::SelectPlan;
 use super::rule::{ByFlags, ByPredicate, Rule, Unlike};
 use super::runs::RunsMut;
 use super::scratch::SelectScratch;
+use crate::width::{Width, by_width};
 use gpu_core::Error;
 
 /// The parameters of a kernel that selects by a predicate ([`kernels::select_if`]): items, their number, what is selected,
@@ -109,43 +110,17 @@ pub trait LaunchRule<T: Element> {
     unsafe fn launch(&self, stream: &Stream, selection: Selection<T>) -> Result<(), gpu_core::Error>;
 }
 
-/// Launches the kernel of the items' width.
-macro_rules! by_width {
-    ($T:ty, $of_rule:tt: $($bytes:literal as $bits:ty: $kernel:ident;)*) => {
-        match size_of::<$T>() {
-            $( $bytes => by_width!(@ $of_rule $bits, $kernel), )*
-            bytes => unreachable!("no element has {bytes} bytes"),
-        }
-    };
-    (@ ($stream:ident, $selection:ident, $($flags:expr)?) $bits:ty, $kernel:ident) => {
-        by_width!(# $stream, $selection, $bits, $kernel $(, $flags)?)
-    };
-    (# $stream:ident, $s:ident, $bits:ty, $kernel:ident, $flags:expr) => {
-        kernels::$kernel::launch(
-            $stream, $s.config, $s.items.cast::<$bits>(), $s.len, $flags, $s.selected.cast(), $s.rejected.cast(),
-            $s.partition, $s.count, $s.words,
-        )
-    };
-    (# $stream:ident, $s:ident, $bits:ty, $kernel:ident) => {
-        kernels::$kernel::launch(
-            $stream, $s.config, $s.items.cast::<$bits>(), $s.len, $s.selected.cast(), $s.count, $s.words,
-        )
-    };
-}
-
 impl<T: Element> LaunchRule<T> for ByFlags<'_> {
     #[inline]
     unsafe fn launch(&self, stream: &Stream, s: Selection<T>) -> Result<(), gpu_core::Error> {
-        let flags = self.0.as_global();
+        let Selection { config, items, len, selected, rejected, partition, count, words } = s;
         // SAFETY: the caller promises what the kernel needs; there are as many flags as items.
         unsafe {
-            by_width! { T, (stream, s, flags):
-                1 as u8: select_flagged_b8;
-                2 as u16: select_flagged_b16;
-                4 as u32: select_flagged_b32;
-                8 as u64: select_flagged_b64;
-                16 as u128: select_flagged_b128;
-            }
+            by_width!(T as W => {
+                let (items, selected, rejected) = (items.cast(), selected.cast(), rejected.cast());
+                let arguments = (items, len, self.0, selected, rejected, partition, count, words);
+                stream.launch::<<W as Width>::Flagged>(config, arguments)
+            })
         }
     }
 }
@@ -155,13 +130,10 @@ impl<T: Element> LaunchRule<T> for Unlike {
     unsafe fn launch(&self, stream: &Stream, s: Selection<T>) -> Result<(), gpu_core::Error> {
         // SAFETY: the caller promises what the kernel needs.
         unsafe {
-            by_width! { T, (stream, s,):
-                1 as u8: select_unique_b8;
-                2 as u16: select_unique_b16;
-                4 as u32: select_unique_b32;
-                8 as u64: select_unique_b64;
-                16 as u128: select_unique_b128;
-            }
+            by_width!(T as W => {
+                let arguments = (s.items.cast(), s.len, s.selected.cast(), s.count, s.words);
+                stream.launch::<<W as Width>::Unique>(s.config, arguments)
+            })
         }
     }
 }
@@ -176,37 +148,20 @@ pub(super) fn encode<T: Element>(
     scratch: &mut SelectScratch,
 ) -> Result<(), Error> {
     stream.memset(scratch.words.slice_mut(..plan.scratch_words()), 0)?;
-    let (input, len) = (items.as_global(), items.len() as u64);
-    let (values, lengths) = (runs.values.as_global_mut(), runs.lengths.as_global_mut());
+    let (len, config) = (items.len() as u64, plan.launch());
     let (starts, count) = (runs.starts.as_global_mut(), runs.count.as_global_mut());
-    let words = scratch.words.view_mut().as_global_mut();
     let describe = LaunchConfig::linear(kernels::describe_blocks(len, 256), 256);
-    macro_rules! both {
-        ($($bytes:literal as $bits:ty: $find:ident, $describe:ident;)*) => {
-            match size_of::<T>() {
-                $( $bytes => {
-                    let input = input.cast::<$bits>();
-                    kernels::$find::launch(stream, plan.launch(), input, len, starts, count, words)?;
-                    let (starts, count) = (starts.as_global(), count.as_global());
-                    kernels::$describe::launch(
-                        stream, describe, input, len, starts, count, values.cast(), lengths,
-                    )
-                } )*
-                bytes => unreachable!("no element has {bytes} bytes"),
-            }
-        };
-    }
     // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively,
     // and use scratch memory of the plan's size that was just cleared, on this stream only; the second reads what the
     // first has written. Buffers are freed only after the work enqueued before.
     unsafe {
-        both! {
-            1 as u8: select_starts_b8, describe_runs_b8;
-            2 as u16: select_starts_b16, describe_runs_b16;
-            4 as u32: select_starts_b32, describe_runs_b32;
-            8 as u64: select_starts_b64, describe_runs_b64;
-            16 as u128: select_starts_b128, describe_runs_b128;
-        }
+        by_width!(T as W => {
+            let arguments = (items.untyped(), len, starts, count, &mut scratch.words);
+            stream.launch::<<W as Width>::Starts>(config, arguments)?;
+            let (starts, count) = (starts.as_global(), count.as_global());
+            let arguments = (items.untyped(), len, starts, count, runs.values.untyped(), runs.lengths);
+            stream.launch::<<W as Width>::Describe>(describe, arguments)
+        })
     }?;
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! The launches of selections.
 
 use gpu_core::{Element, Stream, View, ViewMut};
-use gpu_sort_kernels as kernels;
+use gpu_sort_kernels::top_k::Selection;
+use gpu_sort_kernels::{self as kernels, Order};
+use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::{Method, Sample, TopKPlan};
@@ -46,9 +48,9 @@ pub(super) fn top_k<K: SortKey, V: Element>(
             let words = scratch.words.view_mut().as_global_mut();
             let arrays = Arrays { keys: keys.as_global().cast(), output, indices, words };
             match size_of::<K>() {
-                1 | 2 => select_b16(stream, plan, segments, arrays)?,
-                4 => select_b32(stream, plan, segments, arrays)?,
-                _ => select_b64(stream, plan, segments, arrays)?,
+                1 | 2 => select::<u16>(stream, plan, segments, arrays)?,
+                4 => select::<u32>(stream, plan, segments, arrays)?,
+                _ => select::<u64>(stream, plan, segments, arrays)?,
             }
             if let Moved::Of(values, values_output) = moved {
                 gather(stream, values, places.as_global(), values_output)?;
@@ -66,70 +68,150 @@ struct Arrays {
     words: GlobalMut<u128>,
 }
 
+/// The kernels for keys of a width.
+///
+/// # Safety
+/// Each is that of its name, of this width.
+unsafe trait Selects {
+    /// A key and its index.
+    type Composite: gpu_std::memory::Element;
+    /// What is selected, keys, offsets, header, keys and indices of the selected, candidates.
+    type Rows: Kernel<
+        Arguments = (
+            Selection,
+            Global<u8>,
+            Global<u32>,
+            Global<u32>,
+            GlobalMut<u8>,
+            GlobalMut<u32>,
+            GlobalMut<Self::Composite>,
+        ),
+    >;
+    /// Keys, their bytes, the stretch between draws, how many, the rank, order, minima, the bound, header.
+    type Sample: Kernel<
+        Arguments = (
+            Global<u8>,
+            u32,
+            u32,
+            u32,
+            u32,
+            Order,
+            GlobalMut<Self::Composite>,
+            GlobalMut<Self::Composite>,
+            GlobalMut<u32>,
+        ),
+    >;
+    /// Keys, their bytes, their number, order, the bound, candidates, for how many there is room, header.
+    type Filter: Kernel<
+        Arguments = (
+            Global<u8>,
+            u32,
+            u32,
+            Order,
+            Global<Self::Composite>,
+            GlobalMut<Self::Composite>,
+            u32,
+            GlobalMut<u32>,
+        ),
+    >;
+    /// As `Rows`, by digits.
+    type RowsByDigits: Kernel<Arguments = <Self::Rows as Kernel>::Arguments>;
+    /// As `Last`, by digits.
+    type LastByDigits: Kernel<Arguments = <Self::Last as Kernel>::Arguments>;
+    /// What is selected, candidates, offsets, header, keys and indices of the selected.
+    type Last: Kernel<
+        Arguments = (
+            Selection,
+            Global<Self::Composite>,
+            Global<u32>,
+            Global<u32>,
+            GlobalMut<u8>,
+            GlobalMut<u32>,
+        ),
+    >;
+}
+
 macro_rules! selects {
-    ($($select:ident of $composite:ty: $rows:ident $digits:ident $sample:ident $filter:ident $last:ident $digits_last:ident;)*) => { $(
-        fn $select(stream: &Stream, plan: &TopKPlan, segments: Segments<'_>, arrays: Arrays) -> Result<(), Error> {
-            let Arrays { keys, output, indices, words } = arrays;
-            let selection = plan.selection;
-            let header = words.cast::<u32>();
-            let bound = words.offset(TopKPlan::BOUND as u64).cast::<$composite>();
-            let minima = words.offset(TopKPlan::MINIMA as u64).cast::<$composite>();
-            let candidates = words.offset(TopKPlan::CANDIDATES as u64).cast::<$composite>();
-            let offsets = segments.offsets(header.as_global());
-            let (order, len) = (selection.job.order, selection.job.len as u32);
-            if let Method::Filter(sample) = plan.method {
-                let Sample { draws, stretch, rank, .. } = sample;
-                let (room, bytes) = (plan.candidates as u32, selection.job.key_bytes);
-                // SAFETY: the draws lie in the array: there are as many stretches as draws; the header was cleared; there is room
-                // for all minima and for `room` candidates.
-                unsafe {
-                    let config = sample.config(plan.composite);
-                    kernels::$sample::launch(stream, config, keys, bytes, stretch, draws, rank, order, minima, bound, header)?;
-                    let bound = bound.as_global();
-                    kernels::$filter::launch(stream, plan.filter(), keys, bytes, len, order, bound, candidates, room, header)?;
-                }
-            }
-            let (header, from) = (header.as_global(), candidates.as_global());
-            let mut last = selection;
-            let is_filtered = matches!(plan.method, Method::Filter(_));
-            last.parts = if is_filtered { 0 } else { selection.parts };
-            // SAFETY: segments lie in the keys, and have `limit` elements at least; the outputs have `limit` for each of them. The
-            // candidates are those of the launches before, or there is room for `limit` of each part.
-            unsafe {
-                let (of_rows, of_last) = (plan.rows(), plan.last());
-                let select_last = || if plan.by_digits() {
-                    kernels::$digits_last::launch(stream, of_last, last, from, offsets, header, output, indices)
-                } else {
-                    kernels::$last::launch(stream, of_last, last, from, offsets, header, output, indices)
-                };
-                if is_filtered {
-                    select_last()?;
-                }
-                // After a filter it returns at once, unless there were too many candidates or too few.
-                if plan.by_digits() {
-                    kernels::$digits::launch(
-                        stream, of_rows, selection, keys, offsets, header, output, indices, candidates,
-                    )?;
-                } else {
-                    kernels::$rows::launch(
-                        stream, of_rows, selection, keys, offsets, header, output, indices, candidates,
-                    )?;
-                }
-                if selection.parts > 1 {
-                    select_last()?;
-                }
-            }
-            Ok(())
+    ($($width:ty as $composite:ty: $rows:ident $digits:ident $filter:ident $sample:ident $last:ident $last_digits:ident;)*) => { $(
+        // SAFETY: the names say so.
+        unsafe impl Selects for $width {
+            type Composite = $composite;
+            type Rows = kernels::$rows;
+            type Sample = kernels::$sample;
+            type Filter = kernels::$filter;
+            type Last = kernels::$last;
+            type RowsByDigits = kernels::$digits;
+            type LastByDigits = kernels::$last_digits;
         }
     )* };
 }
 selects! {
-    select_b16 of u64:
-        top_k_rows_b16 top_k_digits_b16 top_k_sample_b32 top_k_filter_b16 top_k_last_b64 top_k_digits_last_b64;
-    select_b32 of u64:
-        top_k_rows_b32 top_k_digits_b32 top_k_sample_b32 top_k_filter_b32 top_k_last_b64 top_k_digits_last_b64;
-    select_b64 of u128:
-        top_k_rows_b64 top_k_digits_b64 top_k_sample_b64 top_k_filter_b64 top_k_last_b128 top_k_digits_last_b128;
+    u16 as u64:
+        top_k_rows_b16 top_k_digits_b16 top_k_filter_b16 top_k_sample_b32 top_k_last_b64 top_k_digits_last_b64;
+    u32 as u64:
+        top_k_rows_b32 top_k_digits_b32 top_k_filter_b32 top_k_sample_b32 top_k_last_b64 top_k_digits_last_b64;
+    u64 as u128:
+        top_k_rows_b64 top_k_digits_b64 top_k_filter_b64 top_k_sample_b64 top_k_last_b128 top_k_digits_last_b128;
+}
+
+fn select<B: Selects>(
+    stream: &Stream,
+    plan: &TopKPlan,
+    segments: Segments<'_>,
+    Arrays { keys, output, indices, words }: Arrays,
+) -> Result<(), Error> {
+    let selection = plan.selection;
+    let header = words.cast::<u32>();
+    let bound = words.offset(TopKPlan::BOUND as u64).cast();
+    let minima = words.offset(TopKPlan::MINIMA as u64).cast();
+    let candidates = words.offset(TopKPlan::CANDIDATES as u64).cast();
+    let offsets = segments.offsets(header.as_global());
+    let (order, len) = (selection.job.order, selection.job.len as u32);
+    let mut last = selection;
+    let is_filtered = if let Method::Filter(sample) = plan.method {
+        let Sample { draws, stretch, rank, .. } = sample;
+        let (room, bytes) = (plan.candidates as u32, selection.job.key_bytes);
+        let config = sample.config(plan.composite);
+        let of_sample = (keys, bytes, stretch, draws, rank, order, minima, bound, header);
+        let of_filter = (keys, bytes, len, order, bound.as_global(), candidates, room, header);
+        // SAFETY: the draws lie in the array: there are as many stretches as draws; the header was cleared; there is room
+        // for all minima and for `room` candidates.
+        unsafe {
+            stream.launch::<B::Sample>(config, of_sample)?;
+            stream.launch::<B::Filter>(plan.filter(), of_filter)?;
+        }
+        last.parts = 0;
+        true
+    } else {
+        false
+    };
+    let header = header.as_global();
+    let of_rows = (selection, keys, offsets, header, output, indices, candidates);
+    let of_last = (last, candidates.as_global(), offsets, header, output, indices);
+    // SAFETY: segments lie in the keys, and have `limit` elements at least; the outputs have `limit` for each of them. The
+    // candidates are those of the launches before, or there is room for `limit` of each part.
+    unsafe {
+        let select_last = || {
+            if plan.by_digits() {
+                stream.launch::<B::LastByDigits>(plan.last(), of_last)
+            } else {
+                stream.launch::<B::Last>(plan.last(), of_last)
+            }
+        };
+        if is_filtered {
+            select_last()?;
+        }
+        // After a filter it returns at once, unless there were too many candidates or too few.
+        if plan.by_digits() {
+            stream.launch::<B::RowsByDigits>(plan.rows(), of_rows)?;
+        } else {
+            stream.launch::<B::Rows>(plan.rows(), of_rows)?;
+        }
+        if selection.parts > 1 {
+            select_last()?;
+        }
+    }
+    Ok(())
 }
 
 /// The first of an array that is sorted.

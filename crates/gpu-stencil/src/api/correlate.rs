@@ -6,6 +6,7 @@ use super::{expect_extents, result_layout, window};
 use crate::border::Border;
 use crate::error::Error;
 use crate::image::{Image, ImageMut};
+use crate::launch::sealed::{Kernels as _, Table as _};
 use crate::launch::{self, Pixel};
 use crate::memory::expect_apart;
 use crate::plan::Plan;
@@ -47,8 +48,8 @@ fn run<T: Pixel>(
         reference::correlate(&weights, window, border, (from, input.layout), (to, output.layout));
         return Ok(());
     }
-    let uploaded = if weights.len() > T::TABLE {
-        let limit = T::TABLE;
+    let uploaded = if weights.len() > T::Sum::TABLE {
+        let limit = T::Sum::TABLE;
         let memory = filter.uploaded().ok_or(Error::WeightsNotOnDevice { actual: weights.len(), limit })?;
         stream.expect("weights", memory.device())?;
         Some((memory.view(), convolve))
@@ -58,7 +59,7 @@ fn run<T: Pixel>(
     let (mode, outside) = border.code(T::default());
     let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
     let layouts = [input.layout, output.layout];
-    let plan = Plan::filter::<T, T::Sum>(T::FULL, false, window, mode, layouts, addresses)?;
+    let plan = Plan::filter::<T, T::Sum>(T::Fast::FULL, false, window, mode, layouts, addresses)?;
     launch::full(stream, &plan, input.data, output.data, outside, &weights, uploaded)
 }
 
@@ -91,7 +92,7 @@ fn run_separable<T: Pixel>(
     let (mode, outside) = border.code(T::default());
     let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
     let layouts = [input.layout, output.layout];
-    let plan = Plan::filter::<T, T::Sum>(T::SEPARABLE, true, window, mode, layouts, addresses)?;
+    let plan = Plan::filter::<T, T::Sum>(T::Fast::SEPARABLE, true, window, mode, layouts, addresses)?;
     launch::separable(stream, &plan, input.data, output.data, outside, weights)
 }
 
@@ -204,7 +205,7 @@ fn full<T: Pixel>(
 ) -> Result<Buffer<T>, Error> {
     let device = input.data.device();
     let here = filter.uploaded().is_some_and(|weights| weights.device() == device);
-    let uploaded = if filter.weights().len() > T::TABLE && !here {
+    let uploaded = if filter.weights().len() > T::Sum::TABLE && !here {
         let (x, y) = filter.origin();
         let copy = Filter::new(filter.width(), filter.height(), filter.weights())?;
         Some(copy.with_origin(x, y)?.upload(device)?)

@@ -7,6 +7,7 @@ use super::{expect_extents, result_layout, window};
 use crate::border::Border;
 use crate::error::Error;
 use crate::image::{Image, ImageMut};
+use crate::launch::sealed::Kernels as _;
 use crate::launch::{self, Pixel};
 use crate::memory::expect_apart;
 use crate::plan::{Plan, aligned};
@@ -119,7 +120,7 @@ pub fn sobel_into<T: Pixel>(
     note(&mut targets, 2, MAGNITUDE, &mut magnitude);
     note(&mut targets, 3, DIRECTION, &mut direction);
     let address = input.data.as_global().address();
-    let plan = Plan::sobel::<T>(T::SOBEL, window, mode, [input.layout, output], address)?;
+    let plan = Plan::sobel::<T>(T::Fast::SOBEL, window, mode, [input.layout, output], address)?;
     let outputs = (
         launch::target(gx.as_mut().map(|output| &mut output.data)),
         launch::target(gy.as_mut().map(|output| &mut output.data)),

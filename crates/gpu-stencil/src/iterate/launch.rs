@@ -1,11 +1,11 @@
 //! The launches: the only unsafe code here.
 
 use gpu_collective::Number;
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{AnyKernel, Stream, View, ViewMut};
 use gpu_std::constant::Constant;
 use gpu_std::float::Float;
-use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_stencil_kernels::iterate;
 use gpu_stencil_kernels::iterate::march::{self, March};
 use gpu_stencil_kernels::iterate::step::{self, Step};
 use gpu_stencil_kernels::iterate::strip::{self, Strips};
@@ -14,6 +14,7 @@ use super::api::Problem;
 use super::plan::{Case, Kernel};
 use super::stencil::Stencil;
 use crate::error::Error;
+use crate::launch::table;
 
 /// A type of cells: `f32`, `f64`.
 pub trait GridElement: gpu_reduce::RealElement + Number<Magnitude = Self> + Float + sealed::Kernels {}
@@ -21,132 +22,60 @@ pub trait GridElement: gpu_reduce::RealElement + Number<Magnitude = Self> + Floa
 /// What a pass reads and writes: the state, the source (anything, where there is none), and the new state.
 type Cells<T> = (Global<T>, Global<T>, GlobalMut<T>);
 
-/// Taps of a step: weights, and where their neighbours are, in memory and in the neighbourhood.
-#[derive(Clone, Copy)]
-pub struct Taps<T> {
-    weights: [T; step::TABLE],
-    distances: [i64; step::TABLE],
-    places: [u32; step::TABLE],
-}
-
 mod sealed {
+    use gpu_std::launch::Kernel as Typed;
+
     use super::*;
 
-    /// The kernels.
-    pub trait Kernels: gpu_core::Element + Float {
-        /// Enqueues several steps; `kernel` is one that makes several.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the grid, the new state shared with nothing; `config`
-        /// must be that of the plan.
-        unsafe fn strips(
-            kernel: Kernel,
-            stream: &Stream,
-            config: LaunchConfig,
-            cells: Cells<Self>,
-            strips: Strips,
-            weights: [Self; strip::TABLE],
-        ) -> Result<(), gpu_core::Error>;
+    /// The parameters of a kernel for one stencil's shape: state, source, new state, the grid as `S`, factors.
+    pub type Of<T, S, const N: usize> = (Global<T>, Global<T>, GlobalMut<T>, S, Constant<T, N>);
+    /// Those of the kernel for any: after the grid the source's factor, weights, and where neighbours are, in memory and
+    /// in the neighbourhood.
+    pub type OfStep<T> = (
+        Global<T>,
+        Global<T>,
+        GlobalMut<T>,
+        Step,
+        T,
+        Constant<T, { step::TABLE }>,
+        Constant<i64, { step::TABLE }>,
+        Constant<u32, { step::TABLE }>,
+    );
 
-        /// Enqueues a step of a star in a volume.
-        ///
-        /// # Safety
-        /// As [`Kernels::strips`].
-        unsafe fn march(
-            stream: &Stream,
-            config: LaunchConfig,
-            cells: Cells<Self>,
-            shape: March,
-            weights: [Self; march::TABLE],
-        ) -> Result<(), gpu_core::Error>;
-
-        /// Enqueues a step, or a part of its taps.
-        ///
-        /// # Safety
-        /// As [`Kernels::strips`].
-        unsafe fn step(
-            stream: &Stream,
-            config: LaunchConfig,
-            cells: Cells<Self>,
-            shape: Step,
-            factor: Self,
-            taps: Taps<Self>,
-        ) -> Result<(), gpu_core::Error>;
+    /// The kernels of a type.
+    ///
+    /// # Safety
+    /// Each is that of its name, of this type.
+    pub unsafe trait Kernels: gpu_std::memory::Element {
+        /// Those that make several steps.
+        const STRIPS: &'static [(Kernel, AnyKernel<Of<Self, Strips, { strip::TABLE }>>)];
+        /// A star in a volume.
+        type March: Typed<Arguments = Of<Self, March, { march::TABLE }>>;
+        /// Anything, or a part of its taps.
+        type Step: Typed<Arguments = OfStep<Self>>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ty: $march:ident, $step:ident, $($kernel:ident => $strip:ident),*;)*) => { $(
+    ($($T:ty, $v:literal: $blocks:literal, $march:ident; $step:ident; {
+        $($kernel:ident: $steps:literal, $box:literal, $source:literal, $strip:ident;)*
+    })*) => { $(
         impl GridElement for $T {}
 
-        impl sealed::Kernels for $T {
-            #[inline]
-            unsafe fn strips(
-                kernel: Kernel,
-                stream: &Stream,
-                config: LaunchConfig,
-                (input, source, output): Cells<Self>,
-                strips: Strips,
-                weights: [Self; strip::TABLE],
-            ) -> Result<(), gpu_core::Error> {
-                let weights = Constant::new(weights);
-                match kernel {
-                    $(
-                        // SAFETY: the caller's promise.
-                        Kernel::$kernel => unsafe {
-                            strip::$strip::launch(stream, config, input, source, output, strips, weights)
-                        },
-                    )*
-                    _ => unreachable!("{kernel:?} makes no several steps of this type"),
-                }
-            }
-
-            #[inline]
-            unsafe fn march(
-                stream: &Stream,
-                config: LaunchConfig,
-                (input, source, output): Cells<Self>,
-                shape: March,
-                weights: [Self; march::TABLE],
-            ) -> Result<(), gpu_core::Error> {
-                let weights = Constant::new(weights);
-                // SAFETY: the caller's promise.
-                unsafe { march::$march::launch(stream, config, input, source, output, shape, weights) }
-            }
-
-            #[inline]
-            unsafe fn step(
-                stream: &Stream,
-                config: LaunchConfig,
-                (input, source, output): Cells<Self>,
-                shape: Step,
-                factor: Self,
-                taps: Taps<Self>,
-            ) -> Result<(), gpu_core::Error> {
-                let (weights, distances, places) =
-                    (Constant::new(taps.weights), Constant::new(taps.distances), Constant::new(taps.places));
-                // SAFETY: the caller's promise.
-                unsafe {
-                    step::$step::launch(
-                        stream, config, input, source, output, shape, factor, weights, distances, places,
-                    )
-                }
-            }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::Kernels for $T {
+            const STRIPS: &'static [(Kernel, AnyKernel<sealed::Of<Self, Strips, { strip::TABLE }>>)] =
+                &[$((Kernel::$kernel, AnyKernel::of::<iterate::$strip>())),*];
+            type March = iterate::$march;
+            type Step = iterate::$step;
         }
     )* };
 }
-
-elements! {
-    f32: stencil_march_f32, stencil_step_f32, Star8 => stencil_star_8_f32, Star4 => stencil_star_4_f32, Box4 => stencil_box_4_f32;
-    f64: stencil_march_f64, stencil_step_f64, Star4 => stencil_star_4_f64, Box4 => stencil_box_4_f64;
-}
+gpu_stencil_kernels::iterate_instances!(elements);
 
 /// The table of a kernel that has no places in it: the source's factor and the weights.
-fn table<T: Float, const N: usize>(stencil: &Stencil<T>) -> [T; N] {
-    let mut table = [T::ZERO; N];
-    table[0] = stencil.source_factor();
-    table[1..=stencil.weights().len()].copy_from_slice(stencil.weights());
-    table
+fn factors<T: Float + gpu_core::Element, const N: usize>(stencil: &Stencil<T>) -> Constant<T, N> {
+    table([&stencil.source_factor()].into_iter().chain(stencil.weights()))
 }
 
 /// Enqueues a pass.
@@ -160,44 +89,43 @@ unsafe fn pass<T: GridElement>(
     stream: &Stream,
     case: &Case,
     kernel: Kernel,
-    cells: Cells<T>,
+    (input, source, output): Cells<T>,
     difference: bool,
 ) -> Result<(), Error> {
+    let stencil = problem.stencil;
     match kernel {
         Kernel::Star8 | Kernel::Star4 | Kernel::Box4 => {
             let (config, strips) = case.strips(kernel.steps(), stream.device().planned_multiprocessors())?;
+            let of_plan = T::STRIPS.iter().find(|(instance, _)| *instance == kernel);
+            let (_, kernel) = of_plan.expect("a plan has the kernels of its type");
             // SAFETY: the caller's promise.
-            unsafe { T::strips(kernel, stream, config, cells, strips, table(problem.stencil))? };
+            unsafe { stream.launch_any(*kernel, config, (input, source, output, strips, factors(stencil)))? };
         }
         Kernel::March => {
             let (config, shape) = case.march()?;
             // SAFETY: the caller's promise.
-            unsafe { T::march(stream, config, cells, shape, table(problem.stencil))? };
+            unsafe { stream.launch::<T::March>(config, (input, source, output, shape, factors(stencil)))? };
         }
         Kernel::Step => {
             let (config, shape) = case.step(difference)?;
-            let taps: Vec<([i32; 3], T)> = problem.stencil.taps().collect();
+            let taps: Vec<([i32; 3], T)> = stencil.taps().collect();
             let last = (taps.len() - 1) / step::TABLE;
             for (number, taps) in taps.chunks(step::TABLE).enumerate() {
-                let mut table = Taps {
-                    weights: [<T as Float>::ZERO; step::TABLE],
-                    distances: [0; step::TABLE],
-                    places: [0; step::TABLE],
-                };
-                for (at, &(place, weight)) in taps.iter().enumerate() {
-                    table.weights[at] = weight;
-                    table.distances[at] = problem.grid.distance(place);
-                    table.places[at] = step::pack(place);
-                }
+                let weights = table(taps.iter().map(|(_, weight)| weight));
+                let distances: Vec<i64> =
+                    taps.iter().map(|&(place, _)| problem.grid.distance(place)).collect();
+                let places: Vec<u32> = taps.iter().map(|&(place, _)| step::pack(place)).collect();
                 let shape = Step {
                     taps: taps.len() as u32,
                     carry: (number > 0) as u32,
                     difference: if number == last { shape.difference } else { 0 },
                     ..shape
                 };
-                let factor = problem.stencil.source_factor();
+                let factor = stencil.source_factor();
+                let (distances, places) = (table(&distances), table(&places));
+                let arguments = (input, source, output, shape, factor, weights, distances, places);
                 // SAFETY: the caller's promise.
-                unsafe { T::step(stream, config, cells, shape, factor, table)? };
+                unsafe { stream.launch::<T::Step>(config, arguments)? };
             }
         }
     }

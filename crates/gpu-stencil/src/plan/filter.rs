@@ -67,13 +67,13 @@ pub(crate) fn aligned(to: usize, bytes: usize, layout: ImageLayout, address: u64
 }
 
 impl Plan {
-    /// The plan for a filter of elements `T`, summed as `S`, of images of one shape; `instances` are the taps and
-    /// channels of the fast kernels, `addresses` those of input and output.
+    /// The plan for a filter of elements `T`, summed as `S`, of images of one shape; `instances` are the fast
+    /// kernels, by taps and channels, `addresses` those of input and output.
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`].
     pub fn filter<T, S: gpu_std::float::Float>(
-        instances: &[(u32, u32)],
+        instances: &[((u32, u32), impl Sized)],
         separable: bool,
         window: Window,
         mode: u32,
@@ -111,7 +111,7 @@ impl Plan {
     /// # Errors
     /// [`Error::TooManyBlocks`].
     pub fn sobel<T>(
-        instances: &[(u32, u32)],
+        instances: &[((u32, u32), impl Sized)],
         window: Window,
         mode: u32,
         [input, output]: [ImageLayout; 2],
@@ -130,7 +130,7 @@ impl Plan {
     /// All but the number of blocks; of the general kernel also without its launch, its rows and blocks side by side. A
     /// block of the fast one has about `rows` rows.
     fn of<T>(
-        instances: &[(u32, u32)],
+        instances: &[((u32, u32), impl Sized)],
         window: Window,
         mode: u32,
         rows: u32,
@@ -140,7 +140,7 @@ impl Plan {
         let (taps, channels) = (window.taps.0, input.channels() as u32);
         // Their border logic takes images no smaller than the filter.
         let fast = taps == window.taps.1
-            && instances.contains(&(taps, channels))
+            && instances.iter().any(|(instance, _)| *instance == (taps, channels))
             && input.width().min(input.height()) >= taps as usize;
         let bytes = size_of::<T>();
         // A window starts with a row's vector only if the filter is in the middle, or off by whole vectors.
@@ -208,7 +208,7 @@ mod tests {
     const WINDOW: Window = Window { taps: (5, 5), left: 2, top: 2 };
 
     fn plan(window: Window, layout: ImageLayout, address: u64) -> Plan {
-        Plan::filter::<f32, f32>(&[(5, 1)], true, window, 0, [layout; 2], [address; 2]).unwrap()
+        Plan::filter::<f32, f32>(&[((5, 1), ())], true, window, 0, [layout; 2], [address; 2]).unwrap()
     }
 
     #[test]
@@ -240,7 +240,8 @@ mod tests {
     #[test]
     fn more_blocks_than_a_launch_has_are_an_error() {
         let layout = ImageLayout::new(1 << 20, 1 << 30, 2).unwrap();
-        let error = Plan::filter::<u8, f32>(&[], true, WINDOW, 0, [layout; 2], [0; 2]).unwrap_err();
+        let error =
+            Plan::filter::<u8, f32>(&[((5, 1), ())], true, WINDOW, 0, [layout; 2], [0; 2]).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { limit: 0x7fff_ffff, .. }), "{error}");
     }
 }

@@ -48,7 +48,6 @@ pub fn resize_into<T: Element>(
     }
     stream.expect("input of a resize", input.data.device())?;
     stream.expect("output of a resize", output.data.device())?;
-    let (source, target) = (input.data.as_global(), output.data.as_global_mut());
     expect_apart(&output.data, "the input", &input.data)?;
     if from.count() == 0 {
         return Ok(());
@@ -57,8 +56,9 @@ pub fn resize_into<T: Element>(
         reference::resize((source, from), (target, to), interpolation);
         return Ok(());
     }
-    let plan = Plan::new(size_of::<T>(), [from, to], interpolation, [source.address(), target.address()])?;
-    launch::resize(stream, &plan, source, target, interpolation)
+    let addresses = [input.data.as_global().address(), output.data.as_global_mut().address()];
+    let plan = Plan::new(size_of::<T>(), [from, to], interpolation, addresses)?;
+    launch::resize(stream, &plan, input.data, output.data, interpolation)
 }
 
 /// `input` resized to `width` × `height` pixels, without gaps; of a batch every image, one after the other. Where the

@@ -1,7 +1,6 @@
 //! The launches: the only unsafe code of resizing.
 
-use gpu_core::Stream;
-use gpu_std::launch::LaunchConfig;
+use gpu_core::{Stream, View, ViewMut};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_stencil_kernels::resize::{self as kernels, Pixel, Shape};
 
@@ -13,84 +12,65 @@ use crate::error::Error;
 pub trait Element: gpu_core::Element + Pixel + sealed::Kernels {}
 
 mod sealed {
+    use gpu_std::launch::Kernel;
+
     use super::*;
 
-    /// The kernels.
-    pub trait Kernels: Sized {
-        /// Enqueues a resize.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold the images of `shape`, and the output's be shared with
-        /// nothing; `kernel` and `config` must be those of the plan.
-        unsafe fn resize(
-            kernel: Kernel,
-            stream: &Stream,
-            config: LaunchConfig,
-            input: Global<Self>,
-            output: GlobalMut<Self>,
-            shape: Shape,
-            border: Self,
-        ) -> Result<(), gpu_core::Error>
-        where
-            Self: gpu_std::memory::Element;
+    /// The kernels of a type.
+    ///
+    /// # Safety
+    /// Each is that of its name, of this type.
+    pub unsafe trait Kernels: gpu_std::memory::Element {
+        /// Input, output, shape, what is outside.
+        type Bilinear: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, Shape, Self)>;
+        /// Input, output, shape.
+        type Half: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, Shape)>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ty, $Bits:ty: $bilinear:ident, $half:ident, $nearest:ident;)*) => { $(
+    ($($T:ty: $v:literal, $h:literal, $half:ident; $blocks:literal, $bilinear:ident;)*) => { $(
         impl Element for $T {}
 
-        impl sealed::Kernels for $T {
-            #[inline]
-            unsafe fn resize(
-                kernel: Kernel,
-                stream: &Stream,
-                config: LaunchConfig,
-                input: Global<Self>,
-                output: GlobalMut<Self>,
-                shape: Shape,
-                border: Self,
-            ) -> Result<(), gpu_core::Error> {
-                match kernel {
-                    // SAFETY: the caller's promise.
-                    Kernel::Bilinear => unsafe {
-                        kernels::$bilinear::launch(stream, config, input, output, shape, border)
-                    },
-                    // SAFETY: the caller's promise.
-                    Kernel::Half => unsafe { kernels::$half::launch(stream, config, input, output, shape) },
-                    Kernel::Nearest => {
-                        let (input, output) = (input.cast::<$Bits>(), output.cast::<$Bits>());
-                        // SAFETY: the caller's promise; the bits lie where the elements do.
-                        unsafe { kernels::$nearest::launch(stream, config, input, output, shape) }
-                    }
-                }
-            }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::Kernels for $T {
+            type Bilinear = kernels::$bilinear;
+            type Half = kernels::$half;
         }
     )* };
 }
-elements! {
-    u8, u8: stencil_resize_bilinear_u8, stencil_resize_half_u8, stencil_resize_nearest_b8;
-    u16, u16: stencil_resize_bilinear_u16, stencil_resize_half_u16, stencil_resize_nearest_b16;
-    i16, u16: stencil_resize_bilinear_i16, stencil_resize_half_i16, stencil_resize_nearest_b16;
-    f32, u32: stencil_resize_bilinear_f32, stencil_resize_half_f32, stencil_resize_nearest_b32;
-    f64, u64: stencil_resize_bilinear_f64, stencil_resize_half_f64, stencil_resize_nearest_b64;
-}
+gpu_stencil_kernels::resize_instances!(elements);
 
-/// Enqueues the resize of `plan`, whose images start at `input` and `output`.
+/// Enqueues the resize of `plan`.
 pub(super) fn resize<T: Element>(
     stream: &Stream,
     plan: &Plan,
-    input: Global<T>,
-    output: GlobalMut<T>,
+    input: View<'_, T>,
+    output: ViewMut<'_, T>,
     interpolation: Interpolation<T>,
 ) -> Result<(), Error> {
     let border = match interpolation {
         Interpolation::Nearest => T::default(),
         Interpolation::Bilinear(addressing) => addressing.code().1,
     };
-    // SAFETY: the caller took the accessors from views that hold the images of the plan's layouts, of which the
-    // output's is exclusive and shares no memory with the input's; everything is freed only after the work enqueued
-    // before.
-    unsafe { T::resize(plan.kernel, stream, plan.launch, input, output, plan.shape, border)? };
+    let Plan { launch, shape, .. } = *plan;
+    // Of the nearest pixels it moves the bits, whatever they mean.
+    macro_rules! nearest {
+        ($kernel:ident) => {
+            stream.launch::<kernels::$kernel>(launch, (input.untyped(), output.untyped(), shape))
+        };
+    }
+    // SAFETY: the views hold the images of the plan's layouts (checked where they were made), and the output is
+    // exclusive and shares no memory with the input; everything is freed only after the work enqueued before.
+    unsafe {
+        match (plan.kernel, size_of::<T>()) {
+            (Kernel::Bilinear, _) => stream.launch::<T::Bilinear>(launch, (input, output, shape, border)),
+            (Kernel::Half, _) => stream.launch::<T::Half>(launch, (input, output, shape)),
+            (Kernel::Nearest, 1) => nearest!(stencil_resize_nearest_b8),
+            (Kernel::Nearest, 2) => nearest!(stencil_resize_nearest_b16),
+            (Kernel::Nearest, 4) => nearest!(stencil_resize_nearest_b32),
+            (Kernel::Nearest, _) => nearest!(stencil_resize_nearest_b64),
+        }
+    }?;
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_std::memory::{Global, GlobalMut};
 use gpu_transpose_kernels::variants as kernels;
 
 use super::Variant;
@@ -17,24 +16,19 @@ pub(super) fn transpose(
     mut output: ViewMut<'_, f32>,
     output_ld: usize,
 ) -> Result<(), Error> {
-    // The kernels move words of 4 bytes, whatever they mean.
-    // SAFETY: f32 and u32 have the same size and alignment, and any bits are a value of either.
-    let (source, target) = unsafe {
-        (
-            Global::<u32>::from_raw(input.as_global().address()),
-            GlobalMut::<u32>::from_raw(output.as_global_mut().address()),
-        )
-    };
     let config = variant.launch_config(matrix);
     let (rows, columns) = (matrix.rows() as u64, matrix.columns() as u64);
     let (input_ld, output_ld) = (matrix.leading_dimension() as u64, output_ld as u64);
     macro_rules! launch {
-        ($kernel:ident $(, $first:expr)?) => {
+        ($kernel:ident $(, $first:expr)?) => {{
+            // The kernels move words of 4 bytes, whatever they mean.
+            let output = output.reborrow().untyped();
+            let arguments = (input.untyped(), output, rows, columns, input_ld, output_ld $(, $first)?);
             // SAFETY: the kernel reads the elements of a `matrix` and writes those of its transposed form, which both
             // views hold; threads outside do neither. The views do not overlap, as the output is exclusive, and are
             // freed only after the work enqueued before.
-            unsafe { kernels::$kernel::launch(stream, config, source, target, rows, columns, input_ld, output_ld $(, $first)?) }
-        };
+            unsafe { stream.launch::<kernels::$kernel>(config, arguments) }
+        }};
     }
     match variant {
         Variant::NaiveScatter => launch!(transpose_naive_scatter),

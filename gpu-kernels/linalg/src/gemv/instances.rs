@@ -9,10 +9,24 @@ use super::Shape;
 pub use super::across::{lines_per_round, results_per_block};
 pub use super::along::lines_per_block;
 
+/// The kernels: calls the macro `$with` with, for each type, that of its sums, the elements of a vector, and the kernels that
+/// sum along lines, across them, and that add the pieces.
+#[macro_export]
+macro_rules! gemv_instances {
+    ($with:ident) => {
+        $with! {
+            f32, f32, 4: linalg_gemv_along_f32, linalg_gemv_across_f32, linalg_gemv_finish_f32;
+            f64, f64, 2: linalg_gemv_along_f64, linalg_gemv_across_f64, linalg_gemv_finish_f64;
+            f16, f32, 8: linalg_gemv_along_f16, linalg_gemv_across_f16, linalg_gemv_finish_f16;
+            bf16, f32, 8: linalg_gemv_along_bf16, linalg_gemv_across_bf16, linalg_gemv_finish_bf16;
+        }
+    };
+}
+
 macro_rules! products {
-    ($($images:ident: $T:ty, $Sum:ty, $v:literal, $along:ident, $across:ident, $finish:ident;)*) => { $(
+    ($($T:ty, $Sum:ty, $v:literal: $along:ident, $across:ident, $finish:ident;)*) => { $(
         #[doc = concat!("Sums along lines of `", stringify!($T), "`: blocks of [`THREADS`](super::THREADS), each [`lines_per_block`], for each piece.")]
-        #[kernel(images = $images, launch_bounds(256, 3), programmatic)]
+        #[kernel(images = sm_75_90, launch_bounds(256, 3), programmatic)]
         pub fn $along(
             a: Global<$T>,
             x: Global<$T>,
@@ -30,7 +44,7 @@ macro_rules! products {
         }
 
         #[doc = concat!("Sums across lines of `", stringify!($T), "`: blocks of [`ACROSS_THREADS`](super::ACROSS_THREADS), each [`results_per_block`], for each piece, with [`shared_bytes`](super::shared_bytes).")]
-        #[kernel(images = $images, launch_bounds(512, 2), programmatic)]
+        #[kernel(images = sm_75_90, launch_bounds(512, 2), programmatic)]
         pub fn $across(
             a: Global<$T>,
             x: Global<$T>,
@@ -46,7 +60,7 @@ macro_rules! products {
         }
 
         #[doc = concat!("Adds the pieces of sums of `", stringify!($T), "`: a thread for each result, in blocks of [`THREADS`](super::THREADS).")]
-        #[kernel(images = $images, launch_bounds(256), programmatic)]
+        #[kernel(images = sm_75_90, launch_bounds(256), programmatic)]
         pub fn $finish(partials: Global<$Sum>, y: GlobalMut<$T>, shape: Shape, alpha: $Sum, beta: $Sum) {
             grid_dependency_synchronize();
             trigger_launch_completion();
@@ -54,10 +68,4 @@ macro_rules! products {
         }
     )* };
 }
-
-products! {
-    sm_75_90: f32, f32, 4, linalg_gemv_along_f32, linalg_gemv_across_f32, linalg_gemv_finish_f32;
-    sm_75_90: f64, f64, 2, linalg_gemv_along_f64, linalg_gemv_across_f64, linalg_gemv_finish_f64;
-    sm_75_90: f16, f32, 8, linalg_gemv_along_f16, linalg_gemv_across_f16, linalg_gemv_finish_f16;
-    sm_75_90: bf16, f32, 8, linalg_gemv_along_bf16, linalg_gemv_across_bf16, linalg_gemv_finish_bf16;
-}
+gemv_instances!(products);

@@ -81,6 +81,18 @@ fn by_columns<T: Number>(a: Global<T>, x: Global<T>, y: GlobalMut<T>, m: u32, n:
     }
 }
 
+/// The kernels: calls the macro `$with` with, for each type, those of a row a thread, of several rows, and of a column.
+#[macro_export]
+macro_rules! gemv_variants {
+    ($with:ident) => {
+        $with! {
+            f32: linalg_gemv_row_f32, linalg_gemv_rows_f32, linalg_gemv_column_f32;
+            f64: linalg_gemv_row_f64, linalg_gemv_rows_f64, linalg_gemv_column_f64;
+            i32: linalg_gemv_row_i32, linalg_gemv_rows_i32, linalg_gemv_column_i32;
+        }
+    };
+}
+
 macro_rules! kernels {
     ($($T:ty: $row:ident, $rows:ident, $column:ident;)*) => { $(
         /// A row a thread. Neighbouring threads read a whole row apart: each access of a warp touches 32 sectors.
@@ -114,9 +126,4 @@ macro_rules! kernels {
         }
     )* };
 }
-
-kernels! {
-    f32: linalg_gemv_row_f32, linalg_gemv_rows_f32, linalg_gemv_column_f32;
-    f64: linalg_gemv_row_f64, linalg_gemv_rows_f64, linalg_gemv_column_f64;
-    i32: linalg_gemv_row_i32, linalg_gemv_rows_i32, linalg_gemv_column_i32;
-}
+gemv_variants!(kernels);

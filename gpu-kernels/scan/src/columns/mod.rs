@@ -12,10 +12,6 @@
 //! What comes before the next slab is the result at the last row of this one; an exclusive scan gives the same
 //! values, one place later.
 
-mod kernels;
-
-pub use kernels::*;
-
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::SharedLayout;
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
@@ -106,7 +102,7 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    scan_tiles::<S, (), K, W>(input, output, lines, initial, mode, words, capacity, ());
+    columns_flipped::<S, (), K, W>(input, output, lines, initial, mode, words, capacity, ());
 }
 
 /// As [`columns`], with the bits of `flip` flipped in all elements and results, as
@@ -114,23 +110,7 @@ pub fn columns<S: Scan, const K: usize, const W: usize>(
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn columns_flipped<S: Scan, const K: usize, const W: usize>(
-    input: Global<S::Item>,
-    output: GlobalMut<S::Output>,
-    lines: Lines,
-    initial: S::Register,
-    mode: u32,
-    words: GlobalMut<u64>,
-    capacity: u64,
-    flip: u64,
-) {
-    scan_tiles::<S, u64, K, W>(input, output, lines, initial, mode, words, capacity, flip);
-}
-
-#[device]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-fn scan_tiles<S: Scan, F: Flip, const K: usize, const W: usize>(
+pub fn columns_flipped<S: Scan, F: Flip, const K: usize, const W: usize>(
     input: Global<S::Item>,
     output: GlobalMut<S::Output>,
     lines: Lines,

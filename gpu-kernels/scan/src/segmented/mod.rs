@@ -8,14 +8,12 @@
 //! keys and segments of one length. Of a row of vectors one ballot says which of them have a start, and with it every
 //! lane knows how far down it may reach: only values travel from lane to lane.
 
-mod kernels;
 mod operator;
 mod segments;
 mod starts;
 mod totals;
 mod turns;
 
-pub use kernels::*;
 pub use operator::{BySegment, Since, element};
 pub use segments::{segments, segments_flipped};
 pub use starts::{BY_FLAGS, BY_KEY, BY_OFFSETS, OF_LENGTH, Starts};

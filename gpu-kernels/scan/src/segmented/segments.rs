@@ -40,7 +40,7 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
     words: GlobalMut<u64>,
     capacity: u64,
 ) {
-    scan_tiles::<S, (), V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, ());
+    segments_flipped::<S, (), V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, ());
 }
 
 /// As [`segments`], with the bits of `flip` flipped in all elements and results, as
@@ -49,30 +49,6 @@ pub fn segments<S: Scan, const V: usize, const N: usize, const M: usize, const L
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn segments_flipped<
-    S: Scan,
-    const V: usize,
-    const N: usize,
-    const M: usize,
-    const L: usize,
-    const W: usize,
->(
-    input: Global<S::Item>,
-    output: GlobalMut<S::Output>,
-    len: u64,
-    starts: Starts,
-    initial: S::Register,
-    mode: u32,
-    words: GlobalMut<u64>,
-    capacity: u64,
-    flip: u64,
-) {
-    scan_tiles::<S, u64, V, N, M, L, W>(input, output, len, starts, initial, mode, words, capacity, flip);
-}
-
-#[device]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-fn scan_tiles<
     S: Scan,
     F: Flip,
     const V: usize,

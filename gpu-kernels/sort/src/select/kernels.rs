@@ -5,6 +5,7 @@ use gpu_std::{device, kernel};
 
 use super::selector::By;
 use super::*;
+use crate::gather;
 
 /// Selects with a predicate: the body of a kernel of yours. `L` and `W` are [`Shape::rows`] and [`WARPS`].
 ///
@@ -24,10 +25,26 @@ pub fn select_if<P: Predicate, const L: usize, const W: usize>(
     select::<P::Item, By<P>, L, W>(items, len, By::new(), kept, words);
 }
 
+/// The kernels that move elements, whatever they mean: calls the macro `$with` with, for each width, the items of a thread,
+/// the blocks of a multiprocessor, and the kernels that select by flags, that select what differs from the item before,
+/// that find runs, that describe them, and that gather.
+#[macro_export]
+macro_rules! width_instances {
+    ($with:ident) => {
+        $with! {
+            u8, 12, 3: select_flagged_b8, select_unique_b8, select_starts_b8, describe_runs_b8, sort_gather_b8;
+            u16, 12, 4: select_flagged_b16, select_unique_b16, select_starts_b16, describe_runs_b16, sort_gather_b16;
+            u32, 12, 4: select_flagged_b32, select_unique_b32, select_starts_b32, describe_runs_b32, sort_gather_b32;
+            u64, 8, 3: select_flagged_b64, select_unique_b64, select_starts_b64, describe_runs_b64, sort_gather_b64;
+            u128, 5, 3: select_flagged_b128, select_unique_b128, select_starts_b128, describe_runs_b128, sort_gather_b128;
+        }
+    };
+}
+
 macro_rules! kernels {
-    ($($images:ident of $t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $describe:ident;)*) => { $(
+    ($($t:ty, $l:literal, $blocks:literal: $flagged:ident, $unique:ident, $starts:ident, $describe:ident, $gather:ident;)*) => { $(
         /// Selects items by flags, as [`select`] says.
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
         pub fn $flagged(
             items: Global<$t>,
             len: u64,
@@ -44,7 +61,7 @@ macro_rules! kernels {
         }
 
         /// Selects items that differ from the one before, as [`select`] says.
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
         pub fn $unique(
             items: Global<$t>,
             len: u64,
@@ -57,7 +74,7 @@ macro_rules! kernels {
         }
 
         /// Finds where runs of equal items start, as [`select`] says.
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
+        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
         pub fn $starts(
             items: Global<$t>,
             len: u64,
@@ -70,7 +87,7 @@ macro_rules! kernels {
         }
 
         /// Writes the items and the lengths of runs, as [`describe`] says.
-        #[kernel(images = $images, launch_bounds(256))]
+        #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $describe(
             items: Global<$t>,
             len: u64,
@@ -81,13 +98,12 @@ macro_rules! kernels {
         ) {
             describe(items, len, starts, count, values, lengths);
         }
+
+        /// Values in the order of an index: [`gather`].
+        #[kernel(images = sm_75, launch_bounds(256))]
+        pub fn $gather(input: Global<$t>, index: Global<u32>, output: GlobalMut<$t>, len: u64) {
+            gather(input, index, output, len);
+        }
     )* };
 }
-// Items of a thread; blocks that fit on a multiprocessor.
-kernels! {
-    sm_75 of u8, 12, 3: select_flagged_b8, select_unique_b8, select_starts_b8, describe_runs_b8;
-    sm_75 of u16, 12, 4: select_flagged_b16, select_unique_b16, select_starts_b16, describe_runs_b16;
-    sm_75 of u32, 12, 4: select_flagged_b32, select_unique_b32, select_starts_b32, describe_runs_b32;
-    sm_75 of u64, 8, 3: select_flagged_b64, select_unique_b64, select_starts_b64, describe_runs_b64;
-    sm_75 of u128, 5, 3: select_flagged_b128, select_unique_b128, select_starts_b128, describe_runs_b128;
-}
+width_instances!(kernels);

@@ -321,8 +321,23 @@ fn add<T: Exact>(output: GlobalMut<T>, other: Global<T>, elements: u64) {
     }
 }
 
+/// The kernels: calls the macro `$with` with, for each type, that whose sums have the same bits (integers wrap), and its
+/// kernels: of `correlate1d`, `correlate`, `uniform_filter1d`, and sums.
+#[macro_export]
+macro_rules! scipy_instances {
+    ($with:ident) => {
+        $with! {
+            u8 as u8: scipy_correlate1d_u8, scipy_correlate_u8, scipy_uniform_u8, scipy_add_u8;
+            u16 as u16: scipy_correlate1d_u16, scipy_correlate_u16, scipy_uniform_u16, scipy_add_u16;
+            i16 as u16: scipy_correlate1d_i16, scipy_correlate_i16, scipy_uniform_i16;
+            f32 as f32: scipy_correlate1d_f32, scipy_correlate_f32, scipy_uniform_f32, scipy_add_f32;
+            f64 as f64: scipy_correlate1d_f64, scipy_correlate_f64, scipy_uniform_f64, scipy_add_f64;
+        }
+    };
+}
+
 macro_rules! kernels {
-    ($($T:ty: $correlate1d:ident, $correlate:ident, $uniform:ident $(, $add:ident)?;)*) => { $(
+    ($($T:ty as $Same:ty: $correlate1d:ident, $correlate:ident, $uniform:ident $(, $add:ident)?;)*) => { $(
         #[doc = concat!("`correlate` of `", stringify!($T), "`: [`THREADS`] threads a block, one an element.")]
         #[kernel(images = sm_75, launch_bounds(64))]
         pub fn $correlate(
@@ -362,12 +377,4 @@ macro_rules! kernels {
         )?
     )* };
 }
-
-// Sums of `i16` are those of `u16`: both wrap.
-kernels! {
-    u8: scipy_correlate1d_u8, scipy_correlate_u8, scipy_uniform_u8, scipy_add_u8;
-    u16: scipy_correlate1d_u16, scipy_correlate_u16, scipy_uniform_u16, scipy_add_u16;
-    i16: scipy_correlate1d_i16, scipy_correlate_i16, scipy_uniform_i16;
-    f32: scipy_correlate1d_f32, scipy_correlate_f32, scipy_uniform_f32, scipy_add_f32;
-    f64: scipy_correlate1d_f64, scipy_correlate_f64, scipy_uniform_f64, scipy_add_f64;
-}
+scipy_instances!(kernels);

@@ -13,7 +13,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_down, shuffle_up};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, unroll};
 
 use super::{DIRICHLET, border_mode};
 use crate::border;
@@ -48,7 +48,7 @@ pub struct March {
 /// Computes a block's cells.
 #[device]
 #[inline(always)]
-fn march<T: Float + WarpShuffleValue, const V: usize>(
+pub(super) fn march<T: Float + WarpShuffleValue, const V: usize>(
     input: Global<T>,
     source: Global<T>,
     output: GlobalMut<T>,
@@ -129,26 +129,4 @@ fn march<T: Float + WarpShuffleValue, const V: usize>(
         current = next;
         z += 1;
     }
-}
-
-macro_rules! kernels {
-    ($($name:ident: $T:ty, $v:literal, $blocks:literal blocks;)*) => { $(
-        #[doc = concat!("A step on `", stringify!($T), "`: blocks of [`THREADS`] threads, one for every [`ROWS`] rows of")]
-        /// [`WIDTH_BYTES`] bytes and so many planes as it marches through.
-        #[kernel(images = sm_75, launch_bounds(256, $blocks))]
-        pub fn $name(
-            input: Global<$T>,
-            source: Global<$T>,
-            output: GlobalMut<$T>,
-            shape: March,
-            weights: Constant<$T, TABLE>,
-        ) {
-            march::<$T, $v>(input, source, output, shape, weights);
-        }
-    )* };
-}
-
-kernels! {
-    stencil_march_f32: f32, 4, 4 blocks;
-    stencil_march_f64: f64, 2, 3 blocks;
 }

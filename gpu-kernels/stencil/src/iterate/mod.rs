@@ -9,9 +9,12 @@
 //! * [`march`]: a step of a star of radius 1 in a volume.
 //! * [`step`]: a step of anything.
 
+mod kernels;
 pub mod march;
 pub mod step;
 pub mod strip;
+
+pub use kernels::*;
 
 /// The outermost cells, as many layers as the radius, stay as they are.
 pub const DIRICHLET: u32 = 0;

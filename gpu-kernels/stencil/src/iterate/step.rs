@@ -10,7 +10,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, kernel, rolled, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use super::{DIRICHLET, border_mode};
 use crate::border;
@@ -66,7 +66,7 @@ fn unpack(place: u32) -> [i32; 3] {
 #[device]
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn step<T: Float>(
+pub(super) fn step<T: Float>(
     input: Global<T>,
     source: Global<T>,
     output: GlobalMut<T>,
@@ -158,28 +158,4 @@ fn step<T: Float>(
             output.write(at, if step.difference != 0 { result - old } else { result });
         }
     });
-}
-
-macro_rules! kernels {
-    ($($name:ident: $T:ty;)*) => { $(
-        #[doc = concat!("A step on `", stringify!($T), "`: blocks of [`THREADS`] threads, one for every [`ROWS`] × [`COLUMNS`] cells of each plane.")]
-        #[kernel(images = sm_75, launch_bounds(256, 3))]
-        pub fn $name(
-            input: Global<$T>,
-            source: Global<$T>,
-            output: GlobalMut<$T>,
-            shape: Step,
-            factor: $T,
-            weights: Constant<$T, TABLE>,
-            distances: Constant<i64, TABLE>,
-            places: Constant<u32, TABLE>,
-        ) {
-            step(input, source, output, shape, factor, weights, distances, places);
-        }
-    )* };
-}
-
-kernels! {
-    stencil_step_f32: f32;
-    stencil_step_f64: f64;
 }

@@ -31,7 +31,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, shuffle_down, shuffle_idx, shuffle_up};
-use gpu_std::{device, kernel, unroll};
+use gpu_std::{device, unroll};
 
 use super::{DIRICHLET, NEUMANN, PERIODIC};
 use crate::border;
@@ -255,7 +255,7 @@ fn advance<
 /// Computes `STEPS` steps of a block's strips.
 #[device]
 #[inline(always)]
-fn strip<
+pub(super) fn strip<
     T: Float + WarpShuffleValue,
     const V: usize,
     const STEPS: usize,
@@ -353,28 +353,4 @@ fn strip<
             y += 1;
         }
     }
-}
-
-macro_rules! kernels {
-    ($($images:ident, $name:ident: $T:ty, $v:literal, $steps:literal, $box:literal, $source:literal, $what:literal;)*) => { $(
-        #[doc = concat!($what, " on `", stringify!($T), "`: blocks of [`THREADS`] threads, a warp for each strip.")]
-        #[kernel(images = $images, launch_bounds(128, 4))]
-        pub fn $name(
-            input: Global<$T>,
-            source: Global<$T>,
-            output: GlobalMut<$T>,
-            strips: Strips,
-            weights: Constant<$T, TABLE>,
-        ) {
-            strip::<$T, $v, $steps, $box, $source>(input, source, output, strips, weights);
-        }
-    )* };
-}
-
-kernels! {
-    sm_75, stencil_star_8_f32: f32, 4, 8, false, false, "Eight steps of a star without a source";
-    sm_75, stencil_star_4_f32: f32, 4, 4, false, true, "Four steps of a star";
-    sm_75, stencil_box_4_f32: f32, 4, 4, true, true, "Four steps of a box";
-    sm_75, stencil_star_4_f64: f64, 2, 4, false, true, "Four steps of a star";
-    sm_75, stencil_box_4_f64: f64, 2, 4, true, true, "Four steps of a box";
 }

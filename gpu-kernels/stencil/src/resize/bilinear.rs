@@ -7,7 +7,7 @@
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::{device, keep_rolled, kernel, unroll};
+use gpu_std::{device, keep_rolled, unroll};
 
 use super::{Part, Pixel, Shape, neighbour};
 
@@ -26,7 +26,7 @@ pub fn lerp<V: Float>(a: V, b: V, t: V) -> V {
 /// Computes a thread's elements.
 #[device]
 #[inline(always)]
-fn bilinear<T: Pixel>(input: Global<T>, output: GlobalMut<T>, shape: Shape, border: T) {
+pub(super) fn bilinear<T: Pixel>(input: Global<T>, output: GlobalMut<T>, shape: Shape, border: T) {
     const N: usize = COLUMNS as usize;
     let Shape { x, y, .. } = shape;
     let part = Part::of_this_thread(shape);
@@ -95,21 +95,4 @@ fn bilinear<T: Pixel>(input: Global<T>, output: GlobalMut<T>, shape: Shape, bord
         row += 1;
         place = place.next(step);
     }
-}
-
-macro_rules! kernels {
-    ($($T:ty, $blocks:literal: $name:ident in $images:ident;)*) => { $(
-        #[doc = concat!("Resizes images of `", stringify!($T), "`: blocks of [`super::THREADS`] threads, as many as [`Shape`] says.")]
-        #[kernel(images = $images, launch_bounds(256, $blocks))]
-        pub fn $name(input: Global<$T>, output: GlobalMut<$T>, shape: Shape, border: $T) {
-            bilinear::<$T>(input, output, shape, border);
-        }
-    )* };
-}
-kernels! {
-    u8, 4: stencil_resize_bilinear_u8 in sm_75;
-    u16, 4: stencil_resize_bilinear_u16 in sm_75;
-    i16, 4: stencil_resize_bilinear_i16 in sm_75;
-    f32, 4: stencil_resize_bilinear_f32 in sm_75;
-    f64, 3: stencil_resize_bilinear_f64 in sm_75;
 }

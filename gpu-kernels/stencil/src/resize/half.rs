@@ -13,7 +13,7 @@
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::{device, kernel, rolled, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use super::{Part, Pixel, Shape, lerp};
 
@@ -25,7 +25,11 @@ pub const HALF_BYTES: u32 = 16;
 /// Computes a thread's elements: `H` of each row, from `V = 2H` of two rows. All rows start at multiples of 16 bytes.
 #[device]
 #[inline(always)]
-fn half<T: Pixel, const V: usize, const H: usize>(input: Global<T>, output: GlobalMut<T>, shape: Shape) {
+pub(super) fn half<T: Pixel, const V: usize, const H: usize>(
+    input: Global<T>,
+    output: GlobalMut<T>,
+    shape: Shape,
+) {
     const ROWS: usize = HALF_ROWS as usize;
     let Shape { x, y, .. } = shape;
     let part = Part::of_this_thread(shape);
@@ -76,21 +80,4 @@ fn half<T: Pixel, const V: usize, const H: usize>(input: Global<T>, output: Glob
             row += 1;
         }
     }
-}
-
-macro_rules! kernels {
-    ($($T:ty, $v:literal, $h:literal: $name:ident in $images:ident;)*) => { $(
-        #[doc = concat!("Halves images of `", stringify!($T), "`: blocks of [`super::THREADS`] threads, as many as [`Shape`] says.")]
-        #[kernel(images = $images, launch_bounds(256, 4))]
-        pub fn $name(input: Global<$T>, output: GlobalMut<$T>, shape: Shape) {
-            half::<$T, $v, $h>(input, output, shape);
-        }
-    )* };
-}
-kernels! {
-    u8, 16, 8: stencil_resize_half_u8 in sm_75;
-    u16, 8, 4: stencil_resize_half_u16 in sm_75;
-    i16, 8, 4: stencil_resize_half_i16 in sm_75;
-    f32, 4, 2: stencil_resize_half_f32 in sm_75;
-    f64, 2, 1: stencil_resize_half_f64 in sm_75;
 }

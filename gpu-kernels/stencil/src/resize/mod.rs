@@ -15,11 +15,13 @@
 
 mod bilinear;
 mod half;
+mod kernels;
 mod nearest;
 mod pixel;
 
 pub use bilinear::*;
 pub use half::*;
+pub use kernels::*;
 pub use nearest::*;
 pub use pixel::Pixel;
 

@@ -59,6 +59,17 @@ fn add<T: Float>(
     }
 }
 
+/// The kernels: calls the macro `$with` with, for each type, the taps of its table, and the kernels by the filter's memory.
+#[macro_export]
+macro_rules! signal_variants {
+    ($with:ident) => {
+        $with! {
+            f32, TABLE_F32: stencil_signal_global_f32, stencil_signal_constant_f32, stencil_signal_shared_f32;
+            f64, TABLE_F64: stencil_signal_global_f64, stencil_signal_constant_f64, stencil_signal_shared_f64;
+        }
+    };
+}
+
 macro_rules! kernels {
     ($($T:ty, $table:ident: $global:ident, $constant:ident, $shared:ident;)*) => { $(
         #[doc = concat!("The filter, of `", stringify!($T), "`, in global memory. Launch a thread for each output.")]
@@ -132,8 +143,4 @@ macro_rules! kernels {
         }
     )* };
 }
-
-kernels! {
-    f32, TABLE_F32: stencil_signal_global_f32, stencil_signal_constant_f32, stencil_signal_shared_f32;
-    f64, TABLE_F64: stencil_signal_global_f64, stencil_signal_constant_f64, stencil_signal_shared_f64;
-}
+signal_variants!(kernels);

@@ -8,6 +8,7 @@ use gpu_stencil_kernels::signal::variants as kernels;
 
 use super::{Memory, Staged, Sum};
 use crate::error::Error;
+use crate::launch::table;
 use crate::signal::SignalElement;
 
 /// A type of elements that the textbook's correlations come for: `f32`, `f64`.
@@ -16,30 +17,27 @@ pub trait VariantElement: SignalElement + sealed::Kernels {
     const TABLE: usize;
 }
 
-/// What the kernels take beside memory: outputs, taps, and whether the sum is in the output.
-type Counts = [u32; 3];
-
 mod sealed {
+    use gpu_std::launch::Kernel;
+
     use super::*;
 
-    /// The kernels.
-    pub trait Kernels: gpu_core::Element {
-        /// Enqueues a correlation. The filter is where `memory` says: `table` in constant memory, else `filter`.
-        ///
-        /// # Safety
-        /// Until the kernel has ended the accessors must hold `counts[1]` taps and `counts[0]` outputs, shared with
-        /// nothing, and the signal so many elements and taps less one.
-        #[expect(clippy::too_many_arguments, reason = "those of the kernels")]
-        unsafe fn correlate(
-            stream: &Stream,
-            config: LaunchConfig,
-            memory: Memory,
-            signal: Global<Self>,
-            table: &[Self],
-            filter: Global<Self>,
-            output: GlobalMut<Self>,
-            counts: Counts,
-        ) -> Result<(), gpu_core::Error>;
+    /// The parameters with taps `F`: signal, taps, outputs, their number, the taps', whether the sum is in the output.
+    pub type Of<T, F> = (Global<T>, F, GlobalMut<T>, u32, u32, u32);
+
+    /// The kernels of a type, by the filter's memory.
+    ///
+    /// # Safety
+    /// Each is that of its name, of this type.
+    pub unsafe trait Kernels: gpu_std::memory::Element {
+        /// A table in constant memory.
+        type Table;
+        type Global: Kernel<Arguments = Of<Self, Global<Self>>>;
+        type Constant: Kernel<Arguments = Of<Self, Self::Table>>;
+        type Shared: Kernel<Arguments = Of<Self, Global<Self>>>;
+
+        /// The table of these taps.
+        fn table(taps: &[Self]) -> Self::Table;
     }
 }
 
@@ -49,46 +47,20 @@ macro_rules! elements {
             const TABLE: usize = kernels::$table;
         }
 
-        impl sealed::Kernels for $T {
-            #[inline]
-            unsafe fn correlate(
-                stream: &Stream,
-                config: LaunchConfig,
-                memory: Memory,
-                signal: Global<Self>,
-                table: &[Self],
-                filter: Global<Self>,
-                output: GlobalMut<Self>,
-                [outputs, taps, sum]: Counts,
-            ) -> Result<(), gpu_core::Error> {
-                match memory {
-                    // SAFETY: the caller's promise.
-                    Memory::Global => unsafe {
-                        kernels::$global::launch(stream, config, signal, filter, output, outputs, taps, sum)
-                    },
-                    Memory::Constant => {
-                        let mut entries = [0.0; kernels::$table];
-                        entries[..table.len()].copy_from_slice(table);
-                        let table = Constant::new(entries);
-                        // SAFETY: the caller's promise.
-                        unsafe {
-                            kernels::$constant::launch(stream, config, signal, table, output, outputs, taps, sum)
-                        }
-                    }
-                    // SAFETY: the caller's promise.
-                    Memory::Shared => unsafe {
-                        kernels::$shared::launch(stream, config, signal, filter, output, outputs, taps, sum)
-                    },
-                }
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::Kernels for $T {
+            type Table = Constant<$T, { kernels::$table }>;
+            type Global = kernels::$global;
+            type Constant = kernels::$constant;
+            type Shared = kernels::$shared;
+
+            fn table(taps: &[$T]) -> Self::Table {
+                table(taps)
             }
         }
     )* };
 }
-
-elements! {
-    f32, TABLE_F32: stencil_signal_global_f32, stencil_signal_constant_f32, stencil_signal_shared_f32;
-    f64, TABLE_F64: stencil_signal_global_f64, stencil_signal_constant_f64, stencil_signal_shared_f64;
-}
+gpu_stencil_kernels::signal_variants!(elements);
 
 /// Enqueues a correlation, the views being long enough for it and on the stream's device.
 pub(super) fn correlate<T: VariantElement>(
@@ -97,12 +69,25 @@ pub(super) fn correlate<T: VariantElement>(
     filter: &Staged<'_, T>,
     sum: Sum,
     signal: View<'_, T>,
-    mut output: ViewMut<'_, T>,
+    output: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let counts = [output.len() as u32, filter.table.len() as u32, (sum == Sum::Output) as u32];
-    let (signal, taps, output) = (signal.as_global(), filter.device.as_global(), output.as_global_mut());
+    let (outputs, taps, sum) = (output.len() as u32, filter.table.len() as u32, (sum == Sum::Output) as u32);
+    let device = filter.device;
     // SAFETY: the views hold what the kernel accesses (checked by the caller), and the output is exclusive;
     // everything is freed only after the work enqueued before.
-    unsafe { T::correlate(stream, config, filter.memory, signal, &filter.table, taps, output, counts)? };
+    unsafe {
+        match filter.memory {
+            Memory::Global => {
+                stream.launch::<T::Global>(config, (signal, device, output, outputs, taps, sum))
+            }
+            Memory::Shared => {
+                stream.launch::<T::Shared>(config, (signal, device, output, outputs, taps, sum))
+            }
+            Memory::Constant => {
+                let table = T::table(&filter.table);
+                stream.launch::<T::Constant>(config, (signal, table, output, outputs, taps, sum))
+            }
+        }
+    }?;
     Ok(())
 }
