@@ -5,7 +5,7 @@
 //! their way in and out ([`Flip`]).
 //!
 //! Sums have an image for 9.0, on which blocks come while the launch before still runs: a microsecond of a short scan. It
-//! costs as much PTX again, which wide sums, the others and segments are spared.
+//! is another kernel to be assembled and checked for each architecture since, which the others are spared.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::kernel;
@@ -26,7 +26,7 @@ macro_rules! scan_instances {
             Sum<f32>; 4, 4, 4;
                 sm_75_90, 5, scan_sum_f32; 4, scan_segments_sum_f32; 4, 16, scan_columns_sum_f32;
             WideSum<f32>; 2, 2, 5;
-                sm_75, 4, scan_wide_sum_f32; 3, scan_segments_wide_sum_f32; 3, 8, scan_columns_wide_sum_f32;
+                sm_75_90, 4, scan_wide_sum_f32; 3, scan_segments_wide_sum_f32; 3, 8, scan_columns_wide_sum_f32;
             Product<f32>; 4, 4, 4;
                 sm_75, 4, scan_product_f32; 4, scan_segments_product_f32; 4, 16, scan_columns_product_f32;
             Min<f32> | flip: Max<f32>; 4, 4, 4;
@@ -40,7 +40,7 @@ macro_rules! scan_instances {
             Sum<f16>; 8, 4, 4;
                 sm_75_90, 4, scan_sum_f16; 3, scan_segments_sum_f16; 4, 16, scan_columns_sum_f16;
             WideSum<f16>; 4, 2, 4;
-                sm_75, 4, scan_wide_sum_f16; 4, scan_segments_wide_sum_f16; 4, 16, scan_columns_wide_sum_f16;
+                sm_75_90, 4, scan_wide_sum_f16; 4, scan_segments_wide_sum_f16; 4, 16, scan_columns_wide_sum_f16;
             Product<f16>; 8, 4, 4;
                 sm_75, 4, scan_product_f16; 3, scan_segments_product_f16; 4, 16, scan_columns_product_f16;
             Min<f16> | flip: Max<f16>; 8, 4, 4;
@@ -48,7 +48,7 @@ macro_rules! scan_instances {
             Sum<bf16>; 8, 4, 4;
                 sm_75_90, 4, scan_sum_bf16; 3, scan_segments_sum_bf16; 4, 16, scan_columns_sum_bf16;
             WideSum<bf16>; 4, 2, 4;
-                sm_75, 4, scan_wide_sum_bf16; 4, scan_segments_wide_sum_bf16; 4, 16, scan_columns_wide_sum_bf16;
+                sm_75_90, 4, scan_wide_sum_bf16; 4, scan_segments_wide_sum_bf16; 4, 16, scan_columns_wide_sum_bf16;
             Product<bf16>; 8, 4, 4;
                 sm_75, 4, scan_product_bf16; 3, scan_segments_product_bf16; 4, 16, scan_columns_product_bf16;
             Min<bf16> | flip: Max<bf16>; 8, 4, 4;
@@ -56,9 +56,9 @@ macro_rules! scan_instances {
             Sum<u8>, Sum<i8>; 16, 4, 4;
                 sm_75_90, 4, scan_sum_u8; 2, scan_segments_sum_u8; 4, 16, scan_columns_sum_u8;
             WideSum<u8>; 4, 1, 4;
-                sm_75, 4, scan_wide_sum_u8; 4, scan_segments_wide_sum_u8; 4, 16, scan_columns_wide_sum_u8;
+                sm_75_90, 4, scan_wide_sum_u8; 4, scan_segments_wide_sum_u8; 4, 16, scan_columns_wide_sum_u8;
             WideSum<i8>; 4, 1, 4;
-                sm_75, 4, scan_wide_sum_i8; 4, scan_segments_wide_sum_i8; 4, 16, scan_columns_wide_sum_i8;
+                sm_75_90, 4, scan_wide_sum_i8; 4, scan_segments_wide_sum_i8; 4, 16, scan_columns_wide_sum_i8;
             Product<u8>, Product<i8>; 16, 4, 4;
                 sm_75, 4, scan_product_u8; 2, scan_segments_product_u8; 4, 16, scan_columns_product_u8;
             Min<u8> | flip: Max<u8>, Min<i8>, Max<i8>; 16, 4, 4;
@@ -70,9 +70,9 @@ macro_rules! scan_instances {
             Sum<u16>, Sum<i16>; 8, 4, 4;
                 sm_75_90, 4, scan_sum_u16; 3, scan_segments_sum_u16; 4, 16, scan_columns_sum_u16;
             WideSum<u16>; 4, 2, 4;
-                sm_75, 4, scan_wide_sum_u16; 4, scan_segments_wide_sum_u16; 4, 16, scan_columns_wide_sum_u16;
+                sm_75_90, 4, scan_wide_sum_u16; 4, scan_segments_wide_sum_u16; 4, 16, scan_columns_wide_sum_u16;
             WideSum<i16>; 4, 2, 4;
-                sm_75, 4, scan_wide_sum_i16; 4, scan_segments_wide_sum_i16; 4, 16, scan_columns_wide_sum_i16;
+                sm_75_90, 4, scan_wide_sum_i16; 4, scan_segments_wide_sum_i16; 4, 16, scan_columns_wide_sum_i16;
             Product<u16>, Product<i16>; 8, 4, 4;
                 sm_75, 4, scan_product_u16; 3, scan_segments_product_u16; 4, 16, scan_columns_product_u16;
             Min<u16> | flip: Max<u16>, Min<i16>, Max<i16>; 8, 4, 4;
@@ -84,9 +84,9 @@ macro_rules! scan_instances {
             Sum<u32>, Sum<i32>; 4, 4, 4;
                 sm_75_90, 5, scan_sum_u32; 4, scan_segments_sum_u32; 4, 16, scan_columns_sum_u32;
             WideSum<u32>; 2, 2, 5;
-                sm_75, 4, scan_wide_sum_u32; 3, scan_segments_wide_sum_u32; 3, 8, scan_columns_wide_sum_u32;
+                sm_75_90, 4, scan_wide_sum_u32; 3, scan_segments_wide_sum_u32; 3, 8, scan_columns_wide_sum_u32;
             WideSum<i32>; 2, 2, 5;
-                sm_75, 4, scan_wide_sum_i32; 3, scan_segments_wide_sum_i32; 3, 8, scan_columns_wide_sum_i32;
+                sm_75_90, 4, scan_wide_sum_i32; 3, scan_segments_wide_sum_i32; 3, 8, scan_columns_wide_sum_i32;
             Product<u32>, Product<i32>; 4, 4, 4;
                 sm_75, 4, scan_product_u32; 4, scan_segments_product_u32; 4, 16, scan_columns_product_u32;
             Min<u32> | flip: Max<u32>, Min<i32>, Max<i32>; 4, 4, 4;
