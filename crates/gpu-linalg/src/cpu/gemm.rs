@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::launch;
 use crate::matrix::{BatchLayout, Layout, Order};
+use crate::plan::gemm::Split;
 use crate::reference::finish;
 
 /// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
@@ -57,6 +58,7 @@ pub(super) fn gemm_with<T: Float>(
         return;
     }
     let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
+    let split = Split::of(size_of::<T>(), depth, c_layout);
     // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
     let tasks = rayon::current_num_threads() * m.div_ceil(ROWS * rayon::current_num_threads());
     let rows = m.div_ceil(tasks).next_multiple_of(12);
@@ -74,6 +76,7 @@ pub(super) fn gemm_with<T: Float>(
                 rows: first..(first + rows).min(m),
                 columns: n,
                 depth,
+                split,
                 leading,
                 factors: (alpha, beta),
             };
@@ -88,6 +91,7 @@ pub(super) struct Buffers<T> {
     a: Vec<T>,
     b: Vec<T>,
     sums: Vec<T>,
+    totals: Vec<T>,
 }
 
 /// Some rows of a row-major C, and what they are made of.
@@ -97,6 +101,7 @@ pub(super) struct Panel<'a, T> {
     rows: Range<usize>,
     columns: usize,
     depth: usize,
+    split: Split,
     leading: usize,
     factors: (T, T),
 }
@@ -107,22 +112,47 @@ impl<T: Float> Panel<'_, T> {
     pub(super) fn compute<const M: usize, const N: usize>(&self, buffers: &mut Buffers<T>, c: &mut [T]) {
         let row_tiles = self.rows.len().div_ceil(M);
         for columns in blocks(0..self.columns, COLUMNS) {
-            buffers.sums.clear();
-            buffers.sums.resize(row_tiles * M * columns.len().next_multiple_of(N), T::ZERO);
-            for ks in blocks(0..self.depth, DEPTH) {
-                // A's rows are to it what B's columns are.
-                pack::<T, M>(&mut buffers.a, self.a.0, self.a.1.transposed(), ks.clone(), self.rows.clone());
-                let mut sums = buffers.sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>().0.iter_mut();
-                for columns in blocks(columns.clone(), BLOCK) {
-                    pack::<T, N>(&mut buffers.b, self.b.0, self.b.1, ks.clone(), columns);
-                    for b in buffers.b.chunks_exact(ks.len() * N) {
-                        for (a, sums) in buffers.a.chunks_exact(ks.len() * M).zip(&mut sums) {
-                            add_products(a, b, sums);
-                        }
-                    }
+            let len = row_tiles * M * columns.len().next_multiple_of(N);
+            buffers.totals.clear();
+            for part in self.split.ranges(self.depth) {
+                buffers.sums.clear();
+                buffers.sums.resize(len, T::ZERO);
+                for ks in blocks(part, DEPTH) {
+                    self.add::<M, N>(buffers, ks, columns.clone());
+                }
+                // Parts are added in ascending order, the second one to the first.
+                if buffers.totals.is_empty() {
+                    core::mem::swap(&mut buffers.totals, &mut buffers.sums);
+                } else {
+                    buffers
+                        .totals
+                        .iter_mut()
+                        .zip(&buffers.sums)
+                        .for_each(|(total, &sum)| *total = *total + sum);
                 }
             }
-            self.write::<M, N>(c, columns, &buffers.sums);
+            self.write::<M, N>(c, columns, &buffers.totals);
+        }
+    }
+
+    /// Adds the products of some k to the sums of some columns.
+    #[inline(always)]
+    fn add<const M: usize, const N: usize>(
+        &self,
+        buffers: &mut Buffers<T>,
+        ks: Range<usize>,
+        columns: Range<usize>,
+    ) {
+        // A's rows are to it what B's columns are.
+        pack::<T, M>(&mut buffers.a, self.a.0, self.a.1.transposed(), ks.clone(), self.rows.clone());
+        let mut sums = buffers.sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>().0.iter_mut();
+        for columns in blocks(columns, BLOCK) {
+            pack::<T, N>(&mut buffers.b, self.b.0, self.b.1, ks.clone(), columns);
+            for b in buffers.b.chunks_exact(ks.len() * N) {
+                for (a, sums) in buffers.a.chunks_exact(ks.len() * M).zip(&mut sums) {
+                    add_products(a, b, sums);
+                }
+            }
         }
     }
 
