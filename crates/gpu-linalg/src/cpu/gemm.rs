@@ -10,7 +10,7 @@ use core::ops::Range;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
-use super::launch;
+use super::{launch, thin};
 use crate::matrix::{BatchLayout, Layout, Order};
 use crate::plan::gemm::Split;
 use crate::reference::finish;
@@ -23,6 +23,11 @@ const DEPTH: usize = 192;
 const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] another half of that cache.
 const BLOCK: usize = 256;
+/// Rows that make too few panels of rows.
+const FEW_ROWS: usize = 48;
+/// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
+const SERIAL: usize = 3_000_000;
+
 /// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm).
 ///
 /// # Panics
@@ -59,29 +64,65 @@ pub(super) fn gemm_with<T: Float>(
     }
     let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
     let split = Split::of(size_of::<T>(), depth, c_layout);
-    // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
-    let tasks = rayon::current_num_threads() * m.div_ceil(ROWS * rayon::current_num_threads());
-    let rows = m.div_ceil(tasks).next_multiple_of(12);
     let leading = c_layout.matrix.leading_dimension();
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.
         let a = a.get(number * a_layout.stride..).unwrap_or(&[]);
         let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
-        c.par_chunks_mut(rows * leading).enumerate().for_each_init(Buffers::default, |buffers, (task, c)| {
-            let first = task * rows;
-            let panel = Panel {
-                a: (a, a_layout.matrix),
-                b: (b, b_layout.matrix),
-                rows: first..(first + rows).min(m),
-                columns: n,
-                depth,
-                split,
-                leading,
-                factors: (alpha, beta),
-            };
-            compute(&panel, buffers, c);
-        });
+        let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
+        if thin::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
+            continue;
+        }
+        let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };
+        if m * n * depth * size_of::<T>() < SERIAL {
+            compute(&whole, &mut Buffers::default(), c);
+        } else if m < FEW_ROWS && n > FEW_ROWS {
+            by_columns(compute, &whole, c);
+        } else {
+            by_rows(compute, &whole, c);
+        }
+    }
+}
+
+/// Computes `whole` by panels of rows.
+fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+    // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
+    let (m, threads) = (whole.rows.len(), rayon::current_num_threads());
+    let tasks = threads * m.div_ceil(ROWS * threads);
+    let rows = m.div_ceil(tasks).next_multiple_of(12);
+    let tasks = c.par_chunks_mut(rows * whole.leading).enumerate();
+    tasks.for_each_init(Buffers::default, |buffers, (task, c)| {
+        let first = task * rows;
+        compute(&Panel { rows: first..(first + rows).min(m), ..whole.clone() }, buffers, c);
+    });
+}
+
+/// Computes `whole`, of few rows, by panels of columns.
+fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+    let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
+    let starts = (0..whole.columns).step_by(width);
+    let columns = |start: usize| start..(start + width).min(whole.columns);
+    let old: Vec<Vec<T>> = starts
+        .clone()
+        .map(|start| c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect())
+        .collect();
+    let panels: Vec<Vec<T>> = old
+        .into_par_iter()
+        .enumerate()
+        .map(|(number, mut c)| {
+            let columns = columns(number * width);
+            let b = (&whole.b.0[whole.b.1.index(0, columns.start)..], whole.b.1);
+            let panel = Panel { b, columns: columns.len(), leading: columns.len(), ..whole.clone() };
+            compute(&panel, &mut Buffers::default(), &mut c);
+            c
+        })
+        .collect();
+    for (start, panel) in starts.zip(&panels) {
+        let columns = columns(start);
+        for (c, panel) in c.chunks_mut(whole.leading).zip(panel.chunks(columns.len())) {
+            c[columns.clone()].copy_from_slice(panel);
+        }
     }
 }
 
@@ -95,6 +136,7 @@ pub(super) struct Buffers<T> {
 }
 
 /// Some rows of a row-major C, and what they are made of.
+#[derive(Clone)]
 pub(super) struct Panel<'a, T> {
     a: (&'a [T], Layout),
     b: (&'a [T], Layout),
