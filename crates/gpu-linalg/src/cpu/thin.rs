@@ -81,8 +81,7 @@ impl<T: Float> Work for Strip<'_, T> {
                     }
                 }
             }
-            for k in whole..part.end {
-                let factor = factors[k];
+            for (k, &factor) in (whole..part.end).zip(&factors[whole..part.end]) {
                 chains.iter_mut().zip(line(k)).for_each(|(chain, &a)| *chain = factor.mul_add(a, *chain));
             }
             totals.iter_mut().zip(&chains).for_each(|(total, &part)| *total = *total + part);
