@@ -20,6 +20,7 @@ pub mod date;
 pub mod error;
 pub mod first_result;
 pub mod first_use;
+pub mod products;
 pub mod protocol;
 pub mod provenance;
 pub mod report;

@@ -53,7 +53,7 @@ pub struct Shape {
 }
 
 /// 64 bits from a seed and a number: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn split_mix(seed: u64, number: u64) -> u64 {
+pub(crate) fn split_mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -61,7 +61,7 @@ fn split_mix(seed: u64, number: u64) -> u64 {
 }
 
 /// A whole number between two, uniform in its logarithm.
-fn logarithmic(bits: u64, low: usize, high: usize) -> usize {
+pub(crate) fn logarithmic(bits: u64, low: usize, high: usize) -> usize {
     let unit = (bits >> 11) as f64 / (1u64 << 53) as f64;
     ((low as f64 * (high as f64 / low as f64).powf(unit)) as usize).clamp(low, high)
 }

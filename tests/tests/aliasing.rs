@@ -115,8 +115,10 @@ fn products_and_sums_refuse_outputs_that_share_memory() {
     let matrix = |from| Matrix::new(memory.read(from, 64), square).unwrap();
     let output = |from| MatrixMut::new(memory.write(from, 64), square).unwrap();
 
-    refuses!(gpu_linalg, input: "A", gpu_linalg::gemm(&stream, 1.0, matrix(0), matrix(128), 0.0, output(63)));
-    refuses!(gpu_linalg, input: "B", gpu_linalg::gemm(&stream, 1.0, matrix(0), matrix(128), 0.0, output(191)));
+    let mut none = device.alloc::<f32>(0).unwrap();
+    let mut gemm = |output| gpu_linalg::gemm(&stream, 1.0, matrix(0), matrix(128), 0.0, output, &mut none);
+    refuses!(gpu_linalg, input: "A", gemm(output(63)));
+    refuses!(gpu_linalg, input: "B", gemm(output(191)));
     refuses!(gpu_linalg, input: "y", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(108, 9)));
     refuses!(gpu_linalg, input: "x", gpu_linalg::add(&stream, memory.read(0, 9), memory.read(100, 9), memory.write(8, 9)));
 

@@ -1,7 +1,10 @@
 //! Products of matrices, of a matrix and a vector, and sums of vectors.
 
 use gpu_core::{Buffer, Stream};
-use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, add, gemm, gemv, gemv_scratch_len, reference};
+use gpu_linalg::plan::gemm::Split;
+use gpu_linalg::{
+    Layout, Matrix, MatrixMut, RealElement, add, gemm, gemm_scratch_len, gemv, gemv_scratch_len, reference,
+};
 
 use crate::data::{self, Element};
 use crate::error::Error;
@@ -16,16 +19,19 @@ pub struct Gemm<'a, T: Element> {
     inputs: Inputs<'a, T>,
     outputs: Outputs<T>,
     matrix: Layout,
+    scratch: Buffer<T>,
 }
 
-impl<'a, T: Element> Gemm<'a, T> {
+impl<'a, T: Element + RealElement> Gemm<'a, T> {
     /// Products of `inputs`, each a matrix of `n` × `n` elements.
     ///
     /// # Errors
     /// Those of the device.
     pub fn new(session: &Session, inputs: Inputs<'a, T>, n: usize) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
-        Ok(Self { inputs, outputs, matrix: Layout::row_major(n, n)? })
+        let matrix = Layout::row_major(n, n)?;
+        let scratch = session.device.alloc(gemm_scratch_len::<T>(n, matrix))?;
+        Ok(Self { inputs, outputs, matrix, scratch })
     }
 }
 
@@ -46,11 +52,12 @@ impl<T: Element + RealElement> Work for Gemm<'_, T> {
         let [a, b] = operands(self.inputs.layout, input).map(|range| self.inputs.device.slice(range));
         let (a, b) = (Matrix::new(a, self.matrix)?, Matrix::new(b, self.matrix)?);
         let c = MatrixMut::new(self.outputs.of(input), self.matrix)?;
-        Ok(gemm(stream, T::ONE, a, b, T::ZERO, c)?)
+        Ok(gemm(stream, T::ONE, a, b, T::ZERO, c, &mut self.scratch)?)
     }
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
         let n = self.matrix.rows();
+        let split = Split::of(size_of::<T>(), n, self.matrix.into());
         for input in (0..launched.len()).filter(|&input| launched[input]) {
             let actual = self.outputs.read(input)?;
             let [a, b] = operands(self.inputs.layout, input).map(|range| &self.inputs.host[range]);
@@ -58,7 +65,8 @@ impl<T: Element + RealElement> Work for Gemm<'_, T> {
                 let index = data::hash(sample) as usize % (n * n);
                 let (row, column) = (index / n, index % n);
                 let chain = |sum: T, k: usize| a[row * n + k].mul_add(b[k * n + column], sum);
-                let expected = (0..n).fold(T::ZERO, chain) + T::ZERO;
+                let parts = split.ranges(n).map(|part| part.fold(T::ZERO, chain));
+                let expected = parts.fold(T::ZERO, |sum, part| sum + part);
                 if !data::same(&actual[index], &expected) {
                     return Err(data::wrong(input, index, &expected, &actual[index], T::POISON));
                 }

@@ -37,9 +37,14 @@ mod sealed {
         /// Products by the kernels of [`plan::gemm::Kernel`].
         type Wide: Kernel<Arguments = OfProduct<Self>>;
         type Large: Kernel<Arguments = OfProduct<Self>>;
-        type Small: Kernel<Arguments = OfProduct<Self>>;
+        type Medium: Kernel<Arguments = OfProduct<Self>>;
+        type Flat: Kernel<Arguments = OfProduct<Self>>;
+        type Double: Kernel<Arguments = OfProduct<Self>>;
         type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
-        type TensorSmall: Kernel<Arguments = OfProduct<Self>>;
+        type TensorMedium: Kernel<Arguments = OfProduct<Self>>;
+        type TensorFlat: Kernel<Arguments = OfProduct<Self>>;
+        /// The sums of the parts, C, what is to be done, alpha, beta.
+        type AddParts: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, gemm::Parts, Self, Self)>;
     }
 
     /// The other kernels for matrices.
@@ -100,10 +105,12 @@ macro_rules! products {
 }
 // A plan never has a kernel that its type does not: those stand for the one they would be.
 products! {
-    f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Small linalg_gemm_small_f32
-        TensorLarge linalg_gemm_f32 TensorSmall linalg_gemm_small_f32;
-    f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Small linalg_gemm_f64
-        TensorLarge linalg_gemm_tensor_f64 TensorSmall linalg_gemm_tensor_small_f64;
+    f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Medium linalg_gemm_medium_f32 Flat linalg_gemm_flat_f32
+        Double linalg_gemm_medium_f32 TensorLarge linalg_gemm_medium_f32 TensorMedium linalg_gemm_medium_f32
+        TensorFlat linalg_gemm_medium_f32 AddParts linalg_gemm_finish_f32;
+    f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Medium linalg_gemm_f64 Flat linalg_gemm_f64
+        Double linalg_gemm_f64 TensorLarge linalg_gemm_tensor_f64 TensorMedium linalg_gemm_tensor_medium_f64
+        TensorFlat linalg_gemm_tensor_flat_f64 AddParts linalg_gemm_finish_f64;
 }
 
 macro_rules! elements {
@@ -121,6 +128,7 @@ macro_rules! elements {
 kernels::gemv_instances!(elements);
 
 /// Enqueues the product of `plan`.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn gemm<T: RealElement>(
     stream: &Stream,
     plan: &plan::gemm::Plan,
@@ -128,21 +136,34 @@ pub(crate) fn gemm<T: RealElement>(
     a: View<'_, T>,
     b: View<'_, T>,
     beta: T,
-    c: ViewMut<'_, T>,
+    mut c: ViewMut<'_, T>,
+    mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
+    use plan::gemm::Kernel;
     let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
-    let arguments = (a, b, c, plan.product, alpha, beta);
+    let arguments = match plan.finish {
+        None => (a, b, c.reborrow(), plan.product, alpha, beta),
+        Some(_) => (a, b, scratch.reborrow(), plan.product, T::ONE, T::ZERO),
+    };
     // SAFETY: the views hold the batches of the plan's layouts (checked where they were made), C's matrices do not
-    // overlap and are exclusive; everything is freed only after the work enqueued before.
+    // overlap and are exclusive, and so are the parts' sums, for which there is room (checked by the caller); everything is
+    // freed only after the work enqueued before.
     unsafe {
         match plan.kernel {
-            plan::gemm::Kernel::Wide => stream.launch::<T::Wide>(plan.launch, arguments),
-            plan::gemm::Kernel::Large => stream.launch::<T::Large>(plan.launch, arguments),
-            plan::gemm::Kernel::Small => stream.launch::<T::Small>(plan.launch, arguments),
-            plan::gemm::Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, arguments),
-            plan::gemm::Kernel::TensorSmall => stream.launch::<T::TensorSmall>(plan.launch, arguments),
+            Kernel::Wide => stream.launch::<T::Wide>(plan.launch, arguments),
+            Kernel::Large => stream.launch::<T::Large>(plan.launch, arguments),
+            Kernel::Medium => stream.launch::<T::Medium>(plan.launch, arguments),
+            Kernel::Flat => stream.launch::<T::Flat>(plan.launch, arguments),
+            Kernel::Double => stream.launch::<T::Double>(plan.launch, arguments),
+            Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, arguments),
+            Kernel::TensorMedium => stream.launch::<T::TensorMedium>(plan.launch, arguments),
+            Kernel::TensorFlat => stream.launch::<T::TensorFlat>(plan.launch, arguments),
         }
     }?;
+    if let Some((launch, parts)) = plan.finish {
+        // SAFETY: as above.
+        unsafe { stream.launch::<T::AddParts>(launch, (View::from(scratch), c, parts, alpha, beta))? };
+    }
     Ok(())
 }
 

@@ -231,6 +231,13 @@ pub struct BatchLayout {
     pub stride: usize,
 }
 
+impl From<Layout> for BatchLayout {
+    /// One matrix.
+    fn from(matrix: Layout) -> Self {
+        Self { matrix, count: 1, stride: 0 }
+    }
+}
+
 impl BatchLayout {
     /// Elements from the first to the last.
     fn span(self) -> Result<usize, Error> {

@@ -1,6 +1,6 @@
 //! Products of matrices and vectors.
 
-use gpu_linalg::{Layout, Matrix, MatrixMut, gemm, gemv, gemv_scratch_len};
+use gpu_linalg::{Layout, Matrix, MatrixMut, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
 use proptest::prelude::*;
 
 use super::{Guarded, fuzz, place, wrong};
@@ -89,6 +89,7 @@ fn matrix_and_matrix() {
         let mut c = Guarded::new(&device, place.offsets.1, of_c.span(), |i| small(i as u64));
         let range = c.range();
         let target = MatrixMut::new(c.buffer.slice_mut(range), of_c).expect("it has room");
+        let mut scratch = device.alloc(gemm_scratch_len::<f32>(k, of_c)).expect("memory");
         let result = gemm(
             &stream,
             1.0,
@@ -96,6 +97,7 @@ fn matrix_and_matrix() {
             Matrix::new(&second, of_b).expect("it has room"),
             0.0,
             target,
+            &mut scratch,
         );
         stream.synchronize().expect("no fault");
         if result.is_err() {

@@ -1,10 +1,15 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
-use gpu_linalg::plan::gemm::{Kernel, Plan};
-use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, matmul};
+use gpu_linalg::plan::gemm::{Kernel, Plan, Split};
+use gpu_linalg::{
+    Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, gemm_scratch_len,
+    matmul,
+};
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_SMALL_F32, GEMM_TENSOR_F64, GEMM_TENSOR_SMALL_F64, GEMM_WIDE_F32, Tile,
-    linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_tensor_f64, linalg_gemm_wide_f32,
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_flat_f32,
+    linalg_gemm_medium_f32, linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64,
+    linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
@@ -37,7 +42,7 @@ fn values<T: Number>(seed: u64, len: usize) -> Vec<T> {
     floats(seed, len).into_iter().map(T::of).collect()
 }
 
-/// The oracle: element by element, a chain of fused multiply-adds over ascending k.
+/// The oracle: element by element and part by part, a chain of fused multiply-adds over ascending k.
 fn naive<T: Number>(
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
@@ -46,13 +51,19 @@ fn naive<T: Number>(
     (c, c_layout): (&mut [T], BatchLayout),
 ) {
     let (m, n) = c_layout.matrix.shape();
+    let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
+    let split = Split::of(size_of::<T>(), depth, c_layout);
     for number in 0..c_layout.count {
         for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
             let mut sum = T::ZERO;
-            for k in 0..if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() } {
-                let a = a[number * a_layout.stride + a_layout.matrix.index(row, k)];
-                let b = b[number * b_layout.stride + b_layout.matrix.index(k, column)];
-                sum = a.mul_add(b, sum);
+            for part in split.ranges(depth) {
+                let mut of_part = T::ZERO;
+                for k in part {
+                    let a = a[number * a_layout.stride + a_layout.matrix.index(row, k)];
+                    let b = b[number * b_layout.stride + b_layout.matrix.index(k, column)];
+                    of_part = a.mul_add(b, of_part);
+                }
+                sum = sum + of_part;
             }
             let c = &mut c[number * c_layout.stride + c_layout.matrix.index(row, column)];
             let product = sum + T::ZERO;
@@ -88,6 +99,9 @@ fn check<T: Number>(
     let (a_buffer, b_buffer) = (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
     let mut c_buffer = device.upload(&expected).unwrap();
     naive(alpha, (&a_values[offset..], a), (&b_values[offset..], b), beta, (&mut expected[offset..], c));
+    // What is in scratch memory goes nowhere.
+    let scratch = vec![T::of(f32::NAN); offset + gemm_scratch_len::<T>(a.matrix.columns(), c)];
+    let mut scratch = device.upload(&scratch).unwrap();
     gemm(
         &device.default_stream(),
         alpha,
@@ -95,6 +109,7 @@ fn check<T: Number>(
         Batch::new(b_buffer.slice(offset..), b).unwrap(),
         beta,
         BatchMut::new(c_buffer.slice_mut(offset..), c).unwrap(),
+        scratch.slice_mut(offset..),
     )
     .unwrap();
     let context = format!("{a:?} · {b:?} = {c:?}, {alpha:?}, {beta:?}, +{offset} on {}", device.name());
@@ -153,15 +168,15 @@ fn around_tiles<T: Number>(test: &str, tile: Tile, depths: &[usize]) {
 }
 
 #[test]
-fn shapes_around_small_tiles_and_every_stage() {
-    let depth = GEMM_SMALL_F32.depth as usize;
-    let depths = [0, 1, depth - 1, depth, depth + 1, 3 * depth, 4 * depth + 1, 9 * depth];
-    around_tiles::<f32>("shapes_around_small_tiles_and_every_stage", GEMM_SMALL_F32, &depths);
+fn shapes_around_flat_tiles_and_every_stage() {
+    let depth = GEMM_FLAT_F32.depth as usize;
+    let depths = [0, 1, depth - 1, depth, depth + 1, 3 * depth, 3 * depth + 1, 9 * depth];
+    around_tiles::<f32>("shapes_around_flat_tiles_and_every_stage", GEMM_FLAT_F32, &depths);
 }
 
 #[test]
 fn shapes_around_tiles_f64() {
-    around_tiles::<f64>("shapes_around_tiles_f64", GEMM_TENSOR_SMALL_F64, &[1, 17, 16 * 3]);
+    around_tiles::<f64>("shapes_around_tiles_f64", GEMM_TENSOR_MEDIUM_F64, &[1, 17, 16 * 3]);
 }
 
 /// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
@@ -175,7 +190,7 @@ macro_rules! chosen_kernels {
                     return;
                 }
                 let (rows, columns) = ($tile.rows as usize, $tile.columns as usize);
-                for ((m, n, k), gap) in [((rows, columns, 96), 0), ((rows + 1, columns - 2, 17), 1), ((7, columns + 4, 4), 4)] {
+                for ((m, n, k), gap) in [((rows, columns, 96), 0), ((rows + 1, columns - 2, 17), 1), ((40, columns + 4, 4), 4)] {
                     for orders in [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]] {
                         let [a, b, c] = orders.map(|order| ORDERS[order]);
                         let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)].map(one);
@@ -190,9 +205,10 @@ macro_rules! chosen_kernels {
 
                         let (a, b) = (a_device.view().as_global(), b_device.view().as_global());
                         let c = c_device.view_mut().as_global_mut();
-                        let addresses = [a.address(), b.address(), c.address()];
+                        let addresses = [a.address(), b.address(), c.address(), 0];
                         let bytes = size_of::<$T>();
                         let plan = Plan::with_kernel(Kernel::$kernel, bytes, layouts, addresses, true).unwrap();
+                        assert_eq!(plan.finish, None, "one launch");
                         let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
                         let stream = device.default_stream();
                         // SAFETY: the buffers hold the plan's matrices, and are read only after the kernel has ended.
@@ -209,7 +225,43 @@ chosen_kernels! {
     wide_tiles_f32: f32, Wide, linalg_gemm_wide_f32, GEMM_WIDE_F32;
     large_tiles_f32: f32, Large, linalg_gemm_f32, GEMM_F32;
     large_tiles_f64_on_tensor_cores: f64, TensorLarge, linalg_gemm_tensor_f64, GEMM_TENSOR_F64;
-    doubles_without_tensor_cores: f64, Large, linalg_gemm_f64, GEMM_F64;
+    medium_tiles_f32: f32, Medium, linalg_gemm_medium_f32, GEMM_MEDIUM_F32;
+    flat_tiles_f32: f32, Flat, linalg_gemm_flat_f32, GEMM_FLAT_F32;
+    medium_tiles_f64_on_tensor_cores: f64, TensorMedium, linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64;
+    flat_tiles_f64_on_tensor_cores: f64, TensorFlat, linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64;
+    doubles_without_tensor_cores: f64, Double, linalg_gemm_f64, GEMM_F64;
+}
+
+/// Sums that are cut, of every order of the three matrices; products that are computed transposed; and scratch memory that is too
+/// small.
+fn cut_sums<T: Number>(test: &str) {
+    for_each(test, |device| {
+        for ((m, n, k), count) in
+            [((7, 9, 700), 1), ((70, 20, 515), 2), ((300, 3, 130), 1), ((260, 5, 40), 2)]
+        {
+            for orders in 0..8 {
+                let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[orders >> bit & 1]);
+                let gap = orders % 3;
+                let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
+                let layouts =
+                    layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
+                check::<T>(device, layouts, (T::of(1.5), T::of(-0.5)), gap, 7);
+                check::<T>(device, layouts, (T::ONE, T::ZERO), 0, 8);
+            }
+        }
+    });
+}
+
+#[test]
+fn sums_that_are_cut_f32() {
+    assert!(Split::new(4, [7, 9, 700], 1).parts > 1 && Split::new(4, [70, 20, 515], 2).parts > 1);
+    cut_sums::<f32>("sums_that_are_cut_f32");
+}
+
+#[test]
+fn sums_that_are_cut_f64() {
+    assert!(Split::new(8, [7, 9, 700], 1).parts > 1 && Split::new(8, [70, 20, 515], 2).parts > 1);
+    cut_sums::<f64>("sums_that_are_cut_f64");
 }
 
 #[test]
@@ -272,7 +324,8 @@ fn what_is_not_finite_propagates_and_zero_factors_clear_it() {
             let (a, b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
             let mut c = device.upload(c).unwrap();
             let (a, b) = (Matrix::new(&a, shape).unwrap(), Matrix::new(&b, shape).unwrap());
-            gemm(&stream, alpha, a, b, beta, MatrixMut::new(&mut c, shape).unwrap()).unwrap();
+            let mut scratch = device.alloc(gemm_scratch_len::<f32>(n, shape)).unwrap();
+            gemm(&stream, alpha, a, b, beta, MatrixMut::new(&mut c, shape).unwrap(), &mut scratch).unwrap();
             c.to_vec().unwrap()
         };
         let c = run(1.0, 0.0, &vec![f32::NAN; n * n]);
@@ -308,7 +361,8 @@ fn gaps_are_neither_read_nor_written() {
             let mut c = device.upload(&with_gaps(layouts[2], 1.0, UNTOUCHED)).unwrap();
             let (a, b) = (Matrix::new(&a, layouts[0]).unwrap(), Matrix::new(&b, layouts[1]).unwrap());
             let target = MatrixMut::new(&mut c, layouts[2]).unwrap();
-            gemm(&device.default_stream(), 1.0, a, b, 1.0, target).unwrap();
+            let mut scratch = device.alloc(gemm_scratch_len::<f32>(k, target.layout())).unwrap();
+            gemm(&device.default_stream(), 1.0, a, b, 1.0, target, &mut scratch).unwrap();
             let expected = with_gaps(layouts[2], 2.0 * k as f32 + 1.0, UNTOUCHED);
             assert_same_bits(
                 &c.to_vec().unwrap(),
@@ -358,6 +412,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let stream = device.default_stream();
         let memory = device.upload(&[1.0f32; 64]).unwrap();
         let mut output = device.upload(&[UNTOUCHED; 64]).unwrap();
+        let mut none = device.alloc::<f32>(0).unwrap();
         let matrix = |rows, columns| Matrix::new(&memory, Layout::row_major(rows, columns).unwrap()).unwrap();
 
         let error = gemm(
@@ -367,6 +422,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
             matrix(4, 5),
             0.0,
             MatrixMut::new(&mut output, Layout::row_major(2, 5).unwrap()).unwrap(),
+            &mut none,
         )
         .unwrap_err();
         assert!(matches!(error, Error::ProductShapes { a: (2, 3), b: (4, 5), c: (2, 5) }), "{error}");
@@ -375,7 +431,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
             "a product of 2 × 3 and 4 × 5 matrices is 2 × 5, if their inner lengths agree; the output is 2 × 5"
         );
         let target = MatrixMut::new(&mut output, Layout::row_major(5, 2).unwrap()).unwrap();
-        let error = gemm(&stream, 1.0, matrix(2, 3), matrix(3, 5), 0.0, target).unwrap_err();
+        let error = gemm(&stream, 1.0, matrix(2, 3), matrix(3, 5), 0.0, target, &mut none).unwrap_err();
         assert!(matches!(error, Error::ProductShapes { c: (5, 2), .. }), "{error}");
 
         let layout = |count, stride| BatchLayout { matrix: Layout::row_major(2, 2).unwrap(), count, stride };
@@ -386,6 +442,7 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
             Batch::new(&memory, layout(3, 0)).unwrap(),
             0.0,
             BatchMut::new(&mut output, layout(2, 4)).unwrap(),
+            &mut none,
         )
         .unwrap_err();
         assert!(matches!(error, Error::BatchCounts { a: 3, b: 3, c: 2 }), "{error}");
@@ -406,8 +463,18 @@ fn bad_shapes_are_refused_and_nothing_is_written() {
         let elsewhere = other.upload(&[1.0f32; 4]).unwrap();
         let foreign = Matrix::new(&elsewhere, Layout::row_major(2, 2).unwrap()).unwrap();
         let target = MatrixMut::new(&mut output, Layout::row_major(2, 2).unwrap()).unwrap();
-        let error = gemm(&stream, 1.0, matrix(2, 2), foreign, 0.0, target).unwrap_err();
+        let error = gemm(&stream, 1.0, matrix(2, 2), foreign, 0.0, target, &mut none).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
+        let long = device.upload(&[1.0f32; 8192]).unwrap();
+        let row = Matrix::new(&long, Layout::row_major(1, 8192).unwrap()).unwrap();
+        let expected_len = gemm_scratch_len::<f32>(8192, Layout::row_major(1, 1).unwrap());
+        let target = MatrixMut::new(&mut output, Layout::row_major(1, 1).unwrap()).unwrap();
+        let mut short = device.alloc::<f32>(expected_len - 1).unwrap();
+        let error = gemm(&stream, 1.0, row, row.transposed(), 0.0, target, &mut short).unwrap_err();
+        assert!(
+            matches!(error, Error::ScratchTooSmall { expected, actual } if expected == expected_len && actual == expected - 1),
+            "{error}"
+        );
         assert_eq!(output.to_vec().unwrap(), [UNTOUCHED; 64]);
     });
 }

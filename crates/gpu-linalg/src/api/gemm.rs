@@ -1,46 +1,49 @@
 //! Products of matrices.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Stream, ViewMut};
 
 use super::expect_apart;
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
-use crate::matrix::{Batch, BatchMut, Layout, Matrix, MatrixMut};
-use crate::plan::gemm::Plan;
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
+use crate::plan::gemm::{self, Plan};
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor
 /// is [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha`
-/// is zero A and B are not read. The order of operations is a function of k alone (see the [crate
-/// documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
+/// is zero A and B are not read. `scratch` has at least [`gemm_scratch_len`] elements, none but where C is small; what is
+/// in it afterwards is unspecified. The order of operations is a function of the shapes, C's order and the type alone (see the
+/// [crate documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
 /// failed. C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm, gemm_scratch_len};
 /// let device = gpu_core::Device::best();
 /// let a = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let mut c = device.upload(&[f32::NAN; 4])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(2, 3)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(2, 2)?)?;
-/// gemm(&device.default_stream(), 2.0, matrix, matrix.transposed(), 0.0, product)?;
+/// let mut scratch = device.alloc(gemm_scratch_len::<f32>(3, product.layout()))?;
+/// gemm(&device.default_stream(), 2.0, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [28.0, 64.0, 64.0, 154.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm<'a, 'b, 'c, T: RealElement>(
+pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     stream: &Stream,
     alpha: T,
     a: impl Into<Batch<'a, T>>,
     b: impl Into<Batch<'b, T>>,
     beta: T,
     c: impl Into<BatchMut<'c, T>>,
+    scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
-    let (a, b, mut c) = (a.into(), b.into(), c.into());
+    let (a, b, mut c, mut scratch) = (a.into(), b.into(), c.into(), scratch.into());
     let shapes = [a.layout.matrix.shape(), b.layout.matrix.shape(), c.layout.matrix.shape()];
     let [(m, k), (inner, n), output] = shapes;
     if inner != k || output != (m, n) {
@@ -50,9 +53,15 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
     if counts[0] != counts[2] || counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
+    let layouts = [a.layout, b.layout, c.layout];
+    let expected = gemm::scratch_len(size_of::<T>(), k, c.layout);
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
     stream.expect("first factor of a product", a.data.device())?;
     stream.expect("second factor of a product", b.data.device())?;
     stream.expect("output of a product", c.data.device())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
     expect_apart(&c.data, "A", &a.data)?;
     expect_apart(&c.data, "B", &b.data)?;
     if m == 0 || n == 0 || counts[2] == 0 {
@@ -64,19 +73,44 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
         cpu::gemm(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
         return Ok(());
     }
-    let addresses =
-        [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
+    let addresses = [
+        a.data.as_global().address(),
+        b.data.as_global().address(),
+        c.data.as_global_mut().address(),
+        scratch.as_global_mut().address(),
+    ];
     let sums = alpha != T::ZERO;
-    let layouts = [a.layout, b.layout, c.layout];
     let multiprocessors = stream.device().planned_multiprocessors();
     let plan = |from_8_0| Plan::new(size_of::<T>(), from_8_0, multiprocessors, layouts, addresses, sums);
-    match launch::gemm(stream, &plan(true)?, alpha, a.data, b.data, beta, c.data.reborrow()) {
+    match launch::gemm(
+        stream,
+        &plan(true)?,
+        alpha,
+        a.data,
+        b.data,
+        beta,
+        c.data.reborrow(),
+        scratch.reborrow(),
+    ) {
         // The device is older than 8.0, and nothing was launched.
         Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if plan(true)?.kernel.is_from_8_0() => {
-            launch::gemm(stream, &plan(false)?, alpha, a.data, b.data, beta, c.data)
+            launch::gemm(stream, &plan(false)?, alpha, a.data, b.data, beta, c.data, scratch)
         }
         other => other,
     }
+}
+
+/// Elements of scratch memory that [`gemm`] needs for products of elements of type `T`, of sums of `k` products each: none
+/// but where C is small.
+///
+/// ```
+/// use gpu_linalg::{Layout, gemm_scratch_len};
+/// assert_eq!(gemm_scratch_len::<f32>(4096, Layout::row_major(4096, 4096)?), 0);
+/// assert!(gemm_scratch_len::<f32>(100_000, Layout::row_major(64, 64)?) > 0);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
+    gemm::scratch_len(size_of::<T>(), k, c.into())
 }
 
 /// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own.
@@ -96,6 +130,8 @@ pub fn gemm<'a, 'b, 'c, T: RealElement>(
 pub fn matmul<T: RealElement>(a: Matrix<'_, T>, b: Matrix<'_, T>) -> Result<Buffer<T>, Error> {
     let layout = Layout::row_major(a.layout.rows(), b.layout.columns())?;
     let mut c = a.data.device().alloc(layout.span())?;
-    gemm(&a.data.device().default_stream(), T::ONE, a, b, T::ZERO, MatrixMut::new(&mut c, layout)?)?;
+    let mut scratch = a.data.device().alloc(gemm_scratch_len::<T>(a.layout.columns(), layout))?;
+    let stream = a.data.device().default_stream();
+    gemm(&stream, T::ONE, a, b, T::ZERO, MatrixMut::new(&mut c, layout)?, &mut scratch)?;
     Ok(c)
 }

@@ -4,11 +4,11 @@ use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_std::float::Float;
 
 use super::expect_apart;
+use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::{Layout, Matrix};
 use crate::plan::gemv::Plan;
-use crate::reference;
 
 /// `y = alpha · A · x + beta · y` on `stream`.
 ///
@@ -68,7 +68,7 @@ where
         return Ok(());
     }
     if let (Some(a_data), Some(x), Some(y)) = (a.data.as_slice(), x.as_slice(), y.as_mut_slice()) {
-        return reference::gemv(alpha, a_data, a.layout, x, beta, y);
+        return cpu::gemv(alpha, a_data, a.layout, x, beta, y);
     }
     let (a_address, x_address) = (a.data.as_global().address(), x.as_global().address());
     let plan = Plan::new::<T>(a.layout, a_address, x_address, alpha != T::Sum::ZERO)?;

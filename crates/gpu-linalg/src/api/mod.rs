@@ -7,7 +7,7 @@ mod ger;
 mod triangle;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
-pub use gemm::{gemm, matmul};
+pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};

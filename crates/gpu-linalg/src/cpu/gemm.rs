@@ -10,8 +10,9 @@ use core::ops::Range;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
-use super::launch;
+use super::{launch, thin};
 use crate::matrix::{BatchLayout, Layout, Order};
+use crate::plan::gemm::Split;
 use crate::reference::finish;
 
 /// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
@@ -22,6 +23,11 @@ const DEPTH: usize = 192;
 const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] another half of that cache.
 const BLOCK: usize = 256;
+/// Rows that make too few panels of rows.
+const FEW_ROWS: usize = 48;
+/// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
+const SERIAL: usize = 3_000_000;
+
 /// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm).
 ///
 /// # Panics
@@ -57,28 +63,66 @@ pub(super) fn gemm_with<T: Float>(
         return;
     }
     let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
-    // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
-    let tasks = rayon::current_num_threads() * m.div_ceil(ROWS * rayon::current_num_threads());
-    let rows = m.div_ceil(tasks).next_multiple_of(12);
+    let split = Split::of(size_of::<T>(), depth, c_layout);
     let leading = c_layout.matrix.leading_dimension();
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.
         let a = a.get(number * a_layout.stride..).unwrap_or(&[]);
         let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
-        c.par_chunks_mut(rows * leading).enumerate().for_each_init(Buffers::default, |buffers, (task, c)| {
-            let first = task * rows;
-            let panel = Panel {
-                a: (a, a_layout.matrix),
-                b: (b, b_layout.matrix),
-                rows: first..(first + rows).min(m),
-                columns: n,
-                depth,
-                leading,
-                factors: (alpha, beta),
-            };
-            compute(&panel, buffers, c);
-        });
+        let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
+        if thin::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
+            continue;
+        }
+        let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };
+        if m * n * depth * size_of::<T>() < SERIAL {
+            compute(&whole, &mut Buffers::default(), c);
+        } else if m < FEW_ROWS && n > FEW_ROWS {
+            by_columns(compute, &whole, c);
+        } else {
+            by_rows(compute, &whole, c);
+        }
+    }
+}
+
+/// Computes `whole` by panels of rows.
+fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+    // As many tasks for every thread, and those as large as may be: each packs all of B for itself.
+    let (m, threads) = (whole.rows.len(), rayon::current_num_threads());
+    let tasks = threads * m.div_ceil(ROWS * threads);
+    let rows = m.div_ceil(tasks).next_multiple_of(12);
+    let tasks = c.par_chunks_mut(rows * whole.leading).enumerate();
+    tasks.for_each_init(Buffers::default, |buffers, (task, c)| {
+        let first = task * rows;
+        compute(&Panel { rows: first..(first + rows).min(m), ..whole.clone() }, buffers, c);
+    });
+}
+
+/// Computes `whole`, of few rows, by panels of columns.
+fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
+    let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
+    let starts = (0..whole.columns).step_by(width);
+    let columns = |start: usize| start..(start + width).min(whole.columns);
+    let old: Vec<Vec<T>> = starts
+        .clone()
+        .map(|start| c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect())
+        .collect();
+    let panels: Vec<Vec<T>> = old
+        .into_par_iter()
+        .enumerate()
+        .map(|(number, mut c)| {
+            let columns = columns(number * width);
+            let b = (&whole.b.0[whole.b.1.index(0, columns.start)..], whole.b.1);
+            let panel = Panel { b, columns: columns.len(), leading: columns.len(), ..whole.clone() };
+            compute(&panel, &mut Buffers::default(), &mut c);
+            c
+        })
+        .collect();
+    for (start, panel) in starts.zip(&panels) {
+        let columns = columns(start);
+        for (c, panel) in c.chunks_mut(whole.leading).zip(panel.chunks(columns.len())) {
+            c[columns.clone()].copy_from_slice(panel);
+        }
     }
 }
 
@@ -88,15 +132,18 @@ pub(super) struct Buffers<T> {
     a: Vec<T>,
     b: Vec<T>,
     sums: Vec<T>,
+    totals: Vec<T>,
 }
 
 /// Some rows of a row-major C, and what they are made of.
+#[derive(Clone)]
 pub(super) struct Panel<'a, T> {
     a: (&'a [T], Layout),
     b: (&'a [T], Layout),
     rows: Range<usize>,
     columns: usize,
     depth: usize,
+    split: Split,
     leading: usize,
     factors: (T, T),
 }
@@ -107,22 +154,47 @@ impl<T: Float> Panel<'_, T> {
     pub(super) fn compute<const M: usize, const N: usize>(&self, buffers: &mut Buffers<T>, c: &mut [T]) {
         let row_tiles = self.rows.len().div_ceil(M);
         for columns in blocks(0..self.columns, COLUMNS) {
-            buffers.sums.clear();
-            buffers.sums.resize(row_tiles * M * columns.len().next_multiple_of(N), T::ZERO);
-            for ks in blocks(0..self.depth, DEPTH) {
-                // A's rows are to it what B's columns are.
-                pack::<T, M>(&mut buffers.a, self.a.0, self.a.1.transposed(), ks.clone(), self.rows.clone());
-                let mut sums = buffers.sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>().0.iter_mut();
-                for columns in blocks(columns.clone(), BLOCK) {
-                    pack::<T, N>(&mut buffers.b, self.b.0, self.b.1, ks.clone(), columns);
-                    for b in buffers.b.chunks_exact(ks.len() * N) {
-                        for (a, sums) in buffers.a.chunks_exact(ks.len() * M).zip(&mut sums) {
-                            add_products(a, b, sums);
-                        }
-                    }
+            let len = row_tiles * M * columns.len().next_multiple_of(N);
+            buffers.totals.clear();
+            for part in self.split.ranges(self.depth) {
+                buffers.sums.clear();
+                buffers.sums.resize(len, T::ZERO);
+                for ks in blocks(part, DEPTH) {
+                    self.add::<M, N>(buffers, ks, columns.clone());
+                }
+                // Parts are added in ascending order, the second one to the first.
+                if buffers.totals.is_empty() {
+                    core::mem::swap(&mut buffers.totals, &mut buffers.sums);
+                } else {
+                    buffers
+                        .totals
+                        .iter_mut()
+                        .zip(&buffers.sums)
+                        .for_each(|(total, &sum)| *total = *total + sum);
                 }
             }
-            self.write::<M, N>(c, columns, &buffers.sums);
+            self.write::<M, N>(c, columns, &buffers.totals);
+        }
+    }
+
+    /// Adds the products of some k to the sums of some columns.
+    #[inline(always)]
+    fn add<const M: usize, const N: usize>(
+        &self,
+        buffers: &mut Buffers<T>,
+        ks: Range<usize>,
+        columns: Range<usize>,
+    ) {
+        // A's rows are to it what B's columns are.
+        pack::<T, M>(&mut buffers.a, self.a.0, self.a.1.transposed(), ks.clone(), self.rows.clone());
+        let mut sums = buffers.sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>().0.iter_mut();
+        for columns in blocks(columns, BLOCK) {
+            pack::<T, N>(&mut buffers.b, self.b.0, self.b.1, ks.clone(), columns);
+            for b in buffers.b.chunks_exact(ks.len() * N) {
+                for (a, sums) in buffers.a.chunks_exact(ks.len() * M).zip(&mut sums) {
+                    add_products(a, b, sums);
+                }
+            }
         }
     }
 

@@ -81,7 +81,18 @@ mod tests {
 
     fn check<T: Float + PartialEq>(of: fn(f64) -> T) {
         // Around the ends of tiles, of blocks of rows, columns and k, and of what is packed at a time.
-        for (m, n, k) in [(1, 1, 0), (13, 33, 1), (5, 2051, 7), (770, 20, 3), (30, 257, 193), (25, 40, 400)] {
+        for (m, n, k) in [
+            (1, 1, 0),
+            (13, 33, 1),
+            (5, 2051, 7),
+            (770, 20, 3),
+            (30, 257, 193),
+            (25, 40, 400),
+            (1, 5000, 300),
+            (5000, 1, 300),
+            (9, 4200, 700),
+            (49, 64, 3000),
+        ] {
             let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
             let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
             let (a, b, old) = (values(m * k, of), values(k * n, of), values(m * n, of));

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::finish;
 use crate::matrix::{BatchLayout, Order};
+use crate::plan::gemm::Split;
 
 /// [`crate::gemm`] of slices with their layouts.
 ///
@@ -36,20 +37,26 @@ pub fn gemm<T: Float>(
     if m == 0 || n == 0 {
         return;
     }
+    let split = Split::of(size_of::<T>(), k, c_layout);
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.
         let (a, b) = (from(a, number * a_layout.stride), from(b, number * b_layout.stride));
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
-            // Of each element one chain over ascending k; the row's elements side by side.
-            let mut sums = vec![T::ZERO; n];
-            for k in 0..k {
-                let factor = a[a_matrix.index(row, k)];
-                for (column, sum) in sums.iter_mut().enumerate() {
-                    *sum = factor.mul_add(b[b_matrix.index(k, column)], *sum);
+            // Of each element and part one chain over ascending k; the row's elements side by side.
+            let mut totals = vec![T::ZERO; n];
+            for part in split.ranges(k) {
+                let mut sums = vec![T::ZERO; n];
+                for k in part {
+                    let factor = a[a_matrix.index(row, k)];
+                    for (column, sum) in sums.iter_mut().enumerate() {
+                        *sum = factor.mul_add(b[b_matrix.index(k, column)], *sum);
+                    }
                 }
+                // To the zero before the first part nothing is lost but a sign of zero, which `finish` does not keep.
+                totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = *total + sum);
             }
-            for (c, sum) in c.iter_mut().zip(sums) {
+            for (c, sum) in c.iter_mut().zip(totals) {
                 *c = finish(alpha, sum, beta, || *c);
             }
         });

@@ -1,7 +1,7 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_linalg_kernels::gemm::{GEMM_F32, Operand, Product, linalg_gemm_f32};
+use gpu_linalg_kernels::gemm::{GEMM_MEDIUM_F32, Operand, Product, linalg_gemm_medium_f32};
 use gpu_linalg_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
@@ -35,17 +35,20 @@ pub(super) fn gemm(
             let (b_vectors, c_vectors) =
                 (vectors(b.as_global().address()), vectors(c.as_global_mut().address()));
             let product = Product {
-                a: Operand::new(GEMM_F32, GEMM_F32.rows, k_leading, 0, true, false),
-                b: Operand::new(GEMM_F32, GEMM_F32.columns, n_leading, 0, false, b_vectors),
+                a: Operand::new(GEMM_MEDIUM_F32, GEMM_MEDIUM_F32.rows, k_leading, 0, true, false),
+                b: Operand::new(GEMM_MEDIUM_F32, GEMM_MEDIUM_F32.columns, n_leading, 0, false, b_vectors),
                 c_leading: n_leading,
                 c_batch: 0,
                 c_vectors: c_vectors as u32,
                 m,
                 n,
                 k,
+                piece: k,
+                parts: 1,
+                c_part: 0,
             };
             // SAFETY: as above; 16 bytes are accessed at once only where addresses and rows are multiples of them.
-            unsafe { stream.launch::<linalg_gemm_f32>(config, (a, b, c, product, 1.0, 0.0)) }
+            unsafe { stream.launch::<linalg_gemm_medium_f32>(config, (a, b, c, product, 1.0, 0.0)) }
         }
     }?;
     Ok(())

@@ -24,7 +24,7 @@ pub enum GemmVariant {
     Naive,
     /// A thread an element of C, tiles of 32 × 32 in shared memory.
     Shared,
-    /// 8 × 16 elements of C a thread in registers: the fast kernel with large tiles, whatever the size.
+    /// 8 × 8 elements of C a thread in registers: the fast kernel with tiles of 64 × 64, whatever the size.
     Registers,
 }
 
@@ -43,7 +43,7 @@ impl GemmVariant {
                 shared_bytes: kernels::shared_bytes(),
             },
             Self::Registers => {
-                let tile = gpu_linalg_kernels::gemm::GEMM_F32;
+                let tile = gpu_linalg_kernels::gemm::GEMM_MEDIUM_F32;
                 LaunchConfig::linear(tile.count(m, n).max(1) as u32, tile.threads).shared(tile.shared_bytes())
             }
         }

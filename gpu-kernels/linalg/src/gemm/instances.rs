@@ -2,7 +2,9 @@
 
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
+use super::finish::{Parts, finish};
 use super::operand::Product;
 use super::tensor::{self, tensor};
 use super::tiled::{Tile, tiled};
@@ -32,12 +34,14 @@ macro_rules! tiled_products {
 }
 
 // The widest tile for `f32` reads least for what it computes, but takes more shared memory than multiprocessors
-// before 8.0 have, and its columns may be more than C's; the next one fits there too, into 64 KiB. With the widest
-// one, 4096² and 8192², all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
+// before 8.0 have. With it, 4096² and 8192², all row-major, have 0.95 times cuBLAS's speed on an H200 (2026-11-22).
+// What a warp reads of shared memory takes as long as it multiplies with 8 × 8 elements a thread, less with 8 × 16, and
+// twice as long with 4 × 4: the last is for products of few rows, which wait for memory anyhow.
 tiled_products! {
     linalg_gemm_wide_f32, sm_80, GEMM_WIDE_F32: f32, 1, 128 x 256 x 16 in 4 stages, 256 threads of 8 x 16, 4;
-    linalg_gemm_f32, sm_75_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
-    linalg_gemm_small_f32, sm_75_80, GEMM_SMALL_F32: f32, 5, 32 x 64 x 16 in 4 stages, 128 threads of 4 x 4, 4;
+    linalg_gemm_f32, sm_80, GEMM_F32: f32, 2, 128 x 128 x 16 in 3 stages, 128 threads of 8 x 16, 4;
+    linalg_gemm_medium_f32, sm_75_80, GEMM_MEDIUM_F32: f32, 7, 64 x 64 x 16 in 3 stages, 64 threads of 8 x 8, 4;
+    linalg_gemm_flat_f32, sm_80, GEMM_FLAT_F32: f32, 3, 16 x 128 x 32 in 3 stages, 128 threads of 4 x 4, 4;
     linalg_gemm_f64, sm_75, GEMM_F64: f64, 2, 64 x 64 x 8 in 4 stages, 256 threads of 4 x 4, 2;
 }
 
@@ -67,5 +71,23 @@ macro_rules! tensor_products {
 
 tensor_products! {
     linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
-    linalg_gemm_tensor_small_f64, GEMM_TENSOR_SMALL_F64: 3, 32 x 64, 128 threads of 1 x 2;
+    linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2;
+    linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64: 3, 16 x 128, 128 threads of 1 x 2;
+}
+
+macro_rules! finishes {
+    ($($name:ident: $T:ty;)*) => { $(
+        #[doc = concat!("Adds the parts of sums of `", stringify!($T), "`: a thread for each element of C, in blocks of [`FINISH_THREADS`].")]
+        #[kernel(images = sm_75_90, launch_bounds(256), programmatic)]
+        pub fn $name(partials: Global<$T>, c: GlobalMut<$T>, parts: Parts, alpha: $T, beta: $T) {
+            grid_dependency_synchronize();
+            trigger_launch_completion();
+            finish::<$T>(partials, c, &parts, (alpha, beta));
+        }
+    )* };
+}
+
+finishes! {
+    linalg_gemm_finish_f32: f32;
+    linalg_gemm_finish_f64: f64;
 }

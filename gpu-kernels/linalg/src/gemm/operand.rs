@@ -23,6 +23,8 @@ pub struct Operand {
     pub batch: u64,
     /// Elements from one tile to the next along `k`.
     pub advance: u64,
+    /// Elements from one part of the sums to the next.
+    pub part: u64,
     /// Elements from one that a thread copies to the next that it copies of the same tile.
     pub step: u64,
     /// The same along the rows.
@@ -48,7 +50,8 @@ impl Operand {
     /// The operand of a kernel with `tile`, of which a tile has `rows` rows: [`Tile::rows`] for A, [`Tile::columns`]
     /// for B.
     ///
-    /// `aligned` says that the address, the leading dimension and the batch's stride are multiples of 16 bytes.
+    /// `aligned` says that the address, the leading dimension and the batch's stride are multiples of 16 bytes, and
+    /// that, where rows are contiguous, there are whole vectors of them.
     pub const fn new(tile: Tile, rows: u32, leading: u64, batch: u64, along_k: bool, aligned: bool) -> Self {
         let vectors = aligned && !along_k;
         let (_, across) = lanes(rows, tile.depth, 16 / tile.bytes, along_k, vectors);
@@ -59,12 +62,19 @@ impl Operand {
             leading,
             batch,
             advance,
+            part: 0,
             step: apart as u64 * leading,
             row_step,
             k_step,
             along_k: along_k as u32,
             vectors: vectors as u32,
         }
+    }
+
+    /// The operand of sums that are cut into parts of `piece` products.
+    #[must_use]
+    pub const fn cut(self, piece: u32) -> Self {
+        Self { part: piece as u64 * if self.along_k != 0 { 1 } else { self.leading }, ..self }
     }
 }
 
@@ -88,13 +98,20 @@ pub struct Product {
     pub n: u32,
     /// The length of the sums.
     pub k: u32,
+    /// The length of a part of them, a multiple of [`Tile::depth`] where there are several; the last one may be shorter.
+    pub piece: u32,
+    /// Into how many parts they are cut.
+    pub parts: u32,
+    /// Elements from the matrix of one part's sums to the next part's.
+    pub c_part: u64,
 }
 
 /// A thread's part in copying a `ROWS` × `BK` tile after the other, along `k`, to shared memory: there `k` is the
 /// slow axis, with [`Tile::pitch`] elements from one to the next.
 ///
 /// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
-/// transposed on the way, element by element. What lies beyond the matrix becomes zero.
+/// transposed on the way, element by element. What lies beyond the last `k` becomes zero. Rows beyond the last are that
+/// one again: they make sums that nobody writes.
 pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize> {
     /// The thread's first element of the next tile.
     source: Global<T>,
@@ -122,7 +139,9 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
             assert!(Self::ITEMS.is_multiple_of(V as u32), "a thread copies whole vectors");
         }
         let (row, k) = Self::place(operand);
-        let (along, across) = if operand.along_k != 0 { (k, first + row) } else { (first + row, k) };
+        let width = if operand.vectors != 0 { V as u32 } else { 1 };
+        let inside = first + row.min(rows - first - width);
+        let (along, across) = if operand.along_k != 0 { (k, inside) } else { (inside, k) };
         Self {
             source: matrix.offset(across as u64 * operand.leading + along as u64),
             target: k * Self::PITCH + row,
@@ -146,7 +165,10 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
             let deep = const { BK / (2 * V as u32) };
             (high / deep * 4 + low / sector, high % deep * sector + low % sector)
         } else {
-            (thread % across * width, thread / across)
+            let k = thread / across;
+            // Two lines of 64 bytes that are written at once fall into different banks if they are four apart.
+            let k = if const { ROWS == 4 * V as u32 } { (k & !7) | (k & 1) << 2 | (k >> 1 & 3) } else { k };
+            (thread % across * width, k)
         }
     }
 
@@ -154,9 +176,11 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
     #[device]
     #[inline(always)]
     pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        if self.rows >= ROWS && left >= BK {
+        if left >= BK {
             if operand.vectors != 0 {
                 self.whole::<V, { usize::MAX }>(operand, tile);
+            } else if operand.along_k != 0 && self.rows < ROWS {
+                self.edge(operand, tile);
             } else {
                 self.whole::<1, 8>(operand, tile);
             }
@@ -166,7 +190,26 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
     }
 
-    /// [`Self::next`] of a tile that is all inside the matrix, by `N` elements at once. More than `MOST` copies are a loop: it is as
+    /// [`Self::next`] of a tile with rows beyond the last one, of a matrix contiguous along `k`.
+    #[device]
+    #[inline(always)]
+    fn edge(&self, operand: &Operand, tile: Shared<T>) {
+        let (mut row, _) = Self::place(operand);
+        let (mut source, mut target) = (self.source, tile.offset(self.target));
+        let mut item = 0;
+        while item < Self::ITEMS {
+            item = rolled(item);
+            copy::<T, 1>(target, 0, source, 0);
+            row += operand.row_step;
+            if row < self.rows {
+                source = source.offset(operand.step);
+            }
+            target = target.offset(operand.row_step);
+            item += 1;
+        }
+    }
+
+    /// [`Self::next`] of a tile with nothing beyond the last `k`, by `N` elements at once. More than `MOST` copies are a loop: it is as
     /// fast, and a kernel holds a path for each way in which a matrix may lie.
     #[device]
     #[inline(always)]
@@ -194,8 +237,7 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
     }
 
-    /// [`Self::next`] of any tile, in a loop: of one that is not all inside the matrix, and of those before the first
-    /// multiplication.
+    /// [`Self::next`] of any tile, in a loop: of the last one, and of those before the first multiplication.
     #[device]
     #[inline(always)]
     pub(super) fn first(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
@@ -207,20 +249,21 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         let mut item = 0;
         while item < items {
             item = rolled(item);
-            let inside = if k < left { self.rows.saturating_sub(row) } else { 0 };
-            if vectors && inside >= V as u32 {
+            if vectors && k < left {
                 copy::<T, V>(target, 0, source, 0);
             } else {
-                // By elements where a vector is partly inside too: memcheck would report it, see `copy_or_zero`.
+                // Zeros by elements: of a vector memcheck would report them, see `copy_or_zero`.
                 let mut at = 0;
                 while at < width {
                     at = rolled(at);
-                    copy_or_zero::<T, 1>(target, at, source, at, inside.saturating_sub(at));
+                    copy_or_zero::<T, 1>(target, at, source, at, (k < left) as u32);
                     at += 1;
                 }
             }
             (row, k) = (row + operand.row_step, k + operand.k_step);
-            source = source.offset(operand.step);
+            if operand.row_step == 0 || row < self.rows {
+                source = source.offset(operand.step);
+            }
             target = target.offset(operand.k_step * Self::PITCH + operand.row_step);
             item += 1;
         }

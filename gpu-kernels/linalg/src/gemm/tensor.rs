@@ -45,20 +45,27 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let stage_len = DEPTH * (a_pitch + b_pitch);
     let stages = shared::dynamic().array::<f64>(STAGES * stage_len);
 
-    let (number, first_row, first_column) = block_place::<BM, BN>(&product);
-    let a = a.offset(number as u64 * product.a.batch);
-    let b = b.offset(number as u64 * product.b.batch);
-    let mut copy_a = Copier::<f64, BM, DEPTH, THREADS, 2>::new(a, &product.a, first_row, product.m);
-    let mut copy_b = Copier::<f64, BN, DEPTH, THREADS, 2>::new(b, &product.b, first_column, product.n);
+    let place = block_place::<BM, BN>(&product);
+    let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));
+    let depth = place.depth(&product);
+    let mut copy_a = Copier::<f64, BM, DEPTH, THREADS, 2>::new(a, &product.a, place.row, product.m);
+    let mut copy_b = Copier::<f64, BN, DEPTH, THREADS, 2>::new(b, &product.b, place.column, product.n);
     let following = |stage: u32| if stage == (STAGES - 1) * stage_len { 0 } else { stage + stage_len };
     // The stages' first tiles; without any `k` one stage of zeros.
     let mut k = 0;
     while k < STAGES * DEPTH {
         k = rolled(k);
-        if k < product.k.max(1) {
+        if k < depth.max(1) {
             let stage = stages.offset(k / DEPTH * stage_len);
-            copy_a.first(&product.a, stage, product.k - k);
-            copy_b.first(&product.b, stage.offset(DEPTH * a_pitch), product.k - k);
+            let b_tile = stage.offset(DEPTH * a_pitch);
+            // Of small parts these copies are much of what a block does; of large ones a loop is as fast, and shorter.
+            if const { TM * TN <= 4 } {
+                copy_a.next(&product.a, stage, depth - k);
+                copy_b.next(&product.b, b_tile, depth - k);
+            } else {
+                copy_a.first(&product.a, stage, depth - k);
+                copy_b.first(&product.b, b_tile, depth - k);
+            }
         }
         commit();
         k += DEPTH;
@@ -77,7 +84,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     unroll::<TN>(|j| b[j] = stages.offset(b_place).read_vec(j as u32 * 16));
     let mut read = 0;
     let mut k = 0;
-    while k < product.k {
+    while k < depth {
         let (a_tile, b_tile) = (stages.offset(read + a_place), stages.offset(read + b_place));
         unroll::<{ (DEPTH / GROUP - 1) as usize }>(|group| {
             let next = (group as u32 + 1) * GROUP;
@@ -88,26 +95,26 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         wait::<{ STAGES - 2 }>();
         sync_threads();
         let fill = read;
-        if k + DEPTH < product.k {
+        if k + DEPTH < depth {
             read = following(read);
         }
         let (a_tile, b_tile) = (stages.offset(read + a_place), stages.offset(read + b_place));
         multiply(&mut sums, (&mut a, &mut b), (a_tile, 0), (b_tile, 0));
         let later = k + STAGES * DEPTH;
-        if later < product.k {
+        if later < depth {
             let stage = stages.offset(fill);
-            copy_a.next(&product.a, stage, product.k - later);
-            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), product.k - later);
+            copy_a.next(&product.a, stage, depth - later);
+            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later);
         }
         commit();
         k += DEPTH;
     }
 
-    let (number, first_row, first_column) = block_place::<BM, BN>(&product);
+    let place = block_place::<BM, BN>(&product);
     let (row, column) = warp_place::<BN, TM, TN>();
     let lane = opaque(thread_idx_x()) % 32;
-    let (row, column) = (first_row + row + lane / 4 * 2, first_column + column + lane % 4 * 4);
-    let c = c.offset(number as u64 * product.c_batch);
+    let (row, column) = (place.row + row + lane / 4 * 2, place.column + column + lane % 4 * 4);
+    let c = place.product(c, &product);
     // Loops that shift the sums forwards, as in `tiled`.
     let mut i = 0;
     while i < TM as u32 {

@@ -14,7 +14,7 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::operand::{Copier, Product};
+use super::operand::{Copier, Operand, Product};
 use crate::scalar::combine;
 
 /// Lanes of a warp along the rows of C.
@@ -93,10 +93,10 @@ fn wait_until(pending: u32) {
     }
 }
 
-/// Whether a thread's part is so small that a loop in place of copies and stores one by one is most of what it does
-/// before and after the sums: a product of 512³ `f32` took 17.2 µs with loops, 15.7 without.
-const fn is_short<T, const TM: usize, const TN: usize>() -> bool {
-    TM * TN * size_of::<T>() <= 64
+/// Whether a thread's part is so small that a loop in place of copies or stores one by one is most of what it does before
+/// or after the sums: a product of 512³ `f32`, 4 × 4 a thread, took 17.2 µs with loops, 15.7 without.
+const fn is_short<T, const TM: usize, const TN: usize>(most_bytes: usize) -> bool {
+    TM * TN * size_of::<T>() <= most_bytes
 }
 
 /// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V`
@@ -131,11 +131,11 @@ pub(super) fn tiled<
     let stage_len = BK * (a_pitch + b_pitch);
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
-    let (number, first_row, first_column) = block_place::<BM, BN>(&product);
-    let a = a.offset(number as u64 * product.a.batch);
-    let b = b.offset(number as u64 * product.b.batch);
-    let mut copy_a = Copier::<T, BM, BK, THREADS, V>::new(a, &product.a, first_row, product.m);
-    let mut copy_b = Copier::<T, BN, BK, THREADS, V>::new(b, &product.b, first_column, product.n);
+    let place = block_place::<BM, BN>(&product);
+    let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));
+    let depth = place.depth(&product);
+    let mut copy_a = Copier::<T, BM, BK, THREADS, V>::new(a, &product.a, place.row, product.m);
+    let mut copy_b = Copier::<T, BN, BK, THREADS, V>::new(b, &product.b, place.column, product.n);
     // Copies what belongs to `k` and the `BK - 1` after it; without any `k` one stage of zeros.
     let stage = |k: u32| {
         let stage = stages.offset(k / BK % STAGES * stage_len);
@@ -144,14 +144,14 @@ pub(super) fn tiled<
     let mut k = 0;
     while k < STAGES * BK {
         k = rolled(k);
-        if k < product.k.max(1) {
+        if k < depth.max(1) {
             let (a_tile, b_tile) = stage(k);
-            if const { is_short::<T, TM, TN>() } {
-                copy_a.next(&product.a, a_tile, product.k - k);
-                copy_b.next(&product.b, b_tile, product.k - k);
+            if const { is_short::<T, TM, TN>(256) } {
+                copy_a.next(&product.a, a_tile, depth - k);
+                copy_b.next(&product.b, b_tile, depth - k);
             } else {
-                copy_a.first(&product.a, a_tile, product.k - k);
-                copy_b.first(&product.b, b_tile, product.k - k);
+                copy_a.first(&product.a, a_tile, depth - k);
+                copy_b.first(&product.b, b_tile, depth - k);
             }
         }
         commit();
@@ -167,8 +167,8 @@ pub(super) fn tiled<
     let (mut a, mut b) = (read_a(a_tile, 0), read_b(b_tile, 0));
     let mut sums = [[T::ZERO; TN]; TM];
     let mut k = 0;
-    while k < product.k {
-        unroll::<16>(|at| {
+    while k < depth {
+        unroll::<32>(|at| {
             if at + 1 < const { BK as usize } {
                 let (next_a, next_b) = (read_a(a_tile, at as u32 + 1), read_b(b_tile, at as u32 + 1));
                 unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
@@ -179,28 +179,28 @@ pub(super) fn tiled<
         // After the last stage there is none, and this one is read once more, for nothing.
         wait_until(STAGES - 2);
         sync_threads();
-        let following = if k + BK < product.k { k + BK } else { k };
+        let following = if k + BK < depth { k + BK } else { k };
         let tiles = stages.offset(following / BK % STAGES * stage_len);
         (a_tile, b_tile) = (tiles.offset(row), tiles.offset(BK * a_pitch + column));
         let (next_a, next_b) = (read_a(a_tile, 0), read_b(b_tile, 0));
         unroll::<TM>(|i| unroll::<TN>(|j| sums[i][j] = a[i].mul_add(b[j], sums[i][j])));
         (a, b) = (next_a, next_b);
         let later = k + STAGES * BK;
-        if later < product.k {
+        if later < depth {
             let (a_tile, b_tile) = stage(later);
-            copy_a.next(&product.a, a_tile, product.k - later);
-            copy_b.next(&product.b, b_tile, product.k - later);
+            copy_a.next(&product.a, a_tile, depth - later);
+            copy_b.next(&product.b, b_tile, depth - later);
         }
         commit();
         k += BK;
     }
 
     // Places are computed again: to keep them would take registers from the loop.
-    let (number, first_row, first_column) = block_place::<BM, BN>(&product);
+    let place = block_place::<BM, BN>(&product);
     let (row, column) = thread_place::<BN, TM, TN, V>();
-    let (row, column) = (first_row + row, first_column + column);
-    let c = c.offset(number as u64 * product.c_batch);
-    if const { is_short::<T, TM, TN>() } {
+    let (row, column) = (place.row + row, place.column + column);
+    let c = place.product(c, &product);
+    if const { is_short::<T, TM, TN>(64) } {
         unroll::<TM>(|i| {
             let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
             if row < product.m {
@@ -253,10 +253,45 @@ pub(super) fn tiled<
     }
 }
 
-/// The number of the block's product, and the first row and column of its tile.
+/// What a block computes.
+pub(super) struct Place {
+    /// The number of its product in the batch.
+    number: u32,
+    /// Which part of the sums.
+    part: u32,
+    /// The first row of its tile.
+    pub(super) row: u32,
+    /// Its first column.
+    pub(super) column: u32,
+}
+
+impl Place {
+    /// Where the block's part of a factor begins.
+    #[device]
+    #[inline(always)]
+    pub(super) fn factor<T: Float>(&self, factor: Global<T>, operand: &Operand) -> Global<T> {
+        factor.offset(self.number as u64 * operand.batch + self.part as u64 * operand.part)
+    }
+
+    /// The length of the block's part of the sums.
+    #[device]
+    #[inline(always)]
+    pub(super) fn depth(&self, product: &Product) -> u32 {
+        (product.k - self.part * product.piece).min(product.piece)
+    }
+
+    /// The matrix that the block writes to.
+    #[device]
+    #[inline(always)]
+    pub(super) fn product<T: Float>(&self, c: GlobalMut<T>, product: &Product) -> GlobalMut<T> {
+        c.offset(self.number as u64 * product.c_batch + self.part as u64 * product.c_part)
+    }
+}
+
+/// What the block computes: tiles of one part of one product follow each other.
 #[device]
 #[inline(always)]
-pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> (u32, u32, u32) {
+pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> Place {
     let block = opaque(block_idx_x());
     let (down, across) = (product.m.div_ceil(BM), product.n.div_ceil(BN));
     let number = block / (down * across);
@@ -265,7 +300,12 @@ pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> (u
     let rest = tile - group * (GROUP * across);
     let first = group * GROUP;
     let height = (down - first).min(GROUP);
-    (number, (first + rest % height) * BM, rest / height * BN)
+    Place {
+        number: number / product.parts,
+        part: number % product.parts,
+        row: (first + rest % height) * BM,
+        column: rest / height * BN,
+    }
 }
 
 /// The row and the column, in the block's tile, of the thread's first element.

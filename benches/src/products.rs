@@ -1,0 +1,325 @@
+//! Products of matrices, and of a matrix and a vector, at the shapes of the figures and at shapes drawn by a seed.
+
+use std::fmt;
+use std::time::Instant;
+
+use gpu_core::{Buffer, Device, Kind, Stream};
+use gpu_linalg::plan::gemm::Split;
+use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
+
+use crate::data::{self, Element};
+use crate::error::Error;
+use crate::shapes::{logarithmic, split_mix};
+
+/// The seed of the drawn shapes.
+pub const SEED: u64 = 20_261_121;
+/// Shapes that are drawn of each type.
+const DRAWN: u64 = 200;
+/// The most elements of a matrix: what is drawn larger is drawn again.
+const MOST_ELEMENTS: usize = 1 << 29;
+/// Different elements of the factors: they repeat after so many.
+const PERIOD: usize = 1 << 24;
+/// Elements of a product that are checked.
+const CHECKED: usize = 64;
+
+/// What is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Matrices.
+    Gemm,
+    /// A matrix and a vector.
+    Gemv,
+}
+
+/// A product of an m × k and a k × n matrix, or, with n = 1, a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// What is multiplied.
+    pub op: Op,
+    /// Of which type.
+    pub element: &'static str,
+    /// m, n, k.
+    pub extents: [usize; 3],
+    /// Whether A and B are stored transposed, that is column-major.
+    pub transposed: [bool; 2],
+    /// Whether it was drawn.
+    pub drawn: bool,
+}
+
+/// The shapes for a GPU: those of the figures, then those that the seed draws.
+pub fn shapes() -> Vec<Shape> {
+    let figures = [
+        [1000, 1000, 1000],
+        [257, 1031, 513],
+        [4097, 4097, 4097],
+        [100, 10_000, 4000],
+        [2048, 32, 2048],
+        [20_000, 128, 128],
+        [64, 64, 100_000],
+        [4096, 4096, 4096],
+        [8192, 8192, 8192],
+    ];
+    let mut all = Vec::new();
+    for element in ["f32", "f64"] {
+        let shape = |extents, transposed, drawn| Shape { op: Op::Gemm, element, extents, transposed, drawn };
+        all.extend(figures.map(|extents| shape(extents, [false; 2], false)));
+        for number in 0..DRAWN {
+            let mut draw = 0;
+            let (extents, transposed) = loop {
+                let bits = |what: u64| split_mix(SEED, (1000 * draw + number) * 16 + what);
+                let [m, n] = [0, 1].map(|what| logarithmic(bits(what), 1, 16_384));
+                let k = logarithmic(bits(2), 1, 200_000);
+                if (m * k).max(k * n).max(m * n) <= MOST_ELEMENTS {
+                    break ([m, n, k], [bits(3) >> 63 == 1, bits(4) >> 63 == 1]);
+                }
+                draw += 1;
+            };
+            all.push(shape(extents, transposed, true));
+        }
+    }
+    all
+}
+
+/// The shapes for a CPU: squares, flat and tall ones, odd ones, in all orders.
+pub fn cpu_shapes() -> Vec<Shape> {
+    let matrices = [
+        [1, 1, 1],
+        [3, 5, 7],
+        [16, 16, 16],
+        [33, 31, 29],
+        [64, 64, 64],
+        [100, 100, 100],
+        [127, 129, 131],
+        [256, 256, 256],
+        [257, 511, 255],
+        [512, 512, 512],
+        [1000, 1000, 1000],
+        [1023, 1025, 1021],
+        [2048, 2048, 2048],
+        [1, 4096, 4096],
+        [4096, 1, 4096],
+        [4096, 4096, 1],
+        [4096, 8, 4096],
+        [8, 4096, 4096],
+        [4096, 4096, 8],
+        [64, 64, 4096],
+        [4095, 33, 257],
+    ];
+    let vectors = [
+        [1, 1],
+        [7, 9],
+        [64, 64],
+        [100, 100],
+        [255, 257],
+        [512, 512],
+        [1000, 1000],
+        [1, 4096],
+        [4096, 1],
+        [3, 4096],
+        [4096, 3],
+        [1023, 1025],
+        [2048, 2048],
+        [4095, 4097],
+        [4096, 4096],
+    ];
+    let mut all = Vec::new();
+    for element in ["f32", "f64"] {
+        for [m, k] in vectors {
+            for transposed in [false, true] {
+                let (extents, transposed) = ([m, 1, k], [transposed, false]);
+                all.push(Shape { op: Op::Gemv, element, extents, transposed, drawn: false });
+            }
+        }
+        for extents in matrices {
+            for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+                all.push(Shape { op: Op::Gemm, element, extents, transposed, drawn: false });
+            }
+        }
+    }
+    all
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let op = match self.op {
+            Op::Gemm => "gemm",
+            Op::Gemv => "gemv",
+        };
+        let [m, n, k] = self.extents;
+        let [a, b] = self.transposed.map(|transposed| if transposed { 't' } else { 'n' });
+        write!(f, "{op} {} {m} {n} {k} {a}{b} {}", self.element, u8::from(self.drawn))
+    }
+}
+
+/// Factors of each type on a device, made once: the largest shape's elements, which repeat.
+pub struct Factors {
+    device: Device,
+    stream: Stream,
+    f32: Option<Pool<f32>>,
+    f64: Option<Pool<f64>>,
+}
+
+struct Pool<T: gpu_core::Element> {
+    period: Vec<T>,
+    memory: Buffer<T>,
+}
+
+impl<T: Element> Pool<T> {
+    fn new(device: &Device, stream: &Stream, len: usize) -> Result<Self, Error> {
+        let period = data::values::<T>(PERIOD.min(len));
+        let mut memory = device.alloc::<T>(len)?;
+        let mut start = 0;
+        while start < len {
+            let some = period.len().min(len - start);
+            memory.slice_mut(start..start + some).copy_from(&period[..some])?;
+            start += some;
+        }
+        stream.synchronize()?;
+        Ok(Self { period, memory })
+    }
+}
+
+impl Factors {
+    /// For a device.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Device) -> Result<Self, Error> {
+        Ok(Self { device: device.clone(), stream: device.stream()?, f32: None, f64: None })
+    }
+
+    /// The median milliseconds of a launch, of batches of launches: between two events, on a CPU by the clock.
+    ///
+    /// # Errors
+    /// Those of the device; a result that is not the one that the order of operations gives.
+    pub fn measure(&mut self, shape: &Shape, most: usize, is_checked: bool) -> Result<f64, Error> {
+        let Self { device, stream, .. } = self;
+        if shape.element == "f32" {
+            self.f64 = None;
+            if self.f32.is_none() {
+                self.f32 = Some(Pool::new(device, stream, most)?);
+            }
+            of_type(device, stream, self.f32.as_ref().expect("it was made"), shape, is_checked)
+        } else {
+            self.f32 = None;
+            if self.f64.is_none() {
+                self.f64 = Some(Pool::new(device, stream, most)?);
+            }
+            of_type(device, stream, self.f64.as_ref().expect("it was made"), shape, is_checked)
+        }
+    }
+}
+
+/// The most elements of a factor.
+pub fn most_elements(shapes: &[Shape]) -> usize {
+    shapes.iter().map(|shape| shape.extents[2] * shape.extents[0].max(shape.extents[1])).max().unwrap_or(0)
+}
+
+fn layout(rows: usize, columns: usize, transposed: bool) -> Result<Layout, Error> {
+    Ok(if transposed { Layout::column_major(rows, columns)? } else { Layout::row_major(rows, columns)? })
+}
+
+fn of_type<T: Element + RealElement>(
+    device: &Device,
+    stream: &Stream,
+    pool: &Pool<T>,
+    shape: &Shape,
+    is_checked: bool,
+) -> Result<f64, Error> {
+    let [m, n, k] = shape.extents;
+    let of_a = layout(m, k, shape.transposed[0])?;
+    let a = Matrix::new(pool.memory.slice(..m * k), of_a)?;
+    if shape.op == Op::Gemv {
+        let mut y = device.zeroed::<T>(m)?;
+        let mut scratch = device.alloc::<T>(gemv_scratch_len::<T>(of_a)?)?;
+        let x = pool.memory.slice(..k);
+        return timed(device, stream, || Ok(gemv(stream, T::ONE, a, x, T::ZERO, &mut y, &mut scratch)?));
+    }
+    let of_b = layout(k, n, shape.transposed[1])?;
+    let b = Matrix::new(pool.memory.slice(..k * n), of_b)?;
+    let of_c = Layout::row_major(m, n)?;
+    let mut c = device.zeroed::<T>(m * n)?;
+    let mut scratch = device.alloc::<T>(gemm_scratch_len::<T>(k, of_c))?;
+    let ms = timed(device, stream, || {
+        let c = MatrixMut::new(&mut c, of_c)?;
+        Ok(gemm(stream, T::ONE, a, b, T::ZERO, c, &mut scratch)?)
+    })?;
+    if is_checked {
+        let c = c.to_vec()?;
+        let split = Split::of(size_of::<T>(), k, of_c.into());
+        for sample in 0..CHECKED.min(m * n) {
+            let (row, column) = if sample == 0 {
+                (m - 1, n - 1)
+            } else {
+                (data::hash(2 * sample) as usize % m, data::hash(2 * sample + 1) as usize % n)
+            };
+            let value = |index: usize| pool.period[index % pool.period.len()];
+            let chain =
+                |sum: T, k: usize| value(of_a.index(row, k)).mul_add(value(of_b.index(k, column)), sum);
+            let parts = split.ranges(k).map(|part| part.fold(T::ZERO, chain));
+            let expected = parts.fold(T::ZERO, |sum, part| sum + part);
+            let actual = c[row * n + column];
+            if !data::same(&actual, &expected) {
+                let what = format!("{shape}: ({row}, {column}) is {actual:?}, expected {expected:?}");
+                return Err(Error::WrongShape(what));
+            }
+        }
+    }
+    Ok(ms)
+}
+
+/// Batches of some 10 ms, the median of nine; of three where one launch takes longer.
+fn timed(
+    device: &Device,
+    stream: &Stream,
+    mut launch: impl FnMut() -> Result<(), Error>,
+) -> Result<f64, Error> {
+    let mut batch = |launches: u32| -> Result<f64, Error> {
+        let ms = if device.kind() == Kind::Cpu {
+            let start = Instant::now();
+            (0..launches).try_for_each(|_| launch())?;
+            start.elapsed().as_secs_f64() * 1e3
+        } else {
+            let before = stream.record()?;
+            (0..launches).try_for_each(|_| launch())?;
+            let after = stream.record()?;
+            f64::from(after.elapsed_ms(&before)?)
+        };
+        Ok(ms / f64::from(launches))
+    };
+    batch(1)?;
+    let once = batch(2)?;
+    let launches = (10.0 / once.max(1e-4)).clamp(1.0, 20_000.0) as u32;
+    let count = if once > 10.0 { 3 } else { 9 };
+    let mut times = (0..count).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(times[count / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_within_what_memory_holds_and_every_order_is_drawn() {
+        let all = shapes();
+        assert_eq!(all.iter().filter(|shape| shape.drawn).count(), 400);
+        assert!(most_elements(&all) <= MOST_ELEMENTS);
+        for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+            assert!(all.iter().any(|shape| shape.drawn && shape.transposed == transposed));
+        }
+    }
+
+    #[test]
+    fn the_cpu_has_small_shapes_measured_and_checked() {
+        let device = Device::cpu();
+        let small = |shape: &&Shape| shape.extents.iter().all(|&extent| extent <= 64);
+        let shapes: Vec<Shape> = cpu_shapes().iter().filter(small).copied().collect();
+        let mut factors = Factors::new(&device).expect("the CPU is there");
+        for shape in &shapes {
+            let ms = factors.measure(shape, most_elements(&shapes), true).expect("the results are right");
+            assert!(ms > 0.0, "{shape}");
+        }
+        assert!(shapes.len() > 20);
+    }
+}

@@ -1,0 +1,336 @@
+//! Products of a matrix and a vector, with the chains of the order of operations side by side in vectors.
+//!
+//! Along the lines a lane's chain takes 16 bytes in turn: lines are read in whole rounds of all lanes, and the vector is
+//! put in the order of rounds before. Across the lines the results are side by side, and each group's sums are kept for a
+//! strip of them that a near cache holds. The bits are those of [`reference::gemv`](crate::reference::gemv).
+
+use gpu_core::vectors::{Work, prefetch, run};
+use gpu_linalg_kernels::gemv::ACROSS_THREADS;
+use gpu_std::float::Float;
+use rayon::prelude::*;
+
+use crate::error::Error;
+use crate::launch::Element;
+use crate::matrix::Layout;
+use crate::plan::gemv::Plan;
+use crate::reference::finish;
+
+/// Products of a matrix of fewer elements are not worth a second thread: to wake it takes some 15 µs.
+const SERIAL: usize = 150_000;
+/// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that of each
+/// page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
+const STRIP_SUMS: usize = 65_536;
+
+/// [`crate::gemv`] of slices, as [`reference::gemv`](crate::reference::gemv).
+///
+/// # Errors
+/// Those of [`Plan::new`].
+pub fn gemv<T: Element>(
+    alpha: T::Sum,
+    a: &[T],
+    layout: Layout,
+    x: &[T],
+    beta: T::Sum,
+    y: &mut [T],
+) -> Result<(), Error> {
+    if layout.rows() == 0 {
+        return Ok(());
+    }
+    let plan = Plan::new::<T>(layout, 0, 0, alpha != T::Sum::ZERO)?;
+    match size_of::<T>() {
+        2 => by_vector::<T, 8>(&plan, alpha, a, layout, x, beta, y),
+        4 => by_vector::<T, 4>(&plan, alpha, a, layout, x, beta, y),
+        _ => by_vector::<T, 2>(&plan, alpha, a, layout, x, beta, y),
+    }
+    Ok(())
+}
+
+/// [`gemv`] of elements of which `V` are 16 bytes.
+fn by_vector<T: Element, const V: usize>(
+    plan: &Plan,
+    alpha: T::Sum,
+    a: &[T],
+    layout: Layout,
+    x: &[T],
+    beta: T::Sum,
+    y: &mut [T],
+) {
+    let rows = layout.rows();
+    let [length, piece, pieces, width] =
+        [plan.shape.length, plan.shape.piece, plan.shape.pieces, plan.shape.width].map(|size| size as usize);
+    // Of each piece the sums of all rows.
+    let mut sums = vec![T::Sum::ZERO; rows * pieces];
+    let is_serial = rows * length < SERIAL;
+    let threads = if is_serial { 1 } else { rayon::current_num_threads() };
+    if plan.along {
+        let x = rounds::<T, V>(&x[..length], width);
+        let task = sums.len().div_ceil(4 * threads).next_multiple_of(2);
+        let part = |first, sums: &mut [T::Sum]| {
+            let all = Along::<T, V> { a, layout, x: &x, length, piece, width, first, sums };
+            run(all);
+        };
+        if is_serial {
+            part(0, &mut sums);
+        } else {
+            sums.par_chunks_mut(task).enumerate().for_each(|(number, sums)| part(number * task, sums));
+        }
+    } else {
+        let chains = ACROSS_THREADS as usize / width;
+        let strip = rows.div_ceil(2 * threads).next_multiple_of(64).min((STRIP_SUMS / chains).max(64));
+        let part = |number: usize, first: usize, sums: &mut [T::Sum]| {
+            let columns = number * piece..((number + 1) * piece).min(length);
+            run(Across::<T, V> { a, layout, x, columns, chains, width, first, sums });
+        };
+        if is_serial {
+            for (number, sums) in sums.chunks_mut(rows).enumerate() {
+                sums.chunks_mut(strip).enumerate().for_each(|(at, sums)| part(number, at * strip, sums));
+            }
+        } else {
+            sums.par_chunks_mut(rows).enumerate().for_each(|(number, sums)| {
+                sums.par_chunks_mut(strip).enumerate().for_each(|(at, sums)| part(number, at * strip, sums));
+            });
+        }
+    }
+    for (row, y) in y.iter_mut().enumerate() {
+        let pieces = sums[row..].iter().step_by(rows).copied();
+        let sum = pieces.reduce(|sum, piece| sum + piece).unwrap_or(T::Sum::ZERO);
+        *y = T::narrow(finish(alpha, sum, beta, || y.widen()));
+    }
+}
+
+/// `x` in rounds of `V` elements for each of `width` lanes: of each round the lanes' first elements, then their second
+/// ones. The last round is filled up with zeros.
+fn rounds<T: Element, const V: usize>(x: &[T], width: usize) -> Vec<T::Sum> {
+    let round = width * V;
+    let mut all = vec![T::Sum::ZERO; x.len().next_multiple_of(round)];
+    for (x, all) in x.chunks(round).zip(all.chunks_mut(round)) {
+        for (at, x) in x.iter().enumerate() {
+            all[at % V * width + at / V] = x.widen();
+        }
+    }
+    all
+}
+
+/// Some of the sums along lines, those of all rows for each piece.
+struct Along<'a, T: Element, const V: usize> {
+    a: &'a [T],
+    layout: Layout,
+    /// In [`rounds`].
+    x: &'a [T::Sum],
+    length: usize,
+    piece: usize,
+    width: usize,
+    /// The number of the first sum.
+    first: usize,
+    sums: &'a mut [T::Sum],
+}
+
+impl<T: Element, const V: usize> Work for Along<'_, T, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        match self.width {
+            1 => self.lanes::<1>(),
+            2 => self.lanes::<2>(),
+            4 => self.lanes::<4>(),
+            8 => self.lanes::<8>(),
+            16 => self.lanes::<16>(),
+            _ => self.lanes::<32>(),
+        }
+    }
+}
+
+impl<T: Element, const V: usize> Along<'_, T, V> {
+    /// With `W` lanes.
+    #[inline(always)]
+    fn lanes<const W: usize>(self) {
+        let rows = self.layout.rows();
+        let mut at = 0;
+        while at < self.sums.len() {
+            let (piece, row) = ((self.first + at) / rows, (self.first + at) % rows);
+            let columns = piece * self.piece..((piece + 1) * self.piece).min(self.length);
+            // Pieces are whole rounds, but for the last.
+            let x = &self.x[columns.start..columns.end.next_multiple_of(W * V).min(self.x.len())];
+            let line = |row| &self.a[self.layout.index(row, columns.start)..][..columns.len()];
+            if columns.is_empty() {
+                self.sums[at] = T::Sum::ZERO;
+                at += 1;
+            } else if row + 1 < rows && at + 1 < self.sums.len() {
+                let [first, second] = lines::<T, V, W, 2>([line(row), line(row + 1)], x);
+                (self.sums[at], self.sums[at + 1]) = (first, second);
+                at += 2;
+            } else {
+                [self.sums[at]] = lines::<T, V, W, 1>([line(row)], x);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// The sums of `L` lines: their lanes' chains, added at halved distances.
+#[inline(always)]
+fn lines<T: Element, const V: usize, const W: usize, const L: usize>(
+    lines: [&[T]; L],
+    x: &[T::Sum],
+) -> [T::Sum; L] {
+    let mut sums = [[T::Sum::ZERO; W]; L];
+    let (x, _) = x.as_chunks::<W>();
+    let (x, _) = x.as_chunks::<V>();
+    let rounds = lines.map(|line| line.as_chunks::<V>().0.as_chunks::<W>().0);
+    let whole = rounds[0].len();
+    for (round, x) in x[..whole].iter().enumerate() {
+        for line in 0..L {
+            let round = &rounds[line][round];
+            prefetch(round, PREFETCH, size_of::<T>() * W * V);
+            add(&mut sums[line], round, x);
+        }
+    }
+    if let Some(x) = x.get(whole) {
+        // What is left, filled up with zeros: they change no sum but in the sign of a zero, which does not last.
+        for line in 0..L {
+            let mut padded = [[T::default(); V]; W];
+            let rest = &lines[line][whole * W * V..];
+            padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+            add(&mut sums[line], &padded, x);
+        }
+    }
+    sums.map(|mut lanes| {
+        let mut distance = W / 2;
+        while distance > 0 {
+            (0..distance).for_each(|lane| lanes[lane] = lanes[lane] + lanes[lane + distance]);
+            distance /= 2;
+        }
+        lanes[0]
+    })
+}
+
+/// Bytes that are asked for ahead: without, a line from memory is read half as fast.
+const PREFETCH: isize = 4096;
+
+/// Adds a round's products to the lanes' chains.
+#[inline(always)]
+fn add<T: Element, const V: usize, const W: usize>(
+    sums: &mut [T::Sum; W],
+    round: &[[T; V]; W],
+    x: &[[T::Sum; W]; V],
+) {
+    for j in 0..V {
+        for lane in 0..W {
+            sums[lane] = round[lane][j].widen().mul_add(x[j][lane], sums[lane]);
+        }
+    }
+}
+
+/// The sums across the lines, of a strip of results and a piece.
+struct Across<'a, T: Element, const V: usize> {
+    a: &'a [T],
+    layout: Layout,
+    x: &'a [T],
+    columns: core::ops::Range<usize>,
+    /// Groups of lanes, each with a chain.
+    chains: usize,
+    width: usize,
+    /// The first result.
+    first: usize,
+    sums: &'a mut [T::Sum],
+}
+
+impl<T: Element, const V: usize> Work for Across<'_, T, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { a, layout, x, columns, chains, width, first, sums } = self;
+        let len = sums.len();
+        let mut groups = vec![T::Sum::ZERO; chains * len];
+        let line = |column: usize| &a[layout.index(first, column)..][..len];
+        let whole = columns.len() / V;
+        for vector in 0..whole {
+            let column = columns.start + vector * V;
+            let lines: [&[T]; V] = core::array::from_fn(|j| line(column + j));
+            let x: [T::Sum; V] = core::array::from_fn(|j| x[column + j].widen());
+            let sums = &mut groups[vector % chains * len..][..len];
+            for (at, sum) in sums.iter_mut().enumerate() {
+                let mut chain = *sum;
+                for j in 0..V {
+                    chain = lines[j][at].widen().mul_add(x[j], chain);
+                }
+                *sum = chain;
+            }
+        }
+        for column in columns.start + whole * V..columns.end {
+            let x = x[column].widen();
+            let sums = &mut groups[whole % chains * len..][..len];
+            for (sum, a) in sums.iter_mut().zip(line(column)) {
+                *sum = a.widen().mul_add(x, *sum);
+            }
+        }
+        // Groups of a warp are added at halved distances, then warps in their order.
+        for (number, warp) in groups.chunks_mut(32 / width * len).enumerate() {
+            let mut distance = 32 / width / 2 * len;
+            while distance > 0 {
+                let (near, far) = warp.split_at_mut(distance);
+                near.iter_mut().zip(far).for_each(|(near, &mut far)| *near = *near + far);
+                distance = distance / len / 2 * len;
+            }
+            let of_warp = sums.iter_mut().zip(&*warp);
+            of_warp.for_each(|(sum, &warp)| *sum = if number == 0 { warp } else { *sum + warp });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+    use gpu_std::half::{bf16, f16};
+
+    fn check<T: Element + PartialEq + core::fmt::Debug>(of: fn(f32) -> T, factors: [T::Sum; 2]) {
+        let shapes = [
+            (1, 1),
+            (1, 4096),
+            (4096, 1),
+            (7, 9),
+            (3, 5000),
+            (5000, 3),
+            (33, 130),
+            (130, 33),
+            (257, 1031),
+            (600, 700),
+            (1, 200_000),
+            (17, 70_000),
+            (70_000, 5),
+        ];
+        for (rows, columns) in shapes {
+            for gap in [0, 3] {
+                for order in [Layout::row_major(rows, columns), Layout::column_major(rows, columns)] {
+                    let layout = order.expect("it is small");
+                    let layout =
+                        layout.with_leading_dimension(layout.leading_dimension() + gap).expect("it is small");
+                    let value = |at: usize| {
+                        let hash = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                        of(((hash >> 40) as f32 - 8e6) * 2f32.powi((hash >> 20 & 7) as i32 - 22))
+                    };
+                    let a: Vec<T> = (0..layout.span()).map(value).collect();
+                    let x: Vec<T> = (0..columns).map(|at| value(at + 77)).collect();
+                    let old: Vec<T> = (0..rows).map(|at| value(at + 777)).collect();
+                    for alpha in [factors[0], T::Sum::ZERO] {
+                        let (mut expected, mut actual) = (old.clone(), old.clone());
+                        reference::gemv(alpha, &a, layout, &x, factors[1], &mut expected).expect("it fits");
+                        gemv(alpha, &a, layout, &x, factors[1], &mut actual).expect("it fits");
+                        assert!(actual == expected, "{layout:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bits_are_the_references() {
+        check::<f32>(|value| value, [0.5, -1.5]);
+        check::<f64>(|value| f64::from(value) / 3.0, [0.5, -1.5]);
+        check::<f16>(f16::from_f32, [0.5, -1.5]);
+        check::<bf16>(bf16::from_f32, [0.5, -1.5]);
+    }
+}

@@ -1,0 +1,100 @@
+//! The kernels, and which one is taken.
+
+use gpu_linalg_kernels::gemm::{
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile,
+};
+
+use super::cost::{Shape, clocks};
+
+/// Which kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// Tiles of 128 × 256 `f32`, from 8.0 on.
+    Wide,
+    /// Tiles of 128 × 128 `f32`, from 8.0 on.
+    Large,
+    /// Tiles of 64 × 64 `f32`.
+    Medium,
+    /// Tiles of 16 × 128 `f32`, for products of few rows, from 8.0 on.
+    Flat,
+    /// Tiles of 64 × 64 `f64`, without tensor cores.
+    Double,
+    /// Tiles of 128 × 128 `f64`, on the tensor cores.
+    TensorLarge,
+    /// Tiles of 64 × 64 `f64`, on the tensor cores.
+    TensorMedium,
+    /// Tiles of 16 × 128 `f64`, on the tensor cores, for products of few rows.
+    TensorFlat,
+}
+
+/// How fast a kernel's arithmetic is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    /// Blocks that a multiprocessor of an H200 has room for.
+    pub(super) blocks: f64,
+    /// Warps that keep a multiprocessor busy.
+    pub(super) warps: f64,
+    /// What a busy one has of the peak.
+    pub(super) fraction: f64,
+}
+
+impl Kernel {
+    /// Those for elements of `bytes` bytes on a device from 8.0 on, or an older one.
+    pub(super) const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
+        match (bytes, from_8_0) {
+            (4, true) => &[Self::Wide, Self::Large, Self::Medium, Self::Flat],
+            (4, false) => &[Self::Medium],
+            (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat],
+            (_, false) => &[Self::Double],
+        }
+    }
+
+    /// The one that takes the least time on so many multiprocessors.
+    pub(super) fn choose(
+        from_8_0: bool,
+        multiprocessors: u32,
+        shape: Shape,
+        (parts, piece): (u64, u64),
+    ) -> Self {
+        let kernels = Self::of(shape.bytes as usize, from_8_0);
+        let time = |kernel: Self| clocks(kernel, shape, parts, piece, multiprocessors);
+        let better = |best: Self, kernel: Self| if time(kernel) < time(best) { kernel } else { best };
+        kernels.iter().copied().reduce(better).expect("every type has a kernel")
+    }
+
+    /// Whether only devices from 8.0 on have it.
+    pub fn is_from_8_0(self) -> bool {
+        !matches!(self, Self::Medium | Self::Double)
+    }
+
+    /// Its tile.
+    pub(super) const fn tile(self) -> Tile {
+        match self {
+            Self::Wide => GEMM_WIDE_F32,
+            Self::Large => GEMM_F32,
+            Self::Medium => GEMM_MEDIUM_F32,
+            Self::Flat => GEMM_FLAT_F32,
+            Self::Double => GEMM_F64,
+            Self::TensorLarge => GEMM_TENSOR_F64,
+            Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
+            Self::TensorFlat => GEMM_TENSOR_FLAT_F64,
+        }
+    }
+
+    /// How fast it is: of [`Self::Wide`] and [`Self::TensorLarge`] measured at 4096² on an H200, of the others what they read of
+    /// shared memory beside what they multiply lets expect.
+    pub(super) const fn rate(self) -> Rate {
+        let (blocks, warps, fraction) = match self {
+            Self::Wide => (1.0, 8.0, 0.95),
+            Self::Large => (2.0, 5.0, 0.92),
+            Self::Medium => (7.0, 5.0, 0.75),
+            Self::Flat => (3.0, 8.0, 0.42),
+            Self::Double => (2.0, 8.0, 0.25),
+            Self::TensorLarge => (1.0, 8.0, 0.75),
+            Self::TensorMedium => (3.0, 6.0, 0.7),
+            Self::TensorFlat => (3.0, 8.0, 0.55),
+        };
+        Rate { blocks, warps, fraction }
+    }
+}

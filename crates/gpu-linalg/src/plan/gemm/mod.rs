@@ -1,0 +1,290 @@
+//! Products of matrices: which kernel, and how it sees the operands.
+
+mod cost;
+mod kernel;
+mod split;
+
+pub use kernel::Kernel;
+pub use split::Split;
+
+use gpu_linalg_kernels::gemm::{FINISH_THREADS, Operand, Parts, Product};
+use gpu_std::launch::LaunchConfig;
+
+use super::{blocks, extent};
+use crate::error::Error;
+use crate::matrix::{BatchLayout, Order};
+
+/// The launches of a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Grid, block and shared memory.
+    pub launch: LaunchConfig,
+    /// Shapes and strides, C being row-major: where there is a second launch, C is scratch memory, and the factors one and zero.
+    pub product: Product,
+    /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major.
+    pub swapped: bool,
+    /// The launch that adds the parts of the sums, if there is one.
+    pub finish: Option<(LaunchConfig, Parts)>,
+}
+
+impl Split {
+    /// The cut of sums of `k` products, of elements of `bytes` bytes.
+    pub fn of(bytes: usize, k: usize, c: BatchLayout) -> Self {
+        Self::new(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count)
+    }
+}
+
+/// Elements of scratch memory of products of elements of `bytes` bytes: the sums of all parts, where a second launch adds
+/// them.
+pub fn scratch_len(bytes: usize, k: usize, c: BatchLayout) -> usize {
+    let split = Split::of(bytes, k, c);
+    if !split.is_finished_apart() || c.matrix.is_empty() {
+        return 0;
+    }
+    let (lines, contiguous) = (c.matrix.lines(), c.matrix.contiguous());
+    let (m, n) = if split.turned { (contiguous, lines) } else { (lines, contiguous) };
+    c.count * split.parts * m * pitch(bytes, n)
+}
+
+/// Elements from one row of a part's sums to the next: 16 bytes can be written at once.
+fn pitch(bytes: usize, n: usize) -> usize {
+    n.next_multiple_of(16 / bytes)
+}
+
+impl Plan {
+    /// The plan for C of the given layout, which is not empty, and elements of `bytes` bytes, 4 or 8.
+    ///
+    /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for
+    /// the widest tiles of `f32`; `multiprocessors` are its. The order of combination depends on neither. `addresses`
+    /// are those of A, B, C and the scratch memory. Without `sums` the product counts as zero and its factors are not read.
+    ///
+    /// # Errors
+    /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    pub fn new(
+        bytes: usize,
+        from_8_0: bool,
+        multiprocessors: u32,
+        layouts: [BatchLayout; 3],
+        addresses: [u64; 4],
+        sums: bool,
+    ) -> Result<Self, Error> {
+        let view = Seen::new(bytes, layouts, addresses, sums)?;
+        let parts = (view.split.parts as u64, view.split.piece as u64);
+        view.plan(Kernel::choose(from_8_0, multiprocessors, view.shape(), parts))
+    }
+
+    /// [`Plan::new`] for a kernel of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_kernel(
+        kernel: Kernel,
+        bytes: usize,
+        layouts: [BatchLayout; 3],
+        addresses: [u64; 4],
+        sums: bool,
+    ) -> Result<Self, Error> {
+        Seen::new(bytes, layouts, addresses, sums)?.plan(kernel)
+    }
+}
+
+/// A product as a kernel sees it, C being row-major, and turned if the split says so.
+struct Seen {
+    bytes: usize,
+    swapped: bool,
+    /// Layouts and addresses.
+    a: (BatchLayout, u64),
+    b: (BatchLayout, u64),
+    c: (BatchLayout, u64),
+    scratch: u64,
+    m: u32,
+    n: u32,
+    k: u32,
+    split: Split,
+}
+
+impl Seen {
+    fn new(bytes: usize, layouts: [BatchLayout; 3], addresses: [u64; 4], sums: bool) -> Result<Self, Error> {
+        let [mut a, mut b, mut c] = core::array::from_fn(|at| (layouts[at], addresses[at]));
+        let mut swapped = false;
+        let mut swap = || {
+            (a, b) = ((b.0.transposed(), b.1), (a.0.transposed(), a.1));
+            c.0 = c.0.transposed();
+            swapped = !swapped;
+        };
+        let length = if sums { layouts[0].matrix.columns() } else { 0 };
+        let split = Split::of(bytes, length, layouts[2]);
+        if layouts[2].matrix.order() == Order::ColumnMajor {
+            swap();
+        }
+        if split.turned {
+            swap();
+        }
+        let m = extent("the number of rows of C", c.0.matrix.rows())?;
+        let n = extent("the number of columns of C", c.0.matrix.columns())?;
+        let k = extent("the inner length of a product", a.0.matrix.columns())?;
+        let k = if sums { k } else { 0 };
+        Ok(Self { bytes, swapped, a, b, c, scratch: addresses[3], m, n, k, split })
+    }
+
+    fn shape(&self) -> cost::Shape {
+        let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
+        cost::Shape { m, n, k, count: self.c.0.count as u64, bytes: self.bytes as u64 }
+    }
+
+    fn plan(&self, kernel: Kernel) -> Result<Plan, Error> {
+        let &Self { bytes, swapped, m, n, k, split, .. } = self;
+        let tile = kernel.tile();
+        let (c, count) = (self.c.0, self.c.0.count);
+        let (parts, piece) = (split.parts as u32, split.piece as u32);
+        let aligned = |(layout, address): (BatchLayout, u64)| {
+            let strides = (layout.matrix.leading_dimension() | layout.stride) * bytes;
+            address.is_multiple_of(16) && strides.is_multiple_of(16)
+        };
+        let operand = |side: (BatchLayout, u64), along_k: Order, rows: u32, extent: u32| {
+            let (leading, batch) = (side.0.matrix.leading_dimension() as u64, side.0.stride as u64);
+            let whole = (extent as usize * bytes).is_multiple_of(16);
+            let along_k = side.0.matrix.order() == along_k;
+            Operand::new(tile, rows, leading, batch, along_k, whole && aligned(side)).cut(piece)
+        };
+        let mut product = Product {
+            a: operand(self.a, Order::RowMajor, tile.rows, m),
+            b: operand(self.b, Order::ColumnMajor, tile.columns, n),
+            c_leading: c.matrix.leading_dimension() as u64,
+            c_batch: c.stride as u64,
+            c_part: 0,
+            c_vectors: aligned(self.c) as u32,
+            m,
+            n,
+            k,
+            piece,
+            parts,
+        };
+        let mut finish = None;
+        if split.is_finished_apart() {
+            let leading = pitch(bytes, n as usize);
+            let part = m as u64 * leading as u64;
+            let batch = part * u64::from(parts);
+            let (c_row, c_column) =
+                if split.turned { (1, product.c_leading) } else { (product.c_leading, 1) };
+            let elements = m as u128 * n as u128 * count as u128;
+            let grid = blocks(elements.div_ceil(FINISH_THREADS.into()))?;
+            let sums = Parts {
+                batch,
+                part,
+                c_row,
+                c_column,
+                c_batch: product.c_batch,
+                leading: leading as u32,
+                m,
+                n,
+                count: count as u32,
+                parts,
+            };
+            finish = Some((LaunchConfig::linear(grid, FINISH_THREADS), sums));
+            product = Product {
+                c_leading: leading as u64,
+                c_batch: batch,
+                c_part: part,
+                c_vectors: self.scratch.is_multiple_of(16) as u32,
+                ..product
+            };
+        }
+        let blocks = blocks(tile.count(m, n) as u128 * count as u128 * u128::from(parts))?;
+        let launch = LaunchConfig::linear(blocks, tile.threads).shared(tile.shared_bytes());
+        Ok(Plan { kernel, launch, product, swapped, finish })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Layout;
+
+    fn one(matrix: Layout) -> BatchLayout {
+        BatchLayout { matrix, count: 1, stride: 0 }
+    }
+
+    fn square(n: usize) -> BatchLayout {
+        one(Layout::row_major(n, n).unwrap())
+    }
+
+    #[test]
+    fn tiles_are_as_large_as_pays() {
+        let kernel = |bytes, from_8_0, m, n, k| {
+            let layouts = [(m, k), (k, n), (m, n)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
+            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], true).unwrap().kernel
+        };
+        assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
+        assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
+        assert_eq!(kernel(4, true, 10, 4000, 4000), Kernel::Flat);
+        assert_eq!(kernel(4, true, 4000, 10, 4000), Kernel::Flat);
+        assert_eq!(kernel(4, false, 4096, 4096, 4096), Kernel::Medium);
+        assert_eq!(kernel(8, true, 4096, 4096, 4096), Kernel::TensorLarge);
+        assert_eq!(kernel(8, true, 512, 512, 512), Kernel::TensorMedium);
+        assert_eq!(kernel(8, true, 10, 4000, 4000), Kernel::TensorFlat);
+        assert_eq!(kernel(8, false, 4096, 4096, 4096), Kernel::Double);
+    }
+
+    #[test]
+    fn blocks_and_shared_memory_are_within_what_devices_have() {
+        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], true).unwrap();
+        assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (512, 256));
+        assert!(plan.launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
+        for bytes in [4, 8] {
+            let before_8_0 = Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], true).unwrap();
+            assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
+        }
+    }
+
+    #[test]
+    fn the_cut_does_not_depend_on_the_device() {
+        let layouts = [(64, 5000), (5000, 64), (64, 64)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
+        let parts = [(true, 132), (true, 16), (false, 40)].map(|(from_8_0, multiprocessors)| {
+            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], true).unwrap();
+            (plan.product.parts, plan.product.piece)
+        });
+        assert!(parts[0].0 > 1 && parts == [parts[0]; 3], "{parts:?}");
+    }
+
+    #[test]
+    fn a_column_major_output_is_the_transposed_product() {
+        let row = |m, n| one(Layout::row_major(m, n).unwrap());
+        let column = |m, n| one(Layout::column_major(m, n).unwrap());
+        let plan =
+            Plan::new(4, true, 132, [row(3, 5), column(5, 7), column(3, 7)], [16, 32, 64, 0], true).unwrap();
+        assert!(plan.swapped);
+        let Product { a, b, c_leading, m, n, k, .. } = plan.product;
+        assert_eq!((m, n, k, c_leading), (7, 3, 5, 3));
+        // Bᵀ is row-major, hence contiguous along k; Aᵀ is column-major, along k too.
+        assert_eq!((a.along_k, a.leading, b.along_k, b.leading), (1, 5, 1, 5));
+    }
+
+    #[test]
+    fn sixteen_bytes_at_once_only_where_all_is_aligned() {
+        let vectors = |ld: usize, stride: usize, address: u64| {
+            let matrix = Layout::row_major(8, 8).unwrap().with_leading_dimension(ld).unwrap();
+            let layout = BatchLayout { matrix, count: 2, stride };
+            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], true).unwrap();
+            (plan.product.a.vectors, plan.product.b.vectors, plan.product.c_vectors)
+        };
+        // A is contiguous along k, and never copied by 16 bytes.
+        assert_eq!(vectors(8, 64, 256), (0, 1, 1));
+        assert_eq!(vectors(9, 72, 256), (0, 0, 0));
+        assert_eq!(vectors(8, 66, 256), (0, 0, 0));
+        assert_eq!(vectors(8, 64, 260), (0, 0, 0));
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
+        let inner = one(Layout::row_major(1, 1).unwrap());
+        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], true).unwrap_err();
+        assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
+        let huge = BatchLayout { count: 1 << 40, ..inner };
+        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], true).unwrap_err();
+        assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
+    }
+}
