@@ -88,7 +88,7 @@ impl Kernel {
         let (blocks, warps, fraction) = match self {
             Self::Wide => (1.0, 8.0, 0.95),
             Self::Large => (2.0, 5.0, 0.92),
-            Self::Medium => (7.0, 5.0, 0.75),
+            Self::Medium => (6.0, 5.0, 0.75),
             Self::Flat => (3.0, 8.0, 0.42),
             Self::Double => (2.0, 8.0, 0.25),
             Self::TensorLarge => (1.0, 8.0, 0.75),
