@@ -197,7 +197,7 @@ fn segments_and_runs_of_pairs() {
         // One of them starts at a multiple of 16 bytes, the other one does or does not.
         let (a, b) = (device.upload(&first).unwrap(), device.upload(&second).unwrap());
         let views = || (a.slice(from..from + len), b.slice(..len));
-        let segments = gpu_reduce::Segments::from_offsets(&device, &offsets).unwrap();
+        let segments = gpu_reduce::Offsets::new(&device, &offsets).unwrap();
         let actual = reduce_segments::<Distance>(views(), &segments).unwrap();
         let of_segments = offsets.windows(2).map(|pair| expected(pair[0] as usize..pair[1] as usize, from));
         assert_eq!(actual, of_segments.collect::<Vec<_>>(), "{device} from {from}");

@@ -48,7 +48,7 @@ pub fn compute(device: &Device, series: &Series) -> Result<Results, Box<dyn Erro
     let [degrees] = reduce::<Degrees, 1>(filled.view())?;
 
     // ---- Of segments: between offsets, runs of equal keys -------------------------------------------------------------
-    let weeks = gpu_reduce::Segments::from_offsets(device, &series.weeks)?;
+    let weeks = gpu_reduce::Offsets::new(device, &series.weeks)?;
     let weeks = reduce_segments::<Degrees>(filled.view(), &weeks)?;
     let keys = device.upload(&series.stations)?;
     let (stations, stretches) = reduce_by_key::<Moments, u16>(&keys, filled.view())?;

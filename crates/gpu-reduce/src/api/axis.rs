@@ -3,7 +3,7 @@
 use gpu_core::{Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
-use super::segments::reduce_segments_into;
+use super::segments::rows_into;
 use crate::axis::Along;
 use crate::instance::AlongColumns;
 use crate::instance::Segmented;
@@ -130,8 +130,8 @@ fn enqueue<R: Segmented + AlongColumns>(
     if along.results() == 0 {
         return Ok(());
     }
-    match along.segments() {
-        Some(segments) => reduce_segments_into::<R>(stream, input, &segments?, output, scratch),
+    match along.rows() {
+        Some(rows) => rows_into::<R>(stream, &input, &rows?, output, scratch),
         None => launch::reduce_columns::<R>(stream, &input, along.lines(), output, scratch),
     }
 }

@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
-use gpu_core::View;
+use gpu_core::{Segments, View};
 use gpu_reduce_kernels::Reduction;
 use rayon::prelude::*;
 
 use super::{reduce, reduce_axis, reduce_segments};
 use crate::element::Element;
-use crate::segments::Segments;
+use crate::segments::Places;
 use gpu_core::Error;
 
 /// A sum that a mean is made of.
@@ -87,19 +87,20 @@ pub fn mean<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T::Mean, Er
 ///
 /// ```
 /// use gpu_reduce::{Segments, mean_segments};
-/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
+/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], Segments::of_length(2)?)?, [1.5, 255.0]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn mean_segments<'a, T: Element>(
+pub fn mean_segments<'a, 's, T: Element>(
     input: impl Into<View<'a, T>>,
-    segments: &Segments,
+    segments: impl Into<Segments<'s>>,
 ) -> Result<Vec<T::Mean>, Error> {
-    let input = input.into();
-    if let Some(segment) = segments.first_empty() {
+    let (input, segments) = (input.into(), segments.into());
+    let places = Places::new(segments, "mean", input.len())?;
+    if let Some(segment) = places.first_empty {
         return Err(Error::EmptySegment { what: "mean", segment });
     }
     let totals = reduce_segments::<T::Total>(T::one(input), segments)?;
-    let offsets = segments.to_vec()?;
+    let offsets = places.to_vec()?;
     let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     let extremes = || reduce_segments::<T::MinMax>(T::one(input), segments);
     let of = |line: usize| offsets[line]..offsets[line + 1];
@@ -185,7 +186,7 @@ fn means<'a, T: Element>(
 
 #[cfg(test)]
 mod tests {
-    use gpu_core::Device;
+    use gpu_core::{Device, Offsets};
 
     use super::*;
 
@@ -232,7 +233,7 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + array.len() as u32);
             }
             let buffer = device.upload(&values).unwrap();
-            let segments = Segments::from_offsets(&device, &offsets).unwrap();
+            let segments = Offsets::new(&device, &offsets).unwrap();
             let of_segments: Vec<f64> = arrays().iter().map(|array| expected(array)).collect();
             assert_eq!(mean_segments(&buffer, &segments).unwrap(), of_segments, "{device}");
 

@@ -1,11 +1,10 @@
 //! The reductions of segments and along axes by name.
 
-use gpu_core::View;
+use gpu_core::{Segments, View};
 use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce_axis, reduce_segments};
 use crate::element::{Element, IntegerElement, RealElement};
-use crate::segments::Segments;
 use gpu_core::Error;
 
 // `name of the whole array's, of the segments', of the axis': bound, associated type of the bound => what each gives,
@@ -16,9 +15,9 @@ macro_rules! named {
         ///
         /// # Errors
         /// As [`reduce_segments`].
-        pub fn $segments<'a, T: $bound>(
+        pub fn $segments<'a, 's, T: $bound>(
             input: impl Into<View<'a, T>>,
-            segments: &Segments,
+            segments: impl Into<Segments<'s>>,
         ) -> Result<Vec<$output>, Error> {
             reduce_segments::<T::$kind>(T::one(input.into()), segments).map($convert)
         }

@@ -1,6 +1,6 @@
 //! The launches of selections.
 
-use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_core::{Element, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels as kernels;
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -9,7 +9,6 @@ use super::scratch::{Sorted, TopKScratch};
 use crate::api::sort_indices_into;
 use crate::key::SortKey;
 use crate::launch::gather;
-use crate::segmented::Segments;
 use crate::segmented::launch::{self as segmented, Moved};
 use crate::top_k::TopK;
 use gpu_core::Error;
@@ -75,7 +74,7 @@ macro_rules! selects {
             let bound = words.offset(TopKPlan::BOUND as u64).cast::<$composite>();
             let minima = words.offset(TopKPlan::MINIMA as u64).cast::<$composite>();
             let candidates = words.offset(TopKPlan::CANDIDATES as u64).cast::<$composite>();
-            let offsets = segments.offsets(header.as_global());
+            let offsets = crate::segmented::cut::offsets(segments, header.as_global());
             let (order, len) = (selection.job.order, selection.job.len as u32);
             if let Method::Filter(sample) = plan.method {
                 let Sample { draws, stretch, rank, .. } = sample;

@@ -9,13 +9,13 @@ pub use options::TopK;
 pub use plan::TopKPlan;
 pub use scratch::TopKScratch;
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels::segmented::{INDICES, PLACES};
 
 use crate::key::SortKey;
+use crate::segmented::cut::Cut;
 use crate::segmented::launch::Moved;
-use crate::segmented::segments::Cut;
-use crate::segmented::{Segments, expect_devices, expect_outputs, expect_values, reference, write};
+use crate::segmented::{expect_devices, expect_outputs, expect_values, reference, write};
 use gpu_core::Error;
 
 /// Its name in messages.
@@ -96,14 +96,15 @@ pub fn top_k_rows<'a, K: SortKey>(
 /// The `k` first keys of each segment, in order, segment by segment, and where in its segment each is; see [`top_k`].
 ///
 /// # Errors
-/// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::LastOffset`] where the segments are
-/// not the array's; [`Error::TooLong`]; those of the device.
-pub fn top_k_segments<'a, K: SortKey>(
+/// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::BeyondEnd`],
+/// [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`]; those of the device.
+pub fn top_k_segments<'a, 's, K: SortKey>(
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
 ) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let segments = segments.into();
     let keys = keys.into();
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, INDICES)?;
@@ -119,16 +120,17 @@ pub fn top_k_segments<'a, K: SortKey>(
 /// # Errors
 /// Those of [`top_k_segments`] and [`top_k_into`].
 #[expect(clippy::too_many_arguments, reason = "an input, two outputs")]
-pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
+pub fn top_k_segments_into<'a, 's, 'b, 'c, K: SortKey>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
     scratch: &mut TopKScratch<K>,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let moved = Moved::<u32>::Indices(indices.into());
     run(stream, keys.into(), segments, k, options, keys_output.into(), moved, scratch)
 }
@@ -137,13 +139,14 @@ pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`top_k_segments`], [`Error::InputLengths`] where there are not as many values as keys.
-pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
+pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
 ) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let segments = segments.into();
     let (keys, values) = (keys.into(), values.into());
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
@@ -170,17 +173,18 @@ pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
 /// # Errors
 /// Those of [`top_k_pairs`] and [`top_k_into`].
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
-pub fn top_k_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
+pub fn top_k_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
     keys_output: impl Into<ViewMut<'c, K>>,
     values_output: impl Into<ViewMut<'d, V>>,
     scratch: &mut TopKScratch<K>,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let moved = Moved::Of(values.into(), values_output.into());
     run(stream, keys.into(), segments, k, options, keys_output.into(), moved, scratch)
 }
@@ -205,7 +209,7 @@ fn run<K: SortKey, V: Element>(
         return Ok(());
     }
     if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
-        let ranges = segments.ranges(cut);
+        let ranges = cut.ranges(segments);
         let order = reference::sort(keys, &ranges, options.sorting::<K>(), k);
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());
@@ -222,7 +226,7 @@ fn planned<K: SortKey>(
     options: TopK,
     payload: u32,
 ) -> Result<(Cut, TopKPlan), Error> {
-    let cut = segments.cut(stream, NAME, len)?;
+    let cut = Cut::new(segments, stream, NAME, len)?;
     if cut.count > 0 {
         expect_k(k, cut.shortest)?;
     }
