@@ -56,7 +56,7 @@ fn check<R, E>(
         );
         return;
     }
-    let actual = actual.unwrap_or_else(|error| panic!("{context}: {error}"));
+    let actual = actual.unwrap_or_else(|error| panic!("{context}: {error}")).to_vec().unwrap();
     let outputs = R::OUTPUTS as usize;
     assert_eq!(actual.len(), (offsets.len() - 1) * outputs, "{context}");
     for (segment, pair) in offsets.windows(2).enumerate() {
@@ -220,7 +220,11 @@ fn every_schedule_gives_the_same_bits() {
         let device = Device::simulator_with(gpu_sim::Config { seed, ..Default::default() });
         let segments = Offsets::new(&device, &offsets).unwrap();
         let input = device.upload(&values).unwrap();
-        assert_same_bits(&sum_segments(&input, &segments).unwrap(), &expected, &format!("seed {seed}"));
+        assert_same_bits(
+            &sum_segments(&input, &segments).unwrap().to_vec().unwrap(),
+            &expected,
+            &format!("seed {seed}"),
+        );
     }
     println!("every_schedule_gives_the_same_bits: 50 seeds");
 }
@@ -236,7 +240,8 @@ fn segments_of_one_length() {
             let input = device.upload(&values).unwrap();
             for from in [0, 1] {
                 let part = input.slice(from..from + count * length);
-                let actual = sum_segments(part, Segments::of_length(length).unwrap()).unwrap();
+                let actual =
+                    sum_segments(part, Segments::of_length(length).unwrap()).unwrap().to_vec().unwrap();
                 let rows = (0..count).map(|row| reference::sum(&values[from + row * length..][..length]));
                 let context = format!("{count} of {length} from {from} on {device}");
                 assert_same_bits(&actual, &rows.collect::<Vec<f32>>(), &context);
@@ -265,16 +270,23 @@ fn segments_by_name() {
     for_each("segments_by_name", |device| {
         let values = device.upload(&[4i32, -1, 7, 7, 0]).unwrap();
         let segments = Offsets::from_buffer(device.upload(&[0u32, 2, 5]).unwrap()).unwrap();
-        assert_eq!(mean_segments(&values, &segments).unwrap(), [1.5, 14.0 / 3.0]);
-        assert_eq!(argmax_segments(&values, &segments).unwrap(), [0, 0]);
-        assert_eq!(minmax_segments(&values, &segments).unwrap(), [(-1, 4), (0, 7)]);
-        assert_eq!(gpu_reduce::norm_l1_segments(&values, &segments).unwrap(), [5u32, 14]);
-        assert_eq!(gpu_reduce::all_segments(&values, &segments).unwrap(), [true, false]);
-        assert_eq!(gpu_reduce::count_nonzero_segments(&values, &segments).unwrap(), [2, 2]);
-        assert_eq!(gpu_reduce::bit_xor_segments(&values, &segments).unwrap(), [4 ^ -1, 0]);
+        assert_eq!(mean_segments(&values, &segments).unwrap().to_vec().unwrap(), [1.5, 14.0 / 3.0]);
+        assert_eq!(argmax_segments(&values, &segments).unwrap().to_vec().unwrap(), [0, 0]);
+        assert_eq!(minmax_segments(&values, &segments).unwrap().to_vec().unwrap(), [-1, 4, 0, 7]);
+        assert_eq!(gpu_reduce::norm_l1_segments(&values, &segments).unwrap().to_vec().unwrap(), [5u32, 14]);
+        assert_eq!(gpu_reduce::all_segments(&values, &segments).unwrap().to_vec().unwrap(), [1, 0]);
+        assert_eq!(gpu_reduce::count_nonzero_segments(&values, &segments).unwrap().to_vec().unwrap(), [2, 2]);
+        assert_eq!(gpu_reduce::bit_xor_segments(&values, &segments).unwrap().to_vec().unwrap(), [4 ^ -1, 0]);
+        let stream = device.stream().unwrap();
+        let mut scratch = Scratch::for_segments::<ArgMax<i32>>(&stream, 5).unwrap();
+        let (mut places, mut truths) = (device.zeroed(2).unwrap(), device.zeroed(2).unwrap());
+        gpu_reduce::argmin_segments_into(&stream, &values, &segments, &mut places, &mut scratch).unwrap();
+        gpu_reduce::all_segments_into(&stream, &values, &segments, &mut truths, &mut scratch).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!((places.to_vec().unwrap(), truths.to_vec().unwrap()), (vec![1, 2], vec![1, 0]));
         let pairs = Segments::of_length(2).unwrap();
         let [first] = reduce::<Sum<i32>, 1>(values.slice(..2)).unwrap();
-        assert_eq!(sum_segments(values.slice(..4), pairs).unwrap(), [first, 14]);
+        assert_eq!(sum_segments(values.slice(..4), pairs).unwrap().to_vec().unwrap(), [first, 14]);
     });
 }
 
@@ -383,9 +395,13 @@ fn many_and_long_segments_on_the_gpu() {
         let mut expected = vec![0.0; count];
         let places: Vec<usize> = offsets.iter().map(|&offset| offset as usize).collect();
         reference::reduce_segments::<Sum<f32>, _>(&values[..], &places, &mut expected).unwrap();
-        assert_same_bits(&sum_segments(rows, segments).unwrap(), &expected, &format!("length {length}"));
         assert_same_bits(
-            &sum_segments(&input, &by_offsets).unwrap(),
+            &sum_segments(rows, segments).unwrap().to_vec().unwrap(),
+            &expected,
+            &format!("length {length}"),
+        );
+        assert_same_bits(
+            &sum_segments(&input, &by_offsets).unwrap().to_vec().unwrap(),
             &expected,
             &format!("offsets {length}"),
         );

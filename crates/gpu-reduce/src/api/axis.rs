@@ -1,6 +1,6 @@
 //! Reductions along an axis.
 
-use gpu_core::{Device, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use super::segments::rows_into;
@@ -20,8 +20,7 @@ use gpu_core::Error;
 /// Along the last axis each result has the bits that [`reduce`](crate::reduce()) of that row alone gives. Along
 /// another one the order is a function of the axis's extent alone (see the [crate documentation](crate)).
 ///
-/// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
-/// [`reduce_axis_into`] does neither.
+/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_axis_into`] does not.
 ///
 /// # Errors
 /// [`Error::Axis`], [`Error::ShapeLength`], [`Error::Empty`] where the axis has no elements and there is no result of none,
@@ -32,15 +31,15 @@ use gpu_core::Error;
 /// use gpu_reduce::{kernels::ArgMax, reduce_axis};
 /// let device = gpu_core::Device::simulator();
 /// let matrix = device.upload(&[3, -5, 8, 4, 9, 1])?;
-/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 0)?, [1, 1, 0]);
-/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 1)?, [2, 1]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 0)?.to_vec()?, [1, 1, 0]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 1)?.to_vec()?, [2, 1]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     input: impl Into<<R::Item as Operand>::Views<'a>>,
     shape: &[usize],
     axis: usize,
-) -> Result<Vec<R::Output>, Error> {
+) -> Result<Buffer<R::Output>, Error> {
     let input = input.into();
     let along = checked::<R>(&input, shape, axis)?;
     let [device, _] = R::Item::devices(&input);
@@ -51,9 +50,9 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     } else {
         Scratch::for_axis::<R>(&stream, shape, axis)?
     };
-    let mut output = device.zeroed(along.results() * R::OUTPUTS as usize)?;
+    let mut output = device.alloc(along.results() * R::OUTPUTS as usize)?;
     enqueue::<R>(&stream, input, along, output.view_mut(), &mut scratch)?;
-    Ok(output.to_vec()?)
+    Ok(output)
 }
 
 /// Writes the reduction `R` along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`reduce_axis`].

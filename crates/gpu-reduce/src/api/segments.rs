@@ -1,6 +1,6 @@
 //! Reductions of segments.
 
-use gpu_core::{Device, Segments, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Segments, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use crate::instance::Segmented;
@@ -18,26 +18,25 @@ use gpu_core::Error;
 /// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others
 /// are. Elements before the first offset and after the last one belong to no segment; rows are of all elements.
 ///
-/// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
-/// [`reduce_segments_into`] does neither.
+/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_segments_into`] does not.
 ///
 /// # Errors
 /// [`Error::BeyondEnd`], [`Error::Rows`], [`Error::SegmentsBy`] for flags and keys, [`Error::EmptySegment`],
-/// [`Error::InputLengths`], [`Error::TooLong`]; those of the device
-/// where arrays and offsets are on different devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::InputLengths`], [`Error::TooLong`]; those of the device where arrays and offsets are on different devices, where
+/// the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// use gpu_reduce::{Offsets, kernels::MinMax, reduce_segments};
 /// let device = gpu_core::Device::simulator();
 /// let values = device.upload(&[3, -5, 8, 1, 9])?;
 /// let offsets = Offsets::new(&device, &[0, 3, 5])?;
-/// assert_eq!(reduce_segments::<MinMax<i32>>(&values, &offsets)?, [-5, 8, 1, 9]);
+/// assert_eq!(reduce_segments::<MinMax<i32>>(&values, &offsets)?.to_vec()?, [-5, 8, 1, 9]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 pub fn reduce_segments<'a, 's, R: Segmented>(
     input: impl Into<<R::Item as Operand>::Views<'a>>,
     segments: impl Into<Segments<'s>>,
-) -> Result<Vec<R::Output>, Error> {
+) -> Result<Buffer<R::Output>, Error> {
     let input = input.into();
     let (len, segments) = checked::<R>(&input, segments.into())?;
     let [device, _] = R::Item::devices(&input);
@@ -45,9 +44,9 @@ pub fn reduce_segments<'a, 's, R: Segmented>(
     // The CPU needs none.
     let scratch_len = if R::Item::slices(&input).is_some() { 0 } else { len };
     let mut scratch = Scratch::for_segments::<R>(&stream, scratch_len)?;
-    let mut output = device.zeroed(segments.count * R::OUTPUTS as usize)?;
+    let mut output = device.alloc(segments.count * R::OUTPUTS as usize)?;
     enqueue::<R>(&stream, &input, len, &segments, output.view_mut(), &mut scratch)?;
-    Ok(output.to_vec()?)
+    Ok(output)
 }
 
 /// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].
