@@ -103,7 +103,7 @@ pub fn mean_segments<'a, 's, T: Element>(
     let totals = reduce_segments::<T::Total>(T::one(input), segments)?.to_vec()?;
     let offsets = places.to_vec()?;
     let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let extremes = || Ok(reduce_segments::<T::MinMax>(T::one(input), segments)?.to_vec()?);
+    let extremes = || reduce_segments::<T::MinMax>(T::one(input), segments)?.to_vec();
     let of = |line: usize| offsets[line]..offsets[line + 1];
     means(
         input,
@@ -136,9 +136,9 @@ pub fn mean_axis<'a, T: Element>(
     }
     let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?.to_vec()?;
     if totals.is_empty() {
-        return Ok(input.device().alloc(0)?);
+        return input.device().alloc(0);
     }
-    let extremes = || Ok(reduce_axis::<T::MinMax>(T::one(input), shape, axis)?.to_vec()?);
+    let extremes = || reduce_axis::<T::MinMax>(T::one(input), shape, axis)?.to_vec();
     let (len, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
     means(
         input,
@@ -166,7 +166,7 @@ fn means<'a, T: Element>(
     let totals = totals.into_iter().enumerate();
     let Some(exact) = T::EXACT.filter(|exact| longest > exact.most) else {
         let means: Vec<_> = totals.map(|(line, total)| T::mean(total, len(line))).collect();
-        return Ok(input.device().upload(&means)?);
+        return input.device().upload(&means);
     };
     let extremes = extremes()?;
     let mut values: Option<Cow<'a, [T]>> = None;
@@ -185,7 +185,7 @@ fn means<'a, T: Element>(
             Ok((exact.mean)(sum, len(line)))
         })
         .collect::<Result<Vec<_>, Error>>()?;
-    Ok(input.device().upload(&means)?)
+    input.device().upload(&means)
 }
 
 #[cfg(test)]

@@ -198,7 +198,7 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
         return Ok(());
     }
     if len == 0 {
-        return Ok(stream.memset(runs, 0)?);
+        return stream.memset(runs, 0);
     }
     launch::reduce_by_key::<R, K>(stream, keys, &values, unique, results, runs, scratch)
 }

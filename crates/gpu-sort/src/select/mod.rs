@@ -268,7 +268,7 @@ fn select_into<T: Element, R: Rule<T>>(
         return Ok(());
     }
     if len == 0 {
-        return Ok(stream.memset(count, 0)?);
+        return stream.memset(count, 0);
     }
     launch::select(stream, items, rule, selected, rejected, count, plan, scratch)
 }

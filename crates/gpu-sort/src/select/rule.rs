@@ -41,7 +41,7 @@ impl<T: Element> Rule<T> for ByFlags<'_> {
     }
 
     fn expect(&self, stream: &Stream) -> Result<(), Error> {
-        Ok(stream.expect("flags of a selection", self.0.device())?)
+        stream.expect("flags of a selection", self.0.device())
     }
 
     fn keeps(&self, _: &[T], index: usize) -> bool {

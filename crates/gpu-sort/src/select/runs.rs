@@ -111,7 +111,7 @@ pub fn run_length_encode_into<'a, T: Element>(
         return Ok(());
     }
     if len == 0 {
-        return Ok(stream.memset(runs.count, 0)?);
+        return stream.memset(runs.count, 0);
     }
     launch::encode(stream, items, runs, plan, scratch)
 }
