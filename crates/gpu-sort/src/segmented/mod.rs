@@ -125,6 +125,14 @@ pub fn segmented_sort_in_place<'a, 's, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::InputLengths`] where there are not as many values as keys.
+///
+/// ```
+/// use gpu_sort::{Segments, SortOptions, segmented_sort_pairs};
+/// let rows = Segments::of_length(2)?;
+/// let (keys, values) = segmented_sort_pairs(&[2, 1, 3, 4], &[20u8, 10, 30, 40], rows, SortOptions::ascending())?;
+/// assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![1, 2, 3, 4], vec![10, 20, 30, 40]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
@@ -156,6 +164,18 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
 ///
 /// # Errors
 /// Those of [`segmented_sort_into`] and [`segmented_sort_pairs`].
+///
+/// ```
+/// use gpu_sort::{SegmentedScratch, Segments, SortOptions, segmented_sort_pairs_into};
+/// let device = gpu_core::Device::simulator();
+/// let (stream, rows, order) = (device.stream()?, Segments::of_length(2)?, SortOptions::ascending());
+/// let (keys, values) = (device.upload(&[2, 1])?, device.upload(&[20u8, 10])?);
+/// let (mut sorted, mut moved) = (device.alloc(2)?, device.alloc(2)?);
+/// let mut scratch = SegmentedScratch::for_pairs::<i32>(&stream, 2, rows)?;
+/// segmented_sort_pairs_into(&stream, &keys, &values, rows, order, &mut sorted, &mut moved, &mut scratch)?;
+/// assert_eq!((sorted.to_vec()?, moved.to_vec()?), (vec![1, 2], vec![10, 20]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
 pub fn segmented_sort_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,

@@ -98,6 +98,14 @@ pub fn top_k_rows<'a, K: SortKey>(
 /// # Errors
 /// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::BeyondEnd`],
 /// [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`]; those of the device.
+///
+/// ```
+/// use gpu_sort::{Offsets, TopK, top_k_segments};
+/// let offsets = Offsets::new(&gpu_core::Device::cpu(), &[0, 2, 5])?;
+/// let (keys, indices) = top_k_segments(&[3, 4, 7, 9, 8], &offsets, 1, TopK::largest())?;
+/// assert_eq!((keys.to_vec()?, indices.to_vec()?), (vec![4, 9], vec![1, 1]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn top_k_segments<'a, 's, K: SortKey>(
     keys: impl Into<View<'a, K>>,
     segments: impl Into<Segments<'s>>,
@@ -119,6 +127,18 @@ pub fn top_k_segments<'a, 's, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`top_k_segments`] and [`top_k_into`].
+///
+/// ```
+/// use gpu_sort::{Segments, TopK, TopKScratch, top_k_segments_into};
+/// let device = gpu_core::Device::simulator();
+/// let (stream, rows, largest) = (device.stream()?, Segments::of_length(2)?, TopK::largest());
+/// let keys = device.upload(&[3, 4, 9, 8])?;
+/// let (mut first, mut indices) = (device.alloc(2)?, device.alloc(2)?);
+/// let mut scratch = TopKScratch::<i32>::for_segments(&stream, 4, rows, 1)?;
+/// top_k_segments_into(&stream, &keys, rows, 1, largest, &mut first, &mut indices, &mut scratch)?;
+/// assert_eq!((first.to_vec()?, indices.to_vec()?), (vec![4, 9], vec![1, 0]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 #[expect(clippy::too_many_arguments, reason = "an input, two outputs")]
 pub fn top_k_segments_into<'a, 's, 'b, 'c, K: SortKey>(
     stream: &Stream,
@@ -139,6 +159,14 @@ pub fn top_k_segments_into<'a, 's, 'b, 'c, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`top_k_segments`], [`Error::InputLengths`] where there are not as many values as keys.
+///
+/// ```
+/// use gpu_sort::{Segments, TopK, top_k_pairs};
+/// let rows = Segments::of_length(2)?;
+/// let (keys, values) = top_k_pairs(&[3, 4, 9, 8], &[30u8, 40, 90, 80], rows, 1, TopK::largest())?;
+/// assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![4, 9], vec![40, 90]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
@@ -172,6 +200,18 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
 ///
 /// # Errors
 /// Those of [`top_k_pairs`] and [`top_k_into`].
+///
+/// ```
+/// use gpu_sort::{Segments, TopK, TopKScratch, top_k_pairs_into};
+/// let device = gpu_core::Device::simulator();
+/// let (stream, rows, largest) = (device.stream()?, Segments::of_length(2)?, TopK::largest());
+/// let (keys, values) = (device.upload(&[3, 4])?, device.upload(&[30u8, 40])?);
+/// let (mut first, mut moved) = (device.alloc(1)?, device.alloc(1)?);
+/// let mut scratch = TopKScratch::<i32>::for_segments(&stream, 2, rows, 1)?;
+/// top_k_pairs_into(&stream, &keys, &values, rows, 1, largest, &mut first, &mut moved, &mut scratch)?;
+/// assert_eq!((first.to_vec()?, moved.to_vec()?), (vec![4], vec![40]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
 pub fn top_k_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,
