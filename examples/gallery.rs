@@ -161,7 +161,7 @@ impl Pixels {
         let stream = self.buffer.device().default_stream();
         let resized = |from: &Self, size| {
             from.map(size, |input, output| {
-                resize_into(&stream, input, output, Interpolation::Bilinear(Addressing::Clamp))
+                resize_into(&stream, input, Interpolation::Bilinear(Addressing::Clamp), output)
             })
         };
         let size = |layout: ImageLayout| (layout.width(), layout.height());
@@ -187,7 +187,7 @@ fn plates(device: &Device, rows: usize, steps: usize) -> Result<(RgbImage, RgbIm
     let input = device.upload(&start)?;
     let (mut output, mut scratch) =
         (device.alloc::<f32>(grid.len())?, device.alloc(scratch_len(grid, steps))?);
-    iterate_into(&problem, &device.default_stream(), &input, &mut output, &mut scratch, steps)?;
+    iterate_into(&device.default_stream(), &problem, &input, steps, &mut output, &mut scratch)?;
     let shown = |cells: &[f32]| {
         RgbImage::from_fn(columns as u32, rows as u32, |x, y| {
             image::Rgb(plate::colour(cells[y as usize * columns + x as usize]))

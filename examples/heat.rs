@@ -111,7 +111,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for frame in 0..options.frames {
         if frame > 0 {
             let start = Instant::now();
-            iterate_into(&problem, &stream, &state, &mut next, &mut scratch, options.steps)?;
+            iterate_into(&stream, &problem, &state, options.steps, &mut next, &mut scratch)?;
             stream.synchronize()?;
             milliseconds = start.elapsed().as_secs_f64() * 1e3;
             std::mem::swap(&mut state, &mut next);

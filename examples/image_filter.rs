@@ -168,7 +168,7 @@ impl Filter {
             Self::Gaussian { sigma, truncate } => {
                 gaussian_into(stream, input, *sigma, *truncate, border, output)
             }
-            Self::Resize(to) => resize_into(stream, input, output, to.interpolation()),
+            Self::Resize(to) => resize_into(stream, input, to.interpolation(), output),
             Self::Sobel => unreachable!("it has results of its own type"),
         }
     }
@@ -294,7 +294,7 @@ impl Photograph {
         let mut pixels = vec![0; to.span()];
         let (input, output) = (Image::new(&gray[..], from)?, ImageMut::new(&mut pixels[..], to)?);
         let smooth = Interpolation::Bilinear(Addressing::Clamp);
-        resize_into(&Device::cpu().default_stream(), input, output, smooth)?;
+        resize_into(&Device::cpu().default_stream(), input, smooth, output)?;
         Ok(Self { layout: to, pixels })
     }
 

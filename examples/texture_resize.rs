@@ -102,7 +102,7 @@ fn linear(
     let stream = device.stream()?;
     let plain_seconds = timing::seconds(&stream, || {
         let how = Interpolation::Bilinear(Addressing::Clamp);
-        resize_into(&stream, Image::new(&image, from)?, ImageMut::new(&mut plain, to)?, how)
+        resize_into(&stream, Image::new(&image, from)?, how, ImageMut::new(&mut plain, to)?)
     })?;
     let (read, texture_seconds) = through_texture(device, pixels, smooth, from, to)?;
     // Two axes, half a unit of a weight each, and as much as coordinates of f32 are off; the range is that of all
@@ -125,7 +125,7 @@ fn nearest(
     let stream = device.stream()?;
     let plain_seconds = timing::seconds(&stream, || {
         let how = Interpolation::Nearest;
-        resize_into(&stream, Image::new(&image, from)?, ImageMut::new(&mut plain, to)?, how)
+        resize_into(&stream, Image::new(&image, from)?, how, ImageMut::new(&mut plain, to)?)
     })?;
     let (read, texture_seconds) = through_texture(device, pixels, Descriptor::default(), from, to)?;
     // Where a place is as near to a boundary as coordinates of f32 are exact, either pixel is the nearest.

@@ -73,7 +73,7 @@ fn stencils_refuse_outputs_that_share_memory() {
     };
     refuses!(gpu_stencil, with: "another output", gpu_stencil::sobel_into(&stream, image(), Border::Reflect, twice));
 
-    refuses!(gpu_stencil, with: "the input", resize_into(&stream, image(), output(), Interpolation::Nearest));
+    refuses!(gpu_stencil, with: "the input", resize_into(&stream, image(), Interpolation::Nearest, output()));
 
     let (samples, filter) = (memory.read(0, 100), memory.read(200, 5));
     refuses!(gpu_stencil, with: "the signal",
@@ -91,7 +91,7 @@ fn stencils_refuse_outputs_that_share_memory() {
     let problem = Problem::new(&laplace, grid, Boundary::Periodic).unwrap();
     let (state, scratch) = (|| large.read(0, 128), |from| large.write(from, room));
     let step = |problem: &Problem<'_, f32>, output, scratch| {
-        iterate_into(problem, &stream, state(), large.write(output, 128), scratch, 2)
+        iterate_into(&stream, problem, state(), 2, large.write(output, 128), scratch)
     };
     refuses!(gpu_stencil, with: "the state", step(&problem, 127, scratch(384)));
     refuses!(gpu_stencil, with: "the state", step(&problem, 128, scratch(127)));

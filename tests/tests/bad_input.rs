@@ -295,16 +295,26 @@ fn a_sort_of_segments_checks_its_segments() {
         let keys = device.upload(&[3u32, 1, 2, 0]).unwrap();
         let of = |offsets: &[u32]| Offsets::new(device, offsets);
         assert!(matches!(of(&[]), Err(Error::NoOffsets)));
-        assert!(matches!(of(&[1, 4]), Err(Error::FirstOffset { actual: 1 })));
         assert!(matches!(of(&[0, 3, 2, 4]), Err(Error::Decreasing { index: 2, before: 3, actual: 2 })));
         let lengths = Offsets::from_lengths(device, &[u32::MAX, 1]);
         assert!(matches!(lengths, Err(Error::TooLong { len, .. }) if len == 1 << 32));
         assert!(matches!(Segments::of_length(0), Err(Error::SegmentLength)));
         let ascending = SortOptions::ascending;
         let beyond = of(&[0, 2, 5]).unwrap();
-        for (offsets, end) in [(&beyond, 5), (&of(&[0, 3]).unwrap(), 3)] {
-            let error = segmented_sort(&keys, Segments::by_offsets(offsets), ascending()).unwrap_err();
-            assert!(matches!(error, Error::LastOffset { end: e, len: 4, .. } if e == end), "{error}");
+        let error = segmented_sort(&keys, &beyond, ascending()).unwrap_err();
+        assert!(matches!(error, Error::BeyondEnd { end: 5, len: 4, .. }), "{error}");
+        for ends in [[0, 3], [1, 4]] {
+            let error = segmented_sort(&keys, &of(&ends).unwrap(), ascending()).unwrap_err();
+            let [first, last] = ends.map(|end| end as usize);
+            assert!(
+                matches!(error, Error::Uncovered { start, end, len: 4, .. } if (start, end) == (first, last)),
+                "{error}"
+            );
+        }
+        let starts = device.upload(&[1u8, 0, 0, 1]).unwrap();
+        for (segments, by) in [(Segments::by_flags(&starts), "flags"), (Segments::by_key(&starts), "keys")] {
+            let error = segmented_sort(&keys, segments, ascending()).unwrap_err();
+            assert!(matches!(error, Error::SegmentsBy { by: told, .. } if told == by), "{error}");
         }
         let three = Segments::of_length(3).unwrap();
         let error = segmented_sort(&keys, three, ascending()).unwrap_err();

@@ -197,8 +197,8 @@ fn segments_and_runs_of_pairs() {
         // One of them starts at a multiple of 16 bytes, the other one does or does not.
         let (a, b) = (device.upload(&first).unwrap(), device.upload(&second).unwrap());
         let views = || (a.slice(from..from + len), b.slice(..len));
-        let segments = gpu_reduce::Segments::from_offsets(&device, &offsets).unwrap();
-        let actual = reduce_segments::<Distance>(views(), &segments).unwrap();
+        let segments = gpu_reduce::Offsets::new(&device, &offsets).unwrap();
+        let actual = reduce_segments::<Distance>(views(), &segments).unwrap().to_vec().unwrap();
         let of_segments = offsets.windows(2).map(|pair| expected(pair[0] as usize..pair[1] as usize, from));
         assert_eq!(actual, of_segments.collect::<Vec<_>>(), "{device} from {from}");
 
@@ -207,13 +207,13 @@ fn segments_and_runs_of_pairs() {
         let (unique, actual) =
             reduce_by_key::<Distance, u16>(&device.upload(&keys).unwrap(), views()).unwrap();
         let runs: Vec<&[u16]> = keys.chunk_by(|a, b| a == b).collect();
-        assert_eq!(unique, runs.iter().map(|run| run[0]).collect::<Vec<_>>(), "{device}");
+        assert_eq!(unique.to_vec().unwrap(), runs.iter().map(|run| run[0]).collect::<Vec<_>>(), "{device}");
         let mut end = 0;
         let of_runs = runs.iter().map(|run| {
             end += run.len();
             expected(end - run.len()..end, from)
         });
-        assert_eq!(actual, of_runs.collect::<Vec<_>>(), "{device} from {from}");
+        assert_eq!(actual.to_vec().unwrap(), of_runs.collect::<Vec<_>>(), "{device} from {from}");
     }
 }
 
@@ -226,7 +226,7 @@ fn axes_of_pairs() {
             let (a, b) = (device.upload(&first).unwrap(), device.upload(&second).unwrap());
             for axis in 0..shape.len() {
                 let views = (a.slice(from..from + len), b.slice(from..from + len));
-                let actual = reduce_axis::<Distance>(views, shape, axis).unwrap();
+                let actual = reduce_axis::<Distance>(views, shape, axis).unwrap().to_vec().unwrap();
                 let (rows, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
                 let expected = (0..len / rows).map(|line| {
                     let begin = from + line / inner * rows * inner + line % inner;

@@ -95,7 +95,7 @@ pub struct Parts<'a, T: Element + gpu_reduce::Element> {
 }
 
 enum Kind {
-    Segments(gpu_reduce::Segments, Vec<usize>),
+    Segments(gpu_reduce::Offsets, Vec<usize>),
     Columns([usize; 2]),
 }
 
@@ -109,7 +109,7 @@ impl<'a, T: Element + gpu_reduce::Element> Parts<'a, T> {
         let offsets = lengths.offsets(elements);
         let len = offsets.len() - 1;
         let scratch = Scratch::for_segments::<T::Sum>(&session.stream, elements)?;
-        let segments = gpu_reduce::Segments::from_offsets(&session.device, &offsets)?;
+        let segments = gpu_reduce::Offsets::new(&session.device, &offsets)?;
         let kind = Kind::Segments(segments, offsets.into_iter().map(|offset| offset as usize).collect());
         let outputs = Outputs::new(session, Layout::new::<T>(count, len))?;
         Ok(Self { inputs, outputs, len, scratch, kind })

@@ -75,7 +75,7 @@ fn expected<T: GridElement>(
 ) -> Result<Vec<T>, Error> {
     let problem = Problem::new(stencil, grid, Boundary::Dirichlet)?;
     let (mut output, mut scratch) = (vec![T::default(); grid.len()], vec![T::default(); grid.len()]);
-    iterate_into(&problem, &Device::cpu().default_stream(), input, &mut output[..], &mut scratch[..], steps)?;
+    iterate_into(&Device::cpu().default_stream(), &problem, input, steps, &mut output[..], &mut scratch[..])?;
     Ok(output)
 }
 
@@ -96,7 +96,7 @@ impl<T: Element + GridElement> Work for Iterate<'_, T> {
     fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
         let problem = Problem::new(&self.stencil, self.grid, Boundary::Dirichlet)?;
         let state = self.inputs.device.slice(self.inputs.layout.range(input));
-        Ok(iterate_into(&problem, stream, state, self.outputs.of(input), &mut self.scratch, self.steps)?)
+        Ok(iterate_into(stream, &problem, state, self.steps, self.outputs.of(input), &mut self.scratch)?)
     }
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {

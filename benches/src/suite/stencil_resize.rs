@@ -51,7 +51,7 @@ impl<T: Element + resize::Element> Work for Resize<'_, T> {
     fn launch(&mut self, stream: &Stream, input: usize) -> Result<(), Error> {
         let image = Image::new(self.inputs.device.slice(self.inputs.layout.range(input)), self.from)?;
         let output = ImageMut::new(self.outputs.of(input), self.to)?;
-        Ok(resize_into(stream, image, output, Interpolation::Bilinear(Addressing::Clamp))?)
+        Ok(resize_into(stream, image, Interpolation::Bilinear(Addressing::Clamp), output)?)
     }
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {

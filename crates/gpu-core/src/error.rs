@@ -249,22 +249,28 @@ pub enum Error {
         row: usize,
     },
 
-    /// The first segment does not start where the array does.
-    #[error("the first offset is {actual}, not 0")]
-    FirstOffset {
-        /// The offset.
-        actual: usize,
-    },
-
-    /// The last segment does not end where the array does.
-    #[error("the last offset of a {what} of segments is {end}, but there are {len} elements")]
-    LastOffset {
+    /// Segments leave elements out, before the first or after the last.
+    #[error("a {what} needs segments of all {len} elements, but these lie in {start}..{end}")]
+    Uncovered {
         /// What was asked for.
         what: &'static str,
-        /// The offset.
+        /// Where the first starts.
+        start: usize,
+        /// Where the last ends.
         end: usize,
         /// Elements of the input.
         len: usize,
+    },
+
+    /// Segments are told in a way that this does not take.
+    #[error("a {what} takes no segments by {by}: use {instead}")]
+    SegmentsBy {
+        /// What was asked for.
+        what: &'static str,
+        /// How they are told: "flags", "keys".
+        by: &'static str,
+        /// What does the same.
+        instead: &'static str,
     },
 
     /// There are more segments than can be counted.

@@ -19,6 +19,7 @@ mod limits;
 pub mod occupancy;
 mod pinned;
 pub mod properties;
+pub mod segments;
 #[cfg(feature = "simulator")]
 mod simulator;
 mod stream;
@@ -39,6 +40,7 @@ pub use limits::Limits;
 pub use occupancy::Occupancy;
 pub use pinned::Pinned;
 pub use properties::Properties;
+pub use segments::{Offsets, Segments};
 pub use stream::Stream;
 pub use texture::Texture;
 pub use transfer::{Refused, Started, Transfer};

@@ -52,7 +52,7 @@ pub trait Element: gpu_core::Element + Number<Magnitude: gpu_core::Element> + Op
     /// The sum that a mean is made of.
     type Total: Instance + Segmented<Item = Self> + AlongColumns;
     /// What a mean is.
-    type Mean;
+    type Mean: gpu_core::Element;
     /// The mean of `len` elements with that sum.
     fn mean(total: <Self::Total as kernels::Reduction>::Output, len: usize) -> Self::Mean;
     /// The exact sum of integers.

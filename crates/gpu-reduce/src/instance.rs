@@ -202,7 +202,7 @@ pub unsafe trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Outpu
 ///
 /// ```
 /// use gpu_reduce::kernels::{Mapped, Starts, Sum, segments, segments_blocks};
-/// use gpu_reduce::{Segments, reduce_by_key, reduce_segments};
+/// use gpu_reduce::{Offsets, reduce_by_key, reduce_segments};
 /// # use gpu_reduce_kernels::Map;
 /// # use gpu_std::{kernel, memory::{Global, GlobalMut}};
 /// # pub struct Doubled;
@@ -241,10 +241,11 @@ pub unsafe trait MappedInstance<R: Reduction>: kernels::Map<Item: Operand, Outpu
 ///
 /// let device = gpu_core::Device::simulator();
 /// let values = device.upload(&[1.0f32, 2.5, 4.0])?;
-/// let segments = Segments::from_offsets(&device, &[0, 2, 2, 3])?;
-/// assert_eq!(reduce_segments::<Doubles>(values.view(), &segments)?, [7.0, 0.0, 8.0]);
+/// let offsets = Offsets::new(&device, &[0, 2, 2, 3])?;
+/// assert_eq!(reduce_segments::<Doubles>(values.view(), &offsets)?.to_vec()?, [7.0, 0.0, 8.0]);
 /// let keys = device.upload(&[6u8, 9, 9])?;
-/// assert_eq!(reduce_by_key::<Doubles, u8>(&keys, values.view())?, (vec![6, 9], vec![2.0, 13.0]));
+/// let (unique, sums) = reduce_by_key::<Doubles, u8>(&keys, values.view())?;
+/// assert_eq!((unique.to_vec()?, sums.to_vec()?), (vec![6, 9], vec![2.0, 13.0]));
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 ///
@@ -305,8 +306,8 @@ pub unsafe trait MappedSegmented<R: Reduction>: kernels::Map<Item: Operand, Outp
 /// }
 ///
 /// let matrix = gpu_core::Device::simulator().upload(&[1.0f32, 2.5, 4.0, 0.5, 1.5, 8.0])?;
-/// assert_eq!(gpu_reduce::reduce_axis::<Doubles>(matrix.view(), &[2, 3], 0)?, [3.0, 8.0, 24.0]);
-/// assert_eq!(gpu_reduce::reduce_axis::<Doubles>(matrix.view(), &[2, 3], 1)?, [15.0, 20.0]);
+/// assert_eq!(gpu_reduce::reduce_axis::<Doubles>(matrix.view(), &[2, 3], 0)?.to_vec()?, [3.0, 8.0, 24.0]);
+/// assert_eq!(gpu_reduce::reduce_axis::<Doubles>(matrix.view(), &[2, 3], 1)?.to_vec()?, [15.0, 20.0]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 ///

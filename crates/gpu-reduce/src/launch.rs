@@ -14,7 +14,7 @@ use crate::instance::*;
 use crate::operand::Operand;
 use crate::plan::{Plan, SegmentsPlan, columns_launch};
 use crate::scratch::{RESULT, Scratch};
-use crate::segments::Segments;
+use crate::segments::Places;
 
 // SAFETY: by the promise of whoever made the map's.
 unsafe impl<M: MappedInstance<R>, R: Reduction<Output: gpu_core::Element>> Instance for Mapped<M, R> {
@@ -202,18 +202,21 @@ pub(crate) fn reduce_segments<R: Segmented>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
     len: usize,
-    segments: &Segments,
+    segments: &Places<'_>,
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let plan =
-        SegmentsPlan::new::<R>(segments.end(), segments.len(), stream.device().planned_multiprocessors());
+        SegmentsPlan::new::<R>(segments.end, segments.count, stream.device().planned_multiprocessors());
     // SAFETY: no offset is read of segments of one length.
     let none = unsafe { Global::from_raw(0) };
-    let starts = match (segments.offsets(), segments.length()) {
-        (Some(offsets), _) => {
-            Starts { offsets: offsets.as_global(), form: kernels::OFFSETS, length: 0, count: plan.segments }
-        }
+    let starts = match (segments.offsets, segments.length) {
+        (Some(offsets), _) => Starts {
+            offsets: offsets.view().as_global(),
+            form: kernels::OFFSETS,
+            length: 0,
+            count: plan.segments,
+        },
         (None, length) => {
             Starts { offsets: none, form: kernels::ONE_LENGTH, length: length as u64, count: plan.segments }
         }

@@ -17,7 +17,7 @@ pub mod variants;
 pub use api::*;
 pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
 pub use element::{Element, IntegerElement, RealElement};
-pub use gpu_core::Error;
+pub use gpu_core::{Error, Offsets, Segments};
 pub use gpu_std::half::{bf16, f16};
 pub use instance::{
     AlongColumns, Arguments, Instance, MappedAlongColumns, MappedInstance, MappedSegmented, OfColumns,
@@ -26,7 +26,6 @@ pub use instance::{
 pub use operand::{Columns, Operand};
 pub use plan::{Plan, SegmentsPlan};
 pub use scratch::Scratch;
-pub use segments::Segments;
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {

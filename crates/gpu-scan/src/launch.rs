@@ -1,6 +1,6 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Error, Stream, View, ViewMut};
+use gpu_core::{Error, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::columns::Lines;
 use gpu_scan_kernels::{self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, segmented};
 use gpu_std::half::{bf16, f16};
@@ -12,7 +12,7 @@ use crate::instance::{AlongColumns, Arguments, Call, Instance, Segmented};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scratch::Scratch;
-use crate::segmented::Segments;
+use crate::segmented::starts::starts;
 
 macro_rules! instances {
     ($($scan:ty $(, $same:ty)* $(| $flip:ident: $($flipped:ty),+)?; $v:literal, $n:literal, $l:literal;
@@ -73,14 +73,14 @@ pub(crate) fn scan<S: Instance>(
 pub(crate) fn scan_segments<S: Segmented>(
     stream: &Stream,
     memory: Memory<S>,
-    segments: &Segments<'_>,
+    segments: Segments<'_>,
     options: &Options<S::Output>,
     plan: Plan,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let config = LaunchConfig::linear(plan.blocks, plan.shape.threads());
     let config = config.shared(segmented::shared_bytes(plan.shape));
-    let extent = (memory.2, segments.starts(memory.0.cast(), memory.2 as usize));
+    let extent = (memory.2, starts(segments, memory.0.cast(), memory.2 as usize));
     enqueue::<S, S::Of, S::Kernel, _>(stream, config, memory, extent, options, scratch)
 }
 

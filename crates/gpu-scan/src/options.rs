@@ -12,11 +12,19 @@ use gpu_scan_kernels::{EXCLUSIVE, REVERSE, Scan};
 /// assert_eq!(scan::<Sum<i32>>(&values, Options::exclusive().starting_with(5).reversed())?.to_vec()?, [14, 12, 9, 5]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
+///
+/// Unless told otherwise, [`Options::inclusive`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options<T> {
     pub(crate) exclusive: bool,
     pub(crate) reverse: bool,
     pub(crate) initial: Option<T>,
+}
+
+impl<T> Default for Options<T> {
+    fn default() -> Self {
+        Self::inclusive()
+    }
 }
 
 impl<T> Options<T> {

@@ -53,7 +53,9 @@ keys! {
 /// assert_eq!(sort(&keys, SortOptions::ascending().by_bits(0..4))?.to_vec()?, [0x21, 0x11, 0x12, 0x22]);
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Unless told otherwise, [`SortOptions::ascending`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SortOptions {
     descending: bool,
     bits: Option<Range<u32>>,

@@ -14,16 +14,16 @@ mod values;
 mod width;
 
 pub use api::*;
-pub use gpu_core::Error;
+pub use gpu_core::{Error, Offsets, Segments};
 pub use gpu_std::half::{bf16, f16};
 pub use histogram::*;
 pub use key::{SortKey, SortOptions};
 pub use plan::SortPlan;
 pub use scratch::SortScratch;
 pub use segmented::{
-    Offsets, SegmentedPlan, SegmentedScratch, Segments, segmented_sort, segmented_sort_in_place,
-    segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into, segmented_sort_pairs,
-    segmented_sort_pairs_into,
+    SegmentedPlan, SegmentedScratch, offsets_of_flags, offsets_of_keys, segmented_sort,
+    segmented_sort_in_place, segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into,
+    segmented_sort_pairs, segmented_sort_pairs_into,
 };
 pub use select::*;
 pub use top_k::{

@@ -48,8 +48,8 @@ pub fn compute(device: &Device, series: &Series) -> Result<Results, Box<dyn Erro
     let [degrees] = reduce::<Degrees, 1>(filled.view())?;
 
     // ---- Of segments: between offsets, runs of equal keys -------------------------------------------------------------
-    let weeks = gpu_reduce::Segments::from_offsets(device, &series.weeks)?;
-    let weeks = reduce_segments::<Degrees>(filled.view(), &weeks)?;
+    let weeks = gpu_reduce::Offsets::new(device, &series.weeks)?;
+    let weeks = reduce_segments::<Degrees>(filled.view(), &weeks)?.to_vec()?;
     let keys = device.upload(&series.stations)?;
     let (stations, stretches) = reduce_by_key::<Moments, u16>(&keys, filled.view())?;
     let same_station = gpu_scan::Segments::by_key(&keys);
@@ -62,7 +62,7 @@ pub fn compute(device: &Device, series: &Series) -> Result<Results, Box<dyn Erro
         if hours == 0 {
             return Ok(Vec::new());
         }
-        reduce_axis::<Moments>(filled.slice(..hours), &shape, axis).map(triples)
+        Ok(triples(reduce_axis::<Moments>(filled.slice(..hours), &shape, axis)?.to_vec()?))
     };
     let within_hours = scan_axis::<LastKnown>(measured.slice(..hours), &shape, 0, Options::inclusive())?;
     Ok(Results {
@@ -70,8 +70,8 @@ pub fn compute(device: &Device, series: &Series) -> Result<Results, Box<dyn Erro
         moments,
         degrees,
         weeks,
-        stations,
-        stretches: triples(stretches),
+        stations: stations.to_vec()?,
+        stretches: triples(stretches.to_vec()?),
         within_stretches: within_stretches.to_vec()?,
         days: along(1)?,
         hours: along(0)?,

@@ -97,7 +97,7 @@ fn what_is_no_part_of_the_series() {
     use gpu_scan::Error as Scan;
     for device in [Device::cpu(), Device::simulator()] {
         let values = device.upload(&[1.0f32; 6]).unwrap();
-        let segments = |offsets: &[u32]| gpu_reduce::Segments::from_offsets(&device, offsets).unwrap();
+        let segments = |offsets: &[u32]| gpu_reduce::Offsets::new(&device, offsets).unwrap();
         let error = reduce_segments::<Moments>(values.view(), &segments(&[0, 7])).unwrap_err();
         assert!(matches!(error, Reduce::BeyondEnd { end: 7, len: 6, .. }), "{error}");
         let error = reduce_segments::<Moments>(values.view(), &segments(&[0, 2, 2])).unwrap_err();

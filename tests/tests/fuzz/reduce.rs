@@ -1,7 +1,7 @@
 //! Reductions of arrays, segments and axes.
 
 use gpu_reduce::kernels::{ArgMin, Max, Sum};
-use gpu_reduce::{Scratch, Segments, reduce_axis_into, reduce_into, reduce_segments_into};
+use gpu_reduce::{Offsets, Scratch, reduce_axis_into, reduce_into, reduce_segments_into};
 use proptest::prelude::*;
 
 use super::{Guarded, fuzz, length, place, wrong};
@@ -61,7 +61,7 @@ fn segments() {
         if *swapped {
             offsets.reverse();
         }
-        let segments = match Segments::from_offsets(&device, &offsets) {
+        let segments = match Offsets::new(&device, &offsets) {
             Ok(segments) => segments,
             Err(error) => return assert!(offsets.is_empty() || *swapped, "{error}"),
         };
@@ -70,7 +70,7 @@ fn segments() {
         let input = device.upload(&values).expect("memory");
         let capacity = if wrong[2] < 0 { len / 2 } else { len };
         let mut scratch = Scratch::for_segments::<Sum<i32>>(&stream, capacity).expect("memory");
-        let results = segments.len().saturating_add_signed(wrong[1]);
+        let results = segments.count().saturating_add_signed(wrong[1]);
         let mut output = Guarded::new(&device, place.offsets.1, results, |i| i as i32);
         let range = output.range();
         let target = output.buffer.slice_mut(range);

@@ -37,6 +37,7 @@ where
         let outer: usize = shape[..axis].iter().product();
         let (rows, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
         let actual = reduce_axis::<R>(buffer.slice(from..from + len), shape, axis)
+            .and_then(|actual| actual.to_vec())
             .unwrap_or_else(|error| panic!("{context}: {error}"));
         let mut expected = vec![R::Output::default(); outer * inner * R::OUTPUTS as usize];
         reference::reduce_axis::<R, _>(values, [outer, rows, inner], &mut expected).unwrap();
@@ -123,7 +124,7 @@ fn every_schedule_gives_the_same_bits() {
     for seed in 0..20 {
         let device = Device::simulator_with(gpu_sim::Config { seed, ..Default::default() });
         let input = device.upload(&values).unwrap();
-        let actual = sum_axis(&input, &[rows, columns], 0).unwrap();
+        let actual = sum_axis(&input, &[rows, columns], 0).unwrap().to_vec().unwrap();
         assert_same_bits(&actual, &expected, &format!("seed {seed}"));
     }
     println!("every_schedule_gives_the_same_bits: 20 seeds");
@@ -133,22 +134,32 @@ fn every_schedule_gives_the_same_bits() {
 fn axes_by_name_and_empty_ones() {
     for_each("axes_by_name_and_empty_ones", |device| {
         let matrix = device.upload(&[1i32, -2, 3, 4, 5, 3]).unwrap();
-        assert_eq!(sum_axis(&matrix, &[2, 3], 0).unwrap(), [5, 3, 6]);
-        assert_eq!(max_axis(&matrix, &[2, 3], 1).unwrap(), [3, 5]);
-        assert_eq!(argmax_axis(&matrix, &[2, 3], 0).unwrap(), [1, 1, 0]);
-        assert_eq!(minmax_axis(&matrix, &[3, 2], 0).unwrap(), [(1, 5), (-2, 4)]);
-        assert_eq!(mean_axis(&matrix, &[2, 3], 0).unwrap(), [2.5, 1.5, 3.0]);
-        assert_eq!(gpu_reduce::product_axis(&matrix, &[2, 3], 0).unwrap(), [4, -10, 9]);
-        assert_eq!(gpu_reduce::norm_max_axis(&matrix, &[2, 3], 1).unwrap(), [3u32, 5]);
-        assert_eq!(gpu_reduce::any_axis(&matrix, &[3, 2], 1).unwrap(), [true; 3]);
-        assert_eq!(gpu_reduce::bit_or_axis(&matrix, &[2, 3], 0).unwrap(), [1 | 4, -2 | 5, 3]);
+        assert_eq!(sum_axis(&matrix, &[2, 3], 0).unwrap().to_vec().unwrap(), [5, 3, 6]);
+        assert_eq!(max_axis(&matrix, &[2, 3], 1).unwrap().to_vec().unwrap(), [3, 5]);
+        assert_eq!(argmax_axis(&matrix, &[2, 3], 0).unwrap().to_vec().unwrap(), [1, 1, 0]);
+        assert_eq!(minmax_axis(&matrix, &[3, 2], 0).unwrap().to_vec().unwrap(), [1, 5, -2, 4]);
+        assert_eq!(mean_axis(&matrix, &[2, 3], 0).unwrap().to_vec().unwrap(), [2.5, 1.5, 3.0]);
+        assert_eq!(gpu_reduce::product_axis(&matrix, &[2, 3], 0).unwrap().to_vec().unwrap(), [4, -10, 9]);
+        assert_eq!(gpu_reduce::norm_max_axis(&matrix, &[2, 3], 1).unwrap().to_vec().unwrap(), [3u32, 5]);
+        assert_eq!(gpu_reduce::any_axis(&matrix, &[3, 2], 1).unwrap().to_vec().unwrap(), [1; 3]);
+        assert_eq!(
+            gpu_reduce::bit_or_axis(&matrix, &[2, 3], 0).unwrap().to_vec().unwrap(),
+            [1 | 4, -2 | 5, 3]
+        );
         let none = device.upload::<i32>(&[]).unwrap();
-        assert_eq!(sum_axis(&none, &[0, 3], 0).unwrap(), [0, 0, 0]);
-        assert_eq!(sum_axis(&none, &[2, 0], 1).unwrap(), [0, 0]);
-        assert_eq!(sum_axis(&none, &[0, 3], 1).unwrap(), []);
+        assert_eq!(sum_axis(&none, &[0, 3], 0).unwrap().to_vec().unwrap(), [0, 0, 0]);
+        assert_eq!(sum_axis(&none, &[2, 0], 1).unwrap().to_vec().unwrap(), [0, 0]);
+        assert_eq!(sum_axis(&none, &[0, 3], 1).unwrap().to_vec().unwrap(), []);
         assert!(matches!(max_axis(&none, &[0, 3], 0), Err(Error::Empty { .. })));
-        assert_eq!(max_axis(&none, &[0, 3], 1).unwrap(), []);
+        assert_eq!(max_axis(&none, &[0, 3], 1).unwrap().to_vec().unwrap(), []);
         assert!(matches!(mean_axis(&none, &[0, 3], 0), Err(Error::Empty { .. })));
+
+        let stream = device.stream().unwrap();
+        let mut scratch = Scratch::for_axis::<MinMax<i32>>(&stream, &[3, 2], 0).unwrap();
+        let mut extremes = device.zeroed(4).unwrap();
+        gpu_reduce::minmax_axis_into(&stream, &matrix, &[3, 2], 0, &mut extremes, &mut scratch).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(extremes.to_vec().unwrap(), [1, 5, -2, 4]);
     });
 }
 
@@ -215,7 +226,7 @@ fn large_arrays_on_the_gpu() {
     for [outer, rows, inner] in [[1, 16_384, 16_384], [1, 1 << 24, 3], [4096, 128, 100], [7, 100_003, 33]] {
         let values = floats(rows as u64, outer * rows * inner);
         let input = device.upload(&values).unwrap();
-        let actual = sum_axis(&input, &[outer, rows, inner], 1).unwrap();
+        let actual = sum_axis(&input, &[outer, rows, inner], 1).unwrap().to_vec().unwrap();
         let mut expected = vec![0.0; outer * inner];
         reference::reduce_axis::<Sum<f32>, _>(&values[..], [outer, rows, inner], &mut expected).unwrap();
         assert_same_bits(&actual, &expected, &format!("{outer} × {rows} × {inner}"));

@@ -2,7 +2,7 @@
 //! the simulator watches that they do.
 
 use gpu_core::Device;
-use gpu_reduce::{Scratch, Segments, reduce_axis_into, reduce_into, reduce_segments_into};
+use gpu_reduce::{Offsets, Scratch, reduce_axis_into, reduce_into, reduce_segments_into};
 use gpu_reduce_kernels::Sum;
 use gpu_sim::Config;
 
@@ -15,7 +15,7 @@ fn kernels_wait_for_the_one_before() {
         let values: Vec<i32> = (0..60_000).map(|i| i % 1009 - 500).collect();
         let offsets = [0u32, 7, 7, 60, 1200];
         let input = device.upload(&values).unwrap();
-        let segments = Segments::from_offsets(device, &offsets).unwrap();
+        let segments = Offsets::new(device, &offsets).unwrap();
         let (mut planes, mut rows) = (device.alloc::<i32>(2000).unwrap(), device.alloc::<i32>(1200).unwrap());
         let (mut parts, mut all) = (device.alloc::<i32>(4).unwrap(), device.alloc::<i32>(1).unwrap());
         let mut of_planes = Scratch::for_axis::<Sum<i32>>(&stream, &shape, 0).unwrap();

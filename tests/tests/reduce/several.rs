@@ -4,7 +4,7 @@ use crate::support::reduce::{Sample, bits_of};
 use gpu_core::Device;
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    AlongColumns, Columns, Operand, Segmented, Segments, reduce_axis, reduce_segments, reference,
+    AlongColumns, Columns, Offsets, Operand, Segmented, reduce_axis, reduce_segments, reference,
 };
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::for_each;
@@ -35,15 +35,18 @@ where
     let mut expected = vec![R::Output::default(); (offsets.len() - 1) * R::OUTPUTS as usize];
     reference::reduce_segments::<R, _>(&values[..], &offsets, &mut expected).unwrap();
     let places: Vec<u32> = offsets.iter().map(|&offset| offset as u32).collect();
-    let segments = Segments::from_offsets(device, &places).unwrap();
-    let actual = reduce_segments::<R>(on_device.view(), &segments).unwrap();
+    let segments = Offsets::new(device, &places).unwrap();
+    let actual = reduce_segments::<R>(on_device.view(), &segments).unwrap().to_vec().unwrap();
     assert_eq!(bits_of(&actual), bits_of(&expected), "segments: {context}");
 
     for (rows, columns) in [(40, 16), (70, 5), (1, 3)] {
         let mut expected = vec![R::Output::default(); columns * R::OUTPUTS as usize];
         let part = &values[..rows * columns];
         reference::reduce_axis::<R, _>(part, [1, rows, columns], &mut expected).unwrap();
-        let actual = reduce_axis::<R>(on_device.slice(..rows * columns), &[rows, columns], 0).unwrap();
+        let actual = reduce_axis::<R>(on_device.slice(..rows * columns), &[rows, columns], 0)
+            .unwrap()
+            .to_vec()
+            .unwrap();
         assert_eq!(bits_of(&actual), bits_of(&expected), "{rows} rows of {columns}: {context}");
     }
 }

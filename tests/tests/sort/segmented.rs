@@ -220,3 +220,50 @@ fn sorts_of_segments_reuse_their_scratch() {
         }
     });
 }
+
+/// What flags and keys tell, sorts and reductions take as offsets; scans take all three.
+#[test]
+fn offsets_of_flags_and_of_keys() {
+    for_each("offsets_of_flags_and_of_keys", |device| {
+        for lengths in [vec![], vec![1], vec![5, 1, 1, 300, 4097, 2]] {
+            let len: usize = lengths.iter().sum();
+            let mut keys = Vec::new();
+            let mut flags = vec![0u8; len];
+            for (number, length) in lengths.iter().enumerate() {
+                flags[keys.len()] = number as u8;
+                keys.extend(vec![number as u16 % 2; *length]);
+            }
+            let values: Vec<u32> = (0..len as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 20).collect();
+            let mut sorted = values.clone();
+            let (mut sums, mut begin) = (Vec::new(), 0);
+            for length in &lengths {
+                sorted[begin..begin + length].sort_unstable();
+                sums.push(values[begin..begin + length].iter().sum::<u32>());
+                begin += length;
+            }
+            let input = device.upload(&values).unwrap();
+            let (flags, keys) = (device.upload(&flags).unwrap(), device.upload(&keys).unwrap());
+            let of_flags = gpu_sort::offsets_of_flags(&flags).unwrap();
+            for offsets in [of_flags, gpu_sort::offsets_of_keys(&keys).unwrap()] {
+                assert_eq!((offsets.count(), offsets.first(), offsets.end()), (lengths.len(), 0, len));
+                assert_eq!(offsets.device(), device);
+                let ours = segmented_sort(&input, &offsets, options(false)).unwrap();
+                assert_eq!(ours.to_vec().unwrap(), sorted, "{lengths:?} on {device}");
+                let ours = gpu_reduce::sum_segments(&input, &offsets).unwrap();
+                assert_eq!(ours.to_vec().unwrap(), sums, "{lengths:?} on {device}");
+                let inclusive = gpu_scan::Options::inclusive();
+                let scan = |segments: gpu_scan::Segments<'_>| {
+                    gpu_scan::scan_segments::<gpu_scan::kernels::Sum<u32>>(&input, segments, inclusive)
+                        .unwrap()
+                };
+                let expected = scan(Segments::by_flags(&flags)).to_vec().unwrap();
+                assert_eq!(scan((&offsets).into()).to_vec().unwrap(), expected, "{lengths:?} on {device}");
+                assert_eq!(
+                    scan(Segments::by_key(&keys)).to_vec().unwrap(),
+                    expected,
+                    "{lengths:?} on {device}"
+                );
+            }
+        }
+    });
+}

@@ -383,7 +383,7 @@ fn residuals_are_those_of_the_next_step() {
             let (state, source) = (device.upload(&state).unwrap(), device.upload(&source).unwrap());
             let problem = Problem::new(&stencil, grid, boundary).unwrap().with_source(&source).unwrap();
             let mut output = device.alloc(grid.len()).unwrap();
-            difference_into(&problem, &device.default_stream(), &state, &mut output).unwrap();
+            difference_into(&device.default_stream(), &problem, &state, &mut output).unwrap();
             assert_same_bits(
                 &output.to_vec().unwrap(),
                 &changes,
@@ -434,12 +434,12 @@ fn parts_of_buffers_that_are_not_aligned() {
             let start = 3 - offset;
             let needed = scratch_len(grid, steps);
             iterate_into(
-                &problem,
                 &device.default_stream(),
+                &problem,
                 input.slice(offset..offset + cells),
+                steps,
                 output.slice_mut(offset..offset + cells),
                 scratch.slice_mut(start..start + needed),
-                steps,
             )
             .unwrap();
             let context = format!("offset {offset}, {steps} steps on {}", device.name());
@@ -464,16 +464,16 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let mut scratch = device.alloc(11).unwrap();
         let error = problem.with_source(&short).unwrap_err();
         assert!(matches!(error, Error::GridLength { what: "source", expected: 12, actual: 11 }), "{error}");
-        let error = iterate_into(&problem, &stream, &short, &mut output, &mut scratch, 1).unwrap_err();
+        let error = iterate_into(&stream, &problem, &short, 1, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::GridLength { what: "state", .. }), "{error}");
-        let error = iterate_into(&problem, &stream, &state, &mut scratch, &mut output, 1).unwrap_err();
+        let error = iterate_into(&stream, &problem, &state, 1, &mut scratch, &mut output).unwrap_err();
         assert!(matches!(error, Error::GridLength { what: "output", .. }), "{error}");
-        let error = iterate_into(&problem, &stream, &state, &mut output, &mut scratch, 2).unwrap_err();
+        let error = iterate_into(&stream, &problem, &state, 2, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::ScratchTooSmall { expected: 12, actual: 11 }), "{error}");
         let foreign = Device::simulator().upload(&[1.0f32; 12]).unwrap();
-        let error = iterate_into(&problem, &stream, &foreign, &mut output, &mut scratch, 1).unwrap_err();
+        let error = iterate_into(&stream, &problem, &foreign, 1, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
-        let error = difference_into(&problem, &stream, &foreign, &mut output).unwrap_err();
+        let error = difference_into(&stream, &problem, &foreign, &mut output).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [-7.0; 12]);
     });

@@ -131,7 +131,7 @@ impl<T: Subject> Fixture<T> {
         let [from, to] = self.layouts;
         let input = Image::new(self.source.slice(self.offsets[0]..), from).unwrap();
         let output = ImageMut::new(self.target.slice_mut(self.offsets[1]..), to).unwrap();
-        resize_into(&device.default_stream(), input, output, interpolation).unwrap();
+        resize_into(&device.default_stream(), input, interpolation, output).unwrap();
     }
 
     /// Everything that should be in the output's buffer.
@@ -371,7 +371,7 @@ fn what_does_not_go_together_is_refused_and_nothing_is_written() {
         let layout = |width, channels| ImageLayout::new(width, 2, channels).unwrap();
         let mut run = |from: ImageLayout, to: ImageLayout| {
             let output = ImageMut::new(&mut output, to).unwrap();
-            resize_into(&stream, Image::new(&memory, from).unwrap(), output, Interpolation::Nearest)
+            resize_into(&stream, Image::new(&memory, from).unwrap(), Interpolation::Nearest, output)
         };
         let error = run(layout(2, 3), layout(2, 1)).unwrap_err();
         assert!(matches!(error, Error::Channels { expected: 3, actual: 1 }), "{error}");
@@ -384,7 +384,7 @@ fn what_does_not_go_together_is_refused_and_nothing_is_written() {
         let foreign = elsewhere.upload(&[1.0f32; 4]).unwrap();
         let input = Image::new(&foreign, layout(2, 1)).unwrap();
         let target = ImageMut::new(&mut output, layout(3, 1)).unwrap();
-        let error = resize_into(&stream, input, target, Interpolation::Nearest).unwrap_err();
+        let error = resize_into(&stream, input, Interpolation::Nearest, target).unwrap_err();
         assert!(matches!(error, Error::Device(gpu_core::Error::WrongDevice { .. })), "{error}");
         let error =
             resize(Image::new(&memory, layout(2, 1)).unwrap(), 0, 3, Interpolation::Nearest).unwrap_err();

@@ -1,9 +1,9 @@
 //! Reductions along an axis.
 
-use gpu_core::{Device, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
-use super::segments::reduce_segments_into;
+use super::segments::rows_into;
 use crate::axis::Along;
 use crate::instance::AlongColumns;
 use crate::instance::Segmented;
@@ -20,8 +20,7 @@ use gpu_core::Error;
 /// Along the last axis each result has the bits that [`reduce`](crate::reduce()) of that row alone gives. Along
 /// another one the order is a function of the axis's extent alone (see the [crate documentation](crate)).
 ///
-/// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
-/// [`reduce_axis_into`] does neither.
+/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_axis_into`] does not.
 ///
 /// # Errors
 /// [`Error::Axis`], [`Error::ShapeLength`], [`Error::Empty`] where the axis has no elements and there is no result of none,
@@ -32,15 +31,15 @@ use gpu_core::Error;
 /// use gpu_reduce::{kernels::ArgMax, reduce_axis};
 /// let device = gpu_core::Device::simulator();
 /// let matrix = device.upload(&[3, -5, 8, 4, 9, 1])?;
-/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 0)?, [1, 1, 0]);
-/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 1)?, [2, 1]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 0)?.to_vec()?, [1, 1, 0]);
+/// assert_eq!(reduce_axis::<ArgMax<i32>>(&matrix, &[2, 3], 1)?.to_vec()?, [2, 1]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     input: impl Into<<R::Item as Operand>::Views<'a>>,
     shape: &[usize],
     axis: usize,
-) -> Result<Vec<R::Output>, Error> {
+) -> Result<Buffer<R::Output>, Error> {
     let input = input.into();
     let along = checked::<R>(&input, shape, axis)?;
     let [device, _] = R::Item::devices(&input);
@@ -51,9 +50,9 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     } else {
         Scratch::for_axis::<R>(&stream, shape, axis)?
     };
-    let mut output = device.zeroed(along.results() * R::OUTPUTS as usize)?;
+    let mut output = device.alloc(along.results() * R::OUTPUTS as usize)?;
     enqueue::<R>(&stream, input, along, output.view_mut(), &mut scratch)?;
-    output.to_vec()
+    Ok(output)
 }
 
 /// Writes the reduction `R` along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`reduce_axis`].
@@ -130,8 +129,8 @@ fn enqueue<R: Segmented + AlongColumns>(
     if along.results() == 0 {
         return Ok(());
     }
-    match along.segments() {
-        Some(segments) => reduce_segments_into::<R>(stream, input, &segments?, output, scratch),
+    match along.rows() {
+        Some(rows) => rows_into::<R>(stream, &input, &rows?, output, scratch),
         None => launch::reduce_columns::<R>(stream, &input, along.lines(), output, scratch),
     }
 }

@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
-use gpu_core::View;
+use gpu_core::{Buffer, Segments, View};
 use gpu_reduce_kernels::Reduction;
 use rayon::prelude::*;
 
 use super::{reduce, reduce_axis, reduce_segments};
 use crate::element::Element;
-use crate::segments::Segments;
+use crate::segments::Places;
 use gpu_core::Error;
 
 /// A sum that a mean is made of.
@@ -80,28 +80,30 @@ pub fn mean<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T::Mean, Er
     Ok((exact.mean)(sum, len))
 }
 
-/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host.
+/// As [`mean`](crate::mean()), of each segment: see [`reduce_segments`]. The quotients are computed on the host, so
+/// this waits for the sums.
 ///
 /// # Errors
 /// As [`reduce_segments`]; [`Error::EmptySegment`].
 ///
 /// ```
 /// use gpu_reduce::{Segments, mean_segments};
-/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], &Segments::of_length(2, 2)?)?, [1.5, 255.0]);
+/// assert_eq!(mean_segments(&[1u8, 2, 255, 255], Segments::of_length(2)?)?.to_vec()?, [1.5, 255.0]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn mean_segments<'a, T: Element>(
+pub fn mean_segments<'a, 's, T: Element>(
     input: impl Into<View<'a, T>>,
-    segments: &Segments,
-) -> Result<Vec<T::Mean>, Error> {
-    let input = input.into();
-    if let Some(segment) = segments.first_empty() {
+    segments: impl Into<Segments<'s>>,
+) -> Result<Buffer<T::Mean>, Error> {
+    let (input, segments) = (input.into(), segments.into());
+    let places = Places::new(segments, "mean", input.len())?;
+    if let Some(segment) = places.first_empty {
         return Err(Error::EmptySegment { what: "mean", segment });
     }
-    let totals = reduce_segments::<T::Total>(T::one(input), segments)?;
-    let offsets = segments.to_vec()?;
+    let totals = reduce_segments::<T::Total>(T::one(input), segments)?.to_vec()?;
+    let offsets = places.to_vec()?;
     let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let extremes = || reduce_segments::<T::MinMax>(T::one(input), segments);
+    let extremes = || reduce_segments::<T::MinMax>(T::one(input), segments)?.to_vec();
     let of = |line: usize| offsets[line]..offsets[line + 1];
     means(
         input,
@@ -113,29 +115,30 @@ pub fn mean_segments<'a, T: Element>(
     )
 }
 
-/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host.
+/// As [`mean`](crate::mean()), along an axis: see [`reduce_axis`]. The quotients are computed on the host, so
+/// this waits for the sums.
 ///
 /// # Errors
 /// As [`reduce_axis`].
 ///
 /// ```
-/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?, [128.0, 2.5]);
+/// assert_eq!(gpu_reduce::mean_axis(&[1u8, 2, 255, 3], &[2, 2], 0)?.to_vec()?, [128.0, 2.5]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 pub fn mean_axis<'a, T: Element>(
     input: impl Into<View<'a, T>>,
     shape: &[usize],
     axis: usize,
-) -> Result<Vec<T::Mean>, Error> {
+) -> Result<Buffer<T::Mean>, Error> {
     let input = input.into();
     if shape.get(axis) == Some(&0) {
         return Err(Error::Empty { what: "mean" });
     }
-    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?;
+    let totals = reduce_axis::<T::Total>(T::one(input), shape, axis)?.to_vec()?;
     if totals.is_empty() {
-        return Ok(Vec::new());
+        return input.device().alloc(0);
     }
-    let extremes = || reduce_axis::<T::MinMax>(T::one(input), shape, axis);
+    let extremes = || reduce_axis::<T::MinMax>(T::one(input), shape, axis)?.to_vec();
     let (len, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());
     means(
         input,
@@ -159,14 +162,15 @@ fn means<'a, T: Element>(
     longest: usize,
     len: impl Fn(usize) -> usize,
     add: impl Fn(usize, &[T], fn(T) -> i128) -> i128,
-) -> Result<Vec<T::Mean>, Error> {
+) -> Result<Buffer<T::Mean>, Error> {
     let totals = totals.into_iter().enumerate();
     let Some(exact) = T::EXACT.filter(|exact| longest > exact.most) else {
-        return Ok(totals.map(|(line, total)| T::mean(total, len(line))).collect());
+        let means: Vec<_> = totals.map(|(line, total)| T::mean(total, len(line))).collect();
+        return input.device().upload(&means);
     };
     let extremes = extremes()?;
     let mut values: Option<Cow<'a, [T]>> = None;
-    totals
+    let means = totals
         .map(|(line, total)| {
             let sum = match exact.sum(total, [extremes[2 * line], extremes[2 * line + 1]], len(line)) {
                 Some(sum) => sum,
@@ -180,12 +184,13 @@ fn means<'a, T: Element>(
             };
             Ok((exact.mean)(sum, len(line)))
         })
-        .collect()
+        .collect::<Result<Vec<_>, Error>>()?;
+    input.device().upload(&means)
 }
 
 #[cfg(test)]
 mod tests {
-    use gpu_core::Device;
+    use gpu_core::{Device, Offsets};
 
     use super::*;
 
@@ -232,9 +237,9 @@ mod tests {
                 offsets.push(offsets.last().unwrap() + array.len() as u32);
             }
             let buffer = device.upload(&values).unwrap();
-            let segments = Segments::from_offsets(&device, &offsets).unwrap();
+            let segments = Offsets::new(&device, &offsets).unwrap();
             let of_segments: Vec<f64> = arrays().iter().map(|array| expected(array)).collect();
-            assert_eq!(mean_segments(&buffer, &segments).unwrap(), of_segments, "{device}");
+            assert_eq!(mean_segments(&buffer, &segments).unwrap().to_vec().unwrap(), of_segments, "{device}");
 
             let shape = [4, 9, 5];
             let buffer = device.upload(&values[values.len() - 180..]).unwrap();
@@ -247,7 +252,8 @@ mod tests {
                         expected(&(0..len).map(|i| values[at(i)]).collect::<Vec<_>>())
                     })
                     .collect();
-                assert_eq!(mean_axis(&buffer, &shape, axis).unwrap(), of_lines, "{device}, axis {axis}");
+                let means = mean_axis(&buffer, &shape, axis).unwrap().to_vec().unwrap();
+                assert_eq!(means, of_lines, "{device}, axis {axis}");
             }
         }
     }

@@ -1,26 +1,41 @@
-//! The reductions of segments and along axes by name.
+//! The reductions of segments and along axes by name: what [`Reduction::OUTPUTS`](crate::kernels::Reduction::OUTPUTS) says is
+//! how many elements each segment or line gives, as on a stream.
 
-use gpu_core::View;
+use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
 use gpu_reduce_kernels::{Integer, Number};
 
-use super::{reduce_axis, reduce_segments};
+use super::{reduce_axis, reduce_axis_into, reduce_segments, reduce_segments_into};
 use crate::element::{Element, IntegerElement, RealElement};
-use crate::segments::Segments;
+use crate::scratch::Scratch;
 use gpu_core::Error;
 
-// `name of the whole array's, of the segments', of the axis': bound, associated type of the bound => what each gives,
-// how`.
+// `name of the whole array's: of the segments', of the axis', each with its form on a stream: bound, associated type of the
+// bound => what is written`.
 macro_rules! named {
-    ($($whole:ident, $segments:ident, $axis:ident: $bound:ident, $kind:ident => $output:ty, $convert:expr;)*) => { $(
+    ($($whole:ident: $segments:ident, $segments_into:ident, $axis:ident, $axis_into:ident: $bound:ident, $kind:ident => $output:ty;)*) => { $(
         #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), of each segment: see [`reduce_segments`].")]
         ///
         /// # Errors
         /// As [`reduce_segments`].
-        pub fn $segments<'a, T: $bound>(
+        pub fn $segments<'a, 's, T: $bound>(
             input: impl Into<View<'a, T>>,
-            segments: &Segments,
-        ) -> Result<Vec<$output>, Error> {
-            reduce_segments::<T::$kind>(T::one(input.into()), segments).map($convert)
+            segments: impl Into<Segments<'s>>,
+        ) -> Result<Buffer<$output>, Error> {
+            reduce_segments::<T::$kind>(T::one(input.into()), segments)
+        }
+
+        #[doc = concat!("As [`", stringify!($segments), "`], on `stream` and into `output`: see [`reduce_segments_into`].")]
+        ///
+        /// # Errors
+        /// As [`reduce_segments_into`].
+        pub fn $segments_into<'a, 's, 'b, T: $bound>(
+            stream: &Stream,
+            input: impl Into<View<'a, T>>,
+            segments: impl Into<Segments<'s>>,
+            output: impl Into<ViewMut<'b, $output>>,
+            scratch: &mut Scratch,
+        ) -> Result<(), Error> {
+            reduce_segments_into::<T::$kind>(stream, T::one(input.into()), segments, output, scratch)
         }
 
         #[doc = concat!("As [`", stringify!($whole), "`](crate::", stringify!($whole), "()), along an axis: see [`reduce_axis`].")]
@@ -31,41 +46,44 @@ macro_rules! named {
             input: impl Into<View<'a, T>>,
             shape: &[usize],
             axis: usize,
-        ) -> Result<Vec<$output>, Error> {
-            reduce_axis::<T::$kind>(T::one(input.into()), shape, axis).map($convert)
+        ) -> Result<Buffer<$output>, Error> {
+            reduce_axis::<T::$kind>(T::one(input.into()), shape, axis)
+        }
+
+        #[doc = concat!("As [`", stringify!($axis), "`], on `stream` and into `output`: see [`reduce_axis_into`].")]
+        ///
+        /// # Errors
+        /// As [`reduce_axis_into`].
+        pub fn $axis_into<'a, 'b, T: $bound>(
+            stream: &Stream,
+            input: impl Into<View<'a, T>>,
+            shape: &[usize],
+            axis: usize,
+            output: impl Into<ViewMut<'b, $output>>,
+            scratch: &mut Scratch,
+        ) -> Result<(), Error> {
+            reduce_axis_into::<T::$kind>(stream, T::one(input.into()), shape, axis, output, scratch)
         }
     )* };
 }
 
 named! {
-    sum, sum_segments, sum_axis: Element, Sum => T, same;
-    product, product_segments, product_axis: Element, Product => T, same;
-    min, min_segments, min_axis: Element, Min => T, same;
-    max, max_segments, max_axis: Element, Max => T, same;
-    minmax, minmax_segments, minmax_axis: Element, MinMax => (T, T), pairs;
-    argmin, argmin_segments, argmin_axis: Element, ArgMin => u64, same;
-    argmax, argmax_segments, argmax_axis: Element, ArgMax => u64, same;
-    sum_of_squares, sum_of_squares_segments, sum_of_squares_axis: Element, SumOfSquares => T, same;
-    norm_l1, norm_l1_segments, norm_l1_axis: Element, NormL1 => <T as Number>::Magnitude, same;
-    norm_l2, norm_l2_segments, norm_l2_axis: RealElement, NormL2 => T, same;
-    norm_max, norm_max_segments, norm_max_axis: Element, NormMax => <T as Number>::Magnitude, same;
-    any, any_segments, any_axis: Element, Any => bool, truths;
-    all, all_segments, all_axis: Element, All => bool, truths;
-    count_nonzero, count_nonzero_segments, count_nonzero_axis: Element, Count => u64, same;
-    bit_and, bit_and_segments, bit_and_axis: IntegerElement, And => T, same;
-    bit_or, bit_or_segments, bit_or_axis: IntegerElement, Or => T, same;
-    bit_xor, bit_xor_segments, bit_xor_axis: IntegerElement, Xor => T, same;
-    wide_sum, wide_sum_segments, wide_sum_axis: IntegerElement, WideSum => <T as Integer>::Wide, same;
-}
-
-fn same<T>(results: Vec<T>) -> Vec<T> {
-    results
-}
-
-fn pairs<T: Copy>(results: Vec<T>) -> Vec<(T, T)> {
-    results.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
-}
-
-fn truths(results: Vec<u8>) -> Vec<bool> {
-    results.into_iter().map(|truth| truth != 0).collect()
+    sum: sum_segments, sum_segments_into, sum_axis, sum_axis_into: Element, Sum => T;
+    product: product_segments, product_segments_into, product_axis, product_axis_into: Element, Product => T;
+    min: min_segments, min_segments_into, min_axis, min_axis_into: Element, Min => T;
+    max: max_segments, max_segments_into, max_axis, max_axis_into: Element, Max => T;
+    minmax: minmax_segments, minmax_segments_into, minmax_axis, minmax_axis_into: Element, MinMax => T;
+    argmin: argmin_segments, argmin_segments_into, argmin_axis, argmin_axis_into: Element, ArgMin => u64;
+    argmax: argmax_segments, argmax_segments_into, argmax_axis, argmax_axis_into: Element, ArgMax => u64;
+    sum_of_squares: sum_of_squares_segments, sum_of_squares_segments_into, sum_of_squares_axis, sum_of_squares_axis_into: Element, SumOfSquares => T;
+    norm_l1: norm_l1_segments, norm_l1_segments_into, norm_l1_axis, norm_l1_axis_into: Element, NormL1 => <T as Number>::Magnitude;
+    norm_l2: norm_l2_segments, norm_l2_segments_into, norm_l2_axis, norm_l2_axis_into: RealElement, NormL2 => T;
+    norm_max: norm_max_segments, norm_max_segments_into, norm_max_axis, norm_max_axis_into: Element, NormMax => <T as Number>::Magnitude;
+    any: any_segments, any_segments_into, any_axis, any_axis_into: Element, Any => u8;
+    all: all_segments, all_segments_into, all_axis, all_axis_into: Element, All => u8;
+    count_nonzero: count_nonzero_segments, count_nonzero_segments_into, count_nonzero_axis, count_nonzero_axis_into: Element, Count => u64;
+    bit_and: bit_and_segments, bit_and_segments_into, bit_and_axis, bit_and_axis_into: IntegerElement, And => T;
+    bit_or: bit_or_segments, bit_or_segments_into, bit_or_axis, bit_or_axis_into: IntegerElement, Or => T;
+    bit_xor: bit_xor_segments, bit_xor_segments_into, bit_xor_axis, bit_xor_axis_into: IntegerElement, Xor => T;
+    wide_sum: wide_sum_segments, wide_sum_segments_into, wide_sum_axis, wide_sum_axis_into: IntegerElement, WideSum => <T as Integer>::Wide;
 }

@@ -1,6 +1,6 @@
 //! Reductions of segments.
 
-use gpu_core::{Device, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Segments, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use crate::instance::Segmented;
@@ -9,44 +9,44 @@ use crate::operand::Operand;
 use crate::plan::segments_scratch_words;
 use crate::reference;
 use crate::scratch::Scratch;
-use crate::segments::Segments;
+use crate::segments::Places;
 use gpu_core::Error;
 
 /// The reduction `R` of each segment of an array, computed where it lives: [`Reduction::OUTPUTS`] elements a segment,
 /// one segment after the other.
 ///
 /// A segment's result has the bits that [`reduce`](crate::reduce()) of that segment alone gives, whatever the others
-/// are.
+/// are. Elements before the first offset and after the last one belong to no segment; rows are of all elements.
 ///
-/// The results come back to the host, so this waits for them; it also allocates scratch memory and an output.
-/// [`reduce_segments_into`] does neither.
+/// Enqueued on the device's default stream. Allocates the output and scratch memory, which [`reduce_segments_into`] does not.
 ///
 /// # Errors
-/// [`Error::BeyondEnd`], [`Error::EmptySegment`], [`Error::InputLengths`], [`Error::TooLong`]; those of the device
-/// where arrays and offsets are on different devices, where the device's memory does not suffice, or where it failed.
+/// [`Error::BeyondEnd`], [`Error::Rows`], [`Error::SegmentsBy`] for flags and keys, [`Error::EmptySegment`],
+/// [`Error::InputLengths`], [`Error::TooLong`]; those of the device where arrays and offsets are on different devices, where
+/// the device's memory does not suffice, or where it failed.
 ///
 /// ```
-/// use gpu_reduce::{Segments, kernels::MinMax, reduce_segments};
+/// use gpu_reduce::{Offsets, kernels::MinMax, reduce_segments};
 /// let device = gpu_core::Device::simulator();
 /// let values = device.upload(&[3, -5, 8, 1, 9])?;
-/// let segments = Segments::from_offsets(&device, &[0, 3, 5])?;
-/// assert_eq!(reduce_segments::<MinMax<i32>>(&values, &segments)?, [-5, 8, 1, 9]);
+/// let offsets = Offsets::new(&device, &[0, 3, 5])?;
+/// assert_eq!(reduce_segments::<MinMax<i32>>(&values, &offsets)?.to_vec()?, [-5, 8, 1, 9]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_segments<'a, R: Segmented>(
+pub fn reduce_segments<'a, 's, R: Segmented>(
     input: impl Into<<R::Item as Operand>::Views<'a>>,
-    segments: &Segments,
-) -> Result<Vec<R::Output>, Error> {
+    segments: impl Into<Segments<'s>>,
+) -> Result<Buffer<R::Output>, Error> {
     let input = input.into();
-    let len = checked_len::<R>(&input, segments)?;
+    let (len, segments) = checked::<R>(&input, segments.into())?;
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
     // The CPU needs none.
     let scratch_len = if R::Item::slices(&input).is_some() { 0 } else { len };
     let mut scratch = Scratch::for_segments::<R>(&stream, scratch_len)?;
-    let mut output = device.zeroed(segments.len() * R::OUTPUTS as usize)?;
-    enqueue::<R>(&stream, &input, len, segments, output.view_mut(), &mut scratch)?;
-    output.to_vec()
+    let mut output = device.alloc(segments.count * R::OUTPUTS as usize)?;
+    enqueue::<R>(&stream, &input, len, &segments, output.view_mut(), &mut scratch)?;
+    Ok(output)
 }
 
 /// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].
@@ -63,25 +63,25 @@ pub fn reduce_segments<'a, R: Segmented>(
 /// let device = gpu_core::Device::best();
 /// let stream = device.stream()?;
 /// let values = device.upload(&[1.0f32; 1000])?;
-/// let segments = Segments::of_length(10, 100)?;
+/// let rows = Segments::of_length(100)?;
 /// let mut scratch = Scratch::for_segments::<Sum<f32>>(&stream, values.len())?;
 /// let mut sums = device.zeroed(10)?;
-/// reduce_segments_into::<Sum<f32>>(&stream, &values, &segments, &mut sums, &mut scratch)?;
+/// reduce_segments_into::<Sum<f32>>(&stream, &values, rows, &mut sums, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(sums.to_vec()?, [100.0; 10]);
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
-pub fn reduce_segments_into<'a, 'b, R: Segmented>(
+pub fn reduce_segments_into<'a, 's, 'b, R: Segmented>(
     stream: &Stream,
     input: impl Into<<R::Item as Operand>::Views<'a>>,
-    segments: &Segments,
+    segments: impl Into<Segments<'s>>,
     output: impl Into<ViewMut<'b, R::Output>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let input = input.into();
     let output = output.into();
-    let len = checked_len::<R>(&input, segments)?;
-    let expected = segments.len() * R::OUTPUTS as usize;
+    let (len, segments) = checked::<R>(&input, segments.into())?;
+    let expected = segments.count * R::OUTPUTS as usize;
     if output.len() != expected {
         return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
     }
@@ -89,29 +89,39 @@ pub fn reduce_segments_into<'a, 'b, R: Segmented>(
     if actual < expected {
         return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
     }
-    enqueue::<R>(stream, &input, len, segments, output, scratch)
+    enqueue::<R>(stream, &input, len, &segments, output, scratch)
 }
 
-/// Elements of the input, if it has the segments and they have results.
-fn checked_len<R: Reduction<Item: Operand>>(
+/// Elements of the input and where its segments are, if they are its and have results.
+fn checked<'s, R: Reduction<Item: Operand>>(
     input: &<R::Item as Operand>::Views<'_>,
-    segments: &Segments,
-) -> Result<usize, Error> {
+    segments: Segments<'s>,
+) -> Result<(usize, Places<'s>), Error> {
     let len = R::Item::len(input, R::NAME)?;
-    if segments.end() > len {
-        return Err(Error::BeyondEnd { what: R::NAME, end: segments.end(), len });
-    }
-    match segments.first_empty() {
+    let places = Places::new(segments, R::NAME, len)?;
+    match places.first_empty {
         Some(segment) if R::EMPTY.is_none() => Err(Error::EmptySegment { what: R::NAME, segment }),
-        _ => crate::plan::check_len(len).map(|()| len),
+        _ => crate::plan::check_len(len).map(|()| (len, places)),
     }
+}
+
+/// Enqueues a reduction of rows of the input, which has their elements; everything else is checked here.
+pub(super) fn rows_into<R: Segmented>(
+    stream: &Stream,
+    input: &<R::Item as Operand>::Views<'_>,
+    rows: &Places<'_>,
+    output: ViewMut<'_, R::Output>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    crate::plan::check_len(rows.end)?;
+    enqueue::<R>(stream, input, rows.end, rows, output, scratch)
 }
 
 fn enqueue<R: Segmented>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
     len: usize,
-    segments: &Segments,
+    segments: &Places<'_>,
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
@@ -122,14 +132,14 @@ fn enqueue<R: Segmented>(
     for device in devices {
         stream.expect("input of a reduction", device)?;
     }
-    if let Some(offsets) = segments.offsets() {
+    if let Some(offsets) = segments.offsets {
         stream.expect("offsets of segments", offsets.device())?;
     }
     stream.expect("output of a reduction", output.device())?;
     if let (Some(slices), Some(output)) = (R::Item::slices(input), output.as_mut_slice()) {
         return reference::reduce_segments::<R, _>(slices, &segments.to_vec()?, output);
     }
-    if segments.is_empty() {
+    if segments.count == 0 {
         return Ok(());
     }
     launch::reduce_segments::<R>(stream, input, len, segments, output, scratch)

@@ -4,7 +4,7 @@ use gpu_reduce_kernels::{Lines, Reduction};
 
 use crate::instance::{AlongColumns, Segmented};
 use crate::plan::{columns_scratch_words, segments_scratch_words};
-use crate::segments::Segments;
+use crate::segments::Places;
 use gpu_core::Error;
 
 /// A row-major array as `outer × len × inner`, reduced along the middle.
@@ -69,9 +69,9 @@ impl Along {
         self.outer * self.inner
     }
 
-    /// The lines as segments, where they are.
-    pub(crate) fn segments(self) -> Option<Result<Segments, Error>> {
-        (self.inner == 1).then(|| Segments::of_length(self.outer, self.len))
+    /// The lines as rows, where they are.
+    pub(crate) fn rows(self) -> Option<Result<Places<'static>, Error>> {
+        (self.inner == 1).then(|| Places::rows(self.outer, self.len))
     }
 
     /// The lines as what the kernel takes; see [`reduce_columns`](crate::launch::reduce_columns).

@@ -76,8 +76,7 @@ impl KeyScratch {
 /// run's result has the bits that [`reduce`](crate::reduce()) of its values alone gives; places of extremes count
 /// from its first.
 ///
-/// The results come back to the host, so this waits for them; it also allocates scratch memory and outputs.
-/// [`reduce_by_key_into`] does neither.
+/// Waits for how many runs there are, and allocates the outputs and scratch memory. [`reduce_by_key_into`] does neither.
 ///
 /// # Errors
 /// [`Error::InputLengths`] where there are not as many values as keys; [`Error::TooLong`] for 2^32 keys or more;
@@ -90,31 +89,32 @@ impl KeyScratch {
 /// let keys = device.upload(&[3u8, 3, 7, 3, 3, 3])?;
 /// let values = device.upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0, 32.0])?;
 /// let (unique, sums) = reduce_by_key::<Sum<f32>, u8>(&keys, &values)?;
-/// assert_eq!((unique, sums), (vec![3, 7, 3], vec![3.0, 4.0, 56.0]));
+/// assert_eq!((unique.to_vec()?, sums.to_vec()?), (vec![3, 7, 3], vec![3.0, 4.0, 56.0]));
 /// # Ok::<(), gpu_reduce::Error>(())
 /// ```
 pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
     keys: impl Into<View<'k, K>>,
     values: impl Into<<R::Item as Operand>::Views<'a>>,
-) -> Result<(Vec<K>, Vec<R::Output>), Error> {
+) -> Result<(Buffer<K>, Buffer<R::Output>), Error> {
     let values = values.into();
     let keys = keys.into();
     let len = checked_len::<R, K>(&keys, &values)?;
-    if let (Some(keys), Some(values)) = (keys.as_slice(), R::Item::slices(&values)) {
-        return reference::reduce_by_key::<R, K, _>(keys, values);
-    }
     let device = keys.device();
+    if let (Some(keys), Some(values)) = (keys.as_slice(), R::Item::slices(&values)) {
+        let (unique, results) = reference::reduce_by_key::<R, K, _>(keys, values)?;
+        return Ok((device.upload(&unique)?, device.upload(&results)?));
+    }
     let stream = device.default_stream();
     let each = R::OUTPUTS as usize;
     let mut scratch = KeyScratch::new::<R>(&stream, len)?;
-    let mut unique = device.zeroed(len)?;
-    let mut results = device.zeroed(len * each)?;
+    let mut unique = device.alloc(len)?;
+    let mut results = device.alloc(len * each)?;
     let mut runs = device.zeroed(1)?;
     reduce_by_key_into::<R, K>(&stream, keys, values, &mut unique, &mut results, &mut runs, &mut scratch)?;
     let runs = runs.to_vec()?[0] as usize;
-    let (mut keys, mut values) = (vec![K::default(); runs], vec![R::Output::default(); runs * each]);
-    unique.slice(..runs).copy_to(&mut keys)?;
-    results.slice(..runs * each).copy_to(&mut values)?;
+    let (mut keys, mut values) = (device.alloc(runs)?, device.alloc(runs * each)?);
+    stream.copy(&mut keys, unique.slice(..runs))?;
+    stream.copy(&mut values, results.slice(..runs * each))?;
     Ok((keys, values))
 }
 

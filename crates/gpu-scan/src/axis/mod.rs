@@ -5,21 +5,21 @@ mod reference;
 
 pub(crate) use along::{Along, launch_config, scratch_words};
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::{AlongColumns, Segmented};
 use crate::launch::{Memory, scan_columns};
 use crate::options::Options;
 use crate::scratch::Scratch;
-use crate::segmented::{Segments, scan_segments_in_place, scan_segments_into};
+use crate::segmented::{scan_segments_in_place, scan_segments_into};
 use gpu_core::Error;
 
 /// The scan of each line along `axis` of a row-major array with the operator `S`, computed where it lives, in a
 /// buffer of its own: along the last axis of a matrix its rows, along the first its columns.
 ///
 /// Every line starts with the options' initial value. The same bits on every device; rows are combined as segments of
-/// one length are ([`Segments::of_length`]), columns as `gpu_scan_kernels::columns` says. Allocates the result and
+/// one length are ([`Segments::of_length`](gpu_core::Segments::of_length)), columns as `gpu_scan_kernels::columns` says. Allocates the result and
 /// scratch memory; [`scan_axis_into`] does not.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
     let along = Along::new(shape, axis, len)?;
     if along.inner == 1 {
         let rows = Segments::of_length(along.len)?;
-        return scan_segments_into::<S>(stream, input, &rows, options, output, scratch);
+        return scan_segments_into::<S>(stream, input, rows, options, output, scratch);
     }
     if output.len() != len {
         return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
@@ -136,7 +136,7 @@ pub fn scan_axis_in_place<'a, S: Segmented + AlongColumns + Scan<Output = <S as 
     let along = Along::new(shape, axis, len)?;
     if along.inner == 1 {
         let rows = Segments::of_length(along.len)?;
-        return scan_segments_in_place::<S>(stream, data, &rows, options, scratch);
+        return scan_segments_in_place::<S>(stream, data, rows, options, scratch);
     }
     let lines = along.lines::<S>()?;
     scratch.check(stream, scratch_words::<S>(lines), S::NAME, len)?;

@@ -1,11 +1,9 @@
 //! Scans of segments: validate, plan, launch.
 
 pub(crate) mod reference;
-mod segments;
+pub(crate) mod starts;
 
-pub use segments::{Offsets, Segments};
-
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::Segmented;
@@ -17,7 +15,8 @@ use gpu_core::Error;
 
 /// The scan of each segment of an array with the operator `S`, computed where `input` lives, in a buffer of its own.
 ///
-/// Every segment starts anew, with the options' initial value. The results are the same bits on every device; they
+/// Every segment starts anew, with the options' initial value. There is a result for each element: those before the first
+/// offset are a segment too, so are those after the last one, and the last segment of one length may be shorter. The results are the same bits on every device; they
 /// depend on where in the array a segment lies, as that decides upon the order of combination (see the [crate
 /// documentation](crate)). Allocates the result and scratch memory; [`scan_segments_into`] does not.
 ///
@@ -43,14 +42,14 @@ use gpu_core::Error;
 /// assert_eq!(sums.to_vec()?, [200, 300, 255, 510]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
-pub fn scan_segments<'a, S: Segmented>(
+pub fn scan_segments<'a, 's, S: Segmented>(
     input: impl Into<View<'a, S::Item>>,
-    segments: &Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: Options<S::Output>,
 ) -> Result<Buffer<S::Output>, Error> {
-    let input = input.into();
+    let (input, segments) = (input.into(), segments.into());
     let stream = input.device().default_stream();
-    segments.check(&stream, S::NAME, input.len())?;
+    segments.expect(&stream, S::NAME, input.len())?;
     let mut output = input.device().alloc(input.len())?;
     let mut scratch = Scratch::for_segments(&stream, input.len())?;
     scan_segments_into::<S>(&stream, input, segments, options, &mut output, &mut scratch)?;
@@ -79,15 +78,15 @@ pub fn scan_segments<'a, S: Segmented>(
 /// assert_eq!(highest.to_vec()?, [1, 5, 5, 7, 7, 8]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
-pub fn scan_segments_into<'a, 'b, S: Segmented>(
+pub fn scan_segments_into<'a, 's, 'b, S: Segmented>(
     stream: &Stream,
     input: impl Into<View<'a, S::Item>>,
-    segments: &Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: Options<S::Output>,
     output: impl Into<ViewMut<'b, S::Output>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (input, mut output) = (input.into(), output.into());
+    let (input, segments, mut output) = (input.into(), segments.into(), output.into());
     let len = input.len();
     if output.len() != len {
         return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
@@ -122,14 +121,14 @@ pub fn scan_segments_into<'a, 'b, S: Segmented>(
 /// assert_eq!(data.to_vec()?, [2, 6, 4, 20]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
-pub fn scan_segments_in_place<'a, S: Segmented<Output = <S as Scan>::Item>>(
+pub fn scan_segments_in_place<'a, 's, S: Segmented<Output = <S as Scan>::Item>>(
     stream: &Stream,
     data: impl Into<ViewMut<'a, S::Output>>,
-    segments: &Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: Options<S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let mut data = data.into();
+    let (mut data, segments) = (data.into(), segments.into());
     let plan = checked::<S>(stream, segments, data.len(), scratch)?;
     stream.expect("data of a scan", data.device())?;
     if data.is_empty() {
@@ -145,11 +144,11 @@ pub fn scan_segments_in_place<'a, S: Segmented<Output = <S as Scan>::Item>>(
 /// The plan, if the segments are those of `len` elements on the stream's device and the scratch memory suffices.
 fn checked<S: Scan>(
     stream: &Stream,
-    segments: &Segments<'_>,
+    segments: Segments<'_>,
     len: usize,
     scratch: &Scratch,
 ) -> Result<Plan, Error> {
-    segments.check(stream, S::NAME, len)?;
+    segments.expect(stream, S::NAME, len)?;
     let plan = Plan::of_segments::<S>(len).if_countable(len)?;
     scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
     Ok(plan)

@@ -1,10 +1,11 @@
 //! The CPU's scans of segments: the kernels' order, tile by tile on all cores.
 
+use gpu_core::Segments;
 use gpu_scan_kernels::segmented::{BySegment, Since, element, shape};
 use gpu_scan_kernels::{Scan, Shape};
 use rayon::prelude::*;
 
-use super::Segments;
+use super::starts::fill;
 use crate::options::Options;
 use crate::reference::{LANES, Walk, identity, over_lanes};
 use gpu_core::Error;
@@ -25,17 +26,17 @@ type Register<S> = Since<<S as Scan>::Register>;
 /// assert_eq!(highest, [1, 5, 5, -2, -2]);
 /// # Ok::<(), gpu_scan::Error>(())
 /// ```
-pub fn scan_segments<S: Scan>(
+pub fn scan_segments<'s, S: Scan>(
     input: &[S::Item],
-    segments: &Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: &Options<S::Output>,
     output: &mut [S::Output],
 ) -> Result<(), Error> {
-    let (expected, actual) = (input.len(), output.len());
+    let (segments, expected, actual) = (segments.into(), input.len(), output.len());
     if actual != expected {
         return Err(Error::OutputLength { what: S::NAME, expected, actual });
     }
-    segments.check(&gpu_core::Device::cpu().default_stream(), S::NAME, input.len())?;
+    segments.expect(&gpu_core::Device::cpu().default_stream(), S::NAME, input.len())?;
     let shape = shape::<S>();
     let tile = shape.tile() as usize;
     let initial = options.initial::<S>();
@@ -84,7 +85,7 @@ fn elements<S: Scan>(
     items: &[S::Item],
     base: usize,
     len: usize,
-    segments: &Segments<'_>,
+    segments: Segments<'_>,
     reverse: bool,
     initial: S::Register,
     tile: usize,
@@ -93,9 +94,9 @@ fn elements<S: Scan>(
     let mut starts = vec![true; items.len()];
     if reverse {
         let known = items.len().min(len - base - 1);
-        segments.fill(base + 1, &mut starts[..known]);
+        fill(segments, base + 1, &mut starts[..known]);
     } else {
-        segments.fill(base, &mut starts);
+        fill(segments, base, &mut starts);
     }
     let own = items.iter().zip(&starts).map(|(item, start)| element::<S>(*item, *start, initial));
     let mut elements: Vec<_> = own.collect();

@@ -1,13 +1,13 @@
 //! The launches of sorts of segments.
 
-use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_core::{Element, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels as kernels;
 use gpu_sort_kernels::segmented::{INDICES, PLACES};
 use gpu_std::memory::{Global, GlobalMut};
 
+use super::cut::offsets;
 use super::plan::SegmentedPlan;
 use super::scratch::SegmentedScratch;
-use super::segments::Segments;
 use crate::launch::gather;
 use gpu_core::Error;
 
@@ -57,7 +57,7 @@ pub(crate) fn sort<V: Element>(
     let indices = moved.indices(places, output);
     let counts = scratch.lists.view_mut().as_global_mut();
     let lists = counts.offset(16);
-    let offsets = segments.offsets(counts.as_global());
+    let offsets = offsets(segments, counts.as_global());
     if let Some(config) = plan.classify() {
         stream.memset(scratch.lists.slice_mut(..16), 0)?;
         let arguments = (offsets, job.segments, job.len, plan.composite, counts, lists);

@@ -1,18 +1,20 @@
 //! Sorting segments: validate, plan, launch.
 
+pub(crate) mod cut;
 pub(crate) mod launch;
+mod offsets_of;
 pub(crate) mod plan;
 pub(crate) mod reference;
 pub(crate) mod scratch;
-pub(crate) mod segments;
 
+pub use offsets_of::{offsets_of_flags, offsets_of_keys};
 pub use plan::SegmentedPlan;
 pub use scratch::SegmentedScratch;
-pub use segments::{Offsets, Segments};
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Segments, Stream, View, ViewMut};
 
 use crate::key::{SortKey, SortOptions, Sorting};
+use cut::Cut;
 use gpu_core::Error;
 use launch::Moved;
 
@@ -27,7 +29,9 @@ pub(crate) const NAME: &str = "segmented sort";
 /// nothing.
 ///
 /// # Errors
-/// [`Error::Rows`], [`Error::LastOffset`] where the segments are not the array's; [`Error::SomeBits`], [`Error::TooLong`];
+/// [`Error::Rows`], [`Error::BeyondEnd`], [`Error::Uncovered`] where the segments are not those of all of the keys;
+/// [`Error::SegmentsBy`] for flags and keys, of which [`offsets_of_flags`] and [`offsets_of_keys`] make offsets;
+/// [`Error::SomeBits`], [`Error::TooLong`];
 /// those of the device, where its memory does not suffice, or where it failed.
 ///
 /// ```
@@ -38,11 +42,12 @@ pub(crate) const NAME: &str = "segmented sort";
 /// assert_eq!(sorted.to_vec()?[3..], [0.0, 7.0, -0.0]);
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-pub fn segmented_sort<'a, K: SortKey>(
+pub fn segmented_sort<'a, 's, K: SortKey>(
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
 ) -> Result<Buffer<K>, Error> {
+    let segments = segments.into();
     let keys = keys.into();
     all_bits::<K>(&options)?;
     let stream = keys.device().default_stream();
@@ -60,14 +65,15 @@ pub fn segmented_sort<'a, K: SortKey>(
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
 /// [`Error::WrongDevice`] where memory is on another device than the stream. Nothing is written then, but where a launch failed.
-pub fn segmented_sort_into<'a, 'b, K: SortKey>(
+pub fn segmented_sort_into<'a, 's, 'b, K: SortKey>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
     output: impl Into<ViewMut<'b, K>>,
     scratch: &mut SegmentedScratch,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     run::<K, u32>(stream, keys.into(), segments, &options, output.into(), Moved::None, scratch)
 }
 
@@ -87,16 +93,17 @@ pub fn segmented_sort_into<'a, 'b, K: SortKey>(
 /// assert_eq!(keys.to_vec()?, [3, 4, 5, 0, 1, 2]);
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-pub fn segmented_sort_in_place<'a, K: SortKey>(
+pub fn segmented_sort_in_place<'a, 's, K: SortKey>(
     stream: &Stream,
     keys: impl Into<ViewMut<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
     scratch: &mut SegmentedScratch,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let mut keys = keys.into();
     let sorting = all_bits::<K>(&options)?;
-    let cut = segments.cut(stream, NAME, keys.len())?;
+    let cut = Cut::new(segments, stream, NAME, keys.len())?;
     let plan = SegmentedPlan::new(keys.len(), cut, sorting, size_of::<K>(), 0, None)?;
     scratch.check(stream, NAME, &plan)?;
     stream.expect("keys of a segmented sort", keys.device())?;
@@ -105,7 +112,7 @@ pub fn segmented_sort_in_place<'a, K: SortKey>(
     }
     if let Some(keys) = keys.as_mut_slice() {
         let input = keys.to_vec();
-        let ranges = segments.ranges(cut);
+        let ranges = cut.ranges(segments);
         place(&input, &ranges, &reference::sort(&input, &ranges, sorting, usize::MAX), keys, |_, _, _| {});
         return Ok(());
     }
@@ -121,19 +128,18 @@ pub fn segmented_sort_in_place<'a, K: SortKey>(
 ///
 /// ```
 /// use gpu_sort::{Segments, SortOptions, segmented_sort_pairs};
-/// let (keys, values) = ([3, 1, 2, 9, 8, 7], *b"abcdef");
-/// let rows = Segments::of_length(3)?;
-/// let (keys, values) = segmented_sort_pairs(&keys, &values, rows, SortOptions::ascending())?;
-/// assert_eq!(keys.to_vec()?, [1, 2, 3, 7, 8, 9]);
-/// assert_eq!(values.to_vec()?, *b"bcafed");
+/// let rows = Segments::of_length(2)?;
+/// let (keys, values) = segmented_sort_pairs(&[2, 1, 3, 4], &[20u8, 10, 30, 40], rows, SortOptions::ascending())?;
+/// assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![1, 2, 3, 4], vec![10, 20, 30, 40]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
+pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
 ) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let segments = segments.into();
     let (keys, values) = (keys.into(), values.into());
     all_bits::<K>(&options)?;
     expect_values(NAME, keys.len(), values.len())?;
@@ -161,28 +167,27 @@ pub fn segmented_sort_pairs<'a, 'b, K: SortKey, V: Element>(
 ///
 /// ```
 /// use gpu_sort::{SegmentedScratch, Segments, SortOptions, segmented_sort_pairs_into};
-/// let stream = gpu_core::Device::cpu().default_stream();
-/// let rows = Segments::of_length(2)?;
-/// let mut scratch = SegmentedScratch::for_pairs::<u8>(&stream, 4, rows)?;
-/// let (mut keys, mut values) = ([0; 4], [0.0; 4]);
-/// segmented_sort_pairs_into(
-///     &stream, &[2u8, 1, 3, 4], &[0.2, 0.1, 0.3, 0.4], rows, SortOptions::descending(),
-///     &mut keys, &mut values, &mut scratch,
-/// )?;
-/// assert_eq!((keys, values), ([2, 1, 4, 3], [0.2, 0.1, 0.4, 0.3]));
+/// let device = gpu_core::Device::simulator();
+/// let (stream, rows, order) = (device.stream()?, Segments::of_length(2)?, SortOptions::ascending());
+/// let (keys, values) = (device.upload(&[2, 1])?, device.upload(&[20u8, 10])?);
+/// let (mut sorted, mut moved) = (device.alloc(2)?, device.alloc(2)?);
+/// let mut scratch = SegmentedScratch::for_pairs::<i32>(&stream, 2, rows)?;
+/// segmented_sort_pairs_into(&stream, &keys, &values, rows, order, &mut sorted, &mut moved, &mut scratch)?;
+/// assert_eq!((sorted.to_vec()?, moved.to_vec()?), (vec![1, 2], vec![10, 20]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
-pub fn segmented_sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
+pub fn segmented_sort_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
     keys_output: impl Into<ViewMut<'c, K>>,
     values_output: impl Into<ViewMut<'d, V>>,
     scratch: &mut SegmentedScratch,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let moved = Moved::Of(values.into(), values_output.into());
     run(stream, keys.into(), segments, &options, keys_output.into(), moved, scratch)
 }
@@ -199,11 +204,12 @@ pub fn segmented_sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
 /// assert_eq!((keys.to_vec()?, indices.to_vec()?), (vec![9, 7, 7, 3, 2, 1], vec![1, 0, 2, 2, 1, 0]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-pub fn segmented_sort_indices<'a, K: SortKey>(
+pub fn segmented_sort_indices<'a, 's, K: SortKey>(
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
 ) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let segments = segments.into();
     let keys = keys.into();
     all_bits::<K>(&options)?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
@@ -226,15 +232,16 @@ pub fn segmented_sort_indices<'a, K: SortKey>(
 ///
 /// # Errors
 /// Those of [`segmented_sort_into`].
-pub fn segmented_sort_indices_into<'a, 'b, 'c, K: SortKey>(
+pub fn segmented_sort_indices_into<'a, 's, 'b, 'c, K: SortKey>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     options: SortOptions,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
     scratch: &mut SegmentedScratch,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let moved = Moved::<u32>::Indices(indices.into());
     run(stream, keys.into(), segments, &options, keys_output.into(), moved, scratch)
 }
@@ -250,7 +257,7 @@ fn run<K: SortKey, V: Element>(
 ) -> Result<(), Error> {
     let sorting = all_bits::<K>(options)?;
     let len = keys.len();
-    let cut = segments.cut(stream, NAME, len)?;
+    let cut = Cut::new(segments, stream, NAME, len)?;
     expect_outputs(NAME, len, len, &output, &moved)?;
     let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), moved.payload(), None)?;
     scratch.check(stream, NAME, &plan)?;
@@ -259,7 +266,7 @@ fn run<K: SortKey, V: Element>(
         return Ok(());
     }
     if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
-        let ranges = segments.ranges(cut);
+        let ranges = cut.ranges(segments);
         let order = reference::sort(keys, &ranges, sorting, usize::MAX);
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());

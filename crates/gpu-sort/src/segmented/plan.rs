@@ -5,7 +5,7 @@ use gpu_sort_kernels::segmented::{
 };
 use gpu_std::launch::LaunchConfig;
 
-use super::segments::Cut;
+use super::cut::Cut;
 use crate::key::Sorting;
 use gpu_core::Error;
 

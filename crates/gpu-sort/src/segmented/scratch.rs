@@ -1,10 +1,10 @@
 //! Scratch memory of a sort of segments.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Segments, Stream};
 use gpu_sort_kernels::segmented::{INDICES, PLACES};
 
+use super::cut::Cut;
 use super::plan::SegmentedPlan;
-use super::segments::Segments;
 use crate::key::{SortKey, SortOptions};
 use gpu_core::Error;
 
@@ -25,28 +25,36 @@ impl SegmentedScratch {
     ///
     /// # Errors
     /// Those of the segments; [`Error::TooLong`]; those of the device, where its memory does not suffice.
-    pub fn for_keys<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>) -> Result<Self, Error> {
-        Self::new::<K>(stream, len, segments, 0)
+    pub fn for_keys<'s, K: SortKey>(
+        stream: &Stream,
+        len: usize,
+        segments: impl Into<Segments<'s>>,
+    ) -> Result<Self, Error> {
+        Self::new::<K>(stream, len, segments.into(), 0)
     }
 
     /// The same for keys with values of any type: an index of 4 bytes for each more.
     ///
     /// # Errors
     /// As [`SegmentedScratch::for_keys`].
-    pub fn for_pairs<K: SortKey>(stream: &Stream, len: usize, segments: Segments<'_>) -> Result<Self, Error> {
-        Self::new::<K>(stream, len, segments, PLACES)
+    pub fn for_pairs<'s, K: SortKey>(
+        stream: &Stream,
+        len: usize,
+        segments: impl Into<Segments<'s>>,
+    ) -> Result<Self, Error> {
+        Self::new::<K>(stream, len, segments.into(), PLACES)
     }
 
     /// The same for keys with their indices.
     ///
     /// # Errors
     /// As [`SegmentedScratch::for_keys`].
-    pub fn for_indices<K: SortKey>(
+    pub fn for_indices<'s, K: SortKey>(
         stream: &Stream,
         len: usize,
-        segments: Segments<'_>,
+        segments: impl Into<Segments<'s>>,
     ) -> Result<Self, Error> {
-        Self::new::<K>(stream, len, segments, INDICES)
+        Self::new::<K>(stream, len, segments.into(), INDICES)
     }
 
     fn new<K: SortKey>(
@@ -55,7 +63,7 @@ impl SegmentedScratch {
         segments: Segments<'_>,
         payload: u32,
     ) -> Result<Self, Error> {
-        let cut = segments.cut(stream, super::NAME, len)?;
+        let cut = Cut::new(segments, stream, super::NAME, len)?;
         let sorting = SortOptions::ascending().checked::<K>()?;
         Self::for_plan(stream, &SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?)
     }

@@ -1,6 +1,6 @@
 //! The launches of selections.
 
-use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_core::{Element, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels::top_k::Selection;
 use gpu_sort_kernels::{self as kernels, Order};
 use gpu_std::launch::Kernel;
@@ -11,7 +11,6 @@ use super::scratch::{Sorted, TopKScratch};
 use crate::api::sort_indices_into;
 use crate::key::SortKey;
 use crate::launch::gather;
-use crate::segmented::Segments;
 use crate::segmented::launch::{self as segmented, Moved};
 use crate::top_k::TopK;
 use gpu_core::Error;
@@ -165,7 +164,7 @@ fn select<B: Selects>(
     let bound = words.offset(TopKPlan::BOUND as u64).cast();
     let minima = words.offset(TopKPlan::MINIMA as u64).cast();
     let candidates = words.offset(TopKPlan::CANDIDATES as u64).cast();
-    let offsets = segments.offsets(header.as_global());
+    let offsets = crate::segmented::cut::offsets(segments, header.as_global());
     let (order, len) = (selection.job.order, selection.job.len as u32);
     let mut last = selection;
     let is_filtered = if let Method::Filter(sample) = plan.method {

@@ -9,13 +9,13 @@ pub use options::TopK;
 pub use plan::TopKPlan;
 pub use scratch::TopKScratch;
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels::segmented::{INDICES, PLACES};
 
 use crate::key::SortKey;
+use crate::segmented::cut::Cut;
 use crate::segmented::launch::Moved;
-use crate::segmented::segments::Cut;
-use crate::segmented::{Segments, expect_devices, expect_outputs, expect_values, reference, write};
+use crate::segmented::{expect_devices, expect_outputs, expect_values, reference, write};
 use gpu_core::Error;
 
 /// Its name in messages.
@@ -96,23 +96,23 @@ pub fn top_k_rows<'a, K: SortKey>(
 /// The `k` first keys of each segment, in order, segment by segment, and where in its segment each is; see [`top_k`].
 ///
 /// # Errors
-/// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::LastOffset`] where the segments are
-/// not the array's; [`Error::TooLong`]; those of the device.
+/// [`Error::K`] where `k` is 0 or more than the shortest segment has; [`Error::Rows`], [`Error::BeyondEnd`],
+/// [`Error::Uncovered`], [`Error::SegmentsBy`] as in [`segmented_sort`](crate::segmented_sort); [`Error::TooLong`]; those of the device.
 ///
 /// ```
-/// use gpu_sort::{Offsets, Segments, TopK, top_k_segments};
-/// let offsets = Offsets::new(&gpu_core::Device::cpu(), &[0, 2, 6])?;
-/// let segments = Segments::by_offsets(&offsets);
-/// let (largest, indices) = top_k_segments(&[1, 5, 4, 4, 0, 7], segments, 2, TopK::largest())?;
-/// assert_eq!((largest.to_vec()?, indices.to_vec()?), (vec![5, 1, 7, 4], vec![1, 0, 3, 0]));
+/// use gpu_sort::{Offsets, TopK, top_k_segments};
+/// let offsets = Offsets::new(&gpu_core::Device::cpu(), &[0, 2, 5])?;
+/// let (keys, indices) = top_k_segments(&[3, 4, 7, 9, 8], &offsets, 1, TopK::largest())?;
+/// assert_eq!((keys.to_vec()?, indices.to_vec()?), (vec![4, 9], vec![1, 1]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-pub fn top_k_segments<'a, K: SortKey>(
+pub fn top_k_segments<'a, 's, K: SortKey>(
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
 ) -> Result<(Buffer<K>, Buffer<u32>), Error> {
+    let segments = segments.into();
     let keys = keys.into();
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, INDICES)?;
@@ -130,27 +130,27 @@ pub fn top_k_segments<'a, K: SortKey>(
 ///
 /// ```
 /// use gpu_sort::{Segments, TopK, TopKScratch, top_k_segments_into};
-/// let stream = gpu_core::Device::cpu().default_stream();
-/// let rows = Segments::of_length(3)?;
-/// let mut scratch = TopKScratch::for_segments(&stream, 6, rows, 1)?;
-/// let (mut smallest, mut indices) = ([0; 2], [0; 2]);
-/// top_k_segments_into(
-///     &stream, &[3i64, 1, 2, 0, -5, 4], rows, 1, TopK::smallest(), &mut smallest, &mut indices, &mut scratch,
-/// )?;
-/// assert_eq!((smallest, indices), ([1, -5], [1, 1]));
+/// let device = gpu_core::Device::simulator();
+/// let (stream, rows, largest) = (device.stream()?, Segments::of_length(2)?, TopK::largest());
+/// let keys = device.upload(&[3, 4, 9, 8])?;
+/// let (mut first, mut indices) = (device.alloc(2)?, device.alloc(2)?);
+/// let mut scratch = TopKScratch::<i32>::for_segments(&stream, 4, rows, 1)?;
+/// top_k_segments_into(&stream, &keys, rows, 1, largest, &mut first, &mut indices, &mut scratch)?;
+/// assert_eq!((first.to_vec()?, indices.to_vec()?), (vec![4, 9], vec![1, 0]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "an input, two outputs")]
-pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
+pub fn top_k_segments_into<'a, 's, 'b, 'c, K: SortKey>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
     scratch: &mut TopKScratch<K>,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let moved = Moved::<u32>::Indices(indices.into());
     run(stream, keys.into(), segments, k, options, keys_output.into(), moved, scratch)
 }
@@ -162,18 +162,19 @@ pub fn top_k_segments_into<'a, 'b, 'c, K: SortKey>(
 ///
 /// ```
 /// use gpu_sort::{Segments, TopK, top_k_pairs};
-/// let (scores, names) = ([0.5, 2.0, 1.0], *b"abc");
-/// let (best, whose) = top_k_pairs(&scores, &names, Segments::of_length(3)?, 2, TopK::largest())?;
-/// assert_eq!((best.to_vec()?, whose.to_vec()?), (vec![2.0, 1.0], b"bc".to_vec()));
+/// let rows = Segments::of_length(2)?;
+/// let (keys, values) = top_k_pairs(&[3, 4, 9, 8], &[30u8, 40, 90, 80], rows, 1, TopK::largest())?;
+/// assert_eq!((keys.to_vec()?, values.to_vec()?), (vec![4, 9], vec![40, 90]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
-pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
+pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
 ) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let segments = segments.into();
     let (keys, values) = (keys.into(), values.into());
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
@@ -202,28 +203,28 @@ pub fn top_k_pairs<'a, 'b, K: SortKey, V: Element>(
 ///
 /// ```
 /// use gpu_sort::{Segments, TopK, TopKScratch, top_k_pairs_into};
-/// let stream = gpu_core::Device::cpu().default_stream();
-/// let row = Segments::of_length(3)?;
-/// let mut scratch = TopKScratch::for_segments(&stream, 3, row, 1)?;
-/// let (mut best, mut whose) = ([0.0; 1], [0; 1]);
-/// top_k_pairs_into(
-///     &stream, &[0.5, 2.0, 1.0], b"abc", row, 1, TopK::largest(), &mut best, &mut whose, &mut scratch,
-/// )?;
-/// assert_eq!((best, whose), ([2.0], *b"b"));
+/// let device = gpu_core::Device::simulator();
+/// let (stream, rows, largest) = (device.stream()?, Segments::of_length(2)?, TopK::largest());
+/// let (keys, values) = (device.upload(&[3, 4])?, device.upload(&[30u8, 40])?);
+/// let (mut first, mut moved) = (device.alloc(1)?, device.alloc(1)?);
+/// let mut scratch = TopKScratch::<i32>::for_segments(&stream, 2, rows, 1)?;
+/// top_k_pairs_into(&stream, &keys, &values, rows, 1, largest, &mut first, &mut moved, &mut scratch)?;
+/// assert_eq!((first.to_vec()?, moved.to_vec()?), (vec![4], vec![40]));
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
 #[expect(clippy::too_many_arguments, reason = "two inputs, two outputs")]
-pub fn top_k_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
+pub fn top_k_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     stream: &Stream,
     keys: impl Into<View<'a, K>>,
     values: impl Into<View<'b, V>>,
-    segments: Segments<'_>,
+    segments: impl Into<Segments<'s>>,
     k: usize,
     options: TopK,
     keys_output: impl Into<ViewMut<'c, K>>,
     values_output: impl Into<ViewMut<'d, V>>,
     scratch: &mut TopKScratch<K>,
 ) -> Result<(), Error> {
+    let segments = segments.into();
     let moved = Moved::Of(values.into(), values_output.into());
     run(stream, keys.into(), segments, k, options, keys_output.into(), moved, scratch)
 }
@@ -248,7 +249,7 @@ fn run<K: SortKey, V: Element>(
         return Ok(());
     }
     if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
-        let ranges = segments.ranges(cut);
+        let ranges = cut.ranges(segments);
         let order = reference::sort(keys, &ranges, options.sorting::<K>(), k);
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());
@@ -265,7 +266,7 @@ fn planned<K: SortKey>(
     options: TopK,
     payload: u32,
 ) -> Result<(Cut, TopKPlan), Error> {
-    let cut = segments.cut(stream, NAME, len)?;
+    let cut = Cut::new(segments, stream, NAME, len)?;
     if cut.count > 0 {
         expect_k(k, cut.shortest)?;
     }

@@ -4,9 +4,20 @@ use crate::key::{SortKey, SortOptions, Sorting};
 
 /// Which keys are selected: the largest or the smallest, in the total order that [`sort`](crate::sort()) has. So of floats NaNs without a
 /// sign are larger than all numbers, those with one smaller, and -0 is smaller than +0. Of equal keys the first come first.
+/// Unless told otherwise, [`TopK::largest`].
+///
+/// ```
+/// assert_eq!(gpu_sort::TopK::default(), gpu_sort::TopK::largest());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TopK {
     is_largest: bool,
+}
+
+impl Default for TopK {
+    fn default() -> Self {
+        Self::largest()
+    }
 }
 
 impl TopK {

@@ -8,8 +8,8 @@ use gpu_sort_kernels::top_k::{
 use gpu_std::launch::LaunchConfig;
 
 use crate::key::Sorting;
+use crate::segmented::cut::Cut;
 use crate::segmented::plan::{SegmentedPlan, composite_bytes};
-use crate::segmented::segments::Cut;
 use gpu_core::Error;
 
 /// Rows of up to so many keys are sorted: a warp sorts them in registers in less than a block needs to start.

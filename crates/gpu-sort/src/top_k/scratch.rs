@@ -1,12 +1,12 @@
 //! Scratch memory of a selection.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Segments, Stream};
 use gpu_sort_kernels::segmented::PLACES;
 
 use super::plan::{Method, TopKPlan};
 use crate::key::SortKey;
 use crate::scratch::SortScratch;
-use crate::segmented::{SegmentedScratch, Segments};
+use crate::segmented::SegmentedScratch;
 use gpu_core::Error;
 
 /// Candidates and a bound, or what a sort needs where one is faster.
@@ -44,13 +44,13 @@ impl<K: SortKey> TopKScratch<K> {
     ///
     /// # Errors
     /// Those of [`top_k_segments`](crate::top_k_segments).
-    pub fn for_segments(
+    pub fn for_segments<'s>(
         stream: &Stream,
         len: usize,
-        segments: Segments<'_>,
+        segments: impl Into<Segments<'s>>,
         k: usize,
     ) -> Result<Self, Error> {
-        let (_, plan) = super::planned::<K>(stream, len, segments, k, crate::TopK::largest(), PLACES)?;
+        let (_, plan) = super::planned::<K>(stream, len, segments.into(), k, crate::TopK::largest(), PLACES)?;
         Self::for_plan(stream, len, &plan)
     }
 

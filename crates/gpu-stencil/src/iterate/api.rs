@@ -103,17 +103,17 @@ pub fn scratch_len(grid: Grid, steps: usize) -> usize {
 /// let problem = Problem::new(&laplace, grid, Boundary::Dirichlet)?;
 /// let plate = device.upload(&[0.0, 1.0, 0.0, 2.0, 9.0, 3.0, 0.0, 4.0, 0.0])?;
 /// let (mut output, mut scratch) = (device.alloc(9)?, device.alloc(scratch_len(grid, 2))?);
-/// iterate_into(&problem, &device.default_stream(), &plate, &mut output, &mut scratch, 2)?;
+/// iterate_into(&device.default_stream(), &problem, &plate, 2, &mut output, &mut scratch)?;
 /// assert_eq!(output.to_vec()?, [0.0, 1.0, 0.0, 2.0, 2.5, 3.0, 0.0, 4.0, 0.0]);
 /// # Ok::<(), gpu_stencil::Error>(())
 /// ```
 pub fn iterate_into<'i, 'o, 's, T: GridElement>(
-    problem: &Problem<'_, T>,
     stream: &Stream,
+    problem: &Problem<'_, T>,
     input: impl Into<View<'i, T>>,
+    steps: usize,
     output: impl Into<ViewMut<'o, T>>,
     scratch: impl Into<ViewMut<'s, T>>,
-    steps: usize,
 ) -> Result<(), Error> {
     let (input, mut output, mut scratch) = (input.into(), output.into(), scratch.into());
     problem.expect(stream, &input, &mut output)?;
@@ -173,7 +173,7 @@ pub fn iterate<'i, T: GridElement>(
     let device = input.device();
     let (mut output, mut scratch) =
         (device.alloc(input.len())?, device.alloc(scratch_len(problem.grid, steps))?);
-    iterate_into(problem, &device.default_stream(), input, &mut output, &mut scratch, steps)?;
+    iterate_into(&device.default_stream(), problem, input, steps, &mut output, &mut scratch)?;
     Ok(output)
 }
 
@@ -192,13 +192,13 @@ pub fn iterate<'i, T: GridElement>(
 /// let laplace = Stencil::jacobi(2, 1.0f32)?;
 /// let problem = Problem::new(&laplace, Grid::plane(1, 3)?, Boundary::Periodic)?;
 /// let (state, mut output) = (device.upload(&[0.0, 4.0, 8.0])?, device.alloc(3)?);
-/// difference_into(&problem, &device.default_stream(), &state, &mut output)?;
+/// difference_into(&device.default_stream(), &problem, &state, &mut output)?;
 /// assert_eq!(output.to_vec()?, [3.0, 0.0, -3.0]);
 /// # Ok::<(), gpu_stencil::Error>(())
 /// ```
 pub fn difference_into<'i, 'o, T: GridElement>(
-    problem: &Problem<'_, T>,
     stream: &Stream,
+    problem: &Problem<'_, T>,
     input: impl Into<View<'i, T>>,
     output: impl Into<ViewMut<'o, T>>,
 ) -> Result<(), Error> {
@@ -247,7 +247,7 @@ pub fn residual<'i, T: GridElement>(
     let state = state.into();
     let device = state.device();
     let mut differences = device.alloc(state.len())?;
-    difference_into(problem, &device.default_stream(), state, &mut differences)?;
+    difference_into(&device.default_stream(), problem, state, &mut differences)?;
     let (max, l2) = (gpu_reduce::norm_max(&differences)?, gpu_reduce::norm_l2(&differences)?);
     Ok(Residual { max, l2 })
 }

@@ -27,8 +27,8 @@ use crate::memory::expect_apart;
 /// resize_into(
 ///     &device.default_stream(),
 ///     Image::new(&input, ImageLayout::new(2, 2, 1)?)?,
-///     ImageMut::new(&mut output, ImageLayout::new(1, 1, 1)?)?,
 ///     Interpolation::Bilinear(Addressing::Clamp),
+///     ImageMut::new(&mut output, ImageLayout::new(1, 1, 1)?)?,
 /// )?;
 /// assert_eq!(output.to_vec()?, [15]);
 /// # Ok::<(), gpu_stencil::Error>(())
@@ -36,8 +36,8 @@ use crate::memory::expect_apart;
 pub fn resize_into<T: Element>(
     stream: &Stream,
     input: Image<'_, T>,
-    mut output: ImageMut<'_, T>,
     interpolation: Interpolation<T>,
+    mut output: ImageMut<'_, T>,
 ) -> Result<(), Error> {
     let (from, to) = (input.layout, output.layout);
     if from.channels() != to.channels() {
@@ -86,6 +86,6 @@ pub fn resize<T: Element>(
     let layout = one.with_batch(input.layout.count(), one.span())?;
     let device = input.data.device();
     let mut output = device.alloc(layout.span())?;
-    resize_into(&device.default_stream(), input, ImageMut::new(&mut output, layout)?, interpolation)?;
+    resize_into(&device.default_stream(), input, interpolation, ImageMut::new(&mut output, layout)?)?;
     Ok(output)
 }
