@@ -10,7 +10,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use crate::api::{Diagonal, Side};
 use crate::error::Error;
 use crate::matrix::CsrView;
-use crate::plan::spmv::Strategy;
 
 /// A type of elements of matrices and vectors: `f32`, `f64`.
 pub trait Element: gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed::Kernels {}
@@ -18,18 +17,13 @@ pub trait Element: gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed:
 mod sealed {
     use super::*;
 
-    /// Offsets, indices, values, x, y, what is to be done, alpha, beta.
-    pub type OfProduct<T> = (Global<u32>, Global<u32>, Global<T>, Global<T>, GlobalMut<T>, spmv::Shape, T, T);
-
     /// The kernels of a type.
     ///
     /// # Safety
     /// Each is the kernel of its name, of this type.
     pub unsafe trait Kernels: Scalar {
-        type One: Kernel<Arguments = OfProduct<Self>>;
-        type Four: Kernel<Arguments = OfProduct<Self>>;
         /// Offsets, indices, values, x, y, partial sums, whose they are, what is to be done, alpha, beta.
-        type Balanced: Kernel<
+        type Product: Kernel<
             Arguments = (
                 Global<u32>,
                 Global<u32>,
@@ -96,14 +90,12 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($T:ty: $one:ident, $four:ident, $balanced:ident, $finish:ident, $free:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
+    ($($T:ty: $product:ident, $finish:ident, $free:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
-            type One = spmv::$one;
-            type Four = spmv::$four;
-            type Balanced = spmv::$balanced;
+            type Product = spmv::$product;
             type Finish = spmv::$finish;
             type Free = solve::$free;
             type Levels = solve::$levels;
@@ -113,8 +105,8 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    f32: sparse_spmv_1_f32, sparse_spmv_4_f32, sparse_spmv_balanced_f32, sparse_spmv_finish_f32, sparse_solve_free_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
-    f64: sparse_spmv_1_f64, sparse_spmv_4_f64, sparse_spmv_balanced_f64, sparse_spmv_finish_f64, sparse_solve_free_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
+    f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_solve_free_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
+    f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_solve_free_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
 }
 
 impl<'a, T: Element> CsrView<'a, T> {
@@ -203,39 +195,17 @@ pub(crate) fn spmv<T: Element>(
     tails: &mut Buffer<u32>,
 ) -> Result<(), Error> {
     let shape = plan.shape;
+    let scratch = (partials.view_mut(), tails.view_mut());
+    let arguments =
+        (a.offsets, a.indices, a.values, x, y.reborrow(), scratch.0, scratch.1, shape, alpha, beta);
     // SAFETY: the matrix was checked, the vectors have as many elements as it has columns and rows (checked by the
     // caller), scratch memory is the plan's; `y` and that are exclusive. Everything is freed only after the work
     // enqueued before.
-    unsafe {
-        match plan.strategy {
-            Strategy::Thread | Strategy::Lanes4 => {
-                let arguments = (a.offsets, a.indices, a.values, x, y, shape, alpha, beta);
-                if plan.strategy == Strategy::Thread {
-                    stream.launch::<T::One>(plan.launch, arguments)?;
-                } else {
-                    stream.launch::<T::Four>(plan.launch, arguments)?;
-                }
-            }
-            Strategy::Balanced => {
-                let (y_of_first, partials_of_first, tails_of_first) =
-                    (y.reborrow(), partials.view_mut(), tails.view_mut());
-                let arguments = (
-                    a.offsets,
-                    a.indices,
-                    a.values,
-                    x,
-                    y_of_first,
-                    partials_of_first,
-                    tails_of_first,
-                    shape,
-                    alpha,
-                    beta,
-                );
-                stream.launch::<T::Balanced>(plan.launch, arguments)?;
-                let arguments = (a.offsets, &*partials, &*tails, y, shape, alpha, beta);
-                stream.launch::<T::Finish>(plan.finish, arguments)?;
-            }
-        }
+    unsafe { stream.launch::<T::Product>(plan.launch, arguments)? };
+    if let Some(finish) = plan.finish {
+        let arguments = (a.offsets, &*partials, &*tails, y, shape, alpha, beta);
+        // SAFETY: as above; the partial sums were written by the launch before.
+        unsafe { stream.launch::<T::Finish>(finish, arguments)? };
     }
     Ok(())
 }

@@ -11,11 +11,11 @@
 //! bits.
 //!
 //! # Who computes it
-//! * [`rows`](sparse_spmv_1_f32): each row by 1 or 4 lanes, if that is what it can hold in registers; longer ones,
-//!   which should be few, by the whole warp, one after the other.
-//! * [`balanced`](sparse_spmv_balanced_f32): rows and entries are laid out on one line, a row before its entries (the
-//!   merge path of Merrill and Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each
-//!   block has [`SPAN`] of it: the rows, and the pieces of long rows, that start there.
+//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the whole
+//!   warp, one after the other.
+//! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
+//!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it: the
+//!   rows, and the pieces of long rows, that start there.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -38,6 +38,10 @@ pub struct Shape {
     pub rows: u32,
     /// Entries that count: none where `alpha` is zero, so that nothing is read.
     pub entries: u32,
+    /// Lanes of a row: 1 or 4; 1 where rows are dealt out.
+    pub lanes: u32,
+    /// Whether rows and entries are dealt out evenly: 1 or 0.
+    pub dealt: u32,
 }
 
 /// Lanes that have all chains of a row of up to so many entries in registers.
@@ -96,23 +100,6 @@ impl<T: Scalar> Sources<T> {
         piece(self.indices, self.values, self.x, start, end)
     }
 
-    /// The sum of a row, by a warp.
-    #[device]
-    #[inline(always)]
-    fn row(&self, start: u32, end: u32) -> T {
-        let (mut total, mut at, mut number) = (T::ZERO, start, 0);
-        while at < end {
-            keep_rolled();
-            let stop = at + (end - at).min(PIECE);
-            let sum = self.piece(at, stop);
-            if warp::lane_id() == number % 32 {
-                total = total + sum;
-            }
-            (at, number) = (stop, number + 1);
-        }
-        tree(total)
-    }
-
     /// The sum of a row of at most `32` entries, or 8 of one lane, by as many lanes as have `J` chains each.
     #[device]
     #[inline(always)]
@@ -151,43 +138,6 @@ impl<T: Scalar> Sources<T> {
     }
 }
 
-/// A row of `LANES` lanes each; longer ones by the warp.
-#[device]
-#[inline(always)]
-fn rows<T: Scalar, const LANES: u32, const J: usize>(
-    offsets: Global<u32>,
-    sources: &Sources<T>,
-    y: GlobalMut<T>,
-    shape: &Shape,
-    (alpha, beta): (T, T),
-) {
-    let row = (block_idx_x() * (THREADS / LANES)) + thread_idx_x() / LANES;
-    let inside = row < shape.rows;
-    let (mut start, mut end) = (0, 0);
-    if inside && shape.entries > 0 {
-        (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
-    }
-    let long = end - start > limit(LANES);
-    // A long row has nothing for its lanes alone.
-    let sum = sources.short::<LANES, J>(start, if long { start } else { end });
-    let first = thread_idx_x().is_multiple_of(LANES);
-    if inside && !long && first {
-        y.write(row, combine(alpha, sum, beta, || y.read(row)));
-    }
-    let mut left = warp::warp_vote_ballot(warp::FULL, long && first);
-    while left != 0 {
-        keep_rolled();
-        let lane = left.trailing_zeros();
-        left &= left - 1;
-        let (start, end) =
-            (warp::shuffle_idx(warp::FULL, start, lane), warp::shuffle_idx(warp::FULL, end, lane));
-        let sum = sources.row(start, end);
-        if warp::lane_id() == lane {
-            y.write(row, combine(alpha, sum, beta, || y.read(row)));
-        }
-    }
-}
-
 /// The first row whose place on the line is not before `place`.
 #[device]
 #[inline(always)]
@@ -205,14 +155,14 @@ fn row_at(offsets: Global<u32>, rows: u32, place: u32) -> u32 {
     low
 }
 
-/// The rows and pieces that start in the block's part of the line.
+/// The rows of a block, and, of the line that is dealt out, the pieces that start in its part.
 ///
 /// A piece that is not the last of its row is [`PIECE`] long, so no two of those start in the same [`PIECE`] of the
 /// line, and neither do two that are the last of rows of several: each has its word of `partials`, the latter in the
 /// second half, and `tails` says whose it is.
 #[device]
 #[inline(always)]
-fn balanced<T: Scalar>(
+fn product<T: Scalar>(
     offsets: Global<u32>,
     sources: &Sources<T>,
     y: GlobalMut<T>,
@@ -221,82 +171,98 @@ fn balanced<T: Scalar>(
     shape: &Shape,
     (alpha, beta): (T, T),
 ) {
-    let (line, slots) = (shape.rows + shape.entries, (shape.rows + shape.entries).div_ceil(PIECE));
-    let from = block_idx_x() * SPAN;
-    let to = line.min(from.saturating_add(SPAN));
-    let thread = thread_idx_x();
-    let own = from / PIECE + thread;
-    if thread < SPAN / PIECE && own < slots {
-        tails.write(own, NONE);
-    }
-    sync_threads();
+    let slots = (shape.rows + shape.entries).div_ceil(PIECE);
+    let (thread, lane) = (thread_idx_x(), warp::lane_id());
+    let dealt = shape.dealt != 0;
 
-    let place = if thread.is_multiple_of(2) { from } else { to };
-    let found = row_at(offsets, shape.rows, place);
-    let first = warp::shuffle_idx(warp::FULL, found, 0);
-    let last = warp::shuffle_idx(warp::FULL, found, 1);
-
-    // Pieces of `row` that start before `to`, those of number `number` and every `step`th from there.
-    let pieces = |row: u32, start: u32, end: u32, number: u32, step: u32| {
-        let mut at = number * PIECE;
-        while at < end - start && row + start + at < to {
-            keep_rolled();
-            let sum = sources.piece(start + at, end.min(start + at + PIECE));
-            let slot = (row + start + at) / PIECE;
-            if warp::lane_id() == 0 {
-                if at + PIECE >= end - start {
+    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes to
+    // `y`.
+    let long_row = |row: u32, start: u32, end: u32, (number, step): (u32, u32), to: u32| {
+        let whole = !dealt || end - start <= PIECE;
+        let (mut total, mut number) = (T::ZERO, number);
+        while number * PIECE < end - start && (!dealt || row + start + number * PIECE < to) {
+            number = rolled(number);
+            let at = start + number * PIECE;
+            let left = end - at;
+            let sum = piece(sources.indices, sources.values, sources.x, at, at + left.min(PIECE));
+            if whole {
+                if lane == number % 32 {
+                    total = total + sum;
+                }
+            } else if lane == 0 {
+                let slot = (row + at) / PIECE;
+                if left <= PIECE {
                     partials.write(slots + slot, sum);
                     tails.write(slot, row);
                 } else {
                     partials.write(slot, sum);
                 }
             }
-            at += step * PIECE;
+            number += step;
+        }
+        if whole {
+            let sum = tree(total);
+            if lane == 0 {
+                y.write(row, combine(alpha, sum, beta, || y.read(row)));
+            }
         }
     };
 
-    // ---- the rest of the row that started before
-    if first > 0 {
-        let row = first - 1;
-        let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
-        if end - start > PIECE {
-            let number = (from - (row + start)).div_ceil(PIECE);
-            pieces(row, start, end, number + thread / 32, THREADS / 32);
+    let per_block = THREADS / shape.lanes;
+    let (mut first, mut last) = (block_idx_x() * per_block, shape.rows.min((block_idx_x() + 1) * per_block));
+    let mut to = 0;
+    if dealt {
+        let from = block_idx_x() * SPAN;
+        to = (shape.rows + shape.entries).min(from + SPAN);
+        let own = from / PIECE + thread;
+        if thread < SPAN / PIECE && own < slots {
+            tails.write(own, NONE);
         }
-    }
-    // ---- the rows that start here, a thread each while they are short
-    let mut base = first + thread / 32 * 32;
-    while base < last {
-        keep_rolled();
-        let row = base + warp::lane_id();
-        let inside = row < last;
-        let (mut start, mut end) = (0, 0);
-        if inside {
-            (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
-        }
-        let long = end - start > limit(1);
-        let sum = sources.short::<1, 8>(start, if long { start } else { end });
-        if inside && !long {
-            y.write(row, combine(alpha, sum, beta, || y.read(row)));
-        }
-        let mut left = warp::warp_vote_ballot(warp::FULL, long);
-        while left != 0 {
-            keep_rolled();
-            let lane = left.trailing_zeros();
-            left &= left - 1;
-            let (start, end) =
-                (warp::shuffle_idx(warp::FULL, start, lane), warp::shuffle_idx(warp::FULL, end, lane));
+        sync_threads();
+        let found = row_at(offsets, shape.rows, if thread.is_multiple_of(2) { from } else { to });
+        first = warp::shuffle_idx(warp::FULL, found, 0);
+        last = warp::shuffle_idx(warp::FULL, found, 1);
+        // The rest of the row that started before, a warp a piece.
+        if first > 0 {
+            let row = first - 1;
+            let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
             if end - start > PIECE {
-                pieces(base + lane, start, end, 0, 1);
-            } else {
-                // One piece is a chain from zero, and 31 zeros.
-                let sum = sources.piece(start, end);
-                if warp::lane_id() == lane {
-                    y.write(row, combine(alpha, sum, beta, || y.read(row)));
-                }
+                let number = (from - (row + start)).div_ceil(PIECE) + thread / 32;
+                long_row(row, start, end, (number, THREADS / 32), to);
             }
         }
-        base += THREADS;
+    }
+    let mut base = first + thread / 32 * (32 / shape.lanes);
+    while base < last {
+        keep_rolled();
+        let row = base + lane / shape.lanes;
+        let inside = row < last;
+        let (mut start, mut end) = (0, 0);
+        if inside && shape.entries > 0 {
+            (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        }
+        let long = end - start > limit(shape.lanes);
+        // A long row has nothing for its lanes alone.
+        let stop = if long { start } else { end };
+        let sum = if shape.lanes == 1 {
+            sources.short::<1, 8>(start, stop)
+        } else {
+            sources.short::<4, 8>(start, stop)
+        };
+        let is_first = lane.is_multiple_of(shape.lanes);
+        if inside && !long && is_first {
+            y.write(row, combine(alpha, sum, beta, || y.read(row)));
+        }
+        let mut left = warp::warp_vote_ballot(warp::FULL, long && is_first);
+        while left != 0 {
+            keep_rolled();
+            let whose = left.trailing_zeros();
+            left &= left - 1;
+            let (start, end) =
+                (warp::shuffle_idx(warp::FULL, start, whose), warp::shuffle_idx(warp::FULL, end, whose));
+            long_row(base + whose / shape.lanes, start, end, (0, 1), to);
+        }
+        base += per_block;
     }
 }
 
@@ -334,14 +300,11 @@ fn finish<T: Scalar>(
 }
 
 macro_rules! kernels {
-    ($($T:ty: $one:ident, $four:ident, $balanced:ident, $finish:ident;)*) => { $(
-        kernels!(row $T, 1, 8, $one);
-        kernels!(row $T, 4, 8, $four);
-
-        #[doc = concat!("Products of matrices of `", stringify!($T), "`, but for rows of several pieces: a block for each [`SPAN`] of rows and entries. Of `partials` there are two elements for each [`PIECE`] of them, of `tails` one.")]
+    ($($T:ty: $product:ident, $finish:ident;)*) => { $(
+        #[doc = concat!("Products of matrices of `", stringify!($T), "`, in blocks of [`THREADS`]: of as many rows as have [`Shape::lanes`] each, or of [`SPAN`] rows and entries, but for rows of several pieces. Of `partials` there are two elements then for each [`PIECE`] of them, of `tails` one.")]
         #[kernel(images = sm_75, launch_bounds(256))]
         #[expect(clippy::too_many_arguments, reason = "those of the product")]
-        pub fn $balanced(
+        pub fn $product(
             offsets: Global<u32>,
             indices: Global<u32>,
             values: Global<$T>,
@@ -353,7 +316,7 @@ macro_rules! kernels {
             alpha: $T,
             beta: $T,
         ) {
-            balanced::<$T>(offsets, &Sources { indices, values, x }, y, partials, tails, &shape, (alpha, beta));
+            product::<$T>(offsets, &Sources { indices, values, x }, y, partials, tails, &shape, (alpha, beta));
         }
 
         #[doc = concat!("The rows of several pieces of `", stringify!($T), "`: a warp for each [`PIECE`] of rows and entries.")]
@@ -370,26 +333,9 @@ macro_rules! kernels {
             finish::<$T>(offsets, partials, tails, y, &shape, (alpha, beta));
         }
     )* };
-    (row $T:ty, $lanes:literal, $chains:literal, $name:ident) => {
-        #[doc = concat!("Products of matrices of `", stringify!($T), "`, ", stringify!($lanes), " lanes a row, in blocks of [`THREADS`](crate::THREADS).")]
-        #[kernel(images = sm_75, launch_bounds(256))]
-        #[expect(clippy::too_many_arguments, reason = "those of the product")]
-        pub fn $name(
-            offsets: Global<u32>,
-            indices: Global<u32>,
-            values: Global<$T>,
-            x: Global<$T>,
-            y: GlobalMut<$T>,
-            shape: Shape,
-            alpha: $T,
-            beta: $T,
-        ) {
-            rows::<$T, $lanes, $chains>(offsets, &Sources { indices, values, x }, y, &shape, (alpha, beta));
-        }
-    };
 }
 
 kernels! {
-    f32: sparse_spmv_1_f32, sparse_spmv_4_f32, sparse_spmv_balanced_f32, sparse_spmv_finish_f32;
-    f64: sparse_spmv_1_f64, sparse_spmv_4_f64, sparse_spmv_balanced_f64, sparse_spmv_finish_f64;
+    f32: sparse_spmv_f32, sparse_spmv_finish_f32;
+    f64: sparse_spmv_f64, sparse_spmv_finish_f64;
 }

@@ -48,7 +48,6 @@ impl Random {
 /// The types that values have.
 pub trait Value: Element + gpu_tests::compare::Bits {
     fn of(number: f64) -> Self;
-    fn wide(self) -> f64;
     const UNIT: f64;
 }
 
@@ -56,18 +55,12 @@ impl Value for f32 {
     fn of(number: f64) -> Self {
         number as f32
     }
-    fn wide(self) -> f64 {
-        self.into()
-    }
     const UNIT: f64 = f32::EPSILON as f64 / 2.0;
 }
 
 impl Value for f64 {
     fn of(number: f64) -> Self {
         number
-    }
-    fn wide(self) -> f64 {
-        self
     }
     const UNIT: f64 = f64::EPSILON / 2.0;
 }

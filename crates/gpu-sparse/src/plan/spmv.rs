@@ -50,7 +50,7 @@ pub struct Plan {
     /// Grid and block.
     pub launch: LaunchConfig,
     /// Those of the launch that adds the pieces of long rows, where they are dealt out.
-    pub finish: LaunchConfig,
+    pub finish: Option<LaunchConfig>,
     /// What the kernels are told.
     pub shape: Shape,
 }
@@ -60,14 +60,18 @@ impl Plan {
     pub fn new(statistics: Statistics, strategy: Strategy) -> Self {
         let Statistics { rows, entries, .. } = statistics;
         let line = rows + entries;
-        let blocks = match strategy {
-            Strategy::Thread => rows.div_ceil(THREADS),
-            Strategy::Lanes4 => rows.div_ceil(THREADS / 4),
-            Strategy::Balanced => line.div_ceil(SPAN),
+        let (blocks, lanes, dealt) = match strategy {
+            Strategy::Thread => (rows.div_ceil(THREADS), 1, 0),
+            Strategy::Lanes4 => (rows.div_ceil(THREADS / 4), 4, 0),
+            Strategy::Balanced => (line.div_ceil(SPAN), 1, 1),
         };
         let finish = LaunchConfig::linear(line.div_ceil(PIECE).div_ceil(THREADS / 32), THREADS);
-        let shape = Shape { rows, entries };
-        Self { strategy, launch: LaunchConfig::linear(blocks, THREADS), finish, shape }
+        Self {
+            strategy,
+            launch: LaunchConfig::linear(blocks, THREADS),
+            finish: (dealt != 0).then_some(finish),
+            shape: Shape { rows, entries, lanes, dealt },
+        }
     }
 
     /// Elements of scratch memory: of partial sums, and of whose they are.
