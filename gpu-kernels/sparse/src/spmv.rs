@@ -93,13 +93,6 @@ fn piece<T: Scalar>(indices: Global<u32>, values: Global<T>, x: Global<T>, start
 }
 
 impl<T: Scalar> Sources<T> {
-    /// The sum of a piece from entry `start` to `end`, by a warp.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn piece(&self, start: u32, end: u32) -> T {
-        piece(self.indices, self.values, self.x, start, end)
-    }
-
     /// The sum of a row of at most `32` entries, or 8 of one lane, by as many lanes as have `J` chains each.
     #[device]
     #[inline(always)]

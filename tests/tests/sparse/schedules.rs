@@ -121,7 +121,7 @@ fn run_chain(seed: u64, plain: bool, ticketed: bool) -> Result<Vec<u32>, FaultKi
         device.default_stream().launch::<chain>(LaunchConfig::linear(4, 32).shared(16), arguments)
     } {
         Ok(()) => Ok(x.to_vec().unwrap()),
-        Err(Error::Simulator(fault)) => Err(fault.kind),
+        Err(Error::Simulator(fault)) => Err(fault.kind.clone()),
         Err(error) => panic!("{error}"),
     }
 }
@@ -133,7 +133,9 @@ fn planted_faults_are_found() {
         let expected: Vec<u32> = (2..102).collect();
         assert_eq!(run_chain(seed, false, true).unwrap(), expected, "seed {seed}");
         let plain = run_chain(seed, true, true).unwrap_err();
-        assert!(format!("{plain:?}").contains("Race"), "seed {seed}: {plain:?}");
+        // A plain load races with the store, or sees for ever what was there when the thread first looked.
+        let said = format!("{plain:?}");
+        assert!(said.contains("Race") || said.contains("Livelock"), "seed {seed}: {said}");
         match run_chain(seed, false, false) {
             // The seed starts blocks in ascending order.
             Ok(x) => assert_eq!(x, expected, "seed {seed}"),
