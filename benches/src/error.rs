@@ -28,6 +28,10 @@ pub enum Error {
     #[error(transparent)]
     Linalg(#[from] gpu_linalg::Error),
 
+    /// Sparse matrices.
+    #[error(transparent)]
+    Sparse(#[from] gpu_sparse::Error),
+
     /// The stencil.
     #[error(transparent)]
     Stencil(#[from] gpu_stencil::Error),

@@ -15,6 +15,7 @@ mod scan_segments;
 pub mod segments;
 mod select;
 mod sort;
+pub mod sparse;
 mod stencil;
 mod stencil_iterate;
 mod stencil_resize;

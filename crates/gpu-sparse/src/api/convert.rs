@@ -1,0 +1,144 @@
+//! From one storage of a matrix to another.
+
+use gpu_core::{Buffer, Stream};
+use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
+use gpu_sort::{SortOptions, sort_indices};
+use gpu_sparse_kernels::NONE;
+
+use crate::error::Error;
+use crate::launch::{self, Element};
+use crate::matrix::{Coo, Csr, CsrView};
+use crate::reference;
+
+/// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same place
+/// added in the order in which they stand. Waits for it.
+///
+/// # Errors
+/// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice or a
+/// launch failed.
+///
+/// ```
+/// use gpu_sparse::{Coo, compress};
+/// let device = gpu_core::Device::best();
+/// let entries = Coo::upload(&device, 2, 2, &[1, 0, 1], &[0, 1, 0], &[1.0, 2.0, 3.0])?;
+/// let (offsets, columns, values) = compress(&entries)?.into_buffers();
+/// assert_eq!(offsets.to_vec()?, [0, 1, 2]);
+/// assert_eq!((columns.to_vec()?, values.to_vec()?), (vec![1, 0], vec![2.0, 4.0]));
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
+    let (rows, columns, len) = (entries.rows, entries.columns, entries.entries());
+    let device = entries.device();
+    let stream = device.default_stream();
+    let outside = |entry: usize, row: u32, column: u32| {
+        let (row, column) = (row as usize, column as usize);
+        Error::OutOfRange { entry, row, column, rows, columns }
+    };
+    if let (Some(row_indices), Some(column_indices), Some(values)) = (
+        entries.row_indices.view().as_slice(),
+        entries.column_indices.view().as_slice(),
+        entries.values.view().as_slice(),
+    ) {
+        let is_outside = |entry: &usize| {
+            row_indices[*entry] as usize >= rows || column_indices[*entry] as usize >= columns
+        };
+        if let Some(entry) = (0..len).find(is_outside) {
+            return Err(outside(entry, row_indices[entry], column_indices[entry]));
+        }
+        return uploaded(
+            device,
+            rows,
+            columns,
+            reference::compress(rows, row_indices, column_indices, values),
+        );
+    }
+    if len == 0 {
+        return uploaded(device, rows, columns, (vec![0; rows + 1], Vec::new(), Vec::new()));
+    }
+    // ---- in the order of their places
+    let (mut keys, mut found) = (device.alloc(len)?, device.upload(&[NONE])?);
+    let places = (&entries.row_indices, &entries.column_indices);
+    launch::keys(&stream, places, (rows, columns), &mut keys, &mut found)?;
+    let first = found.to_vec()?[0];
+    if first != NONE {
+        let entry = first as usize;
+        let (mut row, mut column) = ([0], [0]);
+        entries.row_indices.slice(entry..entry + 1).copy_to(&mut row)?;
+        entries.column_indices.slice(entry..entry + 1).copy_to(&mut column)?;
+        return Err(outside(entry, row[0], column[0]));
+    }
+    let bits = 32 + (u32::BITS - (rows as u32).leading_zeros());
+    let (keys, order) = sort_indices(&keys, SortOptions::ascending().by_bits(0..bits))?;
+    // ---- one entry for each place
+    let mut places = device.alloc(len)?;
+    launch::heads(&stream, &keys, &mut places)?;
+    let mut scratch = Scratch::for_len(&stream, len)?;
+    scan_in_place::<Sum<u32>>(&stream, &mut places, Options::inclusive(), &mut scratch)?;
+    let mut kept = [0];
+    places.slice(len - 1..).copy_to(&mut kept)?;
+    let kept = kept[0] as usize;
+    let (mut row_indices, mut indices) = (device.alloc(kept)?, device.alloc(kept)?);
+    let mut values = device.alloc(kept)?;
+    let outputs = (&mut row_indices, &mut indices, &mut values);
+    launch::add(&stream, &keys, (&order, &places), &entries.values, outputs)?;
+    let offsets = offsets(&stream, &row_indices, rows)?;
+    Ok(Csr { rows, columns, offsets, indices, values })
+}
+
+/// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure, else
+/// the compressed columns. Waits for it.
+///
+/// # Errors
+/// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
+///
+/// ```
+/// use gpu_sparse::{CsrView, transpose};
+/// let a = CsrView::new(1, 3, &[0, 2], &[0, 2], &[1.0, 2.0])?;
+/// let transposed = transpose(a)?;
+/// assert_eq!((transposed.view().rows(), transposed.view().columns()), (3, 1));
+/// let (offsets, columns, values) = transposed.into_buffers();
+/// assert_eq!(offsets.to_vec()?, [0, 1, 1, 2]);
+/// assert_eq!((columns.to_vec()?, values.to_vec()?), (vec![0, 0], vec![1.0, 2.0]));
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Csr<T>, Error> {
+    let matrix = matrix.into();
+    let (rows, columns, len) = (matrix.columns, matrix.rows, matrix.entries());
+    crate::matrix::sizes(rows, len)?;
+    let device = matrix.device();
+    let stream = device.default_stream();
+    if let Some((offsets, indices, values)) = matrix.slices() {
+        return uploaded(device, rows, columns, reference::transpose(rows, offsets, indices, values));
+    }
+    if len == 0 {
+        return uploaded(device, rows, columns, (vec![0; rows + 1], Vec::new(), Vec::new()));
+    }
+    let mut row_of_entry = device.alloc(len)?;
+    launch::rows_of_entries(&stream, &matrix, &mut row_of_entry)?;
+    let bits = u32::BITS - (rows as u32).leading_zeros();
+    let (column_of_entry, order) = sort_indices(matrix.indices, SortOptions::ascending().by_bits(0..bits))?;
+    let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
+    launch::gather(&stream, &order, &row_of_entry, matrix.values, (&mut indices, &mut values))?;
+    let offsets = offsets(&stream, &column_of_entry, rows)?;
+    Ok(Csr { rows, columns, offsets, indices, values })
+}
+
+/// Where each row starts, of the rows of entries.
+fn offsets(stream: &Stream, rows: &Buffer<u32>, count: usize) -> Result<Buffer<u32>, Error> {
+    let mut offsets = stream.device().zeroed(count + 1)?;
+    launch::count(stream, rows.view(), offsets.slice_mut(..count))?;
+    let mut scratch = Scratch::for_len(stream, count + 1)?;
+    scan_in_place::<Sum<u32>>(stream, &mut offsets, Options::exclusive(), &mut scratch)?;
+    Ok(offsets)
+}
+
+/// The matrix of arrays of the host that are one.
+fn uploaded<T: Element>(
+    device: &gpu_core::Device,
+    rows: usize,
+    columns: usize,
+    (offsets, indices, values): (Vec<u32>, Vec<u32>, Vec<T>),
+) -> Result<Csr<T>, Error> {
+    let (offsets, indices) = (device.upload(&offsets)?, device.upload(&indices)?);
+    Ok(Csr { rows, columns, offsets, indices, values: device.upload(&values)? })
+}

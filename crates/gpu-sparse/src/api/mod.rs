@@ -1,0 +1,28 @@
+//! Validate, plan, launch.
+
+mod convert;
+mod order;
+mod solve;
+mod spmv;
+
+pub use convert::{compress, transpose};
+pub use order::RowOrder;
+pub use solve::{Analysis, Diagonal, Side};
+pub use spmv::{Spmv, spmv};
+
+pub use crate::plan::solve::Method;
+pub use crate::plan::spmv::{Statistics, Strategy};
+
+use gpu_core::{View, ViewMut};
+
+use crate::error::Error;
+
+/// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from
+/// elsewhere.
+fn expect_apart<T: gpu_core::Element, U: gpu_core::Element>(
+    output: &ViewMut<'_, T>,
+    name: &'static str,
+    input: &View<'_, U>,
+) -> Result<(), Error> {
+    if output.view().overlaps(input) { Err(Error::Aliasing { input: name }) } else { Ok(()) }
+}

@@ -1,0 +1,93 @@
+//! Rows ordered by level and size class.
+
+use gpu_core::{Buffer, Stream, View};
+use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
+use gpu_sort::{SortOptions, sort_indices};
+use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::order::CLASSES;
+use gpu_sparse_kernels::solve::Run;
+
+use super::Side;
+use crate::error::Error;
+use crate::launch::{self, Element};
+use crate::matrix::CsrView;
+use crate::plan::solve::runs;
+use crate::reference;
+
+/// The rows of a triangle, grouped by level and inside a level by size class: rows with 1, 2, 3–4, 5–8, 9–16, more
+/// entries beside the diagonal, and with none; in each class in ascending order. And the warps that they fill, if a row
+/// gets as many lanes as it has entries, rounded up to a power of two, and no warp has rows of two classes.
+#[derive(Debug)]
+pub struct RowOrder {
+    rows: Buffer<u32>,
+    starts: Buffer<u32>,
+    warps: Buffer<u32>,
+    runs: Vec<(Run, u32)>,
+}
+
+impl RowOrder {
+    /// The order of the rows of a triangle that was found to be one, of so many levels.
+    pub(crate) fn new<T: Element>(
+        stream: &Stream,
+        matrix: &CsrView<'_, T>,
+        shape: Rows,
+        levels: &Buffer<u32>,
+        count: u32,
+    ) -> Result<Self, Error> {
+        let device = stream.device();
+        let groups = (CLASSES * count) as usize;
+        if let (Some((offsets, indices, _)), Some(levels)) = (matrix.slices(), levels.view().as_slice()) {
+            let side = if shape.upper != 0 { Side::Upper } else { Side::Lower };
+            let ordered = reference::order_rows(offsets, indices, levels, count, side);
+            let runs = runs(&sizes(&ordered.starts));
+            let (rows, starts) = (device.upload(&ordered.rows)?, device.upload(&ordered.starts)?);
+            return Ok(Self { rows, starts, warps: device.upload(&ordered.warps)?, runs });
+        }
+        let mut starts = device.zeroed::<u32>(groups + 1)?;
+        let mut warps = device.zeroed::<u32>(groups + 1)?;
+        if matrix.rows == 0 {
+            return Ok(Self { rows: device.alloc(0)?, starts, warps, runs: Vec::new() });
+        }
+        let mut group_of_row = device.alloc::<u32>(matrix.rows)?;
+        launch::groups(stream, matrix, shape, levels, &mut group_of_row)?;
+        // ---- counting, and the sums of the counts
+        launch::count(stream, group_of_row.view(), starts.slice_mut(..groups))?;
+        launch::warps(stream, starts.slice(..groups), warps.slice_mut(..groups))?;
+        let mut scratch = Scratch::for_len(stream, groups + 1)?;
+        for sums in [&mut starts, &mut warps] {
+            scan_in_place::<Sum<u32>>(stream, sums, Options::exclusive(), &mut scratch)?;
+        }
+        // ---- the rows in the order of their groups
+        let bits = usize::BITS - (groups - 1).leading_zeros();
+        let (_, rows) = sort_indices(&group_of_row, SortOptions::ascending().by_bits(0..bits))?;
+        let runs = runs(&sizes(&starts.to_vec()?));
+        Ok(Self { rows, starts, warps, runs })
+    }
+
+    /// The rows in their order.
+    pub fn rows(&self) -> View<'_, u32> {
+        self.rows.view()
+    }
+
+    /// Where each group starts: class `c` of level `l`, counted from 1, is group `7 (l - 1) + c`; and, last, where the
+    /// last ends.
+    pub fn starts(&self) -> View<'_, u32> {
+        self.starts.view()
+    }
+
+    /// The warps before those of each group, and, last, all of them.
+    pub fn warps(&self) -> View<'_, u32> {
+        self.warps.view()
+    }
+
+    /// The launches of a solution level by level.
+    pub(crate) fn runs(&self) -> &[(Run, u32)] {
+        &self.runs
+    }
+}
+
+/// Rows of each level.
+fn sizes(starts: &[u32]) -> Vec<u32> {
+    let of_levels: Vec<u32> = starts.iter().step_by(CLASSES as usize).copied().collect();
+    of_levels.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}

@@ -1,0 +1,156 @@
+//! Products of a matrix and a vector.
+
+use gpu_core::{Buffer, Stream, View, ViewMut};
+
+use super::expect_apart;
+use crate::error::Error;
+use crate::launch::{self, Element};
+use crate::matrix::{CsrView, sizes};
+use crate::plan::spmv::{Plan, Statistics, Strategy};
+use crate::reference;
+
+/// What products of one matrix and vectors are computed with: the matrix, statistics of its rows, the choice made from
+/// them, and scratch memory. It belongs to the stream that it is used on.
+#[derive(Debug)]
+pub struct Spmv<'a, T: Element> {
+    matrix: CsrView<'a, T>,
+    statistics: Statistics,
+    plan: Plan,
+    partials: Buffer<T>,
+    tails: Buffer<u32>,
+}
+
+impl<'a, T: Element> Spmv<'a, T> {
+    /// Looks at the lengths of the rows, and waits for that; the rest is enqueued on no stream.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where memory does not suffice or the launch failed.
+    ///
+    /// ```
+    /// use gpu_sparse::{Csr, Spmv, Strategy};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let product = Spmv::new(&a)?;
+    /// assert_eq!((product.strategy(), product.statistics().longest), (Strategy::Thread, 2));
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn new(matrix: impl Into<CsrView<'a, T>>) -> Result<Self, Error> {
+        let matrix = matrix.into();
+        let (rows, entries) = sizes(matrix.rows, matrix.entries())?;
+        let longest = match matrix.offsets.as_slice() {
+            _ if rows == 0 => 0,
+            Some(offsets) => offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0),
+            None => launch::longest(&matrix)?,
+        };
+        let statistics = Statistics { rows, entries, longest };
+        Self::planned(matrix, statistics, statistics.strategy())
+    }
+
+    fn planned(matrix: CsrView<'a, T>, statistics: Statistics, strategy: Strategy) -> Result<Self, Error> {
+        let plan = Plan::new(statistics, strategy);
+        let (partials, tails) = plan.scratch_len();
+        let device = matrix.device();
+        Ok(Self { matrix, statistics, plan, partials: device.alloc(partials)?, tails: device.alloc(tails)? })
+    }
+
+    /// The same with another choice. The bits are the same.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where memory does not suffice.
+    ///
+    /// ```
+    /// use gpu_sparse::{CsrView, Spmv, Strategy};
+    /// let a = CsrView::new(1, 1, &[0, 1], &[0], &[2.0f32])?;
+    /// assert_eq!(Spmv::new(a)?.with_strategy(Strategy::Balanced)?.strategy(), Strategy::Balanced);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn with_strategy(self, strategy: Strategy) -> Result<Self, Error> {
+        Self::planned(self.matrix, self.statistics, strategy)
+    }
+
+    /// Who computes a row.
+    pub fn strategy(&self) -> Strategy {
+        self.plan.strategy
+    }
+
+    /// What is known of the rows.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// `y = alpha · A · x + beta · y`, on `stream`.
+    ///
+    /// `x` has as many elements as A has columns, `y` as many as it has rows. Where `beta` is zero `y` is not read, where
+    /// `alpha` is zero neither A nor `x`. The order of every sum is a function of the length of its row alone (see the
+    /// [crate documentation](crate)). Neither allocates nor waits.
+    ///
+    /// # Errors
+    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream
+    /// or where the launch failed. `y` is as it was then.
+    ///
+    /// ```
+    /// use gpu_sparse::{Csr, Spmv};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let (x, mut y) = (device.upload(&[1.0, 10.0])?, device.upload(&[100.0, 200.0])?);
+    /// Spmv::new(&a)?.run(&device.default_stream(), 2.0, &x, 1.0, &mut y)?;
+    /// assert_eq!(y.to_vec()?, [104.0, 282.0]);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn run<'x, 'y>(
+        &mut self,
+        stream: &Stream,
+        alpha: T,
+        x: impl Into<View<'x, T>>,
+        beta: T,
+        y: impl Into<ViewMut<'y, T>>,
+    ) -> Result<(), Error> {
+        let (a, x, mut y) = (self.matrix, x.into(), y.into());
+        let (rows, columns) = (a.rows, a.columns);
+        if x.len() != columns || y.len() != rows {
+            return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
+        }
+        stream.expect("matrix of a product", a.device())?;
+        stream.expect("vector of a product", x.device())?;
+        stream.expect("output of a product", y.device())?;
+        expect_apart(&y, "A", &a.values)?;
+        expect_apart(&y, "A's offsets", &a.offsets)?;
+        expect_apart(&y, "A's indices", &a.indices)?;
+        expect_apart(&y, "x", &x)?;
+        if rows == 0 {
+            return Ok(());
+        }
+        if let (Some((offsets, indices, values)), Some(x), Some(y)) =
+            (a.slices(), x.as_slice(), y.as_mut_slice())
+        {
+            reference::spmv(alpha, offsets, indices, values, x, beta, y);
+            return Ok(());
+        }
+        let plan = if alpha == T::ZERO { Plan::zero(self.statistics.rows) } else { self.plan };
+        launch::spmv(stream, &plan, alpha, &a, x, beta, y, &mut self.partials, &mut self.tails)
+    }
+}
+
+/// The product `A · x`, computed where A lives, in a buffer of its own.
+///
+/// Looks at the rows first, and waits for that; [`Spmv`] does it once for many products.
+///
+/// # Errors
+/// Those of [`Spmv::new`] and of [`Spmv::run`].
+///
+/// ```
+/// use gpu_sparse::{CsrView, spmv};
+/// let a = CsrView::new(2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+/// assert_eq!(spmv(a, &[1.0, 10.0])?.to_vec()?, [2.0, 41.0]);
+/// # Ok::<(), gpu_sparse::Error>(())
+/// ```
+pub fn spmv<'a, 'x, T: Element>(
+    a: impl Into<CsrView<'a, T>>,
+    x: impl Into<View<'x, T>>,
+) -> Result<Buffer<T>, Error> {
+    let mut product = Spmv::new(a)?;
+    let device = product.matrix.device();
+    let mut y = device.alloc(product.matrix.rows)?;
+    product.run(&device.default_stream(), T::ONE, x, T::ZERO, &mut y)?;
+    Ok(y)
+}

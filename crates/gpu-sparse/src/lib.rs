@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod api;
+mod error;
+mod launch;
+pub mod market;
+mod matrix;
+pub mod plan;
+pub mod reference;
+
+pub use api::*;
+pub use error::Error;
+pub use launch::Element;
+pub use matrix::{Coo, Csc, Csr, CsrView};

@@ -1,0 +1,119 @@
+//! Whether arrays are a matrix, and a matrix a triangle.
+
+use gpu_sparse_kernels::NONE;
+
+use super::{CsrView, extent, sizes};
+use crate::api::{Diagonal, Side};
+use crate::error::Error;
+use crate::launch::{self, Element};
+use crate::reference;
+
+/// Refuses arrays whose lengths are not those of the shape, or that live apart.
+pub(crate) fn arrays<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
+    extent("rows", matrix.rows)?;
+    extent("columns", matrix.columns)?;
+    sizes(matrix.rows, matrix.indices.len())?;
+    let lengths = [
+        ("offsets", matrix.rows + 1, matrix.offsets.len()),
+        ("values", matrix.indices.len(), matrix.values.len()),
+    ];
+    for (what, expected, actual) in lengths {
+        if expected != actual {
+            return Err(Error::Length { what, expected, actual });
+        }
+    }
+    let stream = matrix.offsets.device().default_stream();
+    stream.expect("indices of a matrix", matrix.indices.device())?;
+    stream.expect("values of a matrix", matrix.values.device())?;
+    Ok(())
+}
+
+/// Refuses offsets and columns that are none.
+pub(crate) fn entries<T: Element>(matrix: &CsrView<'_, T>) -> Result<(), Error> {
+    let entries = matrix.indices.len();
+    let (first, last) = (at(matrix.offsets, 0)?, at(matrix.offsets, matrix.rows)?);
+    if first != 0 {
+        return Err(Error::Offsets { row: 0, start: first, end: last, entries });
+    }
+    if last != entries {
+        return Err(Error::Offsets { row: matrix.rows.saturating_sub(1), start: first, end: last, entries });
+    }
+    if matrix.rows == 0 {
+        return Ok(());
+    }
+    let found = match (matrix.offsets.as_slice(), matrix.indices.as_slice()) {
+        (Some(offsets), Some(indices)) => reference::check(offsets, indices, matrix.columns),
+        _ => launch::check(matrix)?,
+    };
+    let [offsets, outside, unsorted] = found;
+    let row = |row: u32| -> Result<_, Error> {
+        let row = row as usize;
+        Ok((row, at(matrix.offsets, row)?, at(matrix.offsets, row + 1)?))
+    };
+    if offsets != NONE {
+        let (row, start, end) = row(offsets)?;
+        return Err(Error::Offsets { row, start, end, entries });
+    }
+    if outside == NONE && unsorted == NONE {
+        return Ok(());
+    }
+    let (row, start, end) = row(outside.min(unsorted))?;
+    let mut columns = vec![0; end - start];
+    matrix.indices.slice(start..end).copy_to(&mut columns)?;
+    let is_outside = |column: &u32| *column as usize >= matrix.columns;
+    if let Some(place) = columns.iter().position(is_outside) {
+        let (entry, column) = (start + place, columns[place] as usize);
+        return Err(Error::OutOfRange { entry, row, column, rows: matrix.rows, columns: matrix.columns });
+    }
+    match columns.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(&[before, column]) if before == column => Err(Error::Duplicate { row, column: column as usize }),
+        Some(&[before, column]) => {
+            Err(Error::Unsorted { row, before: before as usize, column: column as usize })
+        }
+        _ => unreachable!("the row was found to be unsorted"),
+    }
+}
+
+/// Refuses what is no triangle of that side with that diagonal.
+pub(crate) fn triangle<T: Element>(
+    matrix: &CsrView<'_, T>,
+    side: Side,
+    diagonal: Diagonal,
+) -> Result<(), Error> {
+    if matrix.rows != matrix.columns {
+        return Err(Error::NotSquare { rows: matrix.rows, columns: matrix.columns });
+    }
+    if matrix.rows == 0 {
+        return Ok(());
+    }
+    let found = match matrix.slices() {
+        Some((offsets, indices, values)) => {
+            reference::check_triangle(offsets, indices, values, side, diagonal)
+        }
+        None => launch::check_triangle(matrix, side, diagonal)?,
+    };
+    let [wrong, missing, zero] = found;
+    let first = wrong.min(missing).min(zero);
+    if first == NONE {
+        return Ok(());
+    }
+    let row = first as usize;
+    if first == wrong {
+        let entry = match side {
+            Side::Lower => at(matrix.offsets, row + 1)? - 1,
+            Side::Upper => at(matrix.offsets, row)?,
+        };
+        Err(Error::WrongSide { row, column: at(matrix.indices, entry)? })
+    } else if first == missing {
+        Err(Error::MissingDiagonal { row })
+    } else {
+        Err(Error::ZeroPivot { row })
+    }
+}
+
+/// An element of an array on a device.
+fn at(array: gpu_core::View<'_, u32>, index: usize) -> Result<usize, Error> {
+    let mut element = [0];
+    array.try_slice(index..index + 1)?.copy_to(&mut element)?;
+    Ok(element[0] as usize)
+}

@@ -1,0 +1,97 @@
+//! Entries in any order.
+
+use gpu_core::{Buffer, Device};
+
+use super::{extent, sizes};
+use crate::error::Error;
+use crate::launch::Element;
+
+/// A matrix as a list of entries (COO) that owns its memory: row, column and value of each, in any order. What stands
+/// several times in one place is meant to be added.
+#[derive(Debug)]
+pub struct Coo<T: Element> {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) row_indices: Buffer<u32>,
+    pub(crate) column_indices: Buffer<u32>,
+    pub(crate) values: Buffer<T>,
+}
+
+impl<T: Element> Coo<T> {
+    /// The `rows` × `columns` matrix of the entries in these buffers. Whether they stand in the matrix is seen when it is
+    /// converted; until then nothing uses them.
+    ///
+    /// # Errors
+    /// [`Error::Length`] where there are not as many rows and values as columns, [`Error::TooLarge`]; [`Error::Device`]
+    /// where the arrays are on several devices.
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        row_indices: Buffer<u32>,
+        column_indices: Buffer<u32>,
+        values: Buffer<T>,
+    ) -> Result<Self, Error> {
+        extent("rows", rows)?;
+        extent("columns", columns)?;
+        sizes(rows, column_indices.len())?;
+        let expected = column_indices.len();
+        for (what, actual) in [("row indices", row_indices.len()), ("values", values.len())] {
+            if expected != actual {
+                return Err(Error::Length { what, expected, actual });
+            }
+        }
+        let stream = column_indices.device().default_stream();
+        stream.expect("row indices of a matrix", row_indices.device())?;
+        stream.expect("values of a matrix", values.device())?;
+        Ok(Self { rows, columns, row_indices, column_indices, values })
+    }
+
+    /// A matrix on `device` of arrays of the host.
+    ///
+    /// # Errors
+    /// Those of [`Coo::new`], [`Error::OutOfRange`]; [`Error::Device`] where the device's memory does not suffice.
+    ///
+    /// ```
+    /// use gpu_sparse::Coo;
+    /// let device = gpu_core::Device::best();
+    /// let a = Coo::upload(&device, 2, 2, &[1, 0, 1], &[1, 0, 1], &[1.0, 2.0, 3.0])?;
+    /// assert_eq!(a.entries(), 3);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn upload(
+        device: &Device,
+        rows: usize,
+        columns: usize,
+        row_indices: &[u32],
+        column_indices: &[u32],
+        values: &[T],
+    ) -> Result<Self, Error> {
+        let outside = |(&row, &column): (&u32, &u32)| row as usize >= rows || column as usize >= columns;
+        if let Some(entry) = row_indices.iter().zip(column_indices).position(outside) {
+            let (row, column) = (row_indices[entry] as usize, column_indices[entry] as usize);
+            return Err(Error::OutOfRange { entry, row, column, rows, columns });
+        }
+        let (row_indices, column_indices) = (device.upload(row_indices)?, device.upload(column_indices)?);
+        Self::new(rows, columns, row_indices, column_indices, device.upload(values)?)
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Entries, those in the same place counted each.
+    pub fn entries(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> &Device {
+        self.values.device()
+    }
+}

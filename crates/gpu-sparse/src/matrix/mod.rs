@@ -1,0 +1,12 @@
+//! Matrices in memory.
+
+pub(crate) mod check;
+mod coo;
+mod csr;
+#[cfg(feature = "sprs")]
+mod with_sprs;
+
+pub use coo::Coo;
+pub use csr::{Csc, Csr, CsrView};
+
+pub(crate) use csr::{extent, sizes};

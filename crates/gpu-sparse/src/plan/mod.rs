@@ -1,0 +1,4 @@
+//! The choice of kernels, and their launches, from sizes alone.
+
+pub mod solve;
+pub mod spmv;

@@ -1,0 +1,117 @@
+//! Products of a matrix and a vector.
+
+use gpu_sparse_kernels::THREADS;
+use gpu_sparse_kernels::spmv::{PIECE, SPAN, Shape, limit};
+use gpu_std::launch::LaunchConfig;
+
+/// What is known of a matrix's rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Rows.
+    pub rows: u32,
+    /// Entries.
+    pub entries: u32,
+    /// Entries of the longest row.
+    pub longest: u32,
+}
+
+/// Who computes a row. All of them give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// A thread; rows of more than 8 entries by their warp.
+    Thread,
+    /// 4 lanes; rows of more than 32 entries by their warp.
+    Lanes4,
+    /// Rows and entries are dealt out evenly, long rows in pieces.
+    Balanced,
+}
+
+impl Statistics {
+    /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the warp
+    /// that has it would be waited for; else a thread where rows are as short as it can hold, or 4 lanes.
+    pub fn strategy(&self) -> Strategy {
+        let mean = self.entries / self.rows.max(1);
+        // A warp's other work is some 32 rows.
+        if self.longest > 2 * PIECE && self.longest / 32 > mean {
+            Strategy::Balanced
+        } else if self.longest <= limit(1) || mean < limit(1) {
+            Strategy::Thread
+        } else {
+            Strategy::Lanes4
+        }
+    }
+}
+
+/// The launches of a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Who computes a row.
+    pub strategy: Strategy,
+    /// Grid and block.
+    pub launch: LaunchConfig,
+    /// Those of the launch that adds the pieces of long rows, where they are dealt out.
+    pub finish: Option<LaunchConfig>,
+    /// What the kernels are told.
+    pub shape: Shape,
+}
+
+impl Plan {
+    /// The plan for a matrix with rows.
+    pub fn new(statistics: Statistics, strategy: Strategy) -> Self {
+        let Statistics { rows, entries, .. } = statistics;
+        let line = rows + entries;
+        let (blocks, lanes, dealt) = match strategy {
+            Strategy::Thread => (rows.div_ceil(THREADS), 1, 0),
+            Strategy::Lanes4 => (rows.div_ceil(THREADS / 4), 4, 0),
+            Strategy::Balanced => (line.div_ceil(SPAN), 1, 1),
+        };
+        let finish = LaunchConfig::linear(line.div_ceil(PIECE).div_ceil(THREADS / 32), THREADS);
+        Self {
+            strategy,
+            launch: LaunchConfig::linear(blocks, THREADS),
+            finish: (dealt != 0).then_some(finish),
+            shape: Shape { rows, entries, lanes, dealt },
+        }
+    }
+
+    /// Elements of scratch memory: of partial sums, and of whose they are.
+    pub fn scratch_len(&self) -> (usize, usize) {
+        if self.strategy != Strategy::Balanced {
+            return (0, 0);
+        }
+        let slots = (self.shape.rows + self.shape.entries).div_ceil(PIECE) as usize;
+        (2 * slots, slots)
+    }
+
+    /// The plan for a product that counts as zero, of which no entry is read.
+    pub fn zero(rows: u32) -> Self {
+        Self::new(Statistics { rows, ..Statistics::default() }, Strategy::Thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_length_are_not_dealt_out_and_skewed_ones_are() {
+        let strategy = |rows, entries, longest| Statistics { rows, entries, longest }.strategy();
+        assert_eq!(strategy(1000, 7000, 7), Strategy::Thread);
+        assert_eq!(strategy(1000, 27_000, 27), Strategy::Lanes4);
+        assert_eq!(strategy(1000, 4_000_000, 4000), Strategy::Lanes4);
+        assert_eq!(strategy(100_000, 500_000, 90_000), Strategy::Balanced);
+        assert_eq!(strategy(0, 0, 0), Strategy::Thread);
+    }
+
+    #[test]
+    fn every_row_and_entry_has_its_block() {
+        for (rows, entries) in [(1, 0), (1, 5000), (1000, 3000), (2048, 0)] {
+            let statistics = Statistics { rows, entries, longest: entries };
+            let plan = Plan::new(statistics, Strategy::Balanced);
+            assert!(plan.launch.grid[0] * SPAN >= rows + entries);
+            assert!((plan.launch.grid[0] - 1) * SPAN < rows + entries);
+            assert_eq!(plan.scratch_len().0, 2 * plan.scratch_len().1);
+            assert_eq!(Plan::new(statistics, Strategy::Thread).scratch_len(), (0, 0));
+        }
+    }
+}

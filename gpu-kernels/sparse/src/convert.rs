@@ -1,0 +1,150 @@
+//! From one storage of a matrix to another: what sorts and scans leave to be done.
+
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::float::Float;
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::thread::index_1d;
+use gpu_std::{device, keep_rolled, kernel, warp};
+
+/// How often each number occurs: a thread a number, in blocks of [`THREADS`](crate::THREADS). `counts` is zero before.
+/// Lanes with the same number add together.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_count(numbers: Global<u32>, counts: GlobalMut<u32>, len: u32) {
+    let at = index_1d();
+    let inside = at < len;
+    let number = if inside { numbers.read_only(at) } else { crate::NONE };
+    let same = warp::warp_match_any(warp::FULL, number);
+    if inside && same.trailing_zeros() == warp::lane_id() {
+        counts.atomic(number).fetch_add(same.count_ones(), Ordering::Relaxed, Scope::Device);
+    }
+}
+
+/// The row of every entry: a thread an entry, in blocks of [`THREADS`](crate::THREADS).
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entries: u32) {
+    let at = index_1d();
+    if at < entries {
+        // The last row that starts at or before the entry: behind it are those that start later.
+        let (mut low, mut high) = (0, count);
+        while high - low > 1 {
+            keep_rolled();
+            let middle = low + (high - low) / 2;
+            if offsets.read_only(middle) <= at {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        rows.write(at, low);
+    }
+}
+
+/// The key by which entries are sorted, the row above the column, and the first entry, if any, that stands outside of
+/// the matrix: a thread an entry, in blocks of [`THREADS`](crate::THREADS). `found` is [`NONE`](crate::NONE) before.
+#[kernel(images = sm_75, launch_bounds(256))]
+#[expect(clippy::too_many_arguments, reason = "an extent each way")]
+pub fn sparse_keys(
+    rows: Global<u32>,
+    columns: Global<u32>,
+    keys: GlobalMut<u64>,
+    found: GlobalMut<u32>,
+    row_count: u32,
+    column_count: u32,
+    len: u32,
+) {
+    let at = index_1d();
+    if at < len {
+        let (row, column) = (rows.read_only(at), columns.read_only(at));
+        if row >= row_count || column >= column_count {
+            found.atomic(0).fetch_min(at, Ordering::Relaxed, Scope::Device);
+        }
+        keys.write(at, (row as u64) << 32 | column as u64);
+    }
+}
+
+/// Where a key differs from the one before, 1, else 0: a thread a key, in blocks of [`THREADS`](crate::THREADS).
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
+    let at = index_1d();
+    if at < len {
+        let is_head = at == 0 || keys.read_only(at) != keys.read_only(at - 1);
+        heads.write(at, is_head as u32);
+    }
+}
+
+/// The values of equal keys, added in the order in which they stand, from the first: a thread a key, in blocks of
+/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads`], `order` says where a key's value is.
+#[device]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
+fn add<T: Float>(
+    keys: Global<u64>,
+    order: Global<u32>,
+    places: Global<u32>,
+    values: Global<T>,
+    rows: GlobalMut<u32>,
+    columns: GlobalMut<u32>,
+    sums: GlobalMut<T>,
+    len: u32,
+) {
+    let at = index_1d();
+    if at < len {
+        let place = places.read_only(at);
+        if at == 0 || places.read_only(at - 1) != place {
+            let key = keys.read_only(at);
+            let mut sum = values.read_only(order.read_only(at));
+            let mut next = at + 1;
+            while next < len && places.read_only(next) == place {
+                keep_rolled();
+                sum = sum + values.read_only(order.read_only(next));
+                next += 1;
+            }
+            rows.write(place - 1, (key >> 32) as u32);
+            columns.write(place - 1, key as u32);
+            sums.write(place - 1, sum);
+        }
+    }
+}
+
+macro_rules! kernels {
+    ($($T:ty: $add:ident, $gather:ident;)*) => { $(
+        #[doc = concat!("Values of `", stringify!($T), "` of equal keys, added; see the module's source.")]
+        #[kernel(images = sm_75, launch_bounds(256))]
+        #[expect(clippy::too_many_arguments, reason = "those of the conversion")]
+        pub fn $add(
+            keys: Global<u64>,
+            order: Global<u32>,
+            places: Global<u32>,
+            values: Global<$T>,
+            rows: GlobalMut<u32>,
+            columns: GlobalMut<u32>,
+            sums: GlobalMut<$T>,
+            len: u32,
+        ) {
+            add::<$T>(keys, order, places, values, rows, columns, sums, len);
+        }
+
+        #[doc = concat!("Rows and values of `", stringify!($T), "` of entries in another order: a thread an entry, in blocks of [`THREADS`](crate::THREADS).")]
+        #[kernel(images = sm_75, launch_bounds(256))]
+        pub fn $gather(
+            order: Global<u32>,
+            rows: Global<u32>,
+            values: Global<$T>,
+            rows_output: GlobalMut<u32>,
+            values_output: GlobalMut<$T>,
+            len: u32,
+        ) {
+            let at = index_1d();
+            if at < len {
+                let from = order.read_only(at);
+                rows_output.write(at, rows.read_only(from));
+                values_output.write(at, values.read_only(from));
+            }
+        }
+    )* };
+}
+
+kernels! {
+    f32: sparse_add_f32, sparse_gather_f32;
+    f64: sparse_add_f64, sparse_gather_f64;
+}

@@ -1,0 +1,52 @@
+//! Rows grouped by level and, inside a level, by the number of their entries beside the diagonal; and packed into warps.
+//!
+//! After Dufrechou and Ezzatti, *Using analysis information in the synchronization-free GPU solution of sparse triangular
+//! systems* (Concurrency and Computation 2020): a row gets as many lanes as it has entries, rounded up to a power of two.
+
+use gpu_std::kernel;
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::thread::index_1d;
+
+use crate::levels::Rows;
+
+/// Size classes of a level: rows of 1, 2, 3–4, 5–8, 9–16, more entries, and none.
+pub const CLASSES: u32 = 7;
+
+/// The size class of a row of so many entries beside the diagonal.
+pub const fn class(entries: u32) -> u32 {
+    match entries {
+        0 => 6,
+        1..=16 => entries.next_power_of_two().trailing_zeros(),
+        _ => 5,
+    }
+}
+
+/// Lanes that a row of this class gets.
+pub const fn lanes(class: u32) -> u32 {
+    if class == 6 { 1 } else { 1 << class }
+}
+
+/// The groups of rows, `CLASSES · (level - 1) + class`: a thread a row, in blocks of [`THREADS`](crate::THREADS).
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_groups(
+    offsets: Global<u32>,
+    indices: Global<u32>,
+    levels: Global<u32>,
+    groups: GlobalMut<u32>,
+    shape: Rows,
+) {
+    let row = index_1d();
+    if row < shape.rows {
+        let rest = shape.beside(offsets, indices, row);
+        groups.write(row, CLASSES * (levels.read_only(row) - 1) + class(rest.left));
+    }
+}
+
+/// The warps that each group's rows fill: a thread a group, in blocks of [`THREADS`](crate::THREADS).
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
+    let group = index_1d();
+    if group < groups {
+        warps.write(group, counts.read_only(group).div_ceil(32 / lanes(group % CLASSES)));
+    }
+}

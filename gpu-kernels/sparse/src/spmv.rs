@@ -1,0 +1,334 @@
+//! Products of a matrix and a vector: `y = alpha · A · x + beta · y`.
+//!
+//! # Order of operations
+//! A row's entries are cut into pieces of [`PIECE`]. Entry `k` of a piece belongs to chain `k mod 32`; a chain is one of
+//! fused multiply-adds in ascending order, from zero; the 32 chains are added at the distances 16, 8, 4, 2, 1. The sum
+//! of piece `p` is added to chain `p mod 32` of 32 more, which are added likewise. The result is `fma(alpha, sum + 0,
+//! beta · y)`, or `alpha · (sum + 0)` where `beta` is zero.
+//!
+//! That depends on the length of the row alone. Who computes it does not matter: a thread that has all chains of a short
+//! row in registers, lanes that share them, or warps of several blocks that take a piece each. All kernels give the same
+//! bits.
+//!
+//! # Who computes it
+//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the whole
+//!   warp, one after the other.
+//! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
+//!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it: the
+//!   rows, and the pieces of long rows, that start there.
+
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::parameter::Parameter;
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::{device, keep_rolled, kernel, opaque, rolled, unroll, warp};
+
+use crate::scalar::{Scalar, combine};
+use crate::{NONE, THREADS};
+
+/// Entries of a piece: the longest that one warp adds while others wait for it.
+pub const PIECE: u32 = 1024;
+/// Rows and entries, together, of a block that is balanced: some pieces.
+pub const SPAN: u32 = 2 * PIECE;
+
+/// A product, but for addresses and factors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Shape {
+    /// Rows.
+    pub rows: u32,
+    /// Entries that count: none where `alpha` is zero, so that nothing is read.
+    pub entries: u32,
+    /// Lanes of a row: 1 or 4; 1 where rows are dealt out.
+    pub lanes: u32,
+    /// Whether rows and entries are dealt out evenly: 1 or 0.
+    pub dealt: u32,
+}
+
+/// Lanes that have all chains of a row of up to so many entries in registers.
+pub const fn limit(lanes: u32) -> u32 {
+    if lanes == 1 { 8 } else { 32 }
+}
+
+/// What is read.
+#[derive(Clone, Copy)]
+struct Sources<T: Scalar> {
+    indices: Global<u32>,
+    values: Global<T>,
+    x: Global<T>,
+}
+
+/// The lanes' chains, added.
+#[device]
+#[inline(always)]
+fn tree<T: Scalar>(mut sum: T) -> T {
+    let mut distance = 16;
+    while distance > 0 {
+        sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
+        distance /= 2;
+    }
+    sum
+}
+
+/// The sum of a piece from entry `start` to `end`, by a warp. Not inlined, as several places call it.
+#[device]
+#[inline(never)]
+fn piece<T: Scalar>(indices: Global<u32>, values: Global<T>, x: Global<T>, start: u32, end: u32) -> T {
+    let mut sum = T::ZERO;
+    let mut at = start + warp::lane_id();
+    while at < end {
+        at = rolled(at);
+        let (indices, values) = (indices.offset(at as u64), values.offset(at as u64));
+        let columns: [u32; 4] =
+            core::array::from_fn(|j| indices.read_only_below(32 * j as u32, end - at, NONE));
+        let factors: [T; 4] =
+            core::array::from_fn(|j| values.read_only_below(32 * j as u32, end - at, T::ZERO));
+        unroll::<4>(|j| {
+            if columns[j] != NONE {
+                sum = factors[j].mul_add(x.read_only(columns[j]), sum);
+            }
+        });
+        at += 128;
+    }
+    tree(sum)
+}
+
+impl<T: Scalar> Sources<T> {
+    /// The sum of a row of at most `32` entries, or 8 of one lane, by as many lanes as have `J` chains each.
+    #[device]
+    #[inline(always)]
+    fn short<const LANES: u32, const J: usize>(&self, start: u32, end: u32) -> T {
+        let first = start + thread_idx_x() % LANES;
+        let (indices, values) = (self.indices.offset(first as u64), self.values.offset(first as u64));
+        let left = if first < end { end - first } else { 0 };
+        let columns: [u32; J] =
+            core::array::from_fn(|j| indices.read_only_below(j as u32 * LANES, left, NONE));
+        let values: [T; J] =
+            core::array::from_fn(|j| values.read_only_below(j as u32 * LANES, left, T::ZERO));
+        let mut sums = [T::ZERO; J];
+        unroll::<J>(|j| {
+            if columns[j] != NONE {
+                sums[j] = values[j].mul_add(self.x.read_only(columns[j]), T::ZERO);
+            }
+        });
+        // Chains that are not there are zeros.
+        unroll::<3>(|step| {
+            let half = J >> (step + 1);
+            if half > 0 {
+                unroll::<4>(|j| {
+                    if j < half {
+                        sums[j] = sums[j] + sums[j + half];
+                    }
+                });
+            }
+        });
+        let mut sum = sums[0];
+        let mut distance = LANES / 2;
+        while distance > 0 {
+            sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
+            distance /= 2;
+        }
+        sum
+    }
+}
+
+/// The first row whose place on the line is not before `place`.
+#[device]
+#[inline(always)]
+fn row_at(offsets: Global<u32>, rows: u32, place: u32) -> u32 {
+    let (mut low, mut high) = (0, rows);
+    while low < high {
+        keep_rolled();
+        let middle = low + (high - low) / 2;
+        if middle + offsets.read_only(middle) < place {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The rows of a block, and, of the line that is dealt out, the pieces that start in its part.
+///
+/// A piece that is not the last of its row is [`PIECE`] long, so no two of those start in the same [`PIECE`] of the
+/// line, and neither do two that are the last of rows of several: each has its word of `partials`, the latter in the
+/// second half, and `tails` says whose it is.
+#[device]
+#[inline(always)]
+fn product<T: Scalar>(
+    offsets: Global<u32>,
+    sources: &Sources<T>,
+    y: GlobalMut<T>,
+    partials: GlobalMut<T>,
+    tails: GlobalMut<u32>,
+    shape: &Shape,
+    (alpha, beta): (T, T),
+) {
+    let slots = (shape.rows + shape.entries).div_ceil(PIECE);
+    let (thread, lane) = (thread_idx_x(), warp::lane_id());
+    let dealt = shape.dealt != 0;
+
+    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes to
+    // `y`.
+    let long_row = |row: u32, start: u32, end: u32, (number, step): (u32, u32), to: u32| {
+        let whole = !dealt || end - start <= PIECE;
+        let (mut total, mut number) = (T::ZERO, number);
+        while number * PIECE < end - start && (!dealt || row + start + number * PIECE < to) {
+            number = rolled(number);
+            let at = start + number * PIECE;
+            let left = end - at;
+            let sum = piece(sources.indices, sources.values, sources.x, at, at + left.min(PIECE));
+            if whole {
+                if lane == number % 32 {
+                    total = total + sum;
+                }
+            } else if lane == 0 {
+                let slot = (row + at) / PIECE;
+                if left <= PIECE {
+                    partials.write(slots + slot, sum);
+                    tails.write(slot, row);
+                } else {
+                    partials.write(slot, sum);
+                }
+            }
+            number += step;
+        }
+        if whole {
+            let sum = tree(total);
+            if lane == 0 {
+                y.write(row, combine(alpha, sum, beta, || y.read(row)));
+            }
+        }
+    };
+
+    let per_block = THREADS / shape.lanes;
+    let (mut first, mut last) = (block_idx_x() * per_block, shape.rows.min((block_idx_x() + 1) * per_block));
+    let mut to = 0;
+    if dealt {
+        let from = block_idx_x() * SPAN;
+        to = (shape.rows + shape.entries).min(from + SPAN);
+        let own = from / PIECE + thread;
+        if thread < SPAN / PIECE && own < slots {
+            tails.write(own, NONE);
+        }
+        sync_threads();
+        let found = row_at(offsets, shape.rows, if thread.is_multiple_of(2) { from } else { to });
+        first = warp::shuffle_idx(warp::FULL, found, 0);
+        last = warp::shuffle_idx(warp::FULL, found, 1);
+        // The rest of the row that started before, a warp a piece.
+        if first > 0 {
+            let row = first - 1;
+            let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+            if end - start > PIECE {
+                let number = (from - (row + start)).div_ceil(PIECE) + thread / 32;
+                long_row(row, start, end, (number, THREADS / 32), to);
+            }
+        }
+    }
+    let mut base = first + thread / 32 * (32 / shape.lanes);
+    while base < last {
+        keep_rolled();
+        let row = base + lane / shape.lanes;
+        let inside = row < last;
+        let (mut start, mut end) = (0, 0);
+        if inside && shape.entries > 0 {
+            (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        }
+        let long = end - start > limit(shape.lanes);
+        // A long row has nothing for its lanes alone.
+        let stop = if long { start } else { end };
+        let sum = if shape.lanes == 1 {
+            sources.short::<1, 8>(start, stop)
+        } else {
+            sources.short::<4, 8>(start, stop)
+        };
+        let is_first = lane.is_multiple_of(shape.lanes);
+        if inside && !long && is_first {
+            y.write(row, combine(alpha, sum, beta, || y.read(row)));
+        }
+        let mut left = warp::warp_vote_ballot(warp::FULL, long && is_first);
+        while left != 0 {
+            keep_rolled();
+            let whose = left.trailing_zeros();
+            left &= left - 1;
+            let (start, end) =
+                (warp::shuffle_idx(warp::FULL, start, whose), warp::shuffle_idx(warp::FULL, end, whose));
+            long_row(base + whose / shape.lanes, start, end, (0, 1), to);
+        }
+        base += per_block;
+    }
+}
+
+/// The rows of several pieces: a warp for each [`PIECE`] of the line.
+#[device]
+#[inline(always)]
+fn finish<T: Scalar>(
+    offsets: Global<u32>,
+    partials: Global<T>,
+    tails: Global<u32>,
+    y: GlobalMut<T>,
+    shape: &Shape,
+    (alpha, beta): (T, T),
+) {
+    let slots = (shape.rows + shape.entries).div_ceil(PIECE);
+    let slot = block_idx_x() * (THREADS / 32) + thread_idx_x() / 32;
+    let row = if slot < slots { tails.read_only(slot) } else { NONE };
+    if row != NONE {
+        let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        let last = (end - start).div_ceil(PIECE) - 1;
+        let first = (row + start) / PIECE;
+        let mut sum = T::ZERO;
+        let mut number = warp::lane_id();
+        while number <= opaque(last) {
+            keep_rolled();
+            let at = if number == last { slots + slot } else { first + number };
+            sum = sum + partials.read_only(at);
+            number += 32;
+        }
+        let sum = tree(sum);
+        if warp::lane_id() == 0 {
+            y.write(row, combine(alpha, sum, beta, || y.read(row)));
+        }
+    }
+}
+
+macro_rules! kernels {
+    ($($T:ty: $product:ident, $finish:ident;)*) => { $(
+        #[doc = concat!("Products of matrices of `", stringify!($T), "`, in blocks of [`THREADS`]: of as many rows as have [`Shape::lanes`] each, or of [`SPAN`] rows and entries, but for rows of several pieces. Of `partials` there are two elements then for each [`PIECE`] of them, of `tails` one.")]
+        #[kernel(images = sm_75, launch_bounds(256))]
+        #[expect(clippy::too_many_arguments, reason = "those of the product")]
+        pub fn $product(
+            offsets: Global<u32>,
+            indices: Global<u32>,
+            values: Global<$T>,
+            x: Global<$T>,
+            y: GlobalMut<$T>,
+            partials: GlobalMut<$T>,
+            tails: GlobalMut<u32>,
+            shape: Shape,
+            alpha: $T,
+            beta: $T,
+        ) {
+            product::<$T>(offsets, &Sources { indices, values, x }, y, partials, tails, &shape, (alpha, beta));
+        }
+
+        #[doc = concat!("The rows of several pieces of `", stringify!($T), "`: a warp for each [`PIECE`] of rows and entries.")]
+        #[kernel(images = sm_75, launch_bounds(256))]
+        pub fn $finish(
+            offsets: Global<u32>,
+            partials: Global<$T>,
+            tails: Global<u32>,
+            y: GlobalMut<$T>,
+            shape: Shape,
+            alpha: $T,
+            beta: $T,
+        ) {
+            finish::<$T>(offsets, partials, tails, y, &shape, (alpha, beta));
+        }
+    )* };
+}
+
+kernels! {
+    f32: sparse_spmv_f32, sparse_spmv_finish_f32;
+    f64: sparse_spmv_f64, sparse_spmv_finish_f64;
+}

@@ -1,0 +1,140 @@
+//! Conversions: one body over all backends, against serial oracles.
+
+use std::collections::BTreeMap;
+
+use gpu_sparse::{Coo, Csc, Csr, Error, compress, transpose};
+use gpu_tests::backends::for_each;
+use gpu_tests::compare::assert_same_bits;
+
+use crate::support::{Random, Value, matrix};
+
+fn lists<T: Value>(test: &str) {
+    for_each(test, |device| {
+        for (rows, columns, len) in [
+            (0, 0, 0),
+            (3, 4, 0),
+            (1, 1, 1),
+            (1, 1, 500),
+            (7, 5, 300),
+            (500, 3, 700),
+            (3, 100_000, 257),
+            (1000, 1000, 3000),
+        ] {
+            let mut random = Random(51 + len as u64);
+            let mut entries: Vec<(u32, u32, T)> = Vec::new();
+            for _ in 0..len {
+                let (row, column) = (random.below(rows) as u32, random.below(columns) as u32);
+                entries.push((row, column, T::of(random.number())));
+            }
+            // The oracle: one sum a place, entries in their order.
+            let mut sums: BTreeMap<(u32, u32), T> = BTreeMap::new();
+            for &(row, column, value) in &entries {
+                sums.entry((row, column)).and_modify(|sum| *sum = *sum + value).or_insert(value);
+            }
+            let offsets: Vec<u32> = (0..=rows as u32)
+                .map(|row| sums.keys().filter(|place| place.0 < row).count() as u32)
+                .collect();
+            let columns_of: Vec<u32> = sums.keys().map(|place| place.1).collect();
+
+            let row_indices: Vec<u32> = entries.iter().map(|entry| entry.0).collect();
+            let column_indices: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
+            let values: Vec<T> = entries.iter().map(|entry| entry.2).collect();
+            let list = Coo::upload(device, rows, columns, &row_indices, &column_indices, &values).unwrap();
+            let (found_offsets, found_columns, found_values) = compress(&list).unwrap().into_buffers();
+            assert_eq!(found_offsets.to_vec().unwrap(), offsets);
+            assert_eq!(found_columns.to_vec().unwrap(), columns_of);
+            let sums: Vec<T> = sums.into_values().collect();
+            assert_same_bits(&found_values.to_vec().unwrap(), &sums, "compressed");
+        }
+    });
+}
+
+#[test]
+fn lists_of_f32_are_compressed() {
+    lists::<f32>("compress f32");
+}
+
+#[test]
+fn lists_of_f64_are_compressed() {
+    lists::<f64>("compress f64");
+}
+
+#[test]
+fn an_entry_outside_is_refused() {
+    for_each("compress, outside", |device| {
+        let buffers = (device.upload(&[0, 1, 2]).unwrap(), device.upload(&[0, 9, 9]).unwrap());
+        let list = Coo::new(3, 5, buffers.0, buffers.1, device.upload(&[1.0f32; 3]).unwrap()).unwrap();
+        let error = compress(&list).unwrap_err();
+        assert!(
+            matches!(error, Error::OutOfRange { entry: 1, row: 1, column: 9, rows: 3, columns: 5 }),
+            "{error}"
+        );
+        let error = Coo::upload(device, 3, 5, &[3], &[0], &[1.0f32]).unwrap_err();
+        assert!(matches!(error, Error::OutOfRange { entry: 0, row: 3, .. }), "{error}");
+    });
+}
+
+fn transpositions<T: Value>(test: &str) {
+    for_each(test, |device| {
+        for (rows, columns) in [(0, 0), (0, 9), (9, 0), (1, 1), (1, 700), (700, 1), (300, 40), (257, 1031)] {
+            let host = matrix::<T>(rows, columns, 61, |_, random| {
+                if columns == 0 {
+                    return vec![];
+                }
+                (0..random.below(12)).map(|_| random.below(columns)).collect()
+            });
+            let mut expected: Vec<(u32, u32, T)> = (0..rows)
+                .flat_map(|row| host.row(row).map(move |entry| (row, entry)))
+                .map(|(row, entry)| (host.indices[entry], row as u32, host.values[entry]))
+                .collect();
+            expected.sort_by_key(|entry| (entry.0, entry.1));
+            let a = host.on(device);
+            let transposed = transpose(&a).unwrap();
+            assert_eq!((transposed.view().rows(), transposed.view().columns()), (columns, rows));
+            // It is a matrix.
+            let (offsets, indices, values) = transposed.into_buffers();
+            let transposed = Csr::new(columns, rows, offsets, indices, values).unwrap();
+            let back = transpose(&transposed).unwrap();
+            let offsets = |matrix: &Csr<T>| {
+                let mut offsets = vec![0; matrix.view().rows() + 1];
+                matrix.view().offsets().copy_to(&mut offsets).unwrap();
+                offsets
+            };
+            assert_eq!(offsets(&back), host.offsets);
+            let ends: Vec<u32> = (0..=columns as u32)
+                .map(|column| expected.iter().filter(|entry| entry.0 < column).count() as u32)
+                .collect();
+            assert_eq!(offsets(&transposed), ends);
+            let of_columns = Csc::of_transposed(transposed);
+            assert_eq!((of_columns.rows(), of_columns.columns()), (rows, columns));
+            let (_, indices, values) = of_columns.into_transposed().into_buffers();
+            assert_eq!(indices.to_vec().unwrap(), expected.iter().map(|entry| entry.1).collect::<Vec<_>>());
+            let expected: Vec<T> = expected.iter().map(|entry| entry.2).collect();
+            assert_same_bits(&values.to_vec().unwrap(), &expected, "transposed");
+        }
+    });
+}
+
+#[test]
+fn matrices_of_f32_are_transposed() {
+    transpositions::<f32>("transpose f32");
+}
+
+#[test]
+fn matrices_of_f64_are_transposed() {
+    transpositions::<f64>("transpose f64");
+}
+
+#[test]
+fn sprs_and_back_is_the_same() {
+    for_each("sprs", |device| {
+        let host = matrix::<f64>(50, 70, 71, |_, random| (0..5).map(|_| random.below(70)).collect());
+        let wide =
+            |numbers: &[u32]| -> Vec<usize> { numbers.iter().map(|&number| number as usize).collect() };
+        let theirs =
+            sprs::CsMat::new((50, 70), wide(&host.offsets), wide(&host.indices), host.values.clone());
+        for matrix in [theirs.clone(), theirs.to_csc()] {
+            assert_eq!(Csr::from_sprs(device, &matrix).unwrap().view().to_sprs().unwrap(), theirs);
+        }
+    });
+}

@@ -1,0 +1,9 @@
+//! Sparse matrices.
+
+mod convert;
+mod input;
+mod market;
+mod schedules;
+mod solve;
+mod spmv;
+mod support;

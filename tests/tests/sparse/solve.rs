@@ -1,0 +1,253 @@
+//! Levels, ordered rows and triangular systems: one body over all backends, against serial oracles.
+
+use gpu_sparse::{Analysis, Diagonal, Error, Method, Side};
+use gpu_tests::backends::for_each;
+use gpu_tests::compare::assert_same_bits;
+
+use crate::support::{Host, Value, matrix, reversed, triangles, vector};
+
+/// The oracle: levels by what they mean, again and again until none changes.
+fn levels_of<T>(a: &Host<T>) -> Vec<u32>
+where
+    T: Value,
+{
+    let mut levels = vec![1u32; a.rows];
+    loop {
+        let before = levels.clone();
+        for row in 0..a.rows {
+            for entry in a.row(row).filter(|&entry| a.indices[entry] as usize != row) {
+                levels[row] = levels[row].max(1 + levels[a.indices[entry] as usize]);
+            }
+        }
+        if before == levels {
+            return levels;
+        }
+    }
+}
+
+/// The oracle of systems: the chain of each row, rows in order.
+fn naive<T: Value>(a: &Host<T>, side: Side, diagonal: Diagonal, alpha: T, b: &[T]) -> Vec<T> {
+    let mut x = vec![T::ZERO; a.rows];
+    let rows: Vec<usize> =
+        if side == Side::Lower { (0..a.rows).collect() } else { (0..a.rows).rev().collect() };
+    for row in rows {
+        let mut entries: Vec<usize> = a.row(row).collect();
+        if side == Side::Upper {
+            entries.reverse();
+        }
+        let (mut sum, mut inverse) = (T::ZERO, T::ONE);
+        for entry in entries {
+            let column = a.indices[entry] as usize;
+            if column != row {
+                sum = a.values[entry].mul_add(x[column], sum);
+            } else if diagonal == Diagonal::Stored {
+                inverse = T::ONE / a.values[entry];
+            }
+        }
+        x[row] = (alpha * b[row] - sum) * inverse;
+    }
+    x
+}
+
+/// Every triangle on both sides, with what its diagonal may be taken for.
+fn all<T: Value>() -> Vec<(String, Host<T>, Side, Diagonal)> {
+    let mut cases = Vec::new();
+    for (with_diagonal, diagonals) in
+        [(true, &[Diagonal::Stored, Diagonal::Unit][..]), (false, &[Diagonal::Unit])]
+    {
+        for (name, lower) in triangles::<T>(with_diagonal) {
+            for &diagonal in diagonals {
+                let upper = reversed(&lower);
+                cases.push((format!("lower {name}, {diagonal:?}"), lower.clone(), Side::Lower, diagonal));
+                cases.push((format!("upper {name}, {diagonal:?}"), upper, Side::Upper, diagonal));
+            }
+        }
+    }
+    cases
+}
+
+fn systems<T: Value>(test: &str) {
+    for_each(test, |device| {
+        for (name, host, side, diagonal) in all::<T>() {
+            let a = host.on(device);
+            let b = vector::<T>(host.rows, 31);
+            let expected = naive(&host, side, diagonal, T::of(-0.5), &b);
+            let right = device.upload(&b).unwrap();
+            let mut analysis = Analysis::new(&a, side, diagonal).unwrap();
+            for method in [Method::Free, Method::Levels] {
+                analysis = analysis.with_method(method).unwrap();
+                // Twice: what the first left in scratch memory does not matter.
+                for _ in 0..2 {
+                    let mut x = device.upload(&vec![T::of(7.0); host.rows]).unwrap();
+                    analysis.solve(&device.default_stream(), T::of(-0.5), &right, &mut x).unwrap();
+                    assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("{name}, {method:?}"));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn systems_of_f32_have_the_solutions_of_the_documented_order() {
+    systems::<f32>("solve f32");
+}
+
+#[test]
+fn systems_of_f64_have_the_solutions_of_the_documented_order() {
+    systems::<f64>("solve f64");
+}
+
+/// Higham's theorem 8.5, with two roundings more: `|A x - b| ≤ gamma_(n+3) |A| |x|`.
+#[test]
+fn residuals_are_within_their_bound() {
+    for (name, host, side, diagonal) in all::<f32>() {
+        let b = vector::<f32>(host.rows, 32);
+        let x = naive(&host, side, diagonal, 1.0, &b);
+        for row in 0..host.rows {
+            let (mut residual, mut scale) = (-f64::from(b[row]), 0.0);
+            if diagonal == Diagonal::Unit {
+                residual += f64::from(x[row]);
+                scale += f64::from(x[row].abs());
+            }
+            for entry in host.row(row) {
+                let column = host.indices[entry] as usize;
+                if column != row || diagonal == Diagonal::Stored {
+                    let product = f64::from(host.values[entry]) * f64::from(x[column]);
+                    residual += product;
+                    scale += product.abs();
+                }
+            }
+            let n = (host.row(row).len() + 3) as f64;
+            let bound = n * f32::UNIT / (1.0 - n * f32::UNIT) * scale;
+            assert!(
+                residual.abs() <= bound || scale.is_infinite() || scale.is_nan(),
+                "{name}, row {row}: {residual:e} > {bound:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn levels_and_the_order_of_rows_are_what_they_mean() {
+    for_each("levels", |device| {
+        for (name, host, side, diagonal) in all::<f32>() {
+            let a = host.on(device);
+            let analysis = Analysis::new(&a, side, diagonal).unwrap();
+            let expected = levels_of(&host);
+            let mut levels = vec![0; host.rows];
+            analysis.levels().copy_to(&mut levels).unwrap();
+            assert_eq!(levels, expected, "{name}");
+            let count = expected.iter().copied().max().unwrap_or(0);
+            assert_eq!(analysis.level_count(), count, "{name}");
+
+            // The seed's classes, one comparison each.
+            let class =
+                |row: usize| match host.row(row).filter(|&entry| host.indices[entry] as usize != row).count()
+                {
+                    0 => 6u32,
+                    1 => 0,
+                    2 => 1,
+                    3..=4 => 2,
+                    5..=8 => 3,
+                    9..=16 => 4,
+                    _ => 5,
+                };
+            let group = |row: &u32| 7 * (expected[*row as usize] - 1) + class(*row as usize);
+            let mut rows: Vec<u32> = (0..host.rows as u32).collect();
+            rows.sort_by_key(group);
+            let starts: Vec<u32> = (0..=7 * count)
+                .map(|wanted| rows.iter().filter(|row| group(row) < wanted).count() as u32)
+                .collect();
+            let mut warps = vec![0];
+            for (group, pair) in starts.windows(2).enumerate() {
+                let lanes = [1, 2, 4, 8, 16, 32, 1][group % 7];
+                warps.push(warps[group] + ((pair[1] - pair[0]) * lanes).div_ceil(32));
+            }
+            let order = analysis.order_rows().unwrap();
+            for (what, view, expected) in [
+                ("rows", order.rows(), rows),
+                ("starts", order.starts(), starts),
+                ("warps", order.warps(), warps),
+            ] {
+                let mut found = vec![0; view.len()];
+                view.copy_to(&mut found).unwrap();
+                assert_eq!(found, expected, "{what} of {name}");
+            }
+        }
+    });
+}
+
+#[test]
+fn infinities_and_nan_go_through() {
+    for_each("solve of NaN", |device| {
+        let a = matrix::<f64>(300, 300, 41, |row, _| if row > 0 { vec![row - 1, row] } else { vec![0] })
+            .on(device);
+        for method in [Method::Free, Method::Levels] {
+            let mut b = vec![1.0; 300];
+            // All bits set: what is not known yet has the same.
+            b[100] = f64::from_bits(u64::MAX);
+            b[0] = f64::INFINITY;
+            let (b, mut x) = (device.upload(&b).unwrap(), device.alloc(300).unwrap());
+            let mut analysis =
+                Analysis::new(&a, Side::Lower, Diagonal::Stored).unwrap().with_method(method).unwrap();
+            analysis.solve(&device.default_stream(), 1.0, &b, &mut x).unwrap();
+            let x = x.to_vec().unwrap();
+            assert!(x[..100].iter().all(|x| x.is_infinite()) && x[100..].iter().all(|x| x.is_nan()));
+        }
+    });
+}
+
+#[test]
+fn an_analysis_takes_other_values_of_the_same_structure() {
+    for_each("other values", |device| {
+        let host = matrix::<f32>(200, 200, 42, |row, _| vec![row / 2, row]);
+        let a = host.on(device);
+        let other = Host { values: host.values.iter().map(|value| value * 3.0).collect(), ..host.clone() };
+        let (values, b) = (device.upload(&other.values).unwrap(), vector::<f32>(200, 43));
+        let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored).unwrap();
+        let mut analysis = analysis.with_values(&values).unwrap();
+        let (right, mut x) = (device.upload(&b).unwrap(), device.alloc(200).unwrap());
+        analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
+        assert_same_bits(
+            &x.to_vec().unwrap(),
+            &naive(&other, Side::Lower, Diagonal::Stored, 1.0, &b),
+            "other values",
+        );
+        let zeros = device.zeroed(other.values.len()).unwrap();
+        assert!(matches!(analysis.with_values(&zeros), Err(Error::ZeroPivot { row: 0 })));
+    });
+}
+
+#[test]
+fn what_is_no_triangle_is_refused() {
+    for_each("no triangles", |device| {
+        let refused = |offsets: &[u32], indices: &[u32], values: &[f64], side, diagonal| {
+            let rows = offsets.len() - 1;
+            let a = gpu_sparse::Csr::upload(device, rows, rows, offsets, indices, values).unwrap();
+            Analysis::new(&a, side, diagonal).unwrap_err().to_string()
+        };
+        let (lower, upper) = (Side::Lower, Side::Upper);
+        let (stored, unit) = (Diagonal::Stored, Diagonal::Unit);
+        assert_eq!(
+            refused(&[0, 1, 2, 4], &[0, 1, 1, 2], &[1.0; 4], upper, stored),
+            "row 2 has an entry in column 1, on the wrong side of the diagonal"
+        );
+        assert_eq!(
+            refused(&[0, 2, 2], &[0, 1], &[1.0; 2], lower, unit),
+            "row 0 has an entry in column 1, on the wrong side of the diagonal"
+        );
+        assert_eq!(refused(&[0, 1, 1], &[0], &[1.0], lower, stored), "row 1 has no entry on the diagonal");
+        assert_eq!(
+            refused(&[0, 1, 2], &[0, 1], &[1.0, -0.0], upper, stored),
+            "the entry on the diagonal of row 1 is zero"
+        );
+        let a = matrix::<f32>(2, 3, 1, |_, _| vec![0]).on(device);
+        let error = Analysis::new(&a, lower, stored).unwrap_err();
+        assert!(matches!(error, Error::NotSquare { rows: 2, columns: 3 }), "{error}");
+        // The smallest number that is not zero is one; so is a half whose upper word alone says so.
+        for value in [f64::from_bits(1), 0.5] {
+            let a = gpu_sparse::Csr::upload(device, 1, 1, &[0, 1], &[0], &[value]).unwrap();
+            assert!(Analysis::new(&a, lower, stored).is_ok());
+        }
+    });
+}

@@ -1,0 +1,117 @@
+//! Products of a matrix and a vector: one body over all backends, against serial oracles.
+
+use gpu_sparse::{Error, Spmv, Strategy, spmv};
+use gpu_tests::backends::for_each;
+use gpu_tests::compare::assert_same_bits;
+
+use crate::support::{Host, Value, matrix, vector};
+
+/// The oracle: every product is added to the chain that the documented order gives it to.
+fn naive<T: Value>(alpha: T, a: &Host<T>, x: &[T], beta: T, y: &mut [T]) {
+    let halves = |mut sums: Vec<T>| {
+        while sums.len() > 1 {
+            let (low, high) = sums.split_at(sums.len() / 2);
+            sums = low.iter().zip(high).map(|(&low, &high)| low + high).collect();
+        }
+        sums[0]
+    };
+    for (row, y) in y.iter_mut().enumerate() {
+        let mut pieces = vec![T::ZERO; 32];
+        for (number, piece) in a.row(row).collect::<Vec<_>>().chunks(1024).enumerate() {
+            let mut chains = vec![T::ZERO; 32];
+            for (k, &entry) in piece.iter().enumerate() {
+                chains[k % 32] = a.values[entry].mul_add(x[a.indices[entry] as usize], chains[k % 32]);
+            }
+            pieces[number % 32] = pieces[number % 32] + halves(chains);
+        }
+        let sum = halves(pieces) + T::ZERO;
+        *y = if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * *y) };
+    }
+}
+
+/// Rows of all lengths around what lanes and pieces hold, empty ones, and skewed ones.
+fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
+    let lengths = [0, 1, 7, 8, 9, 31, 32, 33, 1023, 1024, 1025, 2047, 2048, 2049, 5000, 40_000];
+    vec![
+        ("no rows", matrix(0, 5, 1, |_, _| vec![])),
+        ("no columns", matrix(5, 0, 1, |_, _| vec![])),
+        ("empty rows", matrix(3000, 7, 1, |_, _| vec![])),
+        ("one row", matrix(1, 4000, 2, |_, _| (0..4000).collect())),
+        ("lengths", matrix(lengths.len(), 40_000, 3, |row, _| (0..lengths[row]).collect())),
+        (
+            "longest first",
+            matrix(lengths.len(), 40_000, 4, |row, _| (0..lengths[lengths.len() - 1 - row]).collect()),
+        ),
+        ("short", matrix(777, 100, 5, |_, random| (0..random.below(9)).map(|_| random.below(100)).collect())),
+        (
+            "skewed",
+            matrix(1200, 5000, 6, |row, random| {
+                let most = if row % 300 == 17 { 5000 } else { random.below(12) };
+                (0..most).map(|_| random.below(5000)).collect()
+            }),
+        ),
+    ]
+}
+
+fn products<T: Value>(test: &str) {
+    for_each(test, |device| {
+        for (name, host) in matrices::<T>() {
+            let a = host.on(device);
+            let (x, old) = (vector::<T>(host.columns, 11), vector::<T>(host.rows, 12));
+            let on_device = device.upload(&x).unwrap();
+            for strategy in [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced] {
+                let mut product = Spmv::new(&a).unwrap().with_strategy(strategy).unwrap();
+                for (alpha, beta) in [(1.0, 0.0), (-0.5, 2.0), (0.0, 3.0)] {
+                    let (alpha, beta) = (T::of(alpha), T::of(beta));
+                    let mut expected = old.clone();
+                    naive(alpha, &host, &x, beta, &mut expected);
+                    let mut y = device.upload(&old).unwrap();
+                    product.run(&device.default_stream(), alpha, &on_device, beta, &mut y).unwrap();
+                    assert_same_bits(&y.to_vec().unwrap(), &expected, &format!("{name}, {strategy:?}"));
+                }
+            }
+            let mut expected = vec![T::ZERO; host.rows];
+            naive(T::ONE, &host, &x, T::ZERO, &mut expected);
+            assert_same_bits(&spmv(&a, &on_device).unwrap().to_vec().unwrap(), &expected, name);
+        }
+    });
+}
+
+#[test]
+fn products_of_f32_are_those_of_the_documented_order() {
+    products::<f32>("spmv f32");
+}
+
+#[test]
+fn products_of_f64_are_those_of_the_documented_order() {
+    products::<f64>("spmv f64");
+}
+
+#[test]
+fn what_does_not_count_is_not_read() {
+    for_each("spmv of NaN", |device| {
+        let host = matrix::<f32>(50, 50, 21, |row, _| vec![row]);
+        let a = host.on(device);
+        let (nan, ones) = (device.upload(&[f32::NAN; 50]).unwrap(), device.upload(&[1.0; 50]).unwrap());
+        for strategy in [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced] {
+            let mut product = Spmv::new(&a).unwrap().with_strategy(strategy).unwrap();
+            let mut y = device.upload(&[f32::NAN; 50]).unwrap();
+            product.run(&device.default_stream(), 1.0, &ones, 0.0, &mut y).unwrap();
+            assert_eq!(y.to_vec().unwrap(), host.values);
+            product.run(&device.default_stream(), 0.0, &nan, 0.0, &mut y).unwrap();
+            assert_eq!(y.to_vec().unwrap(), [0.0; 50]);
+        }
+    });
+}
+
+#[test]
+fn vectors_of_other_lengths_are_refused() {
+    for_each("spmv lengths", |device| {
+        let a = matrix::<f64>(3, 4, 22, |row, _| vec![row]).on(device);
+        let (x, mut y) = (device.upload(&[1.0; 4]).unwrap(), device.upload(&[7.0; 2]).unwrap());
+        let mut product = Spmv::new(&a).unwrap();
+        let error = product.run(&device.default_stream(), 1.0, &x, 0.0, &mut y).unwrap_err();
+        assert!(matches!(error, Error::VectorLengths { rows: 3, columns: 4, x: 4, y: 2 }), "{error}");
+        assert_eq!(y.to_vec().unwrap(), [7.0; 2]);
+    });
+}
