@@ -260,7 +260,6 @@ pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_,
 }
 
 /// Enqueues the solution free of synchronisation of a triangle with rows.
-#[expect(clippy::too_many_arguments, reason = "those of the system")]
 pub(crate) fn solve_free<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
@@ -281,7 +280,6 @@ pub(crate) fn solve_free<T: Element>(
 }
 
 /// Enqueues the solution level by level of a triangle with rows.
-#[expect(clippy::too_many_arguments, reason = "those of the system")]
 pub(crate) fn solve_levels<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,

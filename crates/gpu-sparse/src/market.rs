@@ -89,10 +89,10 @@ impl<R: BufRead> Lines<R> {
 /// assert_eq!(wrong.unwrap_err().to_string(), "line 4: row 3 of 2");
 /// # Ok::<(), gpu_sparse::Error>(())
 /// ```
-pub fn read<T: Element + FromStr>(device: &Device, input: impl BufRead) -> Result<Coo<T>, Error>
-where
-    T: core::ops::Neg<Output = T>,
-{
+pub fn read<T: Element + FromStr + core::ops::Neg<Output = T>>(
+    device: &Device,
+    input: impl BufRead,
+) -> Result<Coo<T>, Error> {
     let mut lines = Lines { input, line: 0, text: String::new() };
     // ---- what it holds
     lines.advance()?;

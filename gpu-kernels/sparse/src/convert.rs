@@ -42,7 +42,6 @@ pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entri
 /// The key by which entries are sorted, the row above the column, and the first entry, if any, that stands outside of
 /// the matrix: a thread an entry, in blocks of [`THREADS`](crate::THREADS). `found` is [`NONE`](crate::NONE) before.
 #[kernel(images = sm_75, launch_bounds(256))]
-#[expect(clippy::too_many_arguments, reason = "an extent each way")]
 pub fn sparse_keys(
     rows: Global<u32>,
     columns: Global<u32>,
@@ -110,7 +109,6 @@ macro_rules! kernels {
     ($($T:ty: $add:ident, $gather:ident;)*) => { $(
         #[doc = concat!("Values of `", stringify!($T), "` of equal keys, added; see the module's source.")]
         #[kernel(images = sm_75, launch_bounds(256))]
-        #[expect(clippy::too_many_arguments, reason = "those of the conversion")]
         pub fn $add(
             keys: Global<u64>,
             order: Global<u32>,

@@ -164,7 +164,6 @@ macro_rules! kernels {
     ($($T:ty, $Word:ty: $free:ident, $levels:ident;)*) => { $(
         #[doc = concat!("Systems of `", stringify!($T), "`, free of synchronisation: a thread a row, in blocks of [`THREADS`], with [`shared_bytes`]. All bytes of `x` are 255 before, and `ticket` is zero.")]
         #[kernel(images = sm_75, launch_bounds(256))]
-        #[expect(clippy::too_many_arguments, reason = "those of the system")]
         pub fn $free(
             offsets: Global<u32>,
             indices: Global<u32>,
@@ -180,7 +179,6 @@ macro_rules! kernels {
 
         #[doc = concat!("Systems of `", stringify!($T), "`, some levels: any number of blocks of [`THREADS`] for one level, one block for several.")]
         #[kernel(images = sm_75, launch_bounds(256))]
-        #[expect(clippy::too_many_arguments, reason = "those of the system")]
         pub fn $levels(
             offsets: Global<u32>,
             indices: Global<u32>,

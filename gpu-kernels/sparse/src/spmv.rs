@@ -296,7 +296,6 @@ macro_rules! kernels {
     ($($T:ty: $product:ident, $finish:ident;)*) => { $(
         #[doc = concat!("Products of matrices of `", stringify!($T), "`, in blocks of [`THREADS`]: of as many rows as have [`Shape::lanes`] each, or of [`SPAN`] rows and entries, but for rows of several pieces. Of `partials` there are two elements then for each [`PIECE`] of them, of `tails` one.")]
         #[kernel(images = sm_75, launch_bounds(256))]
-        #[expect(clippy::too_many_arguments, reason = "those of the product")]
         pub fn $product(
             offsets: Global<u32>,
             indices: Global<u32>,

@@ -89,9 +89,12 @@ pub fn matrix<T: Value>(
     host
 }
 
+/// The columns of a row.
+type Columns = Box<dyn FnMut(usize, &mut Random) -> Vec<usize>>;
+
 /// Triangles of all kinds, lower: their names and the columns of their rows beside the diagonal.
 pub fn triangles<T: Value>(with_diagonal: bool) -> Vec<(&'static str, Host<T>)> {
-    let of = |rows: usize, seed, mut columns: Box<dyn FnMut(usize, &mut Random) -> Vec<usize>>| {
+    let of = |rows: usize, seed, mut columns: Columns| {
         matrix(rows, rows, seed, move |row, random| {
             let mut columns = columns(row, random);
             columns.extend(with_diagonal.then_some(row));

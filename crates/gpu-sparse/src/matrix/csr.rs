@@ -233,11 +233,13 @@ impl<T: Element> Csc<T> {
     }
 
     /// Rows.
+    #[expect(clippy::misnamed_getters, reason = "they are the columns of the transposed matrix")]
     pub fn rows(&self) -> usize {
         self.transposed.columns
     }
 
     /// Columns.
+    #[expect(clippy::misnamed_getters, reason = "they are the rows of the transposed matrix")]
     pub fn columns(&self) -> usize {
         self.transposed.rows
     }
