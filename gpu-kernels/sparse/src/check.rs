@@ -8,18 +8,18 @@ use gpu_std::parameter::Parameter;
 use gpu_std::thread::index_1d;
 use gpu_std::{keep_rolled, kernel, warp};
 
-/// Words that [`sparse_check`] writes: for each kind of fault the first row that has it, else
+/// Words that [`sparse_check()`] writes: for each kind of fault the first row that has it, else
 /// [`NONE`](crate::NONE), which they hold before.
 ///
 /// 0: offsets that decrease or end beyond the entries; 1: a column that there is not; 2: columns that do not ascend.
 pub const CHECKS: u32 = 3;
 
-/// Words that [`sparse_triangle`] writes, likewise.
+/// Words that [`sparse_triangle()`] writes, likewise.
 ///
 /// 0: an entry on the wrong side; 1: no entry on the diagonal; 2: one that is zero.
 pub const TRIANGLE_CHECKS: u32 = 3;
 
-/// What [`sparse_triangle`] looks for.
+/// What [`sparse_triangle()`] looks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Triangle {

@@ -72,7 +72,7 @@ pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
 }
 
 /// The values of equal keys, added in the order in which they stand, from the first: a thread a key, in blocks of
-/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads`], `order` says where a key's value is.
+/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value is.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]

@@ -84,7 +84,7 @@ pub(crate) fn first_of_block(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
     room.read(0) * THREADS
 }
 
-/// Bytes of dynamic shared memory of a block of [`sparse_levels`].
+/// Bytes of dynamic shared memory of a block of [`sparse_levels()`].
 pub const SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(1).array::<u32>(THREADS).bytes();
 
 /// The levels of all rows: a thread each, in blocks of [`THREADS`], with [`SHARED_BYTES`]. `levels` and `ticket` are

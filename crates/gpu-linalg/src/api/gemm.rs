@@ -100,7 +100,7 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     }
 }
 
-/// Elements of scratch memory that [`gemm`] needs for products of elements of type `T`, of sums of `k` products each: none
+/// Elements of scratch memory that [`gemm()`] needs for products of elements of type `T`, of sums of `k` products each: none
 /// but where C is small.
 ///
 /// ```
@@ -118,7 +118,7 @@ pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> 
 /// The work is enqueued on the device's default stream; reading the buffer waits for it.
 ///
 /// # Errors
-/// As [`gemm`]; [`Error::Device`] where the device's memory does not suffice.
+/// As [`gemm()`]; [`Error::Device`] where the device's memory does not suffice.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, matmul};
