@@ -77,7 +77,7 @@ tensor_products! {
 
 macro_rules! finishes {
     ($($name:ident: $T:ty;)*) => { $(
-        #[doc = concat!("Adds the parts of sums of `", stringify!($T), "`: a thread for each element of C, in blocks of [`FINISH_THREADS`].")]
+        #[doc = concat!("Adds the parts of sums of `", stringify!($T), "`: a thread for each element of C, in blocks of [`FINISH_THREADS`](super::FINISH_THREADS).")]
         #[kernel(images = sm_75_90, launch_bounds(256), programmatic)]
         pub fn $name(partials: Global<$T>, c: GlobalMut<$T>, parts: Parts, alpha: $T, beta: $T) {
             grid_dependency_synchronize();
