@@ -6,9 +6,9 @@
 //! before the last value that a row waits for, where a division would come after it.) With a unit diagonal it is
 //! `alpha · b - sum`. That is a function of the matrix alone: both ways to solve give the same bits.
 //!
-//! * [`free`](sparse_solve_free_f32): free of synchronisation, as [`levels`](crate::levels) describes it. A value of the
+//! * [`free`](fn@sparse_solve_free_f32): free of synchronisation, as [`levels`](crate::levels) describes it. A value of the
 //!   solution says itself whether it is known: all its bits are ones until then, a NaN that no result has.
-//! * [`levels`](sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many rows,
+//! * [`levels`](fn@sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many rows,
 //!   and one of a single block for a run of levels of few.
 
 use gpu_std::atomic::{Ordering, Scope};
