@@ -179,11 +179,11 @@ mod tests {
     #[test]
     fn an_image_may_be_edits_of_another() {
         const EDITS: &str = "// Edits of sm_75:\nd1 2\na2 2\n.version 7.8\n.target sm_90\n";
-        let images: &[Image] = &[image(75, false, PTX), image(90, false, EDITS)];
-        let kernel = kernel("scale_f32", Box::leak(images.into()), &[8, 4, 24]);
-        let text = expect_kernel(&kernel, &images[1]).unwrap();
+        static IMAGES: [Image; 2] = [image(75, false, PTX), image(90, false, EDITS)];
+        let kernel = kernel("scale_f32", &IMAGES, &[8, 4, 24]);
+        let text = expect_kernel(&kernel, &IMAGES[1]).unwrap();
         assert_eq!(*text, PTX.replace("7.4", "7.8").replace("sm_75", "sm_90"));
-        assert_eq!(images[1].isa(), Some(78));
+        assert_eq!(IMAGES[1].isa(), Some(78));
         let cut_off = image(90, false, &EDITS[..EDITS.len() - 16]);
         assert!(
             expect_kernel(&kernel, &cut_off).unwrap_err().to_string().contains("has edits that do not fit")

@@ -176,7 +176,7 @@ macro_rules! top_k {
             candidates: GlobalMut<$composite>,
         ) {
             const ITEMS: usize = <$key as top_k::Loaded>::ITEMS;
-            top_k::select_rows::<$key, $composite, top_k::ByBound<{ top_k::ROW_THREADS }, ITEMS>>(
+            top_k::select_rows::<$key, $composite, top_k::ByBound<{ top_k::ROW_THREADS }, ITEMS, 256>>(
                 selection, top_k::ROW_ROOM, keys, offsets, header, keys_output, indices, candidates,
             );
         }
@@ -251,7 +251,7 @@ macro_rules! top_k_ends {
             keys_output: GlobalMut<u8>,
             indices: GlobalMut<u32>,
         ) {
-            top_k::select_candidates::<$composite, top_k::ByBound<{ top_k::LAST_THREADS }, $items>>(
+            top_k::select_candidates::<$composite, top_k::ByBound<{ top_k::LAST_THREADS }, $items, 1024>>(
                 selection, top_k::LAST_ROOM, candidates, offsets, header, keys_output, indices,
             );
         }

@@ -10,20 +10,21 @@ use super::rows::Algorithm;
 use super::source::Source;
 
 /// Selects by bounds, with `P` threads that read `L` words at once. For a `k` of up to `P` it has a bound from the start.
-pub struct ByBound<const P: usize, const L: usize>;
+/// Up to `COUNTED` candidates are put in order by counting.
+pub struct ByBound<const P: usize, const L: usize, const COUNTED: u32>;
 
-impl<const P: usize, const L: usize> Algorithm for ByBound<P, L> {
+impl<const P: usize, const L: usize, const COUNTED: u32> Algorithm for ByBound<P, L, COUNTED> {
     const THREADS: usize = P;
     #[inline(always)]
     fn select<S: Source>(source: S, len: u32, k: u32, room: u32, emit: impl Fn(u32, S::Composite)) -> u32 {
-        select::<S, P, L>(source, len, k, room, emit)
+        select::<S, P, L, COUNTED>(source, len, k, room, emit)
     }
 }
 
 /// Hands the first `k` of `len` words to `emit`, with their ranks; how many there are.
 #[device]
 #[inline(always)]
-fn select<S: Source, const P: usize, const L: usize>(
+fn select<S: Source, const P: usize, const L: usize, const COUNTED: u32>(
     source: S,
     len: u32,
     k: u32,
@@ -108,7 +109,7 @@ fn select<S: Source, const P: usize, const L: usize>(
         base += L as u32 * threads;
     }
 
-    emit_first::<S::Composite, P>(held, known, k, emit);
+    emit_first::<S::Composite, P, COUNTED>(held, known, k, emit);
     known.min(k)
 }
 

@@ -28,18 +28,18 @@ impl<C: Composite> Candidates<C> {
     }
 }
 
-/// Hands the first `k` of `known` candidates to `emit`, with their ranks; by a block of `P` threads, behind a barrier.
+/// Hands the first `k` of `known` candidates to `emit`, with their ranks; by a block of `P` threads, behind a barrier. Up to `COUNTED`
+/// are counted, more are sorted: counting has no barriers, but reads for each all others.
 #[device]
 #[inline(always)]
-pub(super) fn emit_first<C: Composite, const P: usize>(
+pub(super) fn emit_first<C: Composite, const P: usize, const COUNTED: u32>(
     held: Candidates<C>,
     known: u32,
     k: u32,
     emit: impl Fn(u32, C),
 ) {
     let (thread, threads) = (thread_idx_x(), P as u32);
-    // Few by counting, for each, how many are before it.
-    let is_counted = known <= 2 * threads;
+    let is_counted = known <= COUNTED;
     if is_counted {
         if thread < 3 && known + thread < held.room {
             held.items.write(known + thread, C::HIGHEST);
