@@ -169,7 +169,12 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     // ---- To memory
     if thread < digits {
         let before = counts.before(number, count);
-        let first = starts.read(thread) + before as u64;
+        // Keys that something else changes between the launches are not those that were counted: whatever the places are
+        // then, they lie in the output. Of the end of the last tile the keys that only fill it are not written.
+        let is_filled = thread == pass.digit.of(K::narrow(pass.last));
+        let fill = if is_filled { tile.len - tile.left } else { 0 };
+        let most = pass.len - (count - fill) as u64;
+        let first = (starts.read(thread) + before as u64).min(most);
         // The place in the output of the key at place 0, if it had this digit.
         targets.write(thread, first.wrapping_sub(start as u64));
         if number == pass.first_tile + pass.tiles - 1 {

@@ -75,7 +75,8 @@ fn select<S: Source, const P: usize, const L: usize>(
     if thread == 0 {
         held.count.write(0, 0);
     }
-    while less + among > enough {
+    // All digits are always enough, unless something else changes the keys meanwhile.
+    while less + among > enough && shift > 0 {
         keep_rolled();
         let known = shift;
         shift -= DIGIT;
@@ -117,7 +118,7 @@ fn select<S: Source, const P: usize, const L: usize>(
     });
     sync_threads();
     // In a row's candidates there may be some that only fill a part's place: beyond the bound.
-    let known = held.count.read(0);
+    let known = held.count.read(0).min(room);
     emit_first::<S::Composite, P, COUNTED>(held, known, k, emit);
     k
 }
