@@ -143,7 +143,7 @@ fn long_arrays_are_filtered() {
             let largest = kind != 3;
             let order = crate::sort::order(&keys, largest);
             let on_device = device.upload(&keys).unwrap();
-            for k in [1, 300, 1024] {
+            for k in [1, if kind % 2 == 0 { 300 } else { 1024 }] {
                 let (first, indices) = top_k(&on_device, k, options(largest)).unwrap();
                 assert_eq!(indices.to_vec().unwrap(), order[..k], "{k} of kind {kind} on {device}");
                 let expected: Vec<f32> = order[..k].iter().map(|&index| keys[index as usize]).collect();
