@@ -72,7 +72,7 @@ macro_rules! scan_instances {
             WideSum<u16>; 4, 2, 4;
                 sm_75_90, 4, scan_wide_sum_u16; 4, scan_segments_wide_sum_u16; 4, 16, scan_columns_wide_sum_u16;
             WideSum<i16>; 4, 2, 4;
-                sm_75_90, 4, scan_wide_sum_i16; 4, scan_segments_wide_sum_i16; 4, 16, scan_columns_wide_sum_i16;
+                sm_75_90, 4, scan_wide_sum_i16; 3, scan_segments_wide_sum_i16; 4, 16, scan_columns_wide_sum_i16;
             Product<u16>, Product<i16>; 8, 4, 4;
                 sm_75, 4, scan_product_u16; 3, scan_segments_product_u16; 4, 16, scan_columns_product_u16;
             Min<u16> | flip: Max<u16>, Min<i16>, Max<i16>; 8, 4, 4;

@@ -98,6 +98,8 @@ struct Tile<K: Bits, const V: usize, const L: usize> {
     is_first: bool,
     /// Whether loads of 16 bytes are aligned.
     is_aligned: bool,
+    /// The first key of the thread's first load.
+    first: u32,
 }
 
 impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
@@ -110,13 +112,15 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
             is_complete: left == tile_len,
             is_first: base == 0,
             is_aligned: keys.address().is_multiple_of(gpu_collective::LOAD_BYTES as u64),
+            // Opaque: the compiler would keep the places of all rows from tile to tile.
+            first: (opaque(thread_idx_x()) / 32 * L as u32 * 32 + warp::lane_id()) * V as u32,
         }
     }
 
     /// The first key of the thread's load in a row.
     #[inline(always)]
-    fn place(row: u32) -> u32 {
-        ((thread_idx_x() / 32 * L as u32 + row) * 32 + warp::lane_id()) * V as u32
+    fn place(&self, row: u32) -> u32 {
+        self.first + 32 * V as u32 * row
     }
 
     /// The thread's loads, all asked for before the first is used.
@@ -125,14 +129,14 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
     fn load(&self) -> [[u32; 4]; L] {
         let mut rows = [[0; 4]; L];
         if self.is_aligned && self.is_complete {
-            unroll::<L>(|row| {
-                rows[row] = self.keys.cast::<u32>().read_vec::<4>(Self::place(row as u32) / V as u32 * 4);
-            });
+            // From the thread's first load on, so that the others are at constant distances: one address for all.
+            let own = self.keys.offset(self.place(0) as u64).cast::<u32>();
+            unroll::<L>(|row| rows[row] = own.read_vec::<4>(32 * 4 * row as u32));
         } else {
             // A loop over rows, so that its code stands there once; each row then finds its registers by selection.
             let mut row = 0;
             while row < L as u32 {
-                let place = Self::place(row);
+                let place = self.place(row);
                 if place < self.left {
                     let words = self.keys.offset(place as u64).one_by_one(self.left - place);
                     unroll::<L>(|other| {
@@ -156,15 +160,16 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
         // The key before a row is the lowest lane's to read; the others' are in the lanes below.
         let mut before_row = [K::ANY; L];
         if warp::lane_id() == 0 {
+            let before = self.keys.offset((self.place(0) as u64).wrapping_sub(1));
             unroll::<L>(|row| {
-                let place = Self::place(row as u32);
+                let place = self.place(row as u32);
                 if place < self.left && (place > 0 || !self.is_first) {
-                    before_row[row] = self.keys.offset((place as u64).wrapping_sub(1)).read(0);
+                    before_row[row] = before.read((32 * V * row) as u32);
                 }
             });
         }
         unroll::<L>(|row| {
-            let place = Self::place(row as u32);
+            let place = self.place(row as u32);
             let high = warp::shuffle_up(warp::FULL, rows[row][3], 1);
             // Only keys of 8 bytes end in two words.
             let low = if V == 2 { warp::shuffle_up(warp::FULL, rows[row][2], 1) } else { 0 };
@@ -214,7 +219,7 @@ impl<K: Bits, const V: usize, const L: usize> Tile<K, V, L> {
         });
         publish(total);
         unroll::<L>(|row| {
-            let place = Self::place(row as u32);
+            let place = self.place(row as u32);
             let mut number = before + of_row(&up_to, row) - heads[row].count_ones();
             if V <= 4 {
                 unroll::<V>(|j| {

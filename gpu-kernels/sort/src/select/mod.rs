@@ -194,9 +194,13 @@ impl Part {
         let part = items.offset(base);
         let mut loaded = [T::default(); L];
         let mut keeps = [false; L];
+        let mut votes = [0; L];
         if left == self.tile_len {
-            unroll::<L>(|row| loaded[row] = part.read(first + 32 * row as u32));
-            unroll::<L>(|row| keeps[row] = selector.keep(part, base, first + 32 * row as u32, loaded[row]));
+            // From the thread's first item on, so that the others are at constant distances: one address for all.
+            let (part, base) = (part.offset(first as u64), base + first as u64);
+            unroll::<L>(|row| loaded[row] = part.read(32 * row as u32));
+            unroll::<L>(|row| keeps[row] = selector.keep(part, base, 32 * row as u32, loaded[row]));
+            unroll::<L>(|row| votes[row] = warp_vote_ballot(FULL, keeps[row]));
         } else {
             // Behind the end the last item once more: a condition would keep the loads apart.
             unroll::<L>(|row| {
@@ -205,13 +209,10 @@ impl Part {
                 loaded[row] = part.read(place);
                 keeps[row] = selector.keep(part, base, place, loaded[row]) && at < left;
             });
+            unroll::<L>(|row| votes[row] = warp_vote_ballot(FULL, keeps[row]));
         }
-        let mut votes = [0; L];
         let mut count = 0;
-        unroll::<L>(|row| {
-            votes[row] = warp_vote_ballot(FULL, keeps[row]);
-            count += votes[row].count_ones();
-        });
+        unroll::<L>(|row| count += votes[row].count_ones());
         let own_warp = thread / 32;
         if lane == 0 {
             warp_counts.write(own_warp, count);

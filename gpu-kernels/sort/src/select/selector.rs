@@ -71,7 +71,7 @@ impl<T: Element> Selector<T> for Unique {
     #[inline(always)]
     fn keep(self, part: Global<T>, base: u64, at: u32, item: T) -> bool {
         // Of the first item the one before is itself.
-        let is_first = base + at as u64 == 0;
+        let is_first = at == 0 && base == 0;
         let before = part.offset((at as u64).wrapping_sub(!is_first as u64)).read(0);
         is_first || before != item
     }
