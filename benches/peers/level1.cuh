@@ -4,7 +4,7 @@
 #include <cublas_v2.h>
 
 #include "session.cuh"
-#include "transpose.cuh"  // CHECK_CUBLAS
+#include "cublas.cuh"
 
 // ---- what is done in place ----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 #include <cublas_v2.h>
 
 #include "session.cuh"
-#include "transpose.cuh"  // CHECK_CUBLAS
+#include "cublas.cuh"
 
 // ---- cuBLAS by element type ---------------------------------------------------------------------------------
 

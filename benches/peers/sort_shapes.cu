@@ -6,23 +6,8 @@
 #define HAS_TOP_K 1
 #endif
 
-#include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "segments.hpp"
-
-#define CHECK(call)                                                                              \
-    do {                                                                                         \
-        cudaError_t error = (call);                                                              \
-        if (error != cudaSuccess) {                                                              \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                  \
-            std::exit(1);                                                                        \
-        }                                                                                        \
-    } while (0)
+#include "sweep.cuh"
 
 constexpr uint64_t kSeed = 20261123;
 
@@ -37,52 +22,13 @@ static std::vector<uint32_t> offsets_of(uint64_t n, const std::string& cut, uint
     return offsets;
 }
 
-// MurmurHash3's finaliser, as ../src/data.rs has it.
-__device__ inline uint32_t hash_of(uint64_t index) {
-    uint32_t hash = uint32_t(index) * 0x9e3779b9u;
-    hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
-    hash = (hash ^ (hash >> 13)) * 0xc2b2ae35u;
-    return hash ^ (hash >> 16);
-}
-__device__ inline void value_of(uint32_t h, float& v) { v = float(h >> 8) / float(1 << 24) - 0.5f; }
-__device__ inline void value_of(uint32_t h, double& v) { v = double(h) / double(1ull << 32) - 0.5; }
-__device__ inline void value_of(uint32_t h, int& v) { v = int(h); }
-__device__ inline void value_of(uint32_t h, uint8_t& v) { v = uint8_t(h >> 24); }
-
-template <typename T>
-__global__ void fill(T* keys, uint64_t n) {
-    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < n; i += uint64_t(gridDim.x) * blockDim.x)
-        value_of(hash_of(i), keys[i]);
-}
-
-static double timed(const std::function<void()>& launch) {
-    cudaEvent_t before, after;
-    CHECK(cudaEventCreate(&before));
-    CHECK(cudaEventCreate(&after));
-    auto batch = [&](int launches) {
-        CHECK(cudaEventRecord(before));
-        for (int i = 0; i < launches; ++i) launch();
-        CHECK(cudaEventRecord(after));
-        CHECK(cudaEventSynchronize(after));
-        float ms = 0;
-        CHECK(cudaEventElapsedTime(&ms, before, after));
-        return double(ms) / launches;
-    };
-    batch(2);
-    int launches = int(std::min(1000.0, std::max(1.0, 10 / std::max(1e-3, batch(3)))));
-    std::vector<double> times;
-    for (int i = 0; i < 9; ++i) times.push_back(batch(launches));
-    std::sort(times.begin(), times.end());
-    return times[4];
-}
-
 template <typename T>
 static void of_type(const char* line, const std::string& op, uint64_t n, const std::string& cut, uint64_t row, uint64_t k) {
     T *keys, *sorted;
     uint32_t *offsets, *values = nullptr, *moved = nullptr;
     CHECK(cudaMalloc(&keys, n * sizeof(T)));
     CHECK(cudaMalloc(&sorted, n * sizeof(T)));
-    fill<<<1024, 256>>>(keys, n);
+    fill<<<1024, 256>>>(keys, n, n);
     void* scratch = nullptr;
     size_t bytes = 0;
     std::function<cudaError_t()> launch;
@@ -120,14 +66,13 @@ static void of_type(const char* line, const std::string& op, uint64_t n, const s
     if (launch) {
         CHECK(launch());
         CHECK(cudaMalloc(&scratch, bytes));
-        std::printf("%s cub %.5f\n", line, timed([&] { CHECK(launch()); }));
-        std::fflush(stdout);
+        print_line(line, "cub", batch_median([&] { CHECK(launch()); }));
     }
     for (void* memory : {(void*)keys, (void*)sorted, (void*)offsets, (void*)values, (void*)moved, scratch}) CHECK(cudaFree(memory));
 }
 
 int main() {
-    char line[256], op[64], type[16], cut[16];
+    char op[64], type[16], cut[16];
     unsigned long long n, row, k;
     std::printf("# CUB %d, DeviceTopK: %s\n", CUB_VERSION,
 #ifdef HAS_TOP_K
@@ -136,13 +81,12 @@ int main() {
                 "no"
 #endif
     );
-    while (std::fgets(line, sizeof line, stdin)) {
-        line[std::strcspn(line, "\n")] = 0;
-        if (std::sscanf(line, "%63s %15s %llu %15s %llu %llu", op, type, &n, cut, &row, &k) != 6) continue;
+    each_line([&](const char* line) {
+        if (std::sscanf(line, "%63s %15s %llu %15s %llu %llu", op, type, &n, cut, &row, &k) != 6) return;
         std::string t = type;
         if (t == "f32") of_type<float>(line, op, n, cut, row, k);
         if (t == "f64") of_type<double>(line, op, n, cut, row, k);
-        if (t == "i32") of_type<int>(line, op, n, cut, row, k);
+        if (t == "i32") of_type<int32_t>(line, op, n, cut, row, k);
         if (t == "u8") of_type<uint8_t>(line, op, n, cut, row, k);
-    }
+    });
 }

@@ -1,25 +1,9 @@
 // cuSPARSE's products, analyses and solutions with the matrices of benches/src/suite/sparse.rs:
 // nvcc -O3 -std=c++17 -arch=native sparse.cu -lcusparse. Prints each operation with the median milliseconds of 21 launches.
-#include <cuda_runtime.h>
 #include <cusparse.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <string>
-#include <vector>
+#include "sweep.cuh"
 
-#define CHECK(call)                                                                     \
-    do {                                                                                \
-        cudaError_t error = (call);                                                     \
-        if (error != cudaSuccess) {                                                     \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));         \
-            std::exit(1);                                                               \
-        }                                                                               \
-    } while (0)
 #define SPARSE(call)                                                                    \
     do {                                                                                \
         cusparseStatus_t status = (call);                                               \
@@ -61,47 +45,6 @@ struct Structure {
         columns.push_back(row);
     }
 };
-
-template <typename T>
-static T* upload(const std::vector<T>& data) {
-    T* memory;
-    CHECK(cudaMalloc(&memory, data.size() * sizeof(T)));
-    CHECK(cudaMemcpy(memory, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
-    return memory;
-}
-
-static double median(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-}
-
-static double timed(const std::function<void()>& launch) {
-    cudaEvent_t before, after;
-    CHECK(cudaEventCreate(&before));
-    CHECK(cudaEventCreate(&after));
-    launch();
-    std::vector<double> times;
-    for (int round = 0; round < kRounds; ++round) {
-        float ms;
-        CHECK(cudaEventRecord(before));
-        launch();
-        CHECK(cudaEventRecord(after));
-        CHECK(cudaEventSynchronize(after));
-        CHECK(cudaEventElapsedTime(&ms, before, after));
-        times.push_back(ms);
-    }
-    CHECK(cudaEventDestroy(before));
-    CHECK(cudaEventDestroy(after));
-    return median(times);
-}
-
-static double wall(const std::function<void()>& work) {
-    CHECK(cudaDeviceSynchronize());
-    auto start = std::chrono::steady_clock::now();
-    work();
-    CHECK(cudaDeviceSynchronize());
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 static void print(const Structure& structure, const std::string& operation, double ms, double bytes) {
     std::printf("%-16s %-28s %10.4f ms %8.0f GB/s\n", structure.name, operation.c_str(), ms, bytes / ms / 1e6);
@@ -154,7 +97,7 @@ int main(int argc, char** argv) {
             SPARSE(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, &zero, x, CUDA_R_64F,
                                            algorithm, scratch));
 #endif
-            double ms = timed([&] {
+            double ms = launch_median(kRounds, [&] {
                 SPARSE(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, &zero, x, CUDA_R_64F, algorithm,
                                     scratch));
             });
@@ -181,7 +124,7 @@ int main(int argc, char** argv) {
                                              CUSPARSE_SPSV_ALG_DEFAULT, system, scratch));
             }));
             if (round == 4) {
-                solve = timed([&] {
+                solve = launch_median(kRounds, [&] {
                     SPARSE(cusparseSpSV_solve(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, x, CUDA_R_64F,
                                               CUSPARSE_SPSV_ALG_DEFAULT, system));
                 });
@@ -189,7 +132,7 @@ int main(int argc, char** argv) {
             SPARSE(cusparseSpSV_destroyDescr(system));
             CHECK(cudaFree(scratch));
         }
-        print(structure, "analysis", median(analyses), 0.0);
+        print(structure, "analysis", upper_median(analyses), 0.0);
         print(structure, "solve", solve, matrix_bytes + 16.0 * double(rows));
 
         // ---- the transposition: compressed columns
@@ -212,7 +155,7 @@ int main(int argc, char** argv) {
         };
         convert(true);
         CHECK(cudaMalloc(&scratch, bytes + 1));
-        print(structure, "transpose", timed([&] { convert(false); }), 2.0 * matrix_bytes);
+        print(structure, "transpose", launch_median(kRounds, [&] { convert(false); }), 2.0 * matrix_bytes);
         for (void* memory : {(void*)d_offsets, (void*)d_indices, (void*)d_values, (void*)d_b, (void*)d_x, (void*)t_offsets,
                              (void*)t_indices, (void*)t_values, scratch})
             CHECK(cudaFree(memory));

@@ -1,19 +1,8 @@
 // cuBLAS's transposition of a matrix of floats.
 #pragma once
 
-#include <cublas_v2.h>
-
+#include "cublas.cuh"
 #include "session.cuh"
-
-#define CHECK_CUBLAS(call)                                                                                \
-    do {                                                                                                  \
-        cublasStatus_t check_status = (call);                                                             \
-        if (check_status != CUBLAS_STATUS_SUCCESS) {                                                      \
-            std::fprintf(stderr, "error: %s:%d: %s: status %d\n", __FILE__, __LINE__, #call,              \
-                         int(check_status));                                                              \
-            std::exit(1);                                                                                 \
-        }                                                                                                 \
-    } while (0)
 
 inline void measure_transpose(Session& session, cublasHandle_t cublas, uint64_t rows, uint64_t cols) {
     uint64_t n = rows * cols;

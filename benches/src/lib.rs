@@ -11,6 +11,8 @@
 //! | [`first_result`] | the first result of a fresh process |
 //! | [`session`] | the device, the inputs on it, and the copies that results are set beside |
 //! | [`run`] | from the command line to the results |
+//! | [`shapes`], [`products`] | selections, sorts of segments, and products at many shapes |
+//! | [`sweep`] | what programs that time many shapes have in common |
 //! | [`report`], [`table`] | results as JSON lines and as a table |
 //! | [`provenance`], [`date`] | device, driver, commit and date of a result |
 
@@ -29,6 +31,7 @@ pub mod session;
 pub mod shapes;
 pub mod stats;
 pub mod suite;
+pub mod sweep;
 pub mod table;
 
 pub use error::Error;

@@ -1,15 +1,15 @@
 //! Products of matrices, and of a matrix and a vector, at the shapes of the figures and at shapes drawn by a seed.
 
 use std::fmt;
-use std::time::Instant;
 
-use gpu_core::{Buffer, Device, Kind, Stream};
+use gpu_core::{Buffer, Device, Stream};
 use gpu_linalg::plan::gemm::Split;
 use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
 
 use crate::data::{self, Element};
 use crate::error::Error;
 use crate::shapes::{logarithmic, split_mix};
+use crate::sweep::batch_median;
 
 /// The seed of the drawn shapes.
 pub const SEED: u64 = 20_261_121;
@@ -233,14 +233,14 @@ fn of_type<T: Element + RealElement>(
         let mut y = device.zeroed::<T>(m)?;
         let mut scratch = device.alloc::<T>(gemv_scratch_len::<T>(of_a)?)?;
         let x = pool.memory.slice(..k);
-        return timed(device, stream, || Ok(gemv(stream, T::ONE, a, x, T::ZERO, &mut y, &mut scratch)?));
+        return batch_median(stream, || gemv(stream, T::ONE, a, x, T::ZERO, &mut y, &mut scratch));
     }
     let of_b = layout(k, n, shape.transposed[1])?;
     let b = Matrix::new(pool.memory.slice(..k * n), of_b)?;
     let of_c = Layout::row_major(m, n)?;
     let mut c = device.zeroed::<T>(m * n)?;
     let mut scratch = device.alloc::<T>(gemm_scratch_len::<T>(k, of_c))?;
-    let ms = timed(device, stream, || {
+    let ms = batch_median(stream, || -> Result<(), Error> {
         let c = MatrixMut::new(&mut c, of_c)?;
         Ok(gemm(stream, T::ONE, a, b, T::ZERO, c, &mut scratch)?)
     })?;
@@ -266,34 +266,6 @@ fn of_type<T: Element + RealElement>(
         }
     }
     Ok(ms)
-}
-
-/// Batches of some 10 ms, the median of nine; of three where one launch takes longer.
-fn timed(
-    device: &Device,
-    stream: &Stream,
-    mut launch: impl FnMut() -> Result<(), Error>,
-) -> Result<f64, Error> {
-    let mut batch = |launches: u32| -> Result<f64, Error> {
-        let ms = if device.kind() == Kind::Cpu {
-            let start = Instant::now();
-            (0..launches).try_for_each(|_| launch())?;
-            start.elapsed().as_secs_f64() * 1e3
-        } else {
-            let before = stream.record()?;
-            (0..launches).try_for_each(|_| launch())?;
-            let after = stream.record()?;
-            f64::from(after.elapsed_ms(&before)?)
-        };
-        Ok(ms / f64::from(launches))
-    };
-    batch(1)?;
-    let once = batch(2)?;
-    let launches = (10.0 / once.max(1e-4)).clamp(1.0, 20_000.0) as u32;
-    let count = if once > 10.0 { 3 } else { 9 };
-    let mut times = (0..count).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?;
-    times.sort_by(f64::total_cmp);
-    Ok(times[count / 2])
 }
 
 #[cfg(test)]

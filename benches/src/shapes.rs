@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gpu_core::{Device, Stream};
+use gpu_core::Device;
 use gpu_sort::{
     Offsets, SegmentedScratch, Segments, SortKey, SortOptions, TopK, TopKScratch,
     segmented_sort_indices_into, segmented_sort_into, top_k_segments_into,
@@ -11,6 +11,7 @@ use gpu_sort::{
 use crate::data::{Element, values};
 use crate::error::Error;
 use crate::suite::segments::Lengths;
+use crate::sweep::batch_median;
 
 /// The seed of the drawn shapes.
 pub const SEED: u64 = 20_261_123;
@@ -161,7 +162,7 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
             let (mut first, mut indices) = (device.zeroed::<K>(results)?, device.zeroed::<u32>(results)?);
             let mut scratch = TopKScratch::<K>::for_segments(&stream, shape.len, segments, k)?;
             let options = TopK::largest();
-            let ms = timed(&stream, || {
+            let ms = batch_median(&stream, || {
                 top_k_segments_into(
                     &stream,
                     &keys,
@@ -184,7 +185,7 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
             let mut sorted = device.zeroed::<K>(shape.len)?;
             let mut scratch = SegmentedScratch::for_keys::<K>(&stream, shape.len, segments)?;
             let options = SortOptions::ascending;
-            let ms = timed(&stream, || {
+            let ms = batch_median(&stream, || {
                 segmented_sort_into(&stream, &keys, segments, options(), &mut sorted, &mut scratch)
             })?;
             if is_checked {
@@ -203,7 +204,7 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
                 (device.zeroed::<K>(shape.len)?, device.zeroed::<u32>(shape.len)?);
             let mut scratch = SegmentedScratch::for_indices::<K>(&stream, shape.len, segments)?;
             let options = SortOptions::ascending;
-            timed(&stream, || {
+            batch_median(&stream, || {
                 segmented_sort_indices_into(
                     &stream,
                     &keys,
@@ -224,22 +225,4 @@ fn same<T: gpu_core::Element>(shape: &Shape, actual: &[T], expected: &[T]) -> Re
         Some(at) => Err(Error::WrongShape(format!("{shape}: element {at}"))),
         None => Ok(()),
     }
-}
-
-/// Batches of some 10 ms, the median of nine.
-fn timed(stream: &Stream, mut launch: impl FnMut() -> Result<(), gpu_sort::Error>) -> Result<f64, Error> {
-    let mut batch = |launches: u32| -> Result<f64, Error> {
-        let before = stream.record()?;
-        for _ in 0..launches {
-            launch()?;
-        }
-        let after = stream.record()?;
-        Ok(f64::from(after.elapsed_ms(&before)?) / f64::from(launches))
-    };
-    batch(2)?;
-    let once = batch(3)?;
-    let launches = (10.0 / once.max(1e-3)).clamp(1.0, 1000.0) as u32;
-    let mut times = (0..9).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?;
-    times.sort_by(f64::total_cmp);
-    Ok(times[4])
 }

@@ -1,13 +1,11 @@
 //! Times products of matrices at many shapes: see `--help`.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use gpu_benches::Error;
 use gpu_benches::products::{self, Factors, Shape};
-use gpu_benches::{Error, provenance};
+use gpu_benches::sweep::{self, Options, Results};
 use gpu_core::Device;
 
 /// Times `gemm` at the shapes of the figures and at 200 of each type that a seed draws; with `--cpu`, `gemm` and `gemv` on the CPU.
@@ -25,55 +23,28 @@ struct Args {
     #[arg(long)]
     cpu: bool,
 
-    /// Only shapes with this text in the line of `--list`
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
-
-    /// Compare samples of the results with what the order of operations gives
-    #[arg(long)]
-    check: bool,
-
-    /// Write one JSON object a line to this file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
-    /// The commit to note in the results [default: the one that is checked out]
-    #[arg(long)]
-    commit: Option<String>,
+    #[command(flatten)]
+    options: Options,
 }
 
 fn main() -> ExitCode {
-    match start(&Args::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    sweep::exit(start(&Args::parse()))
 }
 
-fn start(args: &Args) -> Result<(), Error> {
-    let wanted = |line: &str| args.filter.as_ref().is_none_or(|text| line.contains(text.as_str()));
-    let all = if args.cpu { products::cpu_shapes() } else { products::shapes() };
-    let all: Vec<Shape> = all.into_iter().filter(|shape| wanted(&shape.to_string())).collect();
-    if args.list {
+fn start(Args { list, cpu, options }: &Args) -> Result<(), Error> {
+    let all = if *cpu { products::cpu_shapes() } else { products::shapes() };
+    let all: Vec<Shape> = all.into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
+    if *list {
         all.iter().for_each(|shape| println!("{shape}"));
         return Ok(());
     }
-    let device = if args.cpu { Device::cpu() } else { Device::cuda(0)? };
-    let provenance = provenance::of(&device, args.commit.as_deref())?;
-    let mut file = args.json.as_ref().map(File::create).transpose()?;
+    let device = if *cpu { Device::cpu() } else { Device::cuda(0)? };
+    let mut results = Results::new("product-shapes", &device, options)?;
     let mut factors = Factors::new(&device)?;
     for shape in &all {
-        let ms = factors.measure(shape, products::most_elements(&all), args.check)?;
+        let ms = factors.measure(shape, products::most_elements(&all), options.check)?;
         println!("{shape} ours {ms:.6}");
-        if let Some(file) = &mut file {
-            let record = serde_json::json!({
-                "suite": "product-shapes", "peer": "ours", "shape": shape.to_string(), "ms_median": ms,
-                "device": provenance.device, "driver": provenance.driver, "commit": provenance.commit, "date": provenance.date,
-            });
-            writeln!(file, "{record}")?;
-        }
+        results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
     }
     Ok(())
 }

@@ -1,12 +1,10 @@
 //! Times selections and sorts of segments: see `--help`.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use gpu_benches::{Error, provenance, shapes};
+use gpu_benches::sweep::{self, Options, Results};
+use gpu_benches::{Error, shapes};
 use gpu_core::Device;
 
 /// Times `top_k` and `segmented_sort` at the shapes of the figures and at 100 that a seed draws.
@@ -19,53 +17,26 @@ struct Args {
     #[arg(long)]
     list: bool,
 
-    /// Only shapes with this text in the line of `--list`
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
-
-    /// Compare results with the CPU's
-    #[arg(long)]
-    check: bool,
-
-    /// Write one JSON object a line to this file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-
-    /// The commit to note in the results [default: the one that is checked out]
-    #[arg(long)]
-    commit: Option<String>,
+    #[command(flatten)]
+    options: Options,
 }
 
 fn main() -> ExitCode {
-    match start(&Args::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    sweep::exit(start(&Args::parse()))
 }
 
-fn start(args: &Args) -> Result<(), Error> {
-    let wanted = |line: &str| args.filter.as_ref().is_none_or(|text| line.contains(text.as_str()));
-    let all = shapes::shapes().into_iter().filter(|shape| wanted(&shape.to_string()));
-    if args.list {
+fn start(Args { list, options }: &Args) -> Result<(), Error> {
+    let all = shapes::shapes().into_iter().filter(|shape| options.selects(&shape.to_string()));
+    if *list {
         all.for_each(|shape| println!("{shape}"));
         return Ok(());
     }
     let device = Device::cuda(0)?;
-    let provenance = provenance::of(&device, args.commit.as_deref())?;
-    let mut file = args.json.as_ref().map(File::create).transpose()?;
+    let mut results = Results::new("sort-shapes", &device, options)?;
     for shape in all {
-        let ms = shapes::measure(&device, &shape, args.check)?;
+        let ms = shapes::measure(&device, &shape, options.check)?;
         println!("{shape} {ms:.5}");
-        if let Some(file) = &mut file {
-            let record = serde_json::json!({
-                "suite": "sort-shapes", "peer": "ours", "shape": shape.to_string(), "ms_median": ms,
-                "device": provenance.device, "driver": provenance.driver, "commit": provenance.commit, "date": provenance.date,
-            });
-            writeln!(file, "{record}")?;
-        }
+        results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
     }
     Ok(())
 }

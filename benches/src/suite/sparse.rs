@@ -4,6 +4,7 @@ use gpu_core::Device;
 use gpu_sparse::{Analysis, Csr, Diagonal, Method, Side, Spmv, Strategy, reference, transpose};
 
 use crate::error::Error;
+use crate::sweep::{launch_median, wall_median};
 
 /// A structure: the lower triangle, diagonal included, of a matrix. benches/peers/sparse.cu has the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,19 +119,16 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
     let chosen = Spmv::new(&a)?.strategy();
     for strategy in [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced] {
         let mut product = Spmv::new(&a)?.with_strategy(strategy)?;
-        let ms = launches(&stream, rounds, || Ok(product.run(&stream, 1.0, &right, 0.0, &mut out)?))?;
+        let ms = launch_median(&stream, rounds, || product.run(&stream, 1.0, &right, 0.0, &mut out))?;
         let mark = if strategy == chosen { ", chosen" } else { "" };
         let operation = format!("spmv ({strategy:?}{mark})");
         compare(&operation, &expected, &out)?;
         timed.push(Timed { operation, ms, bytes: matrix_bytes + 16 * rows as u64 });
     }
-    let analyses = (0..rounds).map(|_| {
-        let start = std::time::Instant::now();
-        let analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
-        drop(analysis);
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    });
-    let ms = median(analyses.collect::<Result<Vec<f64>, Error>>()?);
+    let ms = wall_median(rounds, || {
+        drop(Analysis::new(&a, Side::Lower, Diagonal::Stored)?);
+        Ok(())
+    })?;
     timed.push(Timed { operation: "analysis".into(), ms, bytes: 0 });
 
     let mut analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
@@ -144,46 +142,18 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
     }
     for method in [Method::Free, Method::Levels] {
         analysis = analysis.with_method(method)?;
-        let ms = launches(&stream, rounds, || Ok(analysis.solve(&stream, 1.0, &right, &mut out)?))?;
+        let ms = launch_median(&stream, rounds, || analysis.solve(&stream, 1.0, &right, &mut out))?;
         let mark = if method == chosen { ", chosen" } else { "" };
         let operation = format!("solve ({method:?}{mark})");
         compare(&operation, &expected, &out)?;
         timed.push(Timed { operation, ms, bytes: matrix_bytes + 16 * rows as u64 });
     }
-    let transpositions = (0..rounds).map(|_| {
-        let start = std::time::Instant::now();
-        let transposed = transpose(&a)?;
-        device.synchronize()?;
-        let ms = start.elapsed().as_secs_f64() * 1e3;
-        drop(transposed);
-        Ok(ms)
-    });
-    let ms = median(transpositions.collect::<Result<Vec<f64>, Error>>()?);
+    let ms = wall_median(rounds, || {
+        drop(transpose(&a)?);
+        Ok(device.synchronize()?)
+    })?;
     timed.push(Timed { operation: "transpose".into(), ms, bytes: 2 * matrix_bytes });
     Ok(timed)
-}
-
-/// The median milliseconds of a launch, after one that does not count.
-fn launches(
-    stream: &gpu_core::Stream,
-    rounds: usize,
-    mut launch: impl FnMut() -> Result<(), Error>,
-) -> Result<f64, Error> {
-    launch()?;
-    let mut times = Vec::with_capacity(rounds);
-    for _ in 0..rounds {
-        let before = stream.record()?;
-        launch()?;
-        let after = stream.record()?;
-        after.synchronize()?;
-        times.push(f64::from(after.elapsed_ms(&before)?));
-    }
-    Ok(median(times))
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
