@@ -19,7 +19,7 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Product};
-use super::tiled::{Tile, block_place, write};
+use super::tiled::{Tile, block_place, row_pitch, write, write_rows};
 
 /// Stages: more than three do not fit into the shared memory of a multiprocessor of 8.6, 99 KiB.
 pub(super) const STAGES: u32 = 3;
@@ -112,9 +112,37 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
 
     let place = block_place::<BM, BN>(&product);
     let (row, column) = warp_place::<BN, TM, TN>();
+    let (row, column) = (place.row + row, place.column + column);
     let lane = opaque(thread_idx_x()) % 32;
-    let (row, column) = (place.row + row + lane / 4 * 2, place.column + column + lane % 4 * 4);
+    let (lane_row, lane_column) = (lane / 4 * 2, lane % 4 * 4);
     let c = place.product(c, &product);
+    if product.c_vectors == 0 {
+        let pitch = const { row_pitch(16 * TN) };
+        const { assert!(THREADS / 2 * row_pitch(16 * TN) <= STAGES * DEPTH * (Tile::pitch(BM) + Tile::pitch(BN))) };
+        // Behind the barrier nobody reads the stages any longer.
+        sync_threads();
+        let held = stages.offset(opaque(thread_idx_x()) / 32 * (16 * pitch));
+        let mut i = 0;
+        while i < TM as u32 {
+            i = rolled(i);
+            unroll::<TN>(|j| {
+                unroll::<4>(|at| {
+                    let (row, column) =
+                        (lane_row + at as u32 / 2, lane_column + (16 * j + at % 2 * 2) as u32);
+                    held.write_vec(row * pitch + column, [sums[0][j][0][at], sums[0][j][1][at]]);
+                });
+            });
+            write_rows::<f64, 16, TN>(held, 16, c, &product, (row + 16 * i, column), alpha, beta);
+            unroll::<TM>(|i| {
+                if i + 1 < TM {
+                    sums[i] = sums[i + 1];
+                }
+            });
+            i += 1;
+        }
+        return;
+    }
+    let (row, column) = (row + lane_row, column + lane_column);
     // Loops that shift the sums forwards, as in `tiled`.
     let mut i = 0;
     while i < TM as u32 {
@@ -131,7 +159,7 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
                 if row < product.m {
                     let c = c.offset(row as u64 * product.c_leading + column as u64);
                     let left = product.n.saturating_sub(column);
-                    write(c, values, left, product.c_vectors != 0, alpha, beta);
+                    write(c, values, left, alpha, beta);
                 }
                 unroll::<2>(|side| {
                     let [first, second, third, fourth] = sums[0][0][side];

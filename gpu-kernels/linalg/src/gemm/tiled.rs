@@ -12,6 +12,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::warp::{FULL, lane_id, sync_warp};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::operand::{Copier, Operand, Product};
@@ -197,9 +198,55 @@ pub(super) fn tiled<
 
     // Places are computed again: to keep them would take registers from the loop.
     let place = block_place::<BM, BN>(&product);
+    let c = place.product(c, &product);
+    if product.c_vectors == 0 {
+        let pitch = const { row_pitch(LANE_COLUMNS as usize * TN) };
+        let (warp_row, warp_column) = warp_place::<BN, TM, TN>();
+        let (lane_row, lane_column) = lane_place::<V>();
+        let rows = const { LANE_ROWS * V as u32 };
+        const {
+            assert!(
+                THREADS / 32 * LANE_ROWS * V as u32 * row_pitch(LANE_COLUMNS as usize * TN)
+                    <= STAGES * BK * (Tile::pitch(BM) + Tile::pitch(BN))
+            )
+        };
+        // Behind the barrier nobody reads the stages any longer.
+        sync_threads();
+        let held = stages.offset(opaque(thread_idx_x()) / 32 * (rows * pitch));
+        let mut row = place.row + warp_row;
+        let mut part = 0;
+        while part < const { (TM / V) as u32 } {
+            part = rolled(part);
+            unroll::<V>(|i| {
+                unroll::<8>(|vector| {
+                    if vector * V < TN {
+                        let at =
+                            (lane_row + i as u32) * pitch + lane_column + (vector * V) as u32 * LANE_COLUMNS;
+                        held.write_vec::<V>(at, core::array::from_fn(|j| sums[i][vector * V + j]));
+                    }
+                });
+            });
+            write_rows::<T, { LANE_COLUMNS as usize }, TN>(
+                held,
+                rows,
+                c,
+                &product,
+                (row, place.column + warp_column),
+                alpha,
+                beta,
+            );
+            unroll::<TM>(|i| {
+                if i + V < TM {
+                    sums[i] = sums[i + V];
+                }
+            });
+            row += rows;
+            part += 1;
+        }
+        return;
+    }
     let (row, column) = thread_place::<BN, TM, TN, V>();
     let (row, column) = (place.row + row, place.column + column);
-    let c = place.product(c, &product);
     if const { is_short::<T, TM, TN>(64) } {
         unroll::<TM>(|i| {
             let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
@@ -210,14 +257,7 @@ pub(super) fn tiled<
                         let distance = vector as u32 * LANE_COLUMNS * V as u32;
                         let sums = core::array::from_fn(|j| sums[i][vector * V + j]);
                         let left = product.n.saturating_sub(column + distance);
-                        write::<T, V>(
-                            c.offset(distance as u64),
-                            sums,
-                            left,
-                            product.c_vectors != 0,
-                            alpha,
-                            beta,
-                        );
+                        write::<T, V>(c.offset(distance as u64), sums, left, alpha, beta);
                     }
                 });
             }
@@ -234,7 +274,7 @@ pub(super) fn tiled<
         let mut vector = 0;
         while vector < (TN / V) as u32 {
             vector = rolled(vector);
-            write::<T, V>(c, core::array::from_fn(|j| sums[0][j]), left, product.c_vectors != 0, alpha, beta);
+            write::<T, V>(c, core::array::from_fn(|j| sums[0][j]), left, alpha, beta);
             c = c.offset((LANE_COLUMNS * V as u32) as u64);
             left = left.saturating_sub(LANE_COLUMNS * V as u32);
             unroll::<TN>(|j| {
@@ -309,32 +349,39 @@ pub(super) fn block_place<const BM: u32, const BN: u32>(product: &Product) -> Pl
 }
 
 /// The row and the column, in the block's tile, of the thread's first element.
+#[device]
+#[inline(always)]
+fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>() -> (u32, u32) {
+    let (warp_row, warp_column) = warp_place::<BN, TM, TN>();
+    let (row, column) = lane_place::<V>();
+    (warp_row + row, warp_column + column)
+}
+
+/// Those of the warp's first element.
+#[device]
+#[inline(always)]
+fn warp_place<const BN: u32, const TM: usize, const TN: usize>() -> (u32, u32) {
+    let warp = opaque(thread_idx_x()) / 32;
+    let warps_across = BN / (LANE_COLUMNS * TN as u32);
+    (warp / warps_across * (LANE_ROWS * TM as u32), warp % warps_across * (LANE_COLUMNS * TN as u32))
+}
+
+/// The lane's first element in what its warp computes.
 ///
 /// Lanes that follow each other take two rows and four columns in turn: what eight of them, a pass of 16-byte
 /// accesses, read of A or of B then falls into different banks or into the same words.
 #[device]
 #[inline(always)]
-fn thread_place<const BN: u32, const TM: usize, const TN: usize, const V: usize>() -> (u32, u32) {
-    let thread = opaque(thread_idx_x());
-    let (warp, lane) = (thread / 32, thread % 32);
-    let warps_across = BN / (LANE_COLUMNS * TN as u32);
-    let row = warp / warps_across * (LANE_ROWS * TM as u32) + ((lane >> 4 << 1) | (lane & 1)) * V as u32;
-    let column = warp % warps_across * (LANE_COLUMNS * TN as u32) + (lane >> 1 & 7) * V as u32;
-    (row, column)
+fn lane_place<const V: usize>() -> (u32, u32) {
+    let lane = opaque(thread_idx_x()) % 32;
+    (((lane >> 4 << 1) | (lane & 1)) * V as u32, (lane >> 1 & 7) * V as u32)
 }
 
-/// Writes the results that belong to `sums`, of which `left` are C's.
+/// Writes the results that belong to `sums`, of which `left` are C's, where its rows are aligned to 16 bytes.
 #[device]
 #[inline(always)]
-pub(super) fn write<T: Float, const V: usize>(
-    c: GlobalMut<T>,
-    sums: [T; V],
-    left: u32,
-    vectors: bool,
-    alpha: T,
-    beta: T,
-) {
-    if vectors && left >= V as u32 {
+pub(super) fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], left: u32, alpha: T, beta: T) {
+    if left >= V as u32 {
         let mut old = [T::ZERO; V];
         if beta != T::ZERO {
             old = c.read_vec::<V>(0);
@@ -352,4 +399,52 @@ pub(super) fn write<T: Float, const V: usize>(
             at += 1;
         }
     }
+}
+
+/// Elements from one row to the next of what [`write_rows`] writes: what eight lanes write there together falls into different banks.
+pub(super) const fn row_pitch(columns: usize) -> u32 {
+    columns as u32 + 4
+}
+
+/// Writes `rows` rows of `A` times `B` results, a multiple of 32, that the lanes of a warp have just put into `held`, each
+/// [`row_pitch`] from the last; those that are C's, from `row` and `column` on. Where C's rows are not aligned to 16 bytes, a lane would
+/// write a vector element by element, and a warp a fourth of each sector at a time; so neighbouring lanes write neighbours.
+#[device]
+#[inline(always)]
+pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(
+    held: Shared<T>,
+    rows: u32,
+    c: GlobalMut<T>,
+    product: &Product,
+    (row, column): (u32, u32),
+    alpha: T,
+    beta: T,
+) {
+    const { assert!((A * B).is_multiple_of(32) && A * B <= 128) };
+    sync_warp(FULL);
+    let lane = lane_id();
+    let left = product.n.saturating_sub(column + lane);
+    let rows = rows.min(product.m.saturating_sub(row));
+    let mut c = c.offset(row as u64 * product.c_leading + (column + lane) as u64);
+    let mut from = lane;
+    let mut at = 0;
+    while at < rows {
+        at = rolled(at);
+        let mut old = [T::ZERO; 4];
+        unroll::<4>(|j| {
+            if j < A * B / 32 && beta != T::ZERO && 32 * (j as u32) < left {
+                old[j] = c.read(32 * j as u32);
+            }
+        });
+        unroll::<4>(|j| {
+            if j < A * B / 32 && 32 * (j as u32) < left {
+                c.write(32 * j as u32, combine(alpha, held.read(from + 32 * j as u32), beta, || old[j]));
+            }
+        });
+        c = c.offset(product.c_leading);
+        from += row_pitch(A * B);
+        at += 1;
+    }
+    // The next ones may be put there.
+    sync_warp(FULL);
 }
