@@ -1,15 +1,9 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
-use gpu_linalg::plan::gemm::{Kernel, Plan, Split};
+use gpu_linalg::plan::gemm::Split;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, gemm_scratch_len,
     matmul,
-};
-use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_flat_f32,
-    linalg_gemm_medium_f32, linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64,
-    linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::compare::{Bits, assert_same_bits};
@@ -21,7 +15,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 const UNTOUCHED: f32 = -12345.0;
 
 /// A type that the tests run for.
-trait Number: RealElement + Bits {
+pub(super) trait Number: RealElement + Bits {
     fn of(value: f32) -> Self;
 }
 
@@ -38,12 +32,12 @@ impl Number for f64 {
     }
 }
 
-fn values<T: Number>(seed: u64, len: usize) -> Vec<T> {
+pub(super) fn values<T: Number>(seed: u64, len: usize) -> Vec<T> {
     floats(seed, len).into_iter().map(T::of).collect()
 }
 
 /// The oracle: element by element and part by part, a chain of fused multiply-adds over ascending k.
-fn naive<T: Number>(
+pub(super) fn naive<T: Number>(
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -72,7 +66,7 @@ fn naive<T: Number>(
     }
 }
 
-fn layout(rows: usize, columns: usize, order: Order, gap: usize) -> Layout {
+pub(super) fn layout(rows: usize, columns: usize, order: Order, gap: usize) -> Layout {
     let layout = match order {
         Order::RowMajor => Layout::row_major(rows, columns),
         Order::ColumnMajor => Layout::column_major(rows, columns),
@@ -81,12 +75,12 @@ fn layout(rows: usize, columns: usize, order: Order, gap: usize) -> Layout {
     layout.with_leading_dimension(layout.leading_dimension() + gap).unwrap()
 }
 
-fn one(matrix: Layout) -> BatchLayout {
+pub(super) fn one(matrix: Layout) -> BatchLayout {
     BatchLayout { matrix, count: 1, stride: 0 }
 }
 
 /// Multiplies batches that start `offset` elements into their buffers, and compares everything in C's memory.
-fn check<T: Number>(
+pub(super) fn check<T: Number>(
     device: &gpu_core::Device,
     [a, b, c]: [BatchLayout; 3],
     (alpha, beta): (T, T),
@@ -116,7 +110,7 @@ fn check<T: Number>(
     assert_same_bits(&c_buffer.to_vec().unwrap(), &expected, &context);
 }
 
-const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
+pub(super) const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
 
 fn every_order<T: Number>(test: &str) {
     for_each(test, |device| {
@@ -145,123 +139,6 @@ fn every_order_and_transposition_f32() {
 #[test]
 fn every_order_and_transposition_f64() {
     every_order::<f64>("every_order_and_transposition_f64");
-}
-
-fn around_tiles<T: Number>(test: &str, tile: Tile, depths: &[usize]) {
-    for_each(test, |device| {
-        let (rows, columns) = (tile.rows as usize, tile.columns as usize);
-        for m in [1, rows - 1, rows, rows + 1] {
-            for n in [1, columns - 1, columns, columns + 1] {
-                for &k in depths {
-                    let orders =
-                        if (m + n + k) % 2 == 0 { ORDERS } else { [Order::ColumnMajor, Order::RowMajor] };
-                    let layouts = [
-                        layout(m, k, orders[0], 0),
-                        layout(k, n, orders[1], 0),
-                        layout(m, n, Order::RowMajor, 0),
-                    ];
-                    check::<T>(device, layouts.map(one), (T::of(-1.25), T::ZERO), 0, (m * n + k) as u64);
-                }
-            }
-        }
-    });
-}
-
-#[test]
-fn shapes_around_flat_tiles_and_every_stage() {
-    let depth = GEMM_FLAT_F32.depth as usize;
-    let depths = [0, 1, depth - 1, depth, depth + 1, 3 * depth, 3 * depth + 1, 9 * depth];
-    around_tiles::<f32>("shapes_around_flat_tiles_and_every_stage", GEMM_FLAT_F32, &depths);
-}
-
-#[test]
-fn shapes_around_tiles_f64() {
-    around_tiles::<f64>("shapes_around_tiles_f64", GEMM_TENSOR_MEDIUM_F64, &[1, 17, 16 * 3]);
-}
-
-/// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
-/// one tile with all of it inside, with and without alignment, and several at the edges.
-macro_rules! chosen_kernels {
-    ($($test:ident: $T:ty, $kernel:ident, $name:ident, $tile:ident;)*) => { $(
-        #[test]
-        fn $test() {
-            for_each(stringify!($test), |device| {
-                if device.kind() == gpu_core::Kind::Cpu {
-                    return;
-                }
-                let (rows, columns) = ($tile.rows as usize, $tile.columns as usize);
-                for ((m, n, k), gap) in [((rows, columns, 96), 0), ((rows + 1, columns - 2, 17), 1), ((40, columns + 4, 4), 4)] {
-                    for orders in [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 1]] {
-                        let [a, b, c] = orders.map(|order| ORDERS[order]);
-                        let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)].map(one);
-                        let [a, b, c] = layouts;
-                        let a_values = values::<$T>(1, a.matrix.span());
-                        let b_values = values::<$T>(2, b.matrix.span());
-                        let mut expected = values::<$T>(3, c.matrix.span());
-                        let (a_device, b_device) =
-                            (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
-                        let mut c_device = device.upload(&expected).unwrap();
-                        naive(1.5, (&a_values, a), (&b_values, b), -0.5, (&mut expected, c));
-
-                        let (a, b) = (a_device.view().as_global(), b_device.view().as_global());
-                        let c = c_device.view_mut().as_global_mut();
-                        let addresses = [a.address(), b.address(), c.address(), 0];
-                        let bytes = size_of::<$T>();
-                        let plan = Plan::with_kernel(Kernel::$kernel, bytes, layouts, addresses, true).unwrap();
-                        assert_eq!(plan.finish, None, "one launch");
-                        let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
-                        let stream = device.default_stream();
-                        // SAFETY: the buffers hold the plan's matrices, and are read only after the kernel has ended.
-                        unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.5, -0.5) }.unwrap();
-                        let context = format!("{layouts:?} on {}", device.name());
-                        assert_same_bits(&c_device.to_vec().unwrap(), &expected, &context);
-                    }
-                }
-            });
-        }
-    )* };
-}
-chosen_kernels! {
-    wide_tiles_f32: f32, Wide, linalg_gemm_wide_f32, GEMM_WIDE_F32;
-    large_tiles_f32: f32, Large, linalg_gemm_f32, GEMM_F32;
-    large_tiles_f64_on_tensor_cores: f64, TensorLarge, linalg_gemm_tensor_f64, GEMM_TENSOR_F64;
-    medium_tiles_f32: f32, Medium, linalg_gemm_medium_f32, GEMM_MEDIUM_F32;
-    flat_tiles_f32: f32, Flat, linalg_gemm_flat_f32, GEMM_FLAT_F32;
-    medium_tiles_f64_on_tensor_cores: f64, TensorMedium, linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64;
-    flat_tiles_f64_on_tensor_cores: f64, TensorFlat, linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64;
-    doubles_without_tensor_cores: f64, Double, linalg_gemm_f64, GEMM_F64;
-}
-
-/// Sums that are cut, of every order of the three matrices; products that are computed transposed; and scratch memory that is too
-/// small.
-fn cut_sums<T: Number>(test: &str) {
-    for_each(test, |device| {
-        for ((m, n, k), count) in
-            [((7, 9, 700), 1), ((70, 20, 515), 2), ((300, 3, 130), 1), ((260, 5, 40), 2)]
-        {
-            for orders in 0..8 {
-                let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[orders >> bit & 1]);
-                let gap = orders % 3;
-                let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
-                let layouts =
-                    layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
-                check::<T>(device, layouts, (T::of(1.5), T::of(-0.5)), gap, 7);
-                check::<T>(device, layouts, (T::ONE, T::ZERO), 0, 8);
-            }
-        }
-    });
-}
-
-#[test]
-fn sums_that_are_cut_f32() {
-    assert!(Split::new(4, [7, 9, 700], 1).parts > 1 && Split::new(4, [70, 20, 515], 2).parts > 1);
-    cut_sums::<f32>("sums_that_are_cut_f32");
-}
-
-#[test]
-fn sums_that_are_cut_f64() {
-    assert!(Split::new(8, [7, 9, 700], 1).parts > 1 && Split::new(8, [70, 20, 515], 2).parts > 1);
-    cut_sums::<f64>("sums_that_are_cut_f64");
 }
 
 #[test]
@@ -538,27 +415,4 @@ fn products_are_those_of_numpy() {
             }
         }
     });
-}
-
-/// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
-/// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
-#[test]
-fn inner_loops_have_no_bank_conflicts() {
-    let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
-    let device = gpu_core::Device::simulator_with(config);
-    let (m, n, k) = (64, 64, 64);
-    for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (ORDERS[a], ORDERS[b])) {
-        let layouts = [layout(m, k, a, 0), layout(k, n, b, 0), layout(m, n, Order::RowMajor, 0)].map(one);
-        let expect = |what: &str| {
-            let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
-            for accesses in [counts.shared_loads, counts.async_copies] {
-                assert!(accesses.requests > 0);
-                assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{what}, {a:?} by {b:?}: {accesses:?}");
-            }
-        };
-        check::<f32>(&device, layouts, (1.0, 0.0), 0, 1);
-        expect("f32");
-        check::<f64>(&device, layouts, (1.0, 0.0), 0, 1);
-        expect("f64");
-    }
 }

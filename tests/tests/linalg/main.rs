@@ -5,4 +5,5 @@ mod chained;
 mod elementwise;
 mod gemv;
 mod level2;
+mod tiles;
 mod variants;
