@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gpu_core::{Buffer, Device, Stream};
-use gpu_linalg::plan::gemm::Split;
+use gpu_linalg::plan::gemm::{AsVector, Split};
 use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
 
 use crate::data::{self, Element};
@@ -219,7 +219,7 @@ fn layout(rows: usize, columns: usize, transposed: bool) -> Result<Layout, Error
     Ok(if transposed { Layout::column_major(rows, columns)? } else { Layout::row_major(rows, columns)? })
 }
 
-fn of_type<T: Element + RealElement>(
+fn of_type<T: Element + RealElement + Into<f64>>(
     device: &Device,
     stream: &Stream,
     pool: &Pool<T>,
@@ -246,6 +246,8 @@ fn of_type<T: Element + RealElement>(
     })?;
     if is_checked {
         let c = c.to_vec()?;
+        let value = |index: usize| pool.period[index % pool.period.len()];
+        let of_vector = AsVector::of::<T>([of_a.into(), of_b.into(), of_c.into()]).is_some();
         let split = Split::of(size_of::<T>(), k, of_c.into());
         for sample in 0..CHECKED.min(m * n) {
             let (row, column) = if sample == 0 {
@@ -253,19 +255,35 @@ fn of_type<T: Element + RealElement>(
             } else {
                 (data::hash(2 * sample) as usize % m, data::hash(2 * sample + 1) as usize % n)
             };
-            let value = |index: usize| pool.period[index % pool.period.len()];
-            let chain =
-                |sum: T, k: usize| value(of_a.index(row, k)).mul_add(value(of_b.index(k, column)), sum);
-            let parts = split.ranges(k).map(|part| part.fold(T::ZERO, chain));
-            let expected = parts.fold(T::ZERO, |sum, part| sum + part);
+            let factors = |k: usize| (value(of_a.index(row, k)), value(of_b.index(k, column)));
             let actual = c[row * n + column];
-            if !data::same(&actual, &expected) {
+            let (is_right, expected) = if of_vector {
+                bounded(actual, (0..k).map(factors))
+            } else {
+                let chain = |sum: T, k: usize| factors(k).0.mul_add(factors(k).1, sum);
+                let parts = split.ranges(k).map(|part| part.fold(T::ZERO, chain));
+                let expected = parts.fold(T::ZERO, |sum, part| sum + part);
+                (data::same(&actual, &expected), expected.into())
+            };
+            if !is_right {
                 let what = format!("{shape}: ({row}, {column}) is {actual:?}, expected {expected:?}");
                 return Err(Error::WrongShape(what));
             }
         }
     }
     Ok(ms)
+}
+
+/// Whether a sum of products in some order is right, and what it is about. Two orders differ by at most `2 k ε Σ|a b|`, to first order
+/// (N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 3.1): this one, and that of the sum here.
+fn bounded<T: Into<f64>>(actual: T, factors: impl Iterator<Item = (T, T)>) -> (bool, f64) {
+    let (mut sum, mut of_magnitudes, mut k) = (0.0, 0.0, 0.0);
+    for (a, b) in factors {
+        let product = a.into() * b.into();
+        (sum, of_magnitudes, k) = (sum + product, of_magnitudes + product.abs(), k + 1.0);
+    }
+    let epsilon = if size_of::<T>() == 4 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    ((actual.into() - sum).abs() <= 2.0 * k * epsilon * of_magnitudes, sum)
 }
 
 #[cfg(test)]
@@ -280,6 +298,12 @@ mod tests {
         for transposed in [[false, false], [false, true], [true, false], [true, true]] {
             assert!(all.iter().any(|shape| shape.drawn && shape.transposed == transposed));
         }
+    }
+
+    #[test]
+    fn sums_are_right_within_their_bound_only() {
+        let factors = || [(1.0f32, 3.0), (0.5, -2.0), (0.1, 10.0)].into_iter();
+        assert!(bounded(3.0, factors()).0 && !bounded(3.001, factors()).0 && !bounded(f32::NAN, factors()).0);
     }
 
     #[test]

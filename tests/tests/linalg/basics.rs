@@ -1,6 +1,6 @@
 //! Products of matrices: one body over all backends, against a serial oracle.
 
-use gpu_linalg::plan::gemm::Split;
+use gpu_linalg::plan::gemm::{AsVector, Split};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order, RealElement, gemm, gemm_scratch_len,
     matmul,
@@ -36,8 +36,25 @@ pub(super) fn values<T: Number>(seed: u64, len: usize) -> Vec<T> {
     floats(seed, len).into_iter().map(T::of).collect()
 }
 
-/// The oracle: element by element and part by part, a chain of fused multiply-adds over ascending k.
-pub(super) fn naive<T: Number>(
+/// The oracle: of a matrix and a vector that of [`gemv`](super::gemv), else that of tiles.
+fn naive<T: Number>(
+    alpha: T,
+    (a, a_layout): (&[T], BatchLayout),
+    (b, b_layout): (&[T], BatchLayout),
+    beta: T,
+    (c, c_layout): (&mut [T], BatchLayout),
+) {
+    let layouts = [a_layout, b_layout, c_layout];
+    let Some(AsVector { matrix, is_left }) = AsVector::of::<T>(layouts) else {
+        return by_tiles(alpha, (a, a_layout), (b, b_layout), beta, (c, c_layout));
+    };
+    let k = matrix.columns();
+    let (of_matrix, x) = if is_left { (a, &b[..k]) } else { (b, &a[..k]) };
+    super::gemv::naive(alpha, of_matrix, matrix, x, beta, &mut c[..matrix.rows()]);
+}
+
+/// Element by element and part by part, a chain of fused multiply-adds over ascending k.
+pub(super) fn by_tiles<T: Number>(
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -139,6 +156,37 @@ fn every_order_and_transposition_f32() {
 #[test]
 fn every_order_and_transposition_f64() {
     every_order::<f64>("every_order_and_transposition_f64");
+}
+
+/// One row, one column, or both, long enough for pieces; with gaps in the vectors they are products by tiles.
+fn vectors<T: Number>(test: &str) {
+    for_each(test, |device| {
+        for (m, n, k) in
+            [(1, 1, 0), (1, 1, 5000), (1, 37, 700), (37, 1, 700), (300, 1, 9), (1, 300, 1), (5, 1, 20_000)]
+        {
+            for orders in 0..8 {
+                let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[orders >> bit & 1]);
+                for gap in [0, 2] {
+                    let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)].map(one);
+                    check::<T>(device, layouts, (T::of(1.5), T::of(-0.5)), gap, 9);
+                    check::<T>(device, layouts, (T::ONE, T::ZERO), 1, 10);
+                    check::<T>(device, layouts, (T::ZERO, T::ONE), 0, 11);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn one_row_or_column_f32() {
+    let one = |rows, columns| one(Layout::row_major(rows, columns).unwrap());
+    assert!(AsVector::of::<f32>([one(37, 700), one(700, 1), one(37, 1)]).is_some());
+    vectors::<f32>("one_row_or_column_f32");
+}
+
+#[test]
+fn one_row_or_column_f64() {
+    vectors::<f64>("one_row_or_column_f64");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 const OLD: f32 = -12345.0;
 
 /// The oracle: each product is added to the chain that the documented order gives it to, then the chains are added.
-fn naive<T: Element>(alpha: T::Sum, a: &[T], layout: Layout, x: &[T], beta: T::Sum, y: &mut [T]) {
+pub(super) fn naive<T: Element>(alpha: T::Sum, a: &[T], layout: Layout, x: &[T], beta: T::Sum, y: &mut [T]) {
     let zero = T::Sum::ZERO;
     let Shape { length, piece, pieces, width, .. } =
         Plan::new::<T>(layout, 0, 0, alpha != zero).unwrap().shape;

@@ -12,7 +12,7 @@ use gpu_linalg_kernels::gemm::{
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
-use super::basics::{Number, ORDERS, check, layout, naive, one, values};
+use super::basics::{Number, ORDERS, by_tiles, check, layout, one, values};
 
 fn around_tiles<T: Number>(test: &str, tile: Tile, depths: &[usize]) {
     for_each(test, |device| {
@@ -68,7 +68,7 @@ macro_rules! chosen_kernels {
                         let (a_device, b_device) =
                             (device.upload(&a_values).unwrap(), device.upload(&b_values).unwrap());
                         let mut c_device = device.upload(&expected).unwrap();
-                        naive(1.5, (&a_values, a), (&b_values, b), -0.5, (&mut expected, c));
+                        by_tiles(1.5, (&a_values, a), (&b_values, b), -0.5, (&mut expected, c));
 
                         let (a, b) = (a_device.view().as_global(), b_device.view().as_global());
                         let c = c_device.view_mut().as_global_mut();

@@ -2,20 +2,21 @@
 
 use gpu_core::{Buffer, Stream, ViewMut};
 
-use super::expect_apart;
+use super::{expect_apart, gemv};
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
-use crate::plan::gemm::{self, Plan};
+use crate::plan::gemm::{self, AsVector, Plan};
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor
 /// is [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha`
 /// is zero A and B are not read. `scratch` has at least [`gemm_scratch_len`] elements, none but where C is small; what is
-/// in it afterwards is unspecified. The order of operations is a function of the shapes, C's order and the type alone (see the
-/// [crate documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
+/// in it afterwards is unspecified. The order of operations is a function of the shapes, C's order and the type alone, and where C is
+/// a single row or column without gaps, as the other factor's is, that of [`gemv()`](crate::gemv) (see the [crate documentation](crate)):
+/// every device gives the same bits. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
@@ -54,7 +55,7 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
     let layouts = [a.layout, b.layout, c.layout];
-    let expected = gemm::scratch_len(size_of::<T>(), k, c.layout);
+    let expected = gemm::scratch_len::<T>(k, c.layout);
     if scratch.len() < expected {
         return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
     }
@@ -66,6 +67,11 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     expect_apart(&c.data, "B", &b.data)?;
     if m == 0 || n == 0 || counts[2] == 0 {
         return Ok(());
+    }
+    if let Some(AsVector { matrix, is_left }) = AsVector::of::<T>(layouts) {
+        let (of_matrix, of_vector) = if is_left { (a.data, b.data) } else { (b.data, a.data) };
+        let matrix = Matrix { data: of_matrix, layout: matrix };
+        return gemv(stream, alpha, matrix, of_vector.slice(..k), beta, c.data.into_slice(..m * n), scratch);
     }
     if let (Some(a_data), Some(b_data), Some(c_data)) =
         (a.data.as_slice(), b.data.as_slice(), c.data.as_mut_slice())
@@ -110,7 +116,7 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
-    gemm::scratch_len(size_of::<T>(), k, c.into())
+    gemm::scratch_len::<T>(k, c.into())
 }
 
 /// The product `A · B`, computed where A lives, as a row-major matrix without gaps in a buffer of its own.

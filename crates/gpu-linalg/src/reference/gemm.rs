@@ -1,11 +1,11 @@
 //! Products of matrices.
 
-use gpu_std::float::Float;
 use rayon::prelude::*;
 
-use super::finish;
+use super::{finish, gemv};
+use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
-use crate::plan::gemm::Split;
+use crate::plan::gemm::{AsVector, Split};
 
 /// [`crate::gemm`] of slices with their layouts.
 ///
@@ -20,13 +20,18 @@ use crate::plan::gemm::Split;
 /// assert_eq!(c, [19.0, 22.0, 43.0, 50.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm<T: Float>(
+pub fn gemm<T: RealElement>(
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
     beta: T,
     (c, c_layout): (&mut [T], BatchLayout),
 ) {
+    if let Some(AsVector { matrix, is_left }) = AsVector::of::<T>([a_layout, b_layout, c_layout]) {
+        let (of_matrix, x) = if is_left { (a, b) } else { (b, a) };
+        let y = &mut c[..matrix.rows()];
+        return gemv(alpha, of_matrix, matrix, x, beta, y).expect("there is a plan for it");
+    }
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
         return gemm(alpha, b, a, beta, (c, c_layout.transposed()));

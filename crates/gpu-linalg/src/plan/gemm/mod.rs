@@ -3,15 +3,18 @@
 mod cost;
 mod kernel;
 mod split;
+mod vector;
 
 pub use kernel::Kernel;
 pub use split::Split;
+pub use vector::AsVector;
 
 use gpu_linalg_kernels::gemm::{FINISH_THREADS, Operand, Parts, Product};
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};
 use crate::error::Error;
+use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
 
 /// The launches of a product.
@@ -36,16 +39,16 @@ impl Split {
     }
 }
 
-/// Elements of scratch memory of products of elements of `bytes` bytes: the sums of all parts, where a second launch adds
-/// them.
-pub fn scratch_len(bytes: usize, k: usize, c: BatchLayout) -> usize {
-    let split = Split::of(bytes, k, c);
+/// Elements of scratch memory of products: the sums of all parts, where a second launch adds them.
+pub fn scratch_len<T: RealElement>(k: usize, c: BatchLayout) -> usize {
+    let split = Split::of(size_of::<T>(), k, c);
+    let of_vector = vector::scratch_len::<T>(k, c);
     if !split.is_finished_apart() || c.matrix.is_empty() {
-        return 0;
+        return of_vector;
     }
     let (lines, contiguous) = (c.matrix.lines(), c.matrix.contiguous());
     let (m, n) = if split.turned { (contiguous, lines) } else { (lines, contiguous) };
-    c.count * split.parts * m * pitch(bytes, n)
+    of_vector.max(c.count * split.parts * m * pitch(size_of::<T>(), n))
 }
 
 /// Elements from one row of a part's sums to the next: 16 bytes can be written at once.
