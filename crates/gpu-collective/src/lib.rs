@@ -6,10 +6,11 @@
 //! | | [`item`], [`quad`] | an element of one array or of two, and sixteen bytes from any element on |
 //! | | [`packed`] | elements in the words that loads and stores move |
 //! | | [`vector`] | a tile's way between memory and registers, sixteen bytes a thread |
-//! | warp | [`warp`] | scan, reduce, sort |
-//! | block | [`block`] | scan, reduce, histogram, merge |
+//! | warp | [`warp`] | scan, reduce, sort, lanes with the same digit |
+//! | block | [`block`] | scan, reduce, histogram, radix rank, merge |
 //! | grid | [`grid::tickets`] | tiles in the order in which blocks start |
 //! | | [`grid::look_back`] | what comes before a tile, combined in an order that depends on nothing but its number |
+//! | | [`grid::counts`] | how many of each of several things come before a tile |
 //! | | [`mod@grid::single_pass`] | the loop of all kernels that read each element once and write it once |
 //! | | [`grid::partials`] | one result of all blocks, by the block that starts last |
 //! | | [`grid::last_block`] | which block is the last to be done |

@@ -6,8 +6,8 @@ mod support;
 
 use gpu_collective::grid::tickets::{mark, tile};
 use gpu_collective::grid::{
-    HEADER_WORDS, Operator, Pass, Prefix, SECTION, Tickets, TileStates, TileWork, is_last_block, partials,
-    scratch_words, single_pass,
+    HEADER_WORDS, Operator, Pass, Prefix, SECTION, Tickets, TileCounts, TileStates, TileWork, is_last_block,
+    partials, scratch_words, single_pass,
 };
 use gpu_collective::{block, warp as collective};
 use gpu_core::Device;
@@ -290,6 +290,62 @@ fn what_an_earlier_launch_published_is_not_taken_for_this_one() {
             // SAFETY: a word and a result for each block, and the header.
             unsafe { chain::launch(&device.default_stream(), config, a, b, capacity).unwrap() };
             assert_eq!(result.to_vec().unwrap(), [3, 9, 27, 81], "seed {seed}, launch {launch}");
+        }
+    }
+}
+
+/// How many of each of 3 things come before each tile: a warp a tile, a lane a thing.
+#[kernel]
+pub fn counts_before(
+    own: Global<u32>,
+    before: GlobalMut<u32>,
+    words: GlobalMut<u32>,
+    ticket: GlobalMut<u32>,
+    first: u32,
+    phase: u32,
+) {
+    let lane = warp::lane_id();
+    let drawn = if lane == 0 { ticket.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device) } else { 0 };
+    let tile = first + warp::shuffle_idx(warp::FULL, drawn, 0);
+    if lane < 3 {
+        let counts = TileCounts::new(words, lane, 3, first, phase);
+        let count = own.read(3 * tile + lane);
+        counts.publish_own(tile, count);
+        before.write(3 * tile + lane, counts.before(tile, count));
+    }
+}
+
+#[test]
+fn counts_of_tiles_add_up_in_every_schedule_and_phase() {
+    for (seed, device) in schedules(60) {
+        let own: Vec<u32> = (0..3 * 37).map(|i| i * 40_503 % 65_536).collect();
+        let input = device.upload(&own).unwrap();
+        let mut words = device.zeroed::<u32>(own.len()).unwrap();
+        // Phases follow each other, in words that nobody clears.
+        for number in 0..3 {
+            let tiles = 0..37u32;
+            let (mut before, mut ticket) =
+                (device.zeroed::<u32>(own.len()).unwrap(), device.zeroed::<u32>(1).unwrap());
+            let (a, b) = (input.view().as_global(), before.view_mut().as_global_mut());
+            let (c, d) = (words.view_mut().as_global_mut(), ticket.view_mut().as_global_mut());
+            let config = LaunchConfig::linear(tiles.len() as u32, 32);
+            // SAFETY: there are three words for each tile.
+            unsafe {
+                counts_before::launch(
+                    &device.default_stream(),
+                    config,
+                    a,
+                    b,
+                    c,
+                    d,
+                    tiles.start,
+                    number as u32 % 2,
+                )
+            }
+            .unwrap();
+            let expected: Vec<u32> =
+                (0..own.len()).map(|i| own.iter().skip(i % 3).step_by(3).take(i / 3).sum()).collect();
+            assert_eq!(before.to_vec().unwrap(), expected, "seed {seed}, launch {number}");
         }
     }
 }

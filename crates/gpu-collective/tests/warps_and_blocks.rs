@@ -4,6 +4,7 @@
 
 mod support;
 
+use gpu_collective::block::{DigitPlaces, RadixRank};
 use gpu_collective::{block, warp as collective, words};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::prelude::*;
@@ -210,6 +211,75 @@ fn histograms_count_every_sample_in_any_number_of_copies() {
             let expected: Vec<u32> =
                 (0..bins).map(|bin| samples.iter().filter(|sample| **sample == bin).count() as u32).collect();
             assert_eq!(to.to_vec().unwrap(), expected, "seed {seed}, {copies} copies");
+        }
+    }
+}
+
+/// Sorts a tile of 3 rows a warp by digits of `B` bits; the counts of the digits go to `counts`.
+fn sort_by_digit<const B: usize, const W: usize>(keys: GlobalMut<u32>, counts: GlobalMut<u32>) {
+    let mut memory = shared::dynamic();
+    let digits = RadixRank::<B, W>::DIGITS;
+    let rank = RadixRank::<B, W>::new(memory.array(digits * W as u32), memory.array(digits / 32));
+    let thread = thread::thread_idx_x();
+    let first = thread / 32 * 96 + warp::lane_id();
+    let own: [u32; 3] = core::array::from_fn(|row| keys.read(first + 32 * row as u32));
+    rank.clear();
+    thread::sync_threads();
+    own.iter().for_each(|key| rank.count(key % digits));
+    let DigitPlaces { count, start } = rank.starts(|count| counts.write(thread, count));
+    if thread < digits {
+        counts.write(digits + thread, start);
+        assert_eq!(counts.read(thread), count);
+    }
+    own.into_iter().for_each(|key| keys.write(rank.place(key % digits), key));
+}
+
+#[kernel]
+pub fn sort_by_5_bits(keys: GlobalMut<u32>, counts: GlobalMut<u32>) {
+    sort_by_digit::<5, 3>(keys, counts);
+}
+
+#[kernel]
+pub fn sort_by_7_bits(keys: GlobalMut<u32>, counts: GlobalMut<u32>) {
+    sort_by_digit::<7, 4>(keys, counts);
+}
+
+#[test]
+fn ranks_of_digits_are_stable_in_every_schedule() {
+    for (seed, device) in schedules(40) {
+        for (digits, warps) in [(32, 3), (128, 4)] {
+            // Of every second seed one digit has almost all of them.
+            let of = |i: u32| {
+                if seed % 2 == 0 {
+                    i.wrapping_mul(2_654_435_761) % 1000
+                } else {
+                    4096 * i + u32::from(i % 50 == 7)
+                }
+            };
+            let values: Vec<u32> = (0..96 * warps).map(of).collect();
+            let (mut keys, mut counts) =
+                (device.upload(&values).unwrap(), device.zeroed(2 * digits as usize).unwrap());
+            let (stream, config) = (device.default_stream(), LaunchConfig::linear(1, 32 * warps));
+            let config = config.shared(4 * (digits * warps + digits / 32));
+            let (a, b) = (keys.view_mut().as_global_mut(), counts.view_mut().as_global_mut());
+            // SAFETY: the tile has as many keys as the block places.
+            let launched = unsafe {
+                if digits == 32 {
+                    sort_by_5_bits::launch(&stream, config, a, b)
+                } else {
+                    sort_by_7_bits::launch(&stream, config, a, b)
+                }
+            };
+            launched.unwrap();
+            let mut expected = values;
+            expected.sort_by_key(|key| key % digits);
+            assert_eq!(keys.to_vec().unwrap(), expected, "seed {seed}");
+            let starts = (0..digits).map(|digit| expected.partition_point(|key| key % digits < digit) as u32);
+            assert_eq!(
+                counts.to_vec().unwrap()[digits as usize..],
+                starts.collect::<Vec<_>>(),
+                "seed {seed}"
+            );
         }
     }
 }

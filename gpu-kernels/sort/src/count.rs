@@ -1,13 +1,14 @@
 //! How many keys have each digit, for all digits in one pass over the keys, and from that where the keys of each
 //! digit start.
 
+use gpu_collective::grid::is_last_block;
+use gpu_collective::warp::inclusive_scan;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, shared, unroll, warp};
 
 use super::order::{Key, Order};
-use super::rank::lanes_up_to;
 use super::{COUNT_AT_ONCE, COUNTED};
 
 /// Writes to `starts` where the first key of each digit goes: `2^B` words for the lowest digit, as many of which
@@ -30,7 +31,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
     let passes = bits.div_ceil(B as u32);
     let mut memory = shared::dynamic();
     let counts = memory.array::<u32>(passes * digits);
-    let is_last = memory.array::<u32>(1);
+    let room = memory.array::<u32>(1);
     let (set, clear) = (K::narrow(order.set), K::narrow(order.clear));
 
     let mut word = thread;
@@ -82,16 +83,11 @@ pub fn count<K: Key, const B: usize, const W: usize>(
         }
         word += threads;
     }
-    sync_threads();
-    if thread == 0 {
-        let counted = header.atomic(COUNTED).fetch_add(1, Ordering::AcqRel, Scope::Device);
-        is_last.write(0, (counted == grid_dim_x() - 1) as u32);
-    }
-    sync_threads();
+    let is_last = is_last_block(header.offset(COUNTED as u64), grid_dim_x(), room);
 
     // ---- Where digits start: a warp for each pass, in the last block
     let mut pass = thread / 32;
-    while warp::uniform(is_last.read(0) == 1 && pass < passes) {
+    while warp::uniform(is_last && pass < passes) {
         let starts = starts.offset((2 * pass * digits) as u64);
         let each = digits / 32;
         let first = warp::lane_id() * each;
@@ -101,7 +97,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
             count += starts.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
             digit += 1;
         }
-        let mut start = lanes_up_to(count) - count;
+        let mut start = inclusive_scan(count, |below, own| below + own) - count;
         let mut digit = 0;
         while digit < each {
             let count = starts.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);

@@ -10,8 +10,6 @@
 //! | --- | --- |
 //! | `count.rs` | one launch counts all digits of all keys, and from that where the keys of each digit start |
 //! | `sweep.rs` | then one launch a digit: every key is read once and written once, to its place by this digit |
-//! | `look_back.rs` | how many keys of each digit come before a tile: decoupled look-back, on whole numbers |
-//! | `rank.rs` | the place of a key among the tile's keys of the same digit |
 //! | `payload.rs` | what moves with the keys |
 //! | `gather.rs` | values of other widths: an index is sorted in their place |
 //!
@@ -32,11 +30,9 @@ mod count;
 mod gather;
 pub mod histogram;
 mod kernels;
-mod look_back;
 mod order;
 mod packed;
 mod payload;
-mod rank;
 pub mod runs;
 pub mod segmented;
 pub mod select;

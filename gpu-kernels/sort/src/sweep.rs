@@ -10,6 +10,8 @@
 //! 4. The threads of the digits look back for how many keys of theirs come before the tile.
 //! 5. Keys go to memory in the order of their places, neighbours to neighbours wherever they have the same digit.
 
+use gpu_collective::block::{DigitPlaces, RadixRank};
+use gpu_collective::grid::TileCounts;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -17,11 +19,9 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp;
 use gpu_std::{device, rolled, shared, unroll};
 
-use super::look_back::Counts;
 use super::order::{Digit, Key};
 use super::packed::Packed;
 use super::payload::Payload;
-use super::rank::{lanes_up_to, place};
 
 /// One launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Parameter)]
@@ -89,7 +89,6 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     counts: GlobalMut<u32>,
     header: GlobalMut<u32>,
 ) {
-    const { assert!(1 << B <= 32 * W && B >= 5, "a thread for each digit, a warp of them at least") };
     let digits = 1 << B;
     let thread = thread_idx_x();
     let threads = 32 * W as u32;
@@ -99,17 +98,13 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     let warp_sums = memory.array::<u32>(digits / 32);
     let block_ticket = memory.array::<u32>(1);
     let exchange = memory.array::<u8>(0);
-    let own = warps.offset(thread / 32 * digits);
+    let rank = RadixRank::<B, W>::new(warps, warp_sums);
 
     if thread == 0 {
         let ticket = header.atomic(super::TICKET).fetch_add(1, Ordering::Relaxed, Scope::Device);
         block_ticket.write(0, ticket.wrapping_sub(pass.tickets));
     }
-    let mut word = warp::lane_id();
-    while word < digits {
-        own.write(word, 0);
-        word += 32;
-    }
+    rank.clear();
     sync_threads();
     let number = pass.first_tile + block_ticket.read(0);
     let len = threads * L as u32;
@@ -124,44 +119,15 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
         let at = tile.place::<L>(row);
         loaded[row] = if at < tile.left { keys.read(at) } else { K::narrow(pass.last) };
     });
-    unroll::<L>(|row| {
-        own.atomic(pass.digit.of(loaded[row])).fetch_add(1, Ordering::Relaxed, Scope::Block);
-    });
-    sync_threads();
-    let counts = Counts::new(counts, thread, digits, pass.first_tile, pass.phase);
-    let mut count = 0;
-    let mut inclusive = 0;
-    if warp::uniform(thread < digits) {
-        unroll::<W>(|warp| count += warps.read(warp as u32 * digits + thread));
-        counts.publish_own(number, count);
-        inclusive = lanes_up_to(count);
-        if warp::lane_id() == 31 {
-            warp_sums.write(thread / 32, inclusive);
-        }
-    }
-    sync_threads();
+    unroll::<L>(|row| rank.count(pass.digit.of(loaded[row])));
+    let counts = TileCounts::new(counts, thread, digits, pass.first_tile, pass.phase);
+    let DigitPlaces { count, start } = rank.starts(|count| counts.publish_own(number, count));
 
     // ---- The tile sorted by this digit
-    let mut start = inclusive - count;
-    if thread < digits {
-        let mut warp = 0;
-        while warp < thread / 32 {
-            start += warp_sums.read(warp);
-            warp += 1;
-        }
-        let mut before = start;
-        unroll::<W>(|warp| {
-            let at = warp as u32 * digits + thread;
-            let of_warp = warps.read(at);
-            warps.write(at, before);
-            before += of_warp;
-        });
-    }
-    sync_threads();
     let sorted = exchange.cast::<K>();
     let mut places = [0; L];
     unroll::<L>(|row| {
-        places[row] = place::<B>(pass.digit.of(loaded[row]), own);
+        places[row] = rank.place(pass.digit.of(loaded[row]));
         sorted.write(places[row], loaded[row]);
     });
     let places = if P::MOVES { Packed::new(places) } else { Packed::ZEROS };

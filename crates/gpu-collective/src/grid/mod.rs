@@ -7,12 +7,14 @@
 //! Words that blocks publish carry a mark in their upper half that says whether they are there, so no fence is needed,
 //! and nothing is cleared from launch to launch.
 
+pub mod counts;
 pub mod last_block;
 pub mod look_back;
 pub mod partials;
 pub mod single_pass;
 pub mod tickets;
 
+pub use counts::TileCounts;
 pub use last_block::is_last_block;
 pub use look_back::{Operator, Plus, Prefix, TileStates};
 pub use single_pass::{Pass, TileWork, single_pass};

@@ -1,9 +1,11 @@
 //! What the 32 lanes of a warp do together. All lanes have to call.
 
+mod rank;
 mod reduce;
 mod scan;
 pub mod sort;
 
+pub use rank::match_bits;
 pub use reduce::{reduce, reduce_compact};
 pub use scan::{exclusive_scan, inclusive_scan, inclusive_scan_compact, inclusive_scan_within};
 
