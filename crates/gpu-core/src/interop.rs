@@ -78,8 +78,8 @@ pub fn raw_stream(stream: &Stream) -> Result<*mut c_void> {
 
 /// A stream that was made elsewhere; dropping the result does not destroy it.
 ///
-/// Of a non-blocking stream, wait for the work before plain transfers of buffers that it uses: they are not ordered
-/// with it.
+/// Its work is ordered with that of other streams as [`Stream`] says, also where it is a non-blocking one. What the caller
+/// enqueues on it by other means is not.
 ///
 /// # Safety
 /// `stream` is a stream of the device's primary context and outlives the result and its clones.
@@ -156,7 +156,10 @@ pub unsafe fn view_mut_from_raw<T: Element>(
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
 pub unsafe fn buffer_from_raw<T: Element>(device: &Device, pointer: u64, len: usize) -> Result<Buffer<T>> {
-    backend(device)?;
+    let backend = backend(device)?;
+    if pointer != 0 {
+        backend.adopt(pointer, len * size_of::<T>());
+    }
     // SAFETY: the caller's promise.
     Ok(unsafe { Buffer::from_parts(device.clone(), pointer, len) })
 }
@@ -167,6 +170,7 @@ pub unsafe fn buffer_from_raw<T: Element>(device: &Device, pointer: u64, len: us
 /// [`Error::Unsupported`] elsewhere than on CUDA; then the buffer is dropped.
 pub fn buffer_into_raw<T: Element>(buffer: Buffer<T>) -> Result<(u64, usize)> {
     let raw = (raw_pointer(&buffer)?, buffer.len());
+    backend(buffer.device())?.disown(raw.0);
     buffer.forget();
     Ok(raw)
 }

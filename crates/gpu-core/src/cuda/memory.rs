@@ -11,6 +11,7 @@ use super::stream::Queue;
 use crate::backend::{self, Backend};
 use crate::device::Kind;
 use crate::error::{Error, Result};
+use crate::order;
 use crate::properties::Properties;
 use crate::texture::{Plan, Raw};
 
@@ -22,6 +23,28 @@ impl Context {
         }
         let (free, total) = self.memory_info().unwrap_or_default();
         Error::OutOfMemory { device: self.name.clone(), asked: asked as u64, free, total }
+    }
+
+    /// Memory of someone else's becomes a buffer's.
+    pub(crate) fn adopt(&self, address: u64, bytes: usize) {
+        self.order.add_memory(address, bytes);
+    }
+
+    /// A buffer's memory becomes someone else's.
+    pub(crate) fn disown(&self, address: u64) {
+        self.order.remove_memory(address);
+    }
+
+    /// A call that uses memory on the legacy default stream, in the order of the streams.
+    pub(super) fn on_default(
+        &self,
+        (address, write): (u64, bool),
+        call: &'static str,
+        work: impl FnOnce() -> CUresult,
+    ) -> Result<()> {
+        self.enter()?;
+        let uses = |to: &mut dyn FnMut(u64, bool)| to(address, write);
+        self.order.run(&self.itself(), order::DEFAULT, &uses, || self.check(call, work()))
     }
 }
 
@@ -61,10 +84,12 @@ impl Backend for Context {
         if let Err(code) = sys::cuMemAlloc_v2(&mut address, bytes).code() {
             return Err(self.allocation_error("cuMemAlloc", code, bytes));
         }
+        self.order.add_memory(address, bytes);
         if zeroed {
             // On the legacy default stream, so before all that is enqueued later.
             // SAFETY: the memory was just allocated with that size.
-            let cleared = self.check("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(address, 0, bytes) });
+            let clear = || unsafe { sys::cuMemsetD8_v2(address, 0, bytes) };
+            let cleared = self.on_default((address, true), "cuMemsetD8", clear);
             if let Err(error) = cleared {
                 // SAFETY: nothing else has seen the address.
                 unsafe { self.release(address, bytes) };
@@ -75,6 +100,8 @@ impl Backend for Context {
     }
 
     unsafe fn release(&self, address: u64, _: usize) {
+        // Forgotten first: another thread may be given the same address at once.
+        self.order.remove_memory(address);
         if !self.enter_to_release() {
             return;
         }
@@ -86,19 +113,19 @@ impl Backend for Context {
     }
 
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
-        self.enter()?;
         // On the legacy default stream, so after all that was enqueued on the blocking ones. It returns when the source
         // has been read.
-        // SAFETY: the caller's promise: as many bytes at `address` as in `source`.
-        self.check("cuMemcpyHtoD", unsafe {
-            sys::cuMemcpyHtoD_v2(address, source.as_ptr().cast::<c_void>(), source.len())
+        self.on_default((address, true), "cuMemcpyHtoD", || {
+            // SAFETY: the caller's promise: as many bytes at `address` as in `source`.
+            unsafe { sys::cuMemcpyHtoD_v2(address, source.as_ptr().cast::<c_void>(), source.len()) }
         })
     }
 
     unsafe fn read(&self, address: u64, target: *mut u8, bytes: usize) -> Result<()> {
-        self.enter()?;
-        // SAFETY: the caller's promise: as many bytes at `address` as at `target`. It returns when they are written.
-        self.check("cuMemcpyDtoH", unsafe { sys::cuMemcpyDtoH_v2(target.cast::<c_void>(), address, bytes) })
+        self.on_default((address, false), "cuMemcpyDtoH", || {
+            // SAFETY: the caller's promise: as many bytes at `address` as at `target`. It returns when they are written.
+            unsafe { sys::cuMemcpyDtoH_v2(target.cast::<c_void>(), address, bytes) }
+        })
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
