@@ -94,6 +94,9 @@ pub unsafe fn stream_from_raw(device: &Device, stream: *mut c_void) -> Result<St
 
 /// The device address of a view; meaningless if the view is empty.
 ///
+/// Where the device has memory pools the memory is there once the legacy default stream has come to its allocation:
+/// blocking streams wait for that by themselves, others have to.
+///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
 pub fn raw_pointer<'a, T: Element>(view: impl Into<View<'a, T>>) -> Result<u64> {
@@ -164,7 +167,8 @@ pub unsafe fn buffer_from_raw<T: Element>(device: &Device, pointer: u64, len: us
     Ok(unsafe { Buffer::from_parts(device.clone(), pointer, len) })
 }
 
-/// Gives up a buffer's memory: address and length. The caller frees it with `cuMemFree`.
+/// Gives up a buffer's memory: address and length. The caller frees it with `cuMemFree`, once the work that uses it has
+/// ended: of memory from a pool the driver does not wait for that.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA; then the buffer is dropped.

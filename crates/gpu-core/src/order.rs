@@ -62,6 +62,8 @@ struct Line<S: Streams> {
 /// One allocation.
 struct Memory {
     bytes: u64,
+    /// Whether it came from a pool, on the default stream.
+    pooled: bool,
     /// The last writer; several where it is not known which of them.
     writers: Vec<(Id, u64)>,
     /// Since the last write.
@@ -121,14 +123,21 @@ impl<S: Streams> Order<S> {
     }
 
     /// Memory whose uses are noted from now on.
-    pub(crate) fn add_memory(&self, address: u64, bytes: usize) {
-        let memory = Memory { bytes: bytes as u64, writers: Vec::new(), readers: Vec::new() };
-        self.lock().memory.insert(address, memory);
+    /// `pooled`: it is there once the default stream has come so far.
+    pub(crate) fn add_memory(&self, address: u64, bytes: usize, pooled: bool) {
+        let mut memory = Memory { bytes: bytes as u64, pooled, writers: Vec::new(), readers: Vec::new() };
+        let mut state = self.lock();
+        let noted = pooled && state.explicit;
+        if let (true, Some(line)) = (noted, state.lines.get_mut(&DEFAULT)) {
+            line.number += 1;
+            memory.writers.push((DEFAULT, line.number));
+        }
+        state.memory.insert(address, memory);
     }
 
-    /// Memory that is given back.
-    pub(crate) fn remove_memory(&self, address: u64) {
-        self.lock().memory.remove(&address);
+    /// Memory that is given back; whether it came from a pool.
+    pub(crate) fn remove_memory(&self, address: u64) -> bool {
+        self.lock().memory.remove(&address).is_some_and(|memory| memory.pooled)
     }
 
     /// A new stream. `blocking`: the default stream is ordered with it as it is.

@@ -21,6 +21,8 @@ fn events_are_recorded_where_streams_change() {
         "by_hand",
         "dropped",
         "foreign",
+        "pools",
+        "no_pools",
         "threads",
     ] {
         fake::run_with("streams", "counts_events", scenario);
@@ -201,6 +203,17 @@ fn counts_events() {
             });
             // Each round trip is two handovers, but for the first.
             count.expect(2 * rounds - 1, 2 * rounds - 1, "handovers");
+        }
+        "pools" | "no_pools" => {
+            let total = || device.properties().unwrap().total_memory;
+            let before = total();
+            write(&a, &mut x);
+            write(&b, &mut x);
+            drop(x);
+            drop(device.zeroed::<u64>(3).unwrap());
+            // Two allocations were there before; each drop waits for the device only where there are no pools.
+            assert_eq!(before, 2000);
+            assert_eq!(total(), if device.properties().unwrap().memory_pools { 1000 } else { 1002 });
         }
         other => panic!("no scenario {other}"),
     }

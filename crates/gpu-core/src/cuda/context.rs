@@ -10,6 +10,7 @@ use super::attributes;
 use super::call::check;
 use super::event::Spares;
 use super::module::Modules;
+use super::pool::Pool;
 use super::stream::Raw;
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
@@ -28,6 +29,8 @@ pub(crate) struct Context {
     pub(super) modules: Modules,
     pub(super) events: Spares,
     pub(super) order: Order<Arc<Self>>,
+    /// The device's default pool, where there are pools.
+    pub(super) pool: Option<Pool>,
     itself: Weak<Self>,
     last_launch: Mutex<Option<Launched>>,
     failure: OnceLock<Box<DriverFailure>>,
@@ -55,6 +58,7 @@ impl Context {
             driver_version,
             limits: attributes::limits(device),
             modules: Modules::default(),
+            pool: Pool::of(device),
             events: Spares::default(),
             order: Order::new(Raw::DEFAULT),
             last_launch: Mutex::default(),

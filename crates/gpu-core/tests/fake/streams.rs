@@ -6,7 +6,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 static RECORDS: AtomicUsize = AtomicUsize::new(0);
 static WAITS: AtomicUsize = AtomicUsize::new(0);
+static SYNCHRONISED: AtomicUsize = AtomicUsize::new(0);
+static LIVE: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicU64 = AtomicU64::new(0x10_0000);
+
+fn is(scenario: &str) -> bool {
+    std::env::var("FAKE_DRIVER").is_ok_and(|name| name == scenario)
+}
 
 /// A number that was never given before, and is no address within one that was.
 fn next() -> u64 {
@@ -25,14 +31,13 @@ macro_rules! succeeds {
 succeeds! {
     cuInit(u32);
     cuCtxSetCurrent(u64);
-    cuCtxSynchronize();
-    cuMemFree_v2(u64);
     cuMemcpyHtoD_v2(u64, *const c_void, usize);
     cuMemsetD8_v2(u64, u8, usize);
     cuMemsetD8Async(u64, u8, usize, u64);
     cuMemcpyDtoDAsync_v2(u64, u64, usize, u64);
     cuStreamSynchronize(u64);
     cuStreamDestroy_v2(u64);
+    cuMemPoolSetAttribute(u64, u32, *const c_void);
     cuLaunchKernel(u64, u32, u32, u32, u32, u32, u32, u32, u64, *const c_void, *const c_void);
 }
 
@@ -48,9 +53,9 @@ macro_rules! gives {
 
 gives! {
     cuDevicePrimaryCtxRetain(i32) = next();
-    cuMemAlloc_v2(usize) = next();
     cuStreamCreate(u32) = next();
     cuEventCreate(u32) = next();
+    cuDeviceGetDefaultMemPool(i32) = next();
     cuModuleLoadDataEx(*const c_void, u32, *const c_void, *const c_void) = next();
     cuModuleGetFunction(u64, *const c_char) = next();
 }
@@ -91,6 +96,7 @@ pub extern "system" fn cuDeviceGetAttribute(value: &mut i32, attribute: i32, _: 
     *value = match attribute {
         75 => 8,
         76 => 0,
+        115 => i32::from(!is("no_pools")),
         _ => 1024,
     };
     0
@@ -124,5 +130,49 @@ pub extern "system" fn cuEventQuery(_: u64) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "system" fn cuMemGetInfo_v2(records: &mut usize, waits: &mut usize) -> i32 {
     (*records, *waits) = (RECORDS.load(SeqCst), WAITS.load(SeqCst));
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuCtxSynchronize() -> i32 {
+    SYNCHRONISED.fetch_add(1, SeqCst);
+    0
+}
+
+fn allocate(address: &mut u64) -> i32 {
+    *address = next();
+    LIVE.fetch_add(1, SeqCst);
+    0
+}
+
+fn free() -> i32 {
+    LIVE.fetch_sub(1, SeqCst);
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuMemAlloc_v2(address: &mut u64, _: usize) -> i32 {
+    if is("no_pools") { allocate(address) } else { 1 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuMemFree_v2(_: u64) -> i32 {
+    if is("no_pools") { free() } else { 1 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuMemAllocAsync(address: &mut u64, _: usize, _: u64) -> i32 {
+    if is("no_pools") { 1 } else { allocate(address) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuMemFreeAsync(_: u64, _: u64) -> i32 {
+    if is("no_pools") { 1 } else { free() }
+}
+
+/// A thousand for each allocation, and one for each time that the device was waited for.
+#[unsafe(no_mangle)]
+pub extern "system" fn cuDeviceTotalMem_v2(bytes: &mut usize, _: i32) -> i32 {
+    *bytes = LIVE.load(SeqCst) * 1000 + SYNCHRONISED.load(SeqCst);
     0
 }
