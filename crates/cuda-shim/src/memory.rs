@@ -3,7 +3,7 @@
 use core::ffi::{c_uint, c_void};
 
 use crate::resolve::driver_functions;
-use crate::types::{CUdeviceptr, CUstream};
+use crate::types::{CUdevice, CUdeviceptr, CUmemPool_attribute, CUmemoryPool, CUstream};
 
 /// Pinned for every context.
 pub const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
@@ -12,10 +12,15 @@ driver_functions! {
     safe {
         cuMemGetInfo_v2(free: &mut usize, total: &mut usize);
         cuMemAlloc_v2(address: &mut CUdeviceptr, bytes: usize);
+        cuDeviceGetDefaultMemPool(pool: &mut CUmemoryPool, device: CUdevice);
         cuMemHostAlloc(address: &mut *mut c_void, bytes: usize, flags: c_uint);
     }
     unsafe {
         cuMemFree_v2(address: CUdeviceptr);
+        cuMemAllocAsync(address: &mut CUdeviceptr, bytes: usize, stream: CUstream);
+        cuMemFreeAsync(address: CUdeviceptr, stream: CUstream);
+        cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+        cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
         cuMemFreeHost(address: *mut c_void);
         cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
         cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);

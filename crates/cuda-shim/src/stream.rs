@@ -16,6 +16,7 @@ driver_functions! {
         cuStreamDestroy_v2(stream: CUstream);
         cuStreamSynchronize(stream: CUstream);
         cuStreamQuery(stream: CUstream);
+        cuStreamGetFlags(stream: CUstream, flags: &mut c_uint);
         cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
         cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         cuStreamEndCapture(stream: CUstream, graph: &mut CUgraph);

@@ -38,6 +38,8 @@ handles! {
     CUfunction = CUfunc_st;
     /// An array in a layout of the device's own.
     CUarray = CUarray_st;
+    /// A pool that memory is allocated from in the order of a stream.
+    CUmemoryPool = CUmemPoolHandle_st;
     /// A graph: work that was captured.
     CUgraph = CUgraph_st;
     /// A graph that can be launched.
@@ -73,6 +75,13 @@ enumerations! {
         CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
         CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    }
+
+    /// What a pool of memory is asked for, or told: numbers of 64 bits.
+    CUmemPool_attribute {
+        CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
+        CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
     }
 
     /// What the JIT compiler is told.

@@ -78,6 +78,8 @@ pub(crate) trait Queue: Any + Send + Sync {
     fn record(&self) -> Result<Box<dyn Mark>>;
     /// Lets what is enqueued from now on wait for a mark of the same device.
     fn wait(&self, mark: &dyn Mark) -> Result<()>;
+    /// The same stream, whose work is not ordered with that of others.
+    fn unordered(self: Arc<Self>) -> Arc<dyn Queue>;
 }
 
 /// A point in a stream.

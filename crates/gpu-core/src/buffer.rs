@@ -12,8 +12,8 @@ use crate::view::{View, ViewMut};
 
 /// `len` elements in the memory of a device.
 ///
-/// Transfers are synchronous and come after all work that was enqueued on the device's streams before. Dropping a
-/// buffer waits for that work too. A buffer of length 0 is a buffer like any other.
+/// Transfers are synchronous and come after all work that was enqueued on the device's streams before. Its memory
+/// is freed behind that work too, without a wait for it where the device has memory pools. A buffer of length 0 is a buffer like any other.
 pub struct Buffer<T: Element> {
     device: Device,
     /// 0 where there are no bytes.

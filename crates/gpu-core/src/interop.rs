@@ -78,8 +78,8 @@ pub fn raw_stream(stream: &Stream) -> Result<*mut c_void> {
 
 /// A stream that was made elsewhere; dropping the result does not destroy it.
 ///
-/// Of a non-blocking stream, wait for the work before plain transfers of buffers that it uses: they are not ordered
-/// with it.
+/// Its work is ordered with that of other streams as [`Stream`] says, also where it is a non-blocking one. What the caller
+/// enqueues on it by other means is not.
 ///
 /// # Safety
 /// `stream` is a stream of the device's primary context and outlives the result and its clones.
@@ -93,6 +93,9 @@ pub unsafe fn stream_from_raw(device: &Device, stream: *mut c_void) -> Result<St
 }
 
 /// The device address of a view; meaningless if the view is empty.
+///
+/// Where the device has memory pools the memory is there once the legacy default stream has come to its allocation:
+/// blocking streams wait for that by themselves, others have to.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
@@ -156,17 +159,22 @@ pub unsafe fn view_mut_from_raw<T: Element>(
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA.
 pub unsafe fn buffer_from_raw<T: Element>(device: &Device, pointer: u64, len: usize) -> Result<Buffer<T>> {
-    backend(device)?;
+    let backend = backend(device)?;
+    if pointer != 0 {
+        backend.adopt(pointer, len * size_of::<T>());
+    }
     // SAFETY: the caller's promise.
     Ok(unsafe { Buffer::from_parts(device.clone(), pointer, len) })
 }
 
-/// Gives up a buffer's memory: address and length. The caller frees it with `cuMemFree`.
+/// Gives up a buffer's memory: address and length. The caller frees it with `cuMemFree`, once the work that uses it has
+/// ended: of memory from a pool the driver does not wait for that.
 ///
 /// # Errors
 /// [`Error::Unsupported`] elsewhere than on CUDA; then the buffer is dropped.
 pub fn buffer_into_raw<T: Element>(buffer: Buffer<T>) -> Result<(u64, usize)> {
     let raw = (raw_pointer(&buffer)?, buffer.len());
+    backend(buffer.device())?.disown(raw.0);
     buffer.forget();
     Ok(raw)
 }

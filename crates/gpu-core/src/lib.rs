@@ -17,6 +17,8 @@ pub mod interop;
 mod launch;
 mod limits;
 pub mod occupancy;
+#[cfg(any(feature = "cuda", feature = "simulator"))]
+mod order;
 mod pinned;
 pub mod properties;
 pub mod segments;

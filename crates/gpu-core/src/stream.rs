@@ -14,10 +14,14 @@ use crate::view::{View, ViewMut};
 /// A queue of work on one device. Clones are the same stream.
 ///
 /// # Order
-/// What is enqueued on one stream runs in the order of the calls. Between streams nothing is ordered except by
-/// [`Stream::wait`], [`Stream::synchronize`] and the transfers of [`Buffer`](crate::Buffer), which come after all work
-/// enqueued on the device before. Two streams that use the same memory without such an order, one of them writing,
-/// leave undefined values in it (never anything worse).
+/// What is enqueued on one stream runs in the order of the calls. Work on one stream that uses memory of a buffer which
+/// another stream has written, or which it writes and the other has read, waits for that work of the other: an event is
+/// recorded there at that moment, and none as long as one stream does all the work. What counts is the whole buffer, also
+/// where the streams use different parts of it. Beyond that nothing is ordered between streams but by [`Stream::wait`]
+/// and [`Stream::synchronize`]. The transfers of [`Buffer`](crate::Buffer) come after all work enqueued on the device before.
+/// [`Stream::unordered`] is for those who order their streams by themselves.
+///
+/// Of memory that was allocated elsewhere nothing is remembered.
 ///
 /// On CUDA these are blocking streams: the legacy default stream orders itself with them. On the CPU and in the
 /// simulator work is done when the call that enqueues it returns.
@@ -84,6 +88,16 @@ impl Stream {
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.device.expect("event to wait for", event.device())?;
         self.queue.wait(event.mark())
+    }
+
+    /// Another handle of the same stream, whose work neither waits for that of other streams nor is waited for. It is
+    /// not equal to this one.
+    ///
+    /// # Safety
+    /// What is enqueued here, and what other handles enqueue or do with the same memory (freeing it too), is ordered by
+    /// the caller wherever one of them writes: by [`Stream::wait`], by [`Stream::synchronize`], or by being on one stream.
+    pub unsafe fn unordered(&self) -> Self {
+        Self { device: self.device.clone(), queue: Arc::clone(&self.queue).unordered(), is_default: false }
     }
 
     /// Sets every byte of `target` to `value`.

@@ -101,12 +101,24 @@ pub struct Arg {
     pub pointer: *const c_void,
     /// Its size in bytes.
     pub size: usize,
+    /// Whether it is an array that the kernel only reads.
+    pub read_only: bool,
 }
 
 impl Arg {
     /// The argument that lies at `value`.
     pub const fn new<T: crate::parameter::Parameter>(value: &T) -> Self {
-        Self { pointer: core::ptr::from_ref(value).cast(), size: size_of::<T>() }
+        Self { pointer: core::ptr::from_ref(value).cast(), size: size_of::<T>(), read_only: T::READ_ONLY }
+    }
+}
+
+impl Invocation<'_> {
+    /// The addresses that may be among the arguments, each with whether the kernel may write there: every argument of
+    /// eight bytes, so that some are numbers and no addresses. Structures hold none.
+    pub fn addresses(&self) -> impl Iterator<Item = (u64, bool)> {
+        let addresses = self.args.iter().filter(|arg| arg.size == 8);
+        // SAFETY: it lies there while this lives.
+        addresses.map(|arg| (unsafe { arg.pointer.cast::<u64>().read_unaligned() }, !arg.read_only))
     }
 }
 

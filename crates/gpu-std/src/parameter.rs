@@ -28,6 +28,11 @@ pub use gpu_std_macros::Parameter;
     note = "kernels take numbers, `Global`, `GlobalMut`, `Constant`, `Texture` and `#[repr(C)]` structs with `#[derive(Parameter)]`"
 )]
 pub unsafe trait Parameter: Copy + Send + Sync + 'static {
+    /// Whether kernels only read what it points to, if anything.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[doc(hidden)]
+    const READ_ONLY: bool = false;
+
     /// What the PTX entry declares.
     #[cfg(target_arch = "nvptx64")]
     #[doc(hidden)]
@@ -85,6 +90,8 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 // SAFETY: an address of 8 bytes on both sides.
 unsafe impl<T: crate::memory::Element> Parameter for crate::memory::Global<T> {
+    #[cfg(not(target_arch = "nvptx64"))]
+    const READ_ONLY: bool = true;
     __by_value!();
 }
 // SAFETY: as above.

@@ -127,6 +127,10 @@ impl Queue for Immediate {
     fn wait(&self, _: &dyn Mark) -> Result<()> {
         Ok(())
     }
+
+    fn unordered(self: Arc<Self>) -> Arc<dyn Queue> {
+        self
+    }
 }
 
 fn unsupported(what: &'static str) -> Error {

@@ -23,6 +23,10 @@ pub(super) fn multiprocessors(device: CUdevice) -> u32 {
     attribute(device, 16)
 }
 
+pub(super) fn has_pools(device: CUdevice) -> bool {
+    attribute(device, 115) != 0
+}
+
 pub(super) fn limits(device: CUdevice) -> Limits {
     Limits {
         grid: [5, 6, 7].map(|number| attribute(device, number)),

@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 use core::ptr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cuda_shim::{CUcontext, CUdevice, CUresult};
 
@@ -10,9 +10,12 @@ use super::attributes;
 use super::call::check;
 use super::event::Spares;
 use super::module::Modules;
+use super::pool::Pool;
+use super::stream::Raw;
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
 use crate::limits::Limits;
+use crate::order::Order;
 
 /// A device and its primary context.
 pub(crate) struct Context {
@@ -25,13 +28,20 @@ pub(crate) struct Context {
     pub(super) limits: Limits,
     pub(super) modules: Modules,
     pub(super) events: Spares,
+    pub(super) order: Order<Arc<Self>>,
+    /// The device's default pool, where there are pools.
+    pub(super) pool: Option<Pool>,
+    itself: Weak<Self>,
     last_launch: Mutex<Option<Launched>>,
     failure: OnceLock<Box<DriverFailure>>,
 }
 
 impl Context {
     /// Retains the primary context of a device.
-    pub(super) fn new(ordinal: usize, driver_version: u32) -> core::result::Result<Self, Box<DriverFailure>> {
+    pub(super) fn new(
+        ordinal: usize,
+        driver_version: u32,
+    ) -> core::result::Result<Arc<Self>, Box<DriverFailure>> {
         let mut device = 0;
         // An ordinal that does not fit is none that exists.
         let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
@@ -39,7 +49,7 @@ impl Context {
         let name = name(device)?;
         let primary = Primary::retain(device)?;
         check("cuCtxSetCurrent", primary.make_current())?;
-        Ok(Self {
+        Ok(Arc::new_cyclic(|itself| Self {
             primary,
             device,
             ordinal,
@@ -48,10 +58,18 @@ impl Context {
             driver_version,
             limits: attributes::limits(device),
             modules: Modules::default(),
+            pool: Pool::of(device),
             events: Spares::default(),
+            order: Order::new(Raw::DEFAULT),
             last_launch: Mutex::default(),
             failure: OnceLock::new(),
-        })
+            itself: Weak::clone(itself),
+        }))
+    }
+
+    /// Another handle to it.
+    pub(super) fn itself(&self) -> Arc<Self> {
+        self.itself.upgrade().expect("it is only ever made within an `Arc`")
     }
 
     /// Makes the context current on this thread, as every call of the driver needs it; refuses after a sticky

@@ -56,7 +56,7 @@ pub(crate) fn context(ordinal: usize) -> Result<Arc<Context>> {
         return Ok(Arc::clone(context));
     }
     // A failure is not kept: memory may be free the next time.
-    let context = Arc::new(Context::new(ordinal, driver.version).map_err(Error::Cuda)?);
+    let context = Context::new(ordinal, driver.version).map_err(Error::Cuda)?;
     *place = Some(Arc::clone(&context));
     Ok(context)
 }

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::stream::done;
 use crate::backend::Mark;
 use crate::error::Result;
+use crate::order::Point;
 
 /// Events of a context that are not in use: making one takes the driver about a microsecond, which would be between a
 /// launch and the mark behind it. Recording an event anew does not change what streams already wait for.
@@ -34,9 +35,11 @@ impl Spares {
 }
 
 /// An event with timing, recorded once.
-pub(super) struct Event {
+pub(crate) struct Event {
     raw: CUevent,
     context: Arc<Context>,
+    /// What a stream that waits for it comes after, where there is more than one.
+    pub(super) point: Option<Box<Point>>,
 }
 
 // SAFETY: the driver's events may be used from any thread.
@@ -56,7 +59,7 @@ impl Event {
                 raw
             }
         };
-        let event = Self { raw, context: Arc::clone(context) };
+        let event = Self { raw, context: Arc::clone(context), point: None };
         // SAFETY: event and stream are alive and of one context.
         context.check("cuEventRecord", unsafe { sys::cuEventRecord(raw, stream) })?;
         Ok(event)

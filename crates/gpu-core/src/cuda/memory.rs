@@ -1,16 +1,19 @@
 //! The CUDA device as a backend: memory, transfers, streams.
 
 use core::ffi::c_void;
+use core::ptr;
 use std::sync::Arc;
 
 use cuda_shim::{self as sys, CUresult};
 
 use super::attributes;
 use super::context::Context;
+use super::pool::Pool;
 use super::stream::Queue;
 use crate::backend::{self, Backend};
 use crate::device::Kind;
 use crate::error::{Error, Result};
+use crate::order;
 use crate::properties::Properties;
 use crate::texture::{Plan, Raw};
 
@@ -22,6 +25,28 @@ impl Context {
         }
         let (free, total) = self.memory_info().unwrap_or_default();
         Error::OutOfMemory { device: self.name.clone(), asked: asked as u64, free, total }
+    }
+
+    /// Memory of someone else's becomes a buffer's.
+    pub(crate) fn adopt(&self, address: u64, bytes: usize) {
+        self.order.add_memory(address, bytes, false);
+    }
+
+    /// A buffer's memory becomes someone else's.
+    pub(crate) fn disown(&self, address: u64) {
+        self.order.remove_memory(address);
+    }
+
+    /// A call that uses memory on the legacy default stream, in the order of the streams.
+    pub(super) fn on_default(
+        &self,
+        (address, write): (u64, bool),
+        call: &'static str,
+        work: impl FnOnce() -> CUresult,
+    ) -> Result<()> {
+        self.enter()?;
+        let uses = |to: &mut dyn FnMut(u64, bool)| to(address, write);
+        self.order.run(&self.itself(), order::DEFAULT, &uses, || self.check(call, work()))
     }
 }
 
@@ -47,7 +72,8 @@ impl Backend for Context {
         self.enter()?;
         let (mut free, mut total) = (0_usize, 0_usize);
         self.check("cuMemGetInfo", sys::cuMemGetInfo_v2(&mut free, &mut total))?;
-        Ok((free as u64, total as u64))
+        let unused = self.pool.map_or(0, Pool::unused);
+        Ok((free as u64 + unused, total as u64))
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -58,13 +84,22 @@ impl Backend for Context {
     fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64> {
         self.enter()?;
         let mut address = 0;
-        if let Err(code) = sys::cuMemAlloc_v2(&mut address, bytes).code() {
-            return Err(self.allocation_error("cuMemAlloc", code, bytes));
+        let pooled = self.pool.is_some();
+        let (call, outcome) = if pooled {
+            // SAFETY: the legacy default stream is there as long as the context.
+            ("cuMemAllocAsync", unsafe { sys::cuMemAllocAsync(&mut address, bytes, ptr::null_mut()) })
+        } else {
+            ("cuMemAlloc", sys::cuMemAlloc_v2(&mut address, bytes))
+        };
+        if let Err(code) = outcome.code() {
+            return Err(self.allocation_error(call, code, bytes));
         }
+        self.order.add_memory(address, bytes, pooled);
         if zeroed {
             // On the legacy default stream, so before all that is enqueued later.
             // SAFETY: the memory was just allocated with that size.
-            let cleared = self.check("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(address, 0, bytes) });
+            let clear = || unsafe { sys::cuMemsetD8_v2(address, 0, bytes) };
+            let cleared = self.on_default((address, true), "cuMemsetD8", clear);
             if let Err(error) = cleared {
                 // SAFETY: nothing else has seen the address.
                 unsafe { self.release(address, bytes) };
@@ -75,30 +110,42 @@ impl Backend for Context {
     }
 
     unsafe fn release(&self, address: u64, _: usize) {
-        if !self.enter_to_release() {
+        let entered = self.enter_to_release();
+        // The default stream waits for those that the driver does not order with it.
+        let uses = |to: &mut dyn FnMut(u64, bool)| to(address, true);
+        let waits = entered && self.order.run(&self.itself(), order::DEFAULT, &uses, || Ok(())).is_ok();
+        // Forgotten before it is freed: another thread may be given the same address at once.
+        let pooled = self.order.remove_memory(address);
+        if !entered {
+            return;
+        }
+        if pooled && waits {
+            // Behind all work on the blocking streams. A failure is reported by the next call that can return one.
+            // SAFETY: the caller's promise: `allocate` gave the address and nothing else frees it.
+            let _ = unsafe { sys::cuMemFreeAsync(address, ptr::null_mut()) };
             return;
         }
         // Work on any stream may still use the memory. The driver waits as well when it frees, but does not promise
         // to. A failure is reported by the next call that can return one.
         let _ = sys::cuCtxSynchronize();
-        // SAFETY: the caller's promise: `allocate` gave the address and nothing else frees it.
+        // SAFETY: as above; the driver takes memory of its pools here too.
         let _ = unsafe { sys::cuMemFree_v2(address) };
     }
 
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
-        self.enter()?;
         // On the legacy default stream, so after all that was enqueued on the blocking ones. It returns when the source
         // has been read.
-        // SAFETY: the caller's promise: as many bytes at `address` as in `source`.
-        self.check("cuMemcpyHtoD", unsafe {
-            sys::cuMemcpyHtoD_v2(address, source.as_ptr().cast::<c_void>(), source.len())
+        self.on_default((address, true), "cuMemcpyHtoD", || {
+            // SAFETY: the caller's promise: as many bytes at `address` as in `source`.
+            unsafe { sys::cuMemcpyHtoD_v2(address, source.as_ptr().cast::<c_void>(), source.len()) }
         })
     }
 
     unsafe fn read(&self, address: u64, target: *mut u8, bytes: usize) -> Result<()> {
-        self.enter()?;
-        // SAFETY: the caller's promise: as many bytes at `address` as at `target`. It returns when they are written.
-        self.check("cuMemcpyDtoH", unsafe { sys::cuMemcpyDtoH_v2(target.cast::<c_void>(), address, bytes) })
+        self.on_default((address, false), "cuMemcpyDtoH", || {
+            // SAFETY: the caller's promise: as many bytes at `address` as at `target`. It returns when they are written.
+            unsafe { sys::cuMemcpyDtoH_v2(target.cast::<c_void>(), address, bytes) }
+        })
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {

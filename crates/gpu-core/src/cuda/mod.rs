@@ -12,6 +12,7 @@ mod event;
 mod launch;
 mod memory;
 mod module;
+mod pool;
 mod stream;
 #[cfg(test)]
 mod tests;

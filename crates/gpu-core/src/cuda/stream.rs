@@ -14,10 +14,48 @@ use super::event::Event;
 use super::launch;
 use crate::backend::{self, Mark};
 use crate::error::{Error, Launched, Result};
+use crate::order::{self, Id, Streams};
+
+/// The driver's handle of a stream.
+#[derive(Clone, Copy)]
+pub(crate) struct Raw(CUstream);
+
+// SAFETY: the driver's streams may be used from any thread.
+unsafe impl Send for Raw {}
+// SAFETY: as above; the driver locks for itself.
+unsafe impl Sync for Raw {}
+
+impl Raw {
+    /// The legacy default stream.
+    pub(super) const DEFAULT: Self = Self(ptr::null_mut());
+}
+
+impl Streams for Arc<Context> {
+    type Handle = Raw;
+    type Event = Event;
+
+    fn record_order(&self, stream: Raw) -> Result<Event> {
+        Event::record(self, stream.0)
+    }
+
+    fn wait_order(&self, stream: Raw, event: &Event) -> Result<()> {
+        self.enter()?;
+        // SAFETY: streams of the order are alive, and of one context with its events.
+        self.check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(stream.0, event.raw(), 0) })
+    }
+
+    fn has_ended(&self, event: &Event) -> bool {
+        event.is_done().unwrap_or(false)
+    }
+}
 
 /// A stream of a CUDA device.
 pub(crate) struct Queue {
     raw: CUstream,
+    /// Its number in the order of the context's streams; `None` where the program orders it by itself.
+    id: Option<Id>,
+    /// The stream that this is another handle of.
+    _of: Option<Arc<Queue>>,
     /// Whether it is destroyed with this: not the default stream, nor streams that belong to someone else.
     owned: bool,
     context: Arc<Context>,
@@ -34,12 +72,13 @@ impl Queue {
         context.enter()?;
         let mut raw = ptr::null_mut();
         context.check("cuStreamCreate", sys::cuStreamCreate(&mut raw, sys::CU_STREAM_DEFAULT))?;
-        Ok(Self { raw, owned: true, context })
+        let id = Some(context.order.add_stream(&context, Raw(raw), true));
+        Ok(Self { raw, id, _of: None, owned: true, context })
     }
 
     /// The stream that every context has.
     pub(super) fn legacy_default(context: Arc<Context>) -> Self {
-        Self { raw: ptr::null_mut(), owned: false, context }
+        Self { raw: ptr::null_mut(), id: Some(order::DEFAULT), _of: None, owned: false, context }
     }
 
     /// Someone else's stream.
@@ -47,7 +86,35 @@ impl Queue {
     /// # Safety
     /// It is a stream of this context and outlives the result.
     pub(crate) unsafe fn borrowed(context: Arc<Context>, raw: CUstream) -> Self {
-        Self { raw, owned: false, context }
+        let id = if raw.is_null() {
+            order::DEFAULT
+        } else {
+            let mut flags = 0;
+            // One of which the driver does not say is taken not to be ordered with the default stream.
+            // SAFETY: the caller's promise.
+            let asked = context.enter_to_release().then(|| unsafe { sys::cuStreamGetFlags(raw, &mut flags) });
+            let blocking = asked == Some(CUresult::CUDA_SUCCESS) && flags == sys::CU_STREAM_DEFAULT;
+            context.order.add_stream(&context, Raw(raw), blocking)
+        };
+        Self { raw, id: Some(id), _of: None, owned: false, context }
+    }
+
+    /// Enqueues work that uses this memory, in the order of the context's streams.
+    fn ordered(
+        &self,
+        uses: &[(u64, bool)],
+        work: impl FnOnce() -> CUresult,
+        call: &'static str,
+    ) -> Result<()> {
+        self.context.enter()?;
+        let work = || self.context.check(call, work());
+        match self.id {
+            Some(id) => {
+                let uses = |to: &mut dyn FnMut(u64, bool)| uses.iter().for_each(|&(at, write)| to(at, write));
+                self.context.order.run(&self.context, id, &uses, work)
+            }
+            None => work(),
+        }
     }
 
     pub(crate) fn raw(&self) -> CUstream {
@@ -57,6 +124,9 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        if let Some(id) = self.id.filter(|&id| id != order::DEFAULT) {
+            self.context.order.remove_stream(&self.context, id);
+        }
         if self.owned && self.context.enter_to_release() {
             // Work that is still queued goes on. A failure leaks the stream, which is all that can be done.
             // SAFETY: `create` made it, and nothing else destroys it.
@@ -79,31 +149,27 @@ impl backend::Queue for Queue {
     }
 
     unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()> {
-        self.context.enter()?;
         // SAFETY: the caller's promise.
-        self.context
-            .check("cuMemsetD8Async", unsafe { sys::cuMemsetD8Async(address, value, bytes, self.raw) })
+        let work = || unsafe { sys::cuMemsetD8Async(address, value, bytes, self.raw) };
+        self.ordered(&[(address, true)], work, "cuMemsetD8Async")
     }
 
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
-        self.context.enter()?;
         // SAFETY: the caller's promise.
-        let outcome = unsafe { sys::cuMemcpyDtoDAsync_v2(target, source, bytes, self.raw) };
-        self.context.check("cuMemcpyDtoDAsync", outcome)
+        let work = || unsafe { sys::cuMemcpyDtoDAsync_v2(target, source, bytes, self.raw) };
+        self.ordered(&[(target, true), (source, false)], work, "cuMemcpyDtoDAsync")
     }
 
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
-        self.context.enter()?;
         // SAFETY: the caller's promise.
-        let outcome = unsafe { sys::cuMemcpyHtoDAsync_v2(target, source.cast(), bytes, self.raw) };
-        self.context.check("cuMemcpyHtoDAsync", outcome)
+        let work = || unsafe { sys::cuMemcpyHtoDAsync_v2(target, source.cast(), bytes, self.raw) };
+        self.ordered(&[(target, true)], work, "cuMemcpyHtoDAsync")
     }
 
     unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()> {
-        self.context.enter()?;
         // SAFETY: the caller's promise.
-        let outcome = unsafe { sys::cuMemcpyDtoHAsync_v2(target.cast(), source, bytes, self.raw) };
-        self.context.check("cuMemcpyDtoHAsync", outcome)
+        let work = || unsafe { sys::cuMemcpyDtoHAsync_v2(target.cast(), source, bytes, self.raw) };
+        self.ordered(&[(source, false)], work, "cuMemcpyDtoHAsync")
     }
 
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
@@ -128,33 +194,43 @@ impl backend::Queue for Queue {
             *pointer = arg.pointer.cast_mut();
         }
         let launched = Launched { kernel: kernel.name, config };
-        // SAFETY: the arguments are those of the kernel, which the caller promises to be valid to run with; a
-        // programmatic one waits for the work before it.
-        let outcome = unsafe {
-            if function.is_programmatic(kernel) {
-                launch::programmatic(function.raw(), config, self.raw, pointers)
-            } else {
-                launch::plain(function.raw(), config, self.raw, pointers)
-            }
-        };
-        match outcome.code() {
-            Ok(()) => {
-                self.context.set_last_launch(launched);
-                Ok(())
-            }
-            Err(code) => {
-                let mut failure = failure("cuLaunchKernel", code);
-                // A sticky code is the fault of an earlier launch; any other is this one's.
-                if !failure.sticky {
-                    failure.launch = Some(Box::new(launched));
+        let mut work = || {
+            // SAFETY: the arguments are those of the kernel, which the caller promises to be valid to run with; a
+            // programmatic one waits for the work before it.
+            let outcome = unsafe {
+                if function.is_programmatic(kernel) {
+                    launch::programmatic(function.raw(), config, self.raw, pointers)
+                } else {
+                    launch::plain(function.raw(), config, self.raw, pointers)
                 }
-                Err(self.context.fail(failure))
+            };
+            let Err(code) = outcome.code() else { return Ok(()) };
+            let mut failure = failure("cuLaunchKernel", code);
+            // A sticky code is the fault of an earlier launch; any other is this one's.
+            if !failure.sticky {
+                failure.launch = Some(Box::new(launched.clone()));
             }
+            Err(self.context.fail(failure))
+        };
+        match self.id {
+            Some(id) => {
+                let uses = |to: &mut dyn FnMut(u64, bool)| {
+                    invocation.addresses().for_each(|(address, write)| to(address, write));
+                };
+                self.context.order.run(&self.context, id, &uses, &mut work)?;
+            }
+            None => work()?,
         }
+        self.context.set_last_launch(launched);
+        Ok(())
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {
-        Ok(Box::new(Event::record(&self.context, self.raw)?))
+        let record = || Event::record(&self.context, self.raw);
+        let Some(id) = self.id else { return Ok(Box::new(record()?)) };
+        let (point, mut event) = self.context.order.record(id, record)?;
+        event.point = point;
+        Ok(Box::new(event))
     }
 
     fn wait(&self, mark: &dyn Mark) -> Result<()> {
@@ -164,7 +240,17 @@ impl backend::Queue for Queue {
         };
         self.context.enter()?;
         // SAFETY: stream and event are alive and of one context.
-        self.context.check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) })
+        let outcome = unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) };
+        self.context.check("cuStreamWaitEvent", outcome)?;
+        if let Some(id) = self.id {
+            self.context.order.joined(id, event.point.as_deref());
+        }
+        Ok(())
+    }
+
+    fn unordered(self: Arc<Self>) -> Arc<dyn backend::Queue> {
+        let (raw, context) = (self.raw, Arc::clone(&self.context));
+        Arc::new(Self { raw, id: None, _of: Some(self), owned: false, context })
     }
 }
 

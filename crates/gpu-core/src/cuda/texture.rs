@@ -85,7 +85,7 @@ impl Context {
         // On the legacy default stream, so after all that was enqueued on the blocking ones, and before all that will
         // be. From the host it returns when the source has been read; the device's memory is freed only after it.
         // SAFETY: the caller's promise.
-        self.check("cuMemcpy3D", unsafe { sys::cuMemcpy3D_v2(&copy) })
+        self.on_default((device, false), "cuMemcpy3D", || unsafe { sys::cuMemcpy3D_v2(&copy) })
     }
 
     /// # Safety

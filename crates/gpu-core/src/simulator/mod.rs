@@ -147,4 +147,8 @@ impl Queue for Immediate {
     fn wait(&self, _: &dyn Mark) -> Result<()> {
         Ok(())
     }
+
+    fn unordered(self: Arc<Self>) -> Arc<dyn Queue> {
+        self
+    }
 }
