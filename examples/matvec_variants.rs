@@ -7,21 +7,21 @@
 //! those times are the simulator's own.
 
 use std::error::Error;
-use std::fmt::Debug;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use gpu_core::{Device, Kind, Stream, View, ViewMut};
+use gpu_core::{Device, Kind, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::model::{Asked, Case, Model};
+use gpu_examples::products::{Number, WAYS, Way};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
-use gpu_linalg::variants::{GemvVariant, VariantElement, gemv as gemv_variant};
-use gpu_linalg::{Layout, Matrix, gemv, gemv_scratch_len};
+use gpu_linalg::variants::gemv as gemv_variant;
+use gpu_linalg::{Layout, Matrix};
 use gpu_std::launch::LaunchConfig;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -71,36 +71,8 @@ const COLUMNS: u32 = 2000;
 const THREADS: [u32; 8] = [16, 32, 64, 128, 192, 256, 512, 1024];
 /// Threads of a block where the number of rows varies.
 const USUAL: u32 = 192;
-/// Rows of a thread of the second variant.
-const ROWS_PER_THREAD: u32 = 4;
 /// Runs with the copies, of which the median is reported, on a GPU.
 const RUNS: usize = 5;
-
-/// A product.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Textbook(GemvVariant),
-    Fast,
-}
-
-/// All of them, the fast one last.
-const WAYS: [Way; 4] = [
-    Way::Textbook(GemvVariant::Row),
-    Way::Textbook(GemvVariant::Rows(ROWS_PER_THREAD)),
-    Way::Textbook(GemvVariant::Column),
-    Way::Fast,
-];
-
-impl Way {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Textbook(GemvVariant::Row) => "row",
-            Self::Textbook(GemvVariant::Rows(_)) => "rows",
-            Self::Textbook(_) => "column",
-            Self::Fast => "fast",
-        }
-    }
-}
 
 /// One measurement, in milliseconds.
 #[derive(Serialize)]
@@ -205,79 +177,6 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
-}
-
-/// A type of elements.
-trait Number: VariantElement + Debug {
-    const NAME: &'static str;
-
-    /// A small whole number: all sums of them are exact, in any order.
-    fn whole(value: i8) -> Self;
-
-    /// `sum + a * x`.
-    fn add_product(sum: Self, a: Self, x: Self) -> Self;
-
-    /// Elements of scratch memory of the fast version; none where there is no such version.
-    fn fast_scratch_len(_: Layout) -> Option<Result<usize, gpu_linalg::Error>> {
-        None
-    }
-
-    /// Enqueues the fast version, if there is one.
-    fn fast(
-        _: &Stream,
-        _: Matrix<'_, Self>,
-        _: View<'_, Self>,
-        _: ViewMut<'_, Self>,
-        _: ViewMut<'_, Self>,
-    ) -> Result<(), gpu_linalg::Error> {
-        Ok(())
-    }
-}
-
-macro_rules! floats {
-    ($($T:ty, $name:literal;)*) => { $(
-        impl Number for $T {
-            const NAME: &'static str = $name;
-
-            fn whole(value: i8) -> Self {
-                value.into()
-            }
-
-            fn add_product(sum: Self, a: Self, x: Self) -> Self {
-                sum + a * x
-            }
-
-            fn fast_scratch_len(layout: Layout) -> Option<Result<usize, gpu_linalg::Error>> {
-                Some(gemv_scratch_len::<Self>(layout))
-            }
-
-            fn fast(
-                stream: &Stream,
-                a: Matrix<'_, Self>,
-                x: View<'_, Self>,
-                y: ViewMut<'_, Self>,
-                scratch: ViewMut<'_, Self>,
-            ) -> Result<(), gpu_linalg::Error> {
-                gemv(stream, 1.0, a, x, 0.0, y, scratch)
-            }
-        }
-    )* };
-}
-floats! {
-    f32, "f32";
-    f64, "f64";
-}
-
-impl Number for i32 {
-    const NAME: &'static str = "i32";
-
-    fn whole(value: i8) -> Self {
-        value.into()
-    }
-
-    fn add_product(sum: Self, a: Self, x: Self) -> Self {
-        sum + a * x
-    }
 }
 
 /// Rows of the largest matrix that is simulated for a prediction.

@@ -11,15 +11,19 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
+use gpu_benches::suite::{Case, Op, Type};
 use gpu_examples::chart::{FONT, paper};
-use gpu_examples::exit_code;
 use gpu_examples::predicted::{Predicted, Subject};
+use gpu_examples::recorded::{is_held_out, recorded};
 use gpu_examples::table::Table;
+use gpu_examples::{cases, exit_code};
 use gpu_model::Device;
 use gpu_model::literature::counted::Model;
-use gpu_model::literature::roofline::Roofline;
+use gpu_model::literature::roofline::{Demand, Roofline};
+use gpu_model::units::Bytes;
 use gpu_model::waves::tuning::rank;
 use gpu_model::waves::{Bottleneck, Counts};
 use gpu_sim::metrics::Architecture;
@@ -70,9 +74,18 @@ struct FastRow {
     ms_median: f64,
 }
 
+/// What runs.
+#[derive(Clone, Copy, PartialEq)]
+enum Kernel {
+    /// A kernel whose launches are known without simulating them.
+    Subject(Subject),
+    /// A case of the benchmarks.
+    Case(Case),
+}
+
 /// What was measured.
 struct Measured {
-    subject: Subject,
+    kernel: Kernel,
     size: usize,
     microseconds: f64,
     /// All on one matrix.
@@ -88,6 +101,11 @@ struct Line {
     /// Predicted less measured, of measured, in percent.
     error: f64,
     bottleneck: Bottleneck,
+    launches: usize,
+    /// By what part the time differs where counts are scaled from a smaller simulation, in percent.
+    scaling_error: f64,
+    /// How long counting and predicting took.
+    prediction_seconds: f64,
     roofline_microseconds: f64,
     roofline_error: f64,
     /// In microseconds, model by model.
@@ -125,16 +143,36 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let device = Device::by_name("h200")?;
+    let mut measured = measured()?;
     let mut chosen = Vec::new();
     for name in &options.kernel {
-        chosen.extend(Subject::by_name(name)?);
+        let is_case = |row: &Measured| matches!(row.kernel, Kernel::Case(case) if is_called(case, name));
+        chosen.extend(measured.iter().filter(|row| is_case(row)).map(|row| row.kernel));
+        match Subject::by_name(name) {
+            Ok(subjects) => chosen.extend(subjects.into_iter().map(Kernel::Subject)),
+            Err(_) if !chosen.is_empty() => {}
+            Err(error) => return Err(format!("{error}; and the benchmarks' cases").into()),
+        }
     }
-    let mut measured = measured()?;
-    measured.retain(|row| chosen.is_empty() || chosen.contains(&row.subject));
+    measured.retain(|row| options.kernel.is_empty() || chosen.contains(&row.kernel));
     if measured.is_empty() {
         return Err("no measured row is of these kernels".into());
     }
-    let lines = measured.iter().map(|row| line(row, &device)).collect::<Result<Vec<Line>, _>>()?;
+    let mut lines = Vec::new();
+    let (mut predicted, mut failed) = (Vec::new(), Vec::new());
+    for row in measured {
+        match line(&row, &device) {
+            Ok(line) => {
+                lines.push(line);
+                predicted.push(row);
+            }
+            Err(error) => failed.push(error.to_string()),
+        }
+    }
+    let measured = predicted;
+    for error in &failed {
+        eprintln!("not predicted: {error}");
+    }
     let errors = errors(&device, &measured, &lines)?;
     if options.json {
         lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
@@ -156,7 +194,7 @@ fn measured() -> Result<Vec<Measured>, Box<dyn Error>> {
         let VariantRow { variant, block, size, microseconds } = serde_json::from_str(line)?;
         let name = if variant == "fast" { variant } else { format!("{variant}_{block}") };
         all.push(Measured {
-            subject: one(&format!("transpose/{name}"))?,
+            kernel: Kernel::Subject(one(&format!("transpose/{name}"))?),
             size,
             microseconds,
             repeated: true,
@@ -180,38 +218,78 @@ fn measured() -> Result<Vec<Measured>, Box<dyn Error>> {
     }
     for ((name, size), mut times) in fast {
         let microseconds = quantile(&mut times, 0.5);
-        all.push(Measured { subject: one(name)?, size, microseconds, repeated: false });
+        let kernel = Kernel::Subject(one(name)?);
+        all.push(Measured { kernel, size, microseconds, repeated: false });
+    }
+    for found in recorded()? {
+        let (case, size) = (found.case, found.case.elements());
+        if !is_subject(case) {
+            let microseconds = found.microseconds;
+            all.push(Measured { kernel: Kernel::Case(case), size, microseconds, repeated: false });
+        }
     }
     Ok(all)
 }
 
+/// Whether a case is among those whose launches are known.
+fn is_subject(case: Case) -> bool {
+    let subject = case.subject();
+    match case.op {
+        Op::Transpose => subject.rows == subject.cols,
+        Op::Sum => matches!(case.element, Type::F32 | Type::F64 | Type::I32 | Type::U8),
+        _ => false,
+    }
+}
+
+/// Whether a case is `name`, or of its kind: `scan`, `scan/f32` or `scan/f32/2^20`.
+fn is_called(case: Case, name: &str) -> bool {
+    case.name().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 fn line(row: &Measured, device: &Device) -> Result<Line, Box<dyn Error>> {
-    let &Measured { subject, size, microseconds, repeated } = row;
-    let demand = subject.demand(size);
+    let &Measured { kernel, size, microseconds, repeated } = row;
     let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
+    let start = Instant::now();
+    let (name, demand, counted, held_out) = match kernel {
+        Kernel::Subject(subject) => {
+            let counted = subject.count(size, Architecture::H200)?;
+            (subject.to_string(), subject.demand(size), counted, matches!(subject, Subject::SumOf(_)))
+        }
+        Kernel::Case(case) => {
+            let (counted, bytes) = cases::count(case, Architecture::H200, l2)?;
+            let demand = Demand { operations: cases::operations(case), bytes: vec![Bytes(bytes)] };
+            (case.name(), demand, counted, is_held_out(case))
+        }
+    };
     let cached = repeated && demand.bytes[0] <= l2;
-    let counted = subject.count(size, Architecture::H200)?;
-    let Predicted { sequence, .. } = counted.predict(device, cached)?;
+    let Predicted { sequence, error: scaling } = counted.predict(device, cached)?;
+    let seconds = start.elapsed().as_secs_f64();
     let mut literature = BTreeMap::new();
     for model in Model::ALL {
+        // One that has no time for a launch, as for one that reads nothing, has none for the case.
         let times = counted.launches.iter().map(|launch| Ok(model.time(device, launch)?.0 * 1e6));
-        literature.insert(model, times.sum::<Result<f64, gpu_model::Error>>()?);
+        if let Ok(time) = times.sum::<Result<f64, gpu_model::Error>>() {
+            literature.insert(model, time);
+        }
     }
     let roofline = Roofline::single(device).bound(&demand)?.time.0 * 1e6;
     let predicted = sequence.time.0 * 1e6;
     let off = |time: f64| 100.0 * (time / microseconds - 1.0);
     Ok(Line {
-        kernel: subject.to_string(),
+        kernel: name,
         size,
         measured_microseconds: microseconds,
         predicted_microseconds: predicted,
         error: off(predicted),
         bottleneck: sequence.bottleneck,
+        launches: counted.launches.len(),
+        scaling_error: 100.0 * scaling,
+        prediction_seconds: seconds,
         roofline_microseconds: roofline,
         roofline_error: off(roofline),
         literature,
         cached,
-        held_out: matches!(subject, Subject::SumOf(_)),
+        held_out,
     })
 }
 
@@ -231,8 +309,11 @@ fn errors(device: &Device, measured: &[Measured], lines: &[Line]) -> Result<Erro
     let mut roofline: Vec<f64> = lines.iter().map(|line| line.roofline_error.abs()).collect();
     let mut literature = BTreeMap::new();
     for model in Model::ALL {
-        let off = |line: &Line| 100.0 * (line.literature[&model] / line.measured_microseconds - 1.0).abs();
-        let mut errors: Vec<f64> = lines.iter().map(off).collect();
+        let off = |line: &Line| {
+            let time = line.literature.get(&model)?;
+            Some(100.0 * (time / line.measured_microseconds - 1.0).abs())
+        };
+        let mut errors: Vec<f64> = lines.iter().filter_map(off).collect();
         literature.insert(model, [quantile(&mut errors, 0.5), quantile(&mut errors, 0.9)]);
     }
     let (mut pairs, mut right) = (0, 0);
@@ -278,8 +359,9 @@ fn fastest(device: &Device, measured: &[Measured]) -> Result<(usize, usize), Box
     let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
     let mut variants: Vec<Subject> = Vec::new();
     for row in &repeated {
-        if !variants.contains(&row.subject) {
-            variants.push(row.subject);
+        match row.kernel {
+            Kernel::Subject(subject) if !variants.contains(&subject) => variants.push(subject),
+            _ => {}
         }
     }
     if variants.is_empty() {
@@ -293,7 +375,7 @@ fn fastest(device: &Device, measured: &[Measured]) -> Result<(usize, usize), Box
     let right = table.iter().filter(|ranking| {
         let of_size = repeated.iter().filter(|row| row.size == ranking.size);
         let best = of_size.min_by(|one, other| one.microseconds.total_cmp(&other.microseconds));
-        best.is_some_and(|best| best.subject == *ranking.best())
+        best.is_some_and(|best| best.kernel == Kernel::Subject(*ranking.best()))
     });
     Ok((table.len(), right.count()))
 }
@@ -325,8 +407,11 @@ fn print(device: &Device, lines: &[Line], errors: &Errors) {
     let head = ["kernel", "size", "measured"].into_iter().chain(Model::ALL.map(Model::name));
     let mut table = Table::new(head);
     for line in lines {
-        let times = Model::ALL.map(|model| line.literature[&model]);
-        let cells = [line.measured_microseconds].into_iter().chain(times).map(|time| format!("{time:.2}"));
+        let times = Model::ALL.map(|model| line.literature.get(&model).copied());
+        let cells = [Some(line.measured_microseconds)]
+            .into_iter()
+            .chain(times)
+            .map(|time| time.map_or("–".to_owned(), |time| format!("{time:.2}")));
         table.row([line.kernel.clone(), line.size.to_string()].into_iter().chain(cells));
     }
     println!("{table}");
@@ -361,7 +446,13 @@ fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
         ("roofline", Box::new(|line: &Line| line.roofline_microseconds)),
     ];
     for model in Model::ALL {
-        models.push((model.name(), Box::new(move |line: &Line| line.literature[&model])));
+        models.push((
+            model.name(),
+            Box::new(move |line: &Line| {
+                // Off the chart where there is none.
+                line.literature.get(&model).copied().unwrap_or(0.0)
+            }),
+        ));
     }
     let root = paper(file, (WIDTH, 700))?;
     // From one power of ten to another: those have labels. What is less than a tenth of a microsecond lies on the edge.

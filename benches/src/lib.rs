@@ -13,10 +13,13 @@
 //! | [`run`] | from the command line to the results |
 //! | [`shapes`], [`products`] | selections, sorts of segments, and products at many shapes |
 //! | [`sweep`] | what programs that time many shapes have in common |
+//! | [`counting`] | one launch in the simulator, for what it counts |
 //! | [`report`], [`table`] | results as JSON lines and as a table |
 //! | [`provenance`], [`date`] | device, driver, commit and date of a result |
 
 pub mod cli;
+#[cfg(feature = "simulator")]
+pub mod counting;
 pub mod data;
 pub mod date;
 pub mod error;

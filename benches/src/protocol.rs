@@ -186,6 +186,21 @@ pub fn measure(
     Ok(timings)
 }
 
+/// Launches `work` once, on its first input. On a simulated device the reports are then those of this launch alone.
+///
+/// # Errors
+/// Those of the work and of the device.
+pub fn once(work: &mut dyn Work, stream: &Stream) -> Result<(), Error> {
+    work.poison(stream)?;
+    stream.synchronize()?;
+    #[cfg(feature = "simulator")]
+    if let Some(simulator) = stream.device().as_simulator() {
+        simulator.take_reports();
+    }
+    work.launch(stream, 0)?;
+    Ok(stream.synchronize()?)
+}
+
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }

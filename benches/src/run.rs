@@ -1,6 +1,6 @@
 //! From the command line to the results.
 
-mod measure;
+pub(crate) mod measure;
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -26,6 +26,8 @@ pub struct Session {
     pub clock: Clock,
     /// How much is done for a result.
     pub effort: Effort,
+    /// Whether works are launched once, to be counted, and not timed.
+    pub counts: bool,
     /// Bytes that the rotated inputs fill at least.
     rotated_bytes: u64,
     /// The input's values, by the type's name.
@@ -81,7 +83,23 @@ impl Session {
             Kind::Simulator => (Clock::Wall, Effort::SIMULATED, 0),
             _ => (Clock::Wall, Effort::HOST, 0),
         };
-        Ok(Self { device, stream, clock, effort, rotated_bytes, numbers: BTreeMap::new() })
+        Ok(Self { device, stream, clock, effort, counts: false, rotated_bytes, numbers: BTreeMap::new() })
+    }
+
+    /// A session in which works are launched once, to be counted, and not timed.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn counting(device: &Device) -> Result<Self, Error> {
+        Ok(Self {
+            device: device.clone(),
+            stream: device.stream()?,
+            clock: Clock::Wall,
+            effort: Effort::SIMULATED,
+            counts: true,
+            rotated_bytes: 0,
+            numbers: BTreeMap::new(),
+        })
     }
 
     /// How inputs of `elements` elements lie in the shared memory.

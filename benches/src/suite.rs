@@ -292,7 +292,7 @@ impl Typed {
         self.extents.iter().product()
     }
 
-    fn is_matrix(self) -> bool {
+    pub(crate) fn is_matrix(self) -> bool {
         self.extents[..2] == [1, 1]
     }
 }

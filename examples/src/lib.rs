@@ -4,6 +4,7 @@
 //! so that building one example does not wait for what the others need.
 
 pub mod additions;
+pub mod cases;
 pub mod chart;
 pub mod choice;
 pub mod convolutions;
@@ -11,6 +12,8 @@ pub mod device;
 pub mod model;
 pub mod plate;
 pub mod predicted;
+pub mod products;
+pub mod recorded;
 pub mod reductions;
 pub mod scans;
 pub mod table;

@@ -17,10 +17,10 @@ use crate::suite::{
 };
 
 /// The timings of a case, the inputs it took in turn, and the bytes it moves.
-pub(super) type Measured = (Vec<Timing>, usize, u64);
+pub(crate) type Measured = (Vec<Timing>, usize, u64);
 
 /// Measures one case.
-pub(super) fn case(session: &mut Session, case: Case) -> Result<Measured, Error> {
+pub(crate) fn case(session: &mut Session, case: Case) -> Result<Measured, Error> {
     match case.shape {
         Shape::Array(typed) => {
             // These have memory of their own: what other cases used makes room.
@@ -105,8 +105,12 @@ pub(super) fn case(session: &mut Session, case: Case) -> Result<Measured, Error>
     }
 }
 
-/// Times a work.
+/// Times a work, or launches it once in a session that counts.
 fn timed(session: &Session, effort: &Effort, mut work: Box<dyn Work + '_>) -> Result<Measured, Error> {
+    if session.counts {
+        protocol::once(&mut *work, &session.stream)?;
+        return Ok((Vec::new(), work.inputs(), work.bytes()));
+    }
     let timings = protocol::measure(&mut *work, &session.stream, session.clock, effort)?;
     Ok((timings, work.inputs(), work.bytes()))
 }

@@ -223,6 +223,8 @@ pub struct Report {
     pub kernel: String,
     /// Its grid, block and dynamic shared memory.
     pub geometry: Geometry,
+    /// Whether it waits for the kernel before by itself, where the device can: a programmatic dependent launch.
+    pub programmatic: bool,
     /// Threads run.
     pub threads: u64,
     /// Blocks run.

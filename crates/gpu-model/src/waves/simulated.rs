@@ -82,6 +82,7 @@ pub fn counts(report: &Report) -> Result<Counts> {
     let counted = Metrics::new(report).instructions;
     let sectors_read = [all.global_loads, all.read_only_loads, all.global_atomics, all.async_copies];
     let mut counts = Counts {
+        dependent: report.programmatic,
         shared: Bytes(report.geometry.shared_bytes.into()),
         instructions: Instructions {
             memory: (counted.ldst_executed()

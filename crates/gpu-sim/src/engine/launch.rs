@@ -154,7 +154,7 @@ pub(crate) fn launch(
     match engine.fault.take() {
         Some(fault) => Err(fault),
         None => {
-            let report = engine.report(kernel.name, threads);
+            let report = engine.report(kernel.name, threads, compiled.programmatic);
             let Engine { kernel: (name, place), sites, sets, locations, record, .. } = engine;
             if record != Record::Off {
                 let kernel = format!("`{name}` ({place})");
@@ -232,11 +232,12 @@ impl Engine {
         }
     }
 
-    fn report(&self, kernel: &str, threads: u64) -> Report {
+    fn report(&self, kernel: &str, threads: u64, programmatic: bool) -> Report {
         let (counts, sites) = self.tally.report(&self.sites.list);
         Report {
             kernel: kernel.into(),
             geometry: self.geometry,
+            programmatic,
             threads,
             blocks: self.scheduler.finished_blocks,
             switches: self.scheduler.switches,

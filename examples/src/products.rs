@@ -1,0 +1,119 @@
+//! Products of a matrix and a vector: a textbook's, and the fast one, of each type of elements.
+
+use std::fmt::Debug;
+
+use gpu_core::{Stream, View, ViewMut};
+use gpu_linalg::variants::{GemvVariant, VariantElement};
+use gpu_linalg::{Layout, Matrix, gemv, gemv_scratch_len};
+
+/// Rows of a thread of the second variant.
+pub const ROWS_PER_THREAD: u32 = 4;
+
+/// A product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// One thread a row, a few rows or a column.
+    Textbook(GemvVariant),
+    /// [`gemv`].
+    Fast,
+}
+
+/// All of them, the fast one last.
+pub const WAYS: [Way; 4] = [
+    Way::Textbook(GemvVariant::Row),
+    Way::Textbook(GemvVariant::Rows(ROWS_PER_THREAD)),
+    Way::Textbook(GemvVariant::Column),
+    Way::Fast,
+];
+
+impl Way {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Textbook(GemvVariant::Row) => "row",
+            Self::Textbook(GemvVariant::Rows(_)) => "rows",
+            Self::Textbook(_) => "column",
+            Self::Fast => "fast",
+        }
+    }
+}
+
+/// A type of elements.
+pub trait Number: VariantElement + Debug {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// A small whole number: all sums of them are exact, in any order.
+    fn whole(value: i8) -> Self;
+
+    /// `sum + a * x`.
+    fn add_product(sum: Self, a: Self, x: Self) -> Self;
+
+    /// Elements of scratch memory of the fast version; none where there is no such version.
+    fn fast_scratch_len(_: Layout) -> Option<Result<usize, gpu_linalg::Error>> {
+        None
+    }
+
+    /// Enqueues the fast version, if there is one.
+    ///
+    /// # Errors
+    /// Those of [`gemv`].
+    #[inline]
+    fn fast(
+        _: &Stream,
+        _: Matrix<'_, Self>,
+        _: View<'_, Self>,
+        _: ViewMut<'_, Self>,
+        _: ViewMut<'_, Self>,
+    ) -> Result<(), gpu_linalg::Error> {
+        Ok(())
+    }
+}
+
+macro_rules! floats {
+    ($($T:ty, $name:literal;)*) => { $(
+        impl Number for $T {
+            const NAME: &'static str = $name;
+
+            fn whole(value: i8) -> Self {
+                value.into()
+            }
+
+            fn add_product(sum: Self, a: Self, x: Self) -> Self {
+                sum + a * x
+            }
+
+            #[inline]
+            fn fast_scratch_len(layout: Layout) -> Option<Result<usize, gpu_linalg::Error>> {
+                Some(gemv_scratch_len::<Self>(layout))
+            }
+
+            #[inline]
+            fn fast(
+                stream: &Stream,
+                a: Matrix<'_, Self>,
+                x: View<'_, Self>,
+                y: ViewMut<'_, Self>,
+                scratch: ViewMut<'_, Self>,
+            ) -> Result<(), gpu_linalg::Error> {
+                gemv(stream, 1.0, a, x, 0.0, y, scratch)
+            }
+        }
+    )* };
+}
+floats! {
+    f32, "f32";
+    f64, "f64";
+}
+
+impl Number for i32 {
+    const NAME: &'static str = "i32";
+
+    fn whole(value: i8) -> Self {
+        value.into()
+    }
+
+    fn add_product(sum: Self, a: Self, x: Self) -> Self {
+        sum + a * x
+    }
+}
