@@ -33,5 +33,6 @@ pub mod stats;
 pub mod suite;
 pub mod sweep;
 pub mod table;
+pub mod tensor;
 
 pub use error::Error;
