@@ -36,5 +36,6 @@ pub mod stats;
 pub mod suite;
 pub mod sweep;
 pub mod table;
+pub mod tensor;
 
 pub use error::Error;

@@ -44,6 +44,7 @@ mod module;
 mod resolve;
 mod result;
 mod stream;
+mod tensor;
 mod texture;
 mod types;
 
@@ -58,6 +59,7 @@ pub use module::*;
 pub use resolve::Function;
 pub use result::*;
 pub use stream::*;
+pub use tensor::*;
 pub use texture::*;
 pub use types::*;
 
@@ -73,6 +75,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
         module::NAMES,
         result::NAMES,
         stream::NAMES,
+        tensor::NAMES,
         texture::NAMES,
     ]
     .into_iter()

@@ -129,6 +129,19 @@ enumerations! {
         CU_RESOURCE_TYPE_ARRAY = 0,
     }
 
+    /// The elements of a tensor.
+    CUtensorMapDataType {
+        CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+        CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+        CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2,
+    }
+
+    /// How a box of a tensor lies in shared memory.
+    CUtensorMapSwizzle {
+        CU_TENSOR_MAP_SWIZZLE_NONE = 0,
+        CU_TENSOR_MAP_SWIZZLE_128B = 3,
+    }
+
     /// What a texture gives outside of its texels.
     CUaddress_mode {
         CU_TR_ADDRESS_MODE_WRAP = 0,

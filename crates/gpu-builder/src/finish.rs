@@ -6,6 +6,8 @@
 //! - The markers `__launch_bounds_<entry>` that `#[kernel]` leaves, three u32 each, become `.maxntid` and
 //!   `.minnctapersm` of their entry and the comment `// -O1` before it all, and go. rustc has no attribute for these
 //!   directives.
+//! - Parameters of 128 bytes aligned to 16, which are tensor maps, become aligned to 64: the hardware wants it, and rustc takes
+//!   no parameters aligned to more than 16.
 //! - Labels lose the number of their function, so that a kernel's text does not depend on its neighbours.
 //! - Mangled names become short ones that hold no hash of a folder (`names.rs`).
 //! - Indentation goes, and the names of parameters, registers and labels become short (`compact.rs`).
@@ -62,6 +64,10 @@ pub fn finish(crate_name: &str, spec: &ImageSpec, raw: &str) -> Result<Vec<Finis
             .ok_or_else(|| fault(marker.line, format!("launch bounds of `{name}`, which is no entry")))?;
         insert_bounds(entry, bounds).map_err(|why| fault(entry.line, why))?;
         levels.insert(name.to_string(), level);
+    }
+
+    for entry in ptx.items.iter_mut().filter(|item| item.kind == Kind::Entry) {
+        align_maps(entry);
     }
 
     let index = ptx.index();
@@ -177,9 +183,31 @@ fn insert_bounds(entry: &mut Item, bounds: Bounds) -> Result<(), String> {
     Ok(())
 }
 
+/// Aligns an entry's tensor maps.
+fn align_maps(entry: &mut Item) {
+    let Some(range) = entry.params_range() else { return };
+    let aligned: Vec<String> = entry.text[range.clone()]
+        .split(',')
+        .map(|param| {
+            let map = param.contains(".align 16 ") && param.contains("[128]");
+            if map { param.replace(".align 16 ", ".align 64 ") } else { param.to_string() }
+        })
+        .collect();
+    entry.text.replace_range(range, &aligned.join(","));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tensor_maps_are_aligned_to_64() {
+        let text = ".version 7.4\n.target sm_75\n.address_size 64\n.visible .entry k(\n\
+                    .param .align 16 .b8 k_param_0[128],\n.param .align 16 .b8 k_param_1[64]\n)\n{\nret;\n}";
+        let text = &finish("c", &SPEC, text).expect("an entry")[0].text;
+        assert!(text.contains(".align 64 .b8") && text.contains("[128]"), "{text}");
+        assert!(text.contains(".align 16 .b8") && text.contains("[64]"), "{text}");
+    }
 
     const RAW: &str = include_str!("../tests/recorded/raw.ptx");
     const SPEC: ImageSpec = ImageSpec { arch: 75, exact: false, isa: 74 };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gpu_std::launch::Invocation;
+use gpu_std::tensor_map::{Tensor, TensorMap};
 
 use crate::device::Kind;
 use crate::error::{Error, Result};
@@ -75,6 +76,8 @@ pub(crate) trait Queue: Any + Send + Sync {
     unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()>;
     /// As [`gpu_std::launch::LaunchTarget::launch`].
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()>;
+    /// A tensor that [was checked](Tensor::check), for the kernels of this queue's device.
+    fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap>;
     fn record(&self) -> Result<Box<dyn Mark>>;
     /// Lets what is enqueued from now on wait for a mark of the same device.
     fn wait(&self, mark: &dyn Mark) -> Result<()>;

@@ -391,6 +391,17 @@ pub enum Error {
     #[error(transparent)]
     Texture(#[from] crate::texture::Invalid),
 
+    /// A tensor that the copy engine does not take.
+    #[error("{what} is {actual}, allowed is {allowed}")]
+    InvalidTensor {
+        /// The part of it.
+        what: &'static str,
+        /// Its value.
+        actual: u64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+
     /// The device cannot do this at all.
     #[error("{device} does not offer {what}")]
     Unsupported {

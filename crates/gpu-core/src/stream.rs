@@ -10,6 +10,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::view::{View, ViewMut};
+use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 
 /// A queue of work on one device. Clones are the same stream.
 ///
@@ -98,6 +99,38 @@ impl Stream {
     /// the caller wherever one of them writes: by [`Stream::wait`], by [`Stream::synchronize`], or by being on one stream.
     pub unsafe fn unordered(&self) -> Self {
         Self { device: self.device.clone(), queue: Arc::clone(&self.queue).unordered(), is_default: false }
+    }
+
+    /// A tensor as a kernel's parameter, for copies of boxes (capability 9.0). Its memory is not looked at.
+    ///
+    /// ```
+    /// use gpu_core::Device;
+    /// use gpu_std::tensor_map::{Format, Swizzle, Tensor};
+    /// let device = Device::simulator();
+    /// let numbers = device.upload(&[1.0_f32; 64 * 40])?;
+    /// let tensor = Tensor {
+    ///     address: numbers.view().as_global().address(),
+    ///     format: Format::U32,
+    ///     extents: [64, 40, 1],
+    ///     strides: [256, 256 * 40],
+    ///     tile: [32, 8, 1],
+    ///     swizzle: Swizzle::Bytes128,
+    /// };
+    /// let map = device.default_stream().tensor_map(&tensor)?;
+    /// let odd = Tensor { strides: [255, 256 * 40], ..tensor };
+    /// assert!(matches!(device.default_stream().tensor_map(&odd), Err(gpu_core::Error::InvalidTensor { actual: 255, .. })));
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidTensor`]; [`Error::Unsupported`] on the CPU; those of the driver.
+    pub fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap> {
+        tensor.check().map_err(|Unfit { what, actual, allowed }| Error::InvalidTensor {
+            what,
+            actual,
+            allowed,
+        })?;
+        self.queue.tensor_map(tensor)
     }
 
     /// Sets every byte of `target` to `value`.

@@ -134,6 +134,27 @@ pub enum Error {
         /// Which input.
         input: &'static str,
     },
+    /// The device has no tensor cores, or none of the kind that the kernels are for.
+    #[error(
+        "products on the tensor cores need compute capability {needs}, the device has {capability}: convert the factors to f32 and call gemm"
+    )]
+    NoTensorCores {
+        /// The device's capability.
+        capability: String,
+        /// The capability needed.
+        needs: &'static str,
+    },
+    /// Factors that the copy engine does not take: everything has to be a multiple of 16 bytes.
+    #[error(
+        "the factors of a product on the tensor cores lie at {:#x} and {:#x}, with rows and matrices {:?} and {:?} bytes apart: all of it has to be multiples of 16, and the matrices apart; align them, or convert them to f32 and call gemm",
+        addresses[0], addresses[1], strides[0], strides[1]
+    )]
+    TensorAlignment {
+        /// Their addresses.
+        addresses: [u64; 2],
+        /// Bytes from line to line, and from matrix to matrix, of each.
+        strides: [[usize; 2]; 2],
+    },
     /// An extent is too large for the kernels.
     #[error("{what} is {actual}, the limit is {limit}")]
     ExtentTooLarge {

@@ -16,5 +16,5 @@ pub use gpu_reduce::{
     norm_l2_into as nrm2_into, norm_max as amax, norm_max_into as amax_into,
 };
 pub use gpu_std::half::{bf16, f16};
-pub use launch::{Element, RealElement};
+pub use launch::{Element, RealElement, TensorElement, TensorOutput};
 pub use matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};

@@ -159,6 +159,60 @@ pub enum FaultKind {
         /// The offset in shared memory.
         address: u64,
     },
+    /// An operation at a place of shared memory where no barrier has been made, or none that the thread knows of.
+    #[error("no barrier has been made at shared address {address:#x}, before this")]
+    NoBarrier {
+        /// The offset in shared memory.
+        address: u64,
+    },
+    /// More threads arrive at a barrier in shared memory than its phase needs.
+    #[error("arrival beyond the {arrivals} that a phase of the barrier at shared address {address:#x} needs")]
+    TooManyArrivals {
+        /// The offset in shared memory.
+        address: u64,
+        /// Arrivals of a phase.
+        arrivals: u32,
+    },
+    /// A phase of a barrier in shared memory is complete while a copy that it counts is under way.
+    #[error(
+        "the phase of the barrier at shared address {address:#x} is complete before a copy of {bytes} bytes that it counts: fewer bytes were announced"
+    )]
+    TransactionBytes {
+        /// The offset in shared memory.
+        address: u64,
+        /// Bytes of the copy.
+        bytes: u64,
+    },
+    /// Threads wait for a phase of a barrier in shared memory that never completes.
+    #[error(
+        "the phase of parity {parity} of the barrier at shared address {address:#x} never completes: the present one lacks {arrivals} arrivals and {bytes} bytes"
+    )]
+    NoSuchPhase {
+        /// The offset in shared memory.
+        address: u64,
+        /// What is waited for.
+        parity: u32,
+        /// Arrivals that the present phase lacks.
+        arrivals: u32,
+        /// Bytes that were announced and have not come; negative where more came.
+        bytes: i64,
+    },
+    /// A copy or the tensor cores use what a thread has written to shared memory, without `fence.proxy.async` after it.
+    #[error(
+        "no proxy fence between a thread's write at shared address {address:#x} and its use by copies or tensor cores"
+    )]
+    NoProxyFence {
+        /// The offset in shared memory: of the barrier, or of the tile.
+        address: u64,
+    },
+    /// An operation of a warpgroup that not all of its threads reach together.
+    #[error("{operation} not reached by all 128 threads of the warpgroup: {detail}")]
+    WarpgroupDivergence {
+        /// The operation.
+        operation: &'static str,
+        /// Who is where.
+        detail: String,
+    },
     /// A block barrier that not all threads of the block reach together.
     #[error("barrier under divergence: {detail}")]
     BarrierDivergence {

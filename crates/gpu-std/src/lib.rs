@@ -30,7 +30,7 @@
 //! | Global, read-only | the device | the kernel must not write it | as global, through the read-only L1 path | [`memory::Global::read_only`], [`memory::Global::read_streaming`] |
 //! | Texture | the device | until freed | as global, through the same L1; interpolates on the way; laid out for neighbours in 2 and 3 dimensions | [`texture::Texture`] |
 //! | Constant (kernel parameters) | the grid | one launch | as a register when all lanes read the same entry; one pass per distinct entry | [`constant::Constant`] |
-//! | Global to shared, asynchronous | one block | until waited for | hides global latency without registers | [`async_copy`] |
+//! | Global to shared, asynchronous | one block | until waited for | hides global latency without registers | [`async_copy`], [`tensor_map`] |
 //!
 //! # What is checked where
 //!
@@ -66,6 +66,7 @@ mod backend;
 
 pub mod async_copy;
 pub mod atomic;
+pub mod barrier;
 pub mod bits;
 pub mod branch;
 pub mod constant;
@@ -80,10 +81,12 @@ pub mod mma;
 mod opaque;
 pub mod parameter;
 pub mod shared;
+pub mod tensor_map;
 pub mod texture;
 pub mod thread;
 mod unroll;
 pub mod warp;
+pub mod wgmma;
 
 pub use gpu_std_macros::{device, kernel};
 #[doc(inline)]

@@ -194,3 +194,23 @@ pub fn globaltimer() -> u64 {
 pub fn nanosleep(nanos: u32) {
     backend::nanosleep(nanos);
 }
+
+/// Gives each thread of this warpgroup (128 threads, from a multiple of 128 on) more registers, `REGISTERS` in all, once
+/// others have given them back with [`set_fewer_registers`]. All 128 threads call it at the same place. Capability
+/// 9.0 exactly; the kernel states `launch_bounds(threads, 1)`.
+///
+/// From 24 to 256, a multiple of 8.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn set_more_registers<const REGISTERS: u32>() {
+    const { assert!(REGISTERS >= 24 && REGISTERS <= 256 && REGISTERS.is_multiple_of(8)) };
+    backend::set_more_registers::<REGISTERS>();
+}
+
+/// Gives registers of this warpgroup back, all but `REGISTERS` of each thread. As [`set_more_registers`].
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn set_fewer_registers<const REGISTERS: u32>() {
+    const { assert!(REGISTERS >= 24 && REGISTERS <= 256 && REGISTERS.is_multiple_of(8)) };
+    backend::set_fewer_registers::<REGISTERS>();
+}

@@ -184,6 +184,14 @@ pub fn sync_warp(mask: u32) {
     backend::sync_warp(mask);
 }
 
+/// Whether this lane is the one that the hardware elects among those in `mask` (capability 9.0): for what one thread
+/// does for its warp, such as to start a copy.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn elect(mask: u32) -> bool {
+    backend::elect(mask)
+}
+
 /// Whether `predicate` holds in every lane of `mask`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use gpu_std::launch::Invocation;
+use gpu_std::tensor_map::{Tensor, TensorMap};
 
 use crate::backend::{Backend, HostMark, Mark, Queue};
 use crate::device::{Device, Kind};
@@ -118,6 +119,10 @@ impl Queue for Immediate {
 
     unsafe fn launch(&self, _: &Invocation<'_>) -> Result<()> {
         Err(unsupported("kernel launches (primitives run their CPU reference there)"))
+    }
+
+    fn tensor_map(&self, _: &Tensor) -> Result<TensorMap> {
+        Err(unsupported("tensor maps"))
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {

@@ -5,8 +5,9 @@ use core::ffi::c_void;
 use core::ptr;
 use std::sync::Arc;
 
-use cuda_shim::{self as sys, CUresult, CUstream};
+use cuda_shim::{self as sys, CUresult, CUstream, CUtensorMap, CUtensorMapDataType, CUtensorMapSwizzle};
 use gpu_std::launch::Invocation;
+use gpu_std::tensor_map::{Format, Swizzle, Tensor, TensorMap};
 
 use super::call::failure;
 use super::context::Context;
@@ -223,6 +224,41 @@ impl backend::Queue for Queue {
         }
         self.context.set_last_launch(launched);
         Ok(())
+    }
+
+    fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap> {
+        self.context.enter()?;
+        let format = match tensor.format {
+            Format::U8 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+            Format::U16 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+            Format::U32 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+        };
+        let swizzle = match tensor.swizzle {
+            Swizzle::None => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+            Swizzle::Bytes128 => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        };
+        let mut map = CUtensorMap::default();
+        // SAFETY: the driver reads three extents, two strides, three extents of the box and three steps; it does not
+        // touch the tensor.
+        let outcome = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut map,
+                format,
+                3,
+                ptr::without_provenance_mut(tensor.address as usize),
+                tensor.extents.as_ptr(),
+                tensor.strides.as_ptr(),
+                tensor.tile.as_ptr(),
+                [1; 3].as_ptr(),
+                sys::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                swizzle,
+                sys::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                sys::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        self.context.check("cuTensorMapEncodeTiled", outcome)?;
+        // SAFETY: the driver has made it; that the memory is valid is for whoever launches a kernel with it.
+        Ok(unsafe { TensorMap::from_driver(map.opaque) })
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {

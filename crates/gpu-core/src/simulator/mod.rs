@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use gpu_sim::{Config, FaultKind, Simulator};
 use gpu_std::launch::{Invocation, LaunchTarget};
+use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 
 use crate::backend::{Backend, HostMark, Mark, Queue};
 use crate::cpu;
@@ -138,6 +139,14 @@ impl Queue for Immediate {
         limits.check(invocation.kernel, &invocation.config, 0)?;
         // SAFETY: the caller's promise.
         Ok(unsafe { LaunchTarget::launch(&self.simulator, invocation) }?)
+    }
+
+    fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap> {
+        TensorMap::simulated(*tensor).map_err(|Unfit { what, actual, allowed }| Error::InvalidTensor {
+            what,
+            actual,
+            allowed,
+        })
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {

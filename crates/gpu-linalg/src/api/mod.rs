@@ -4,12 +4,14 @@ mod elementwise;
 mod gemm;
 mod gemv;
 mod ger;
+mod tensor;
 mod triangle;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
+pub use tensor::gemm_tensor;
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
 
 use gpu_core::{View, ViewMut};
@@ -18,10 +20,10 @@ use crate::error::Error;
 
 /// Refuses an output that shares memory with `input`. Borrows rule it out, but for memory that was taken over from
 /// elsewhere.
-fn expect_apart<T: gpu_core::Element>(
+fn expect_apart<T: gpu_core::Element, I: gpu_core::Element>(
     output: &ViewMut<'_, T>,
     name: &'static str,
-    input: &View<'_, T>,
+    input: &View<'_, I>,
 ) -> Result<(), Error> {
     if output.view().overlaps(input) { Err(Error::Aliasing { input: name }) } else { Ok(()) }
 }

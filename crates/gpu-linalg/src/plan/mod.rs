@@ -3,6 +3,7 @@
 pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
+pub mod tensor;
 pub mod triangle;
 
 use crate::error::Error;

@@ -4,12 +4,14 @@ mod elementwise;
 mod gemm;
 mod gemv;
 mod ger;
+mod tensor;
 mod triangle;
 
 pub use elementwise::{elementwise, map, swap, update};
 pub use gemm::gemm;
 pub use gemv::gemv;
 pub use ger::ger;
+pub use tensor::gemm_tensor;
 pub use triangle::{symv, trmv};
 
 use gpu_std::float::Float;

@@ -16,6 +16,7 @@ mod index;
 mod plain;
 mod shared;
 mod sync;
+mod tensor;
 mod warp;
 
 pub use async_copy::{cp_async, cp_async_commit, cp_async_wait};
@@ -26,6 +27,10 @@ pub use index::{block_dim, block_idx, grid_dim, simulator, thread_idx};
 pub use plain::Plain;
 pub use shared::{shared_array, shared_byte, shared_bytes, shared_load, shared_store};
 pub use sync::{BarrierOp, barrier, barrier_reduce, fence, grid_dependency_synchronize};
+pub use tensor::{
+    Box3, fence_proxy, linear_thread, phase_arrive, phase_init, phase_wait, swizzled, tensor_load, warpgroup,
+    warpgroup_read,
+};
 pub use warp::{Redux, Shuffle, Vote, active_mask, match_any, matrix, redux, shuffle, sync_warp, vote};
 
 pub use crate::fault::Space;

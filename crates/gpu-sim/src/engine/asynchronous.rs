@@ -47,6 +47,21 @@ impl AsyncCopies {
         self.copies.iter().any(|copy| copy.tid == tid)
     }
 
+    /// Makes room for a block's shared memory and threads.
+    pub(crate) fn prepare(&mut self, words: usize, threads: usize) {
+        if self.words.len() != words {
+            self.words = vec![0; words];
+            self.committed = vec![0; threads];
+        }
+    }
+
+    /// Bytes into which a copy is under way, or is not any longer.
+    pub(crate) fn mark(&mut self, offset: usize, size: usize, under_way: bool) {
+        for word in &mut self.words[offset / 4..(offset + size) / 4] {
+            *word = if under_way { *word + 1 } else { *word - 1 };
+        }
+    }
+
     /// A copy under way that reads some of these bytes of global memory.
     fn reading(&self, address: u64, size: usize) -> Option<&Copy> {
         let end = address + size as u64;
@@ -58,8 +73,9 @@ impl Engine {
     /// Ends the launch when shared memory is touched that a copy will land in.
     #[inline]
     pub(crate) fn check_async(&mut self, offset: usize, size: usize, direction: Direction, caller: Caller) {
-        let copies = &self.block().copies;
-        if !copies.copies.is_empty()
+        let copies = &self.blocks[self.current.slot].copies;
+        if (!copies.copies.is_empty() || self.flights > 0)
+            && !copies.words.is_empty()
             && copies.words[offset / 4..(offset + size).div_ceil(4)].iter().any(|&n| n > 0)
         {
             self.raise(FaultKind::AsyncNotWaited { direction, address: offset as u64 }, caller);
@@ -138,13 +154,8 @@ impl Engine {
         let block = self.block();
         let (words, threads) = (block.shared.len().div_ceil(4), block.threads.len());
         let copies = &mut block.copies;
-        if copies.words.len() != words {
-            copies.words = vec![0; words];
-            copies.committed = vec![0; threads];
-        }
-        for word in &mut copies.words[offset / 4..(offset + size) / 4] {
-            *word += 1;
-        }
+        copies.prepare(words, threads);
+        copies.mark(offset, size, true);
         let group = copies.committed[tid as usize];
         copies.copies.push(Copy { tid, group, shared: offset, bytes: size, global, source, data, caller });
     }

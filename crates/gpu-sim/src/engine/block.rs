@@ -6,6 +6,8 @@ use std::rc::Rc;
 use super::asynchronous::AsyncCopies;
 use super::collective::{Collective, Operands};
 use super::counts::Event;
+use super::phase::Phases;
+use super::warpgroup::Warpgroups;
 use crate::clock::{View, join_into};
 use crate::geometry::WARP;
 use crate::memory::Region;
@@ -24,6 +26,10 @@ pub(crate) enum Status {
     Collective,
     /// `active_mask`: who else comes.
     Gather,
+    /// A phase of a barrier in shared memory.
+    Phase,
+    /// The other threads of its warpgroup.
+    Warpgroup,
     /// Nothing: it has read bytes that nobody had written, and goes no further.
     Parked,
     /// Nothing more.
@@ -151,6 +157,8 @@ pub(crate) struct Block {
     pub(crate) barrier: BarrierState,
     pub(crate) shared: Region,
     pub(crate) copies: AsyncCopies,
+    pub(crate) phases: Phases,
+    pub(crate) groups: Warpgroups,
     /// Clocks below it are known to all threads of the block.
     pub(crate) floor: u32,
     /// The highest clock of a thread since the last barrier.
@@ -178,6 +186,8 @@ impl Block {
             barrier: BarrierState::default(),
             shared,
             copies: AsyncCopies::default(),
+            phases: Phases::default(),
+            groups: Warpgroups::default(),
             floor: 1,
             top: 1,
             common: Rc::default(),
@@ -208,6 +218,8 @@ impl Block {
             self.clean(|_| {});
         }
         self.common = Rc::default();
+        self.phases = Phases::default();
+        self.groups = Warpgroups::default();
         if self.shared.len() > 0 {
             self.shared.unwrite();
         }

@@ -17,7 +17,7 @@ use super::block::NO_FIBER;
 use super::scheduler::Next;
 use super::{Abort, Caller, with};
 use crate::config::Config;
-use crate::fault::{FaultKind, Site};
+use crate::fault::{Direction, FaultKind, Site};
 
 /// Fibers kept between launches, in the whole process; their touched stack pages stay with them.
 const KEPT: usize = 8192;
@@ -254,6 +254,13 @@ impl super::Engine {
         let (tid, number, lane) = (self.current.tid, self.warp(), self.lane());
         let nowhere = Location::caller();
         self.check_collectives_of(number, lane, None, "has exited");
+        self.check_warpgroup("has exited");
+        let last = self.block().exited + 1 == self.per_block;
+        if let Some(started) = self.block().phases.started().filter(|_| last) {
+            // The block's shared memory is another's when it arrives.
+            let (address, caller) = started;
+            self.raise(FaultKind::AsyncNotWaited { direction: Direction::Write, address }, caller);
+        }
         let barrier = &self.block().barrier;
         if barrier.arrived > 0 {
             let site: Caller = barrier.site.unwrap_or(nowhere);

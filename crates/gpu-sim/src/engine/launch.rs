@@ -126,6 +126,7 @@ pub(crate) fn launch(
         scheduler,
         parked: None,
         sources: HashMap::new(),
+        flights: 0,
         stack_limit: 0,
         fiber_limit: 0,
         ended: false,

@@ -10,9 +10,11 @@ pub(crate) mod counts;
 pub(crate) mod earlier;
 pub(crate) mod fiber;
 pub(crate) mod launch;
+pub(crate) mod phase;
 pub(crate) mod scheduler;
 pub(crate) mod sync;
 pub(crate) mod unwritten;
+pub(crate) mod warpgroup;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -94,6 +96,8 @@ pub(crate) struct Engine {
     pub(crate) parked: Option<Parked>,
     /// Global memory that `cp.async` copies under way may still read: how many, per 16 bytes.
     pub(crate) sources: HashMap<u64, u32>,
+    /// Copies of boxes under way.
+    pub(crate) flights: usize,
     /// The running thread's stack must not reach below this address: above all others once the thread has ended.
     stack_limit: usize,
     /// The same, of the fiber that runs.
@@ -342,6 +346,8 @@ impl Engine {
                 block::Status::Barrier => "waits at a block barrier",
                 block::Status::Collective => "waits in a warp collective",
                 block::Status::Gather => "waits in active_mask",
+                block::Status::Phase => "waits at a barrier in shared memory",
+                block::Status::Warpgroup => "waits for its warpgroup",
                 block::Status::Parked => "has read bytes that nobody had written",
                 block::Status::Finished => "has finished",
             },

@@ -276,6 +276,13 @@ impl Engine {
             self.start_blocks();
         }
         loop {
+            if self.flights > 0 && (self.scheduler.ready.is_empty() || self.rng.one_in(4)) {
+                self.land();
+                if self.fault().is_some() {
+                    return None;
+                }
+                continue;
+            }
             if self.scheduler.ready.is_empty() {
                 self.start_blocks();
                 if !self.scheduler.ready.is_empty() || self.resolve_gathers() {
@@ -516,6 +523,8 @@ impl Engine {
         block.barrier.arrived > 0
             || !block.warps[self.warp()].collectives.is_empty()
             || block.copies.pending(self.current.tid)
+            || block.groups.waits(self.current.tid)
+            || block.phases.in_flight()
     }
 
     /// Blocks are left, and none of their threads can run. At a barrier alone threads do not stay: the last to come
@@ -525,7 +534,8 @@ impl Engine {
         if let Some(details) = self.take_parked() {
             return self.set_fault(details);
         }
-        let (slot, tid, kind) = self.stuck_collective().expect("threads that cannot run wait for lanes");
+        let stuck = self.stuck_collective().or_else(|| self.stuck_warpgroup()).or_else(|| self.stuck_phase());
+        let (slot, tid, kind) = stuck.unwrap_or_else(|| self.stuck_barrier());
         let block = &self.blocks[slot];
         let (gid, site) = (block.number * self.per_block + tid, block.threads[tid as usize].site);
         let mut details = self.details(kind, site, gid);

@@ -147,6 +147,16 @@ impl Engine {
         }
     }
 
+    /// Nobody can run, and some threads are at the block barrier, which others never reach: they wait elsewhere.
+    pub(crate) fn stuck_barrier(&self) -> (usize, u32, FaultKind) {
+        let waits = |(slot, block): (usize, &super::block::Block)| {
+            (block.live && block.barrier.arrived > 0).then_some((slot, block.barrier.first))
+        };
+        let found = self.blocks.iter().enumerate().find_map(waits);
+        let (slot, tid) = found.expect("threads that cannot run wait for each other");
+        (slot, tid, FaultKind::BarrierDivergence { detail: "the others wait elsewhere".into() })
+    }
+
     /// A thread of the block exits or takes another way while others wait at the barrier.
     pub(crate) fn barrier_divergence(&mut self, detail: String, caller: Caller) -> ! {
         let kind = FaultKind::BarrierDivergence { detail };

@@ -308,6 +308,23 @@ pub fn shared_window(offset: u32) -> u32 {
     address.wrapping_add(offset)
 }
 
+/// Raises it further, to what tiles need that the copy engine and the tensor cores work with.
+#[repr(C, align(1024))]
+struct Aligned1024([u8; 1024]);
+
+/// [`shared_window`] of memory that starts at a multiple of 1024 bytes, in each kernel that calls it.
+#[inline(always)]
+pub fn shared_window_1024(offset: u32) -> u32 {
+    let base = core::intrinsics::gpu::gpu_launch_sized_workgroup_mem::<Aligned1024>();
+    let address: u32;
+    // SAFETY: it takes an address, nothing more.
+    unsafe {
+        asm!("mov.u32 {0}, gpu_launch_sized_workgroup_mem; // {1}",
+            out(reg32) address, in(reg64) base, options(pure, nomem, nostack, preserves_flags));
+    }
+    address.wrapping_add(offset)
+}
+
 #[inline(always)]
 pub fn shared_load<T: Element, const N: usize>(offset: u32, index: u32) -> [T; N] {
     // SAFETY: the offset comes from the block's own layout; its size was given at launch.

@@ -6,15 +6,18 @@
 
 pub mod async_copy;
 pub mod atomic;
+pub mod barrier;
 pub mod bits;
 pub mod constant;
 pub mod float;
 pub mod half;
 pub mod memory;
 pub mod mma;
+pub mod tensor_map;
 pub mod texture;
 pub mod thread;
 pub mod warp;
+pub mod wgmma;
 
 /// Empty assembly that might change the word.
 #[inline(always)]

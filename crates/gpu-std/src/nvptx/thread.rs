@@ -91,3 +91,22 @@ pub fn trigger_launch_completion() {
         asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags));
     }
 }
+
+/// LLVM's intrinsics, which it knows to be convergent.
+#[inline(always)]
+pub fn set_more_registers<const REGISTERS: u32>() {
+    unsafe extern "C" {
+        #[link_name = "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32"]
+        safe fn setmaxnreg(registers: u32);
+    }
+    setmaxnreg(REGISTERS);
+}
+
+#[inline(always)]
+pub fn set_fewer_registers<const REGISTERS: u32>() {
+    unsafe extern "C" {
+        #[link_name = "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32"]
+        safe fn setmaxnreg(registers: u32);
+    }
+    setmaxnreg(REGISTERS);
+}

@@ -40,6 +40,13 @@ unsafe extern "unadjusted" {
     safe fn shuffle_xor_valid(mask: u32, value: u32, operand: u32, clamp: u32) -> (u32, bool);
     #[link_name = "llvm.nvvm.shfl.sync.idx.i32p"]
     safe fn shuffle_index_valid(mask: u32, value: u32, operand: u32, clamp: u32) -> (u32, bool);
+    #[link_name = "llvm.nvvm.elect.sync"]
+    safe fn elect_sync(mask: u32) -> (u32, bool);
+}
+
+#[inline(always)]
+pub fn elect(mask: u32) -> bool {
+    elect_sync(mask).1
 }
 
 // The instruction's third operand: the width as a lane mask in bits 8 to 12, the last lane of a segment in bits 0 to 4.

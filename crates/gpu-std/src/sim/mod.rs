@@ -2,9 +2,12 @@
 
 pub mod async_copy;
 pub mod atomic;
+pub mod barrier;
 pub mod constant;
 pub mod memory;
 pub mod mma;
+pub mod tensor_map;
 pub mod texture;
 pub mod thread;
 pub mod warp;
+pub mod wgmma;

@@ -80,3 +80,15 @@ pub fn grid_dependency_synchronize() {
 /// Launches run one after the other here: when the next may begin makes no difference.
 #[inline]
 pub fn trigger_launch_completion() {}
+
+#[inline]
+#[track_caller]
+pub fn set_more_registers<const REGISTERS: u32>() {
+    device::warpgroup("setmaxnreg", REGISTERS);
+}
+
+#[inline]
+#[track_caller]
+pub fn set_fewer_registers<const REGISTERS: u32>() {
+    device::warpgroup("setmaxnreg", REGISTERS);
+}

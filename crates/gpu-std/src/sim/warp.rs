@@ -17,6 +17,14 @@ pub fn activemask() -> u32 {
     device::active_mask()
 }
 
+/// The last lane, so that nobody takes it for the first.
+#[inline]
+#[track_caller]
+pub fn elect(mask: u32) -> bool {
+    let lanes = device::vote(mask, Vote::Ballot, true);
+    lane_id() == 31 - lanes.leading_zeros()
+}
+
 #[inline]
 #[track_caller]
 pub fn sync_warp(mask: u32) {

@@ -1,0 +1,168 @@
+//! Products of narrow elements on the tensor cores: the shapes of the figures.
+
+use std::fmt;
+
+use gpu_core::{Buffer, Device};
+use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor};
+
+use crate::error::Error;
+use crate::shapes::split_mix;
+use crate::sweep::batch_median;
+
+/// The seed of the elements (../peers/tensor.cu has the same).
+const SEED: u64 = 7;
+/// Elements are those of the first so many, again and again.
+const PERIOD: usize = 1 << 24;
+
+/// A shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The factors' type.
+    pub element: &'static str,
+    /// C's type.
+    pub output: &'static str,
+    /// Rows of C, columns of C, length of the sums.
+    pub size: [usize; 3],
+    /// Whether A and B are stored transposed.
+    pub transposed: [bool; 2],
+    /// Matrices of the batch.
+    pub count: usize,
+}
+
+impl Shape {
+    /// Floating-point operations.
+    pub fn operations(&self) -> f64 {
+        self.size.iter().map(|&extent| extent as f64).product::<f64>() * 2.0 * self.count as f64
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [m, n, k] = self.size;
+        let order = |transposed| if transposed { 't' } else { 'n' };
+        let [a, b] = self.transposed.map(order);
+        write!(f, "gemm_tensor {} {} {m} {n} {k} {a}{b} {}", self.element, self.output, self.count)
+    }
+}
+
+/// Those of the figures.
+pub fn shapes() -> Vec<Shape> {
+    let one = |element, output, size, transposed| Shape { element, output, size, transposed, count: 1 };
+    let square = |n| [n; 3];
+    let mut all = Vec::new();
+    for n in [1024, 2048, 4096, 8192, 16_384] {
+        all.push(one("bf16", "bf16", square(n), [false, false]));
+    }
+    for transposed in [[false, true], [true, false], [true, true]] {
+        all.push(one("bf16", "bf16", square(8192), transposed));
+    }
+    all.push(one("bf16", "f32", square(8192), [false, false]));
+    all.push(one("f16", "f16", square(4096), [false, false]));
+    all.push(one("f16", "f16", square(8192), [false, true]));
+    for size in
+        [[8192, 8192, 512], [4096, 4096, 64], [100, 10_000, 4000], [2048, 32, 2048], [20_000, 128, 128]]
+    {
+        all.push(one("bf16", "bf16", size, [false, false]));
+    }
+    for n in [128, 256] {
+        all.push(Shape { count: 256, ..one("bf16", "bf16", square(n), [false, false]) });
+    }
+    all
+}
+
+/// The milliseconds of the shape's product, of batches of launches between two events.
+///
+/// # Errors
+/// Those of the device; a result that is not the CPU's.
+pub fn measure(device: &Device, shape: &Shape, is_checked: bool) -> Result<f64, Error> {
+    match (shape.element, shape.output) {
+        ("bf16", "f32") => of_type::<bf16, f32>(device, shape, is_checked, bf16::from_f32),
+        ("bf16", _) => of_type::<bf16, bf16>(device, shape, is_checked, bf16::from_f32),
+        ("f16", "f32") => of_type::<f16, f32>(device, shape, is_checked, f16::from_f32),
+        _ => of_type::<f16, f16>(device, shape, is_checked, f16::from_f32),
+    }
+}
+
+/// Number `index` of the elements: between -1 and 1.
+fn element(index: usize) -> f32 {
+    (split_mix(SEED, (index % PERIOD) as u64) >> 40) as f32 / (1 << 23) as f32 - 1.0
+}
+
+fn of_type<T: TensorElement, C: TensorOutput<T>>(
+    device: &Device,
+    shape: &Shape,
+    is_checked: bool,
+    convert: impl Fn(f32) -> T,
+) -> Result<f64, Error> {
+    let stream = device.stream()?;
+    let [m, n, k] = shape.size;
+    let matrix = |rows, columns, transposed: bool| {
+        let stored =
+            if transposed { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) };
+        Ok::<_, gpu_linalg::Error>(BatchLayout {
+            matrix: stored?,
+            count: shape.count,
+            stride: rows * columns,
+        })
+    };
+    let layouts =
+        [matrix(m, k, shape.transposed[0])?, matrix(k, n, shape.transposed[1])?, matrix(m, n, false)?];
+    // Both factors are of the same memory, as for the peer.
+    let period: Vec<T> = (0..PERIOD).map(|index| convert(element(index))).collect();
+    let len = (m * k).max(k * n) * shape.count;
+    let factors = device.upload(&period.iter().copied().cycle().take(len).collect::<Vec<_>>())?;
+    let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
+    let product = |c: &mut Buffer<C>| {
+        gemm_tensor::<T, C>(
+            &stream,
+            1.0,
+            Batch::new(&factors, layouts[0])?,
+            Batch::new(&factors, layouts[1])?,
+            0.0,
+            BatchMut::new(c, layouts[2])?,
+        )
+    };
+    let ms = batch_median(&stream, || product(&mut c))?;
+    if is_checked {
+        check(shape, layouts, &c.to_vec()?)?;
+    }
+    Ok(ms)
+}
+
+/// Compares 1,000 drawn elements of C with sums of doubles.
+fn check<T: TensorElement, C: TensorOutput<T>>(
+    shape: &Shape,
+    [a, b, c]: [BatchLayout; 3],
+    actual: &[C],
+) -> Result<(), Error> {
+    let half: fn(f32) -> f32 = match shape.element {
+        "bf16" => |value| bf16::from_f32(value).to_f32(),
+        _ => |value| f16::from_f32(value).to_f32(),
+    };
+    // What C's type rounds off, and what the sums do.
+    let unit = match shape.output {
+        "bf16" => 1.0 / 256.0,
+        "f16" => 1.0 / 2048.0,
+        _ => 0.0,
+    };
+    let [m, n, k] = shape.size;
+    for draw in 0..1000 {
+        let pick = |what: u64, extent: usize| (split_mix(SEED + 1 + what, draw) % extent as u64) as usize;
+        let (number, row, column) = (pick(0, shape.count), pick(1, m), pick(2, n));
+        let (mut sum, mut sizes) = (0.0_f64, 0.0_f64);
+        for k in 0..k {
+            let factors =
+                [number * a.stride + a.matrix.index(row, k), number * b.stride + b.matrix.index(k, column)];
+            let [x, y] = factors.map(|at| f64::from(half(element(at))));
+            sum += x * y;
+            sizes += (x * y).abs();
+        }
+        let at = number * c.stride + c.matrix.index(row, column);
+        let bound = 2.0 * k as f64 * f64::from(f32::EPSILON) * sizes + unit * sum.abs() + 1e-30;
+        let value = f64::from(actual[at].widen());
+        if (value - sum).abs() > bound || value.is_nan() {
+            return Err(Error::WrongShape(format!("{shape}: element {at} is {value}, not {sum}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Products of matrices of narrow elements, on the tensor cores.
+
+use gpu_core::Stream;
+
+use super::expect_apart;
+use crate::error::Error;
+use crate::launch::{self, TensorElement, TensorOutput};
+use crate::matrix::{Batch, BatchMut};
+use crate::plan::tensor::Plan;
+use crate::reference;
+
+/// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or batches of
+/// them.
+///
+/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of the
+/// factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
+/// `alpha` is zero A and B are not read.
+///
+/// # Order and error
+/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding. The
+/// hardware adds several products at once and cuts bits off in doing so: its result is the same each time, but not that
+/// one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by `alpha` and
+/// rounded to C's type.
+///
+/// # Devices
+/// Compute capability 9.0, and factors that the copy engine takes: addresses, leading dimensions and strides of
+/// batches that are multiples of 16 bytes. Elsewhere it is an error that says so; [`gemm`](crate::gemm()) of `f32`
+/// runs everywhere.
+///
+/// # Errors
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`], [`Error::NoTensorCores`], [`Error::TensorAlignment`]; [`Error::Device`] where memory is on another device than
+/// the stream or where the launch failed. C is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
+/// let mut c = device.upload(&[f32::NAN; 64])?;
+/// let matrix = Matrix::new(&a, Layout::row_major(8, 16)?)?;
+/// let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
+/// gemm_tensor::<bf16, f32>(&device.default_stream(), 0.5, matrix, matrix.transposed(), 0.0, product)?;
+/// assert_eq!(c.to_vec()?, [8.0; 64]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    alpha: f32,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, C>>,
+) -> Result<(), Error> {
+    let (a, b, mut c) = (a.into(), b.into(), c.into());
+    let shapes = [a.layout.matrix.shape(), b.layout.matrix.shape(), c.layout.matrix.shape()];
+    let [(m, k), (inner, n), output] = shapes;
+    if inner != k || output != (m, n) {
+        return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
+    }
+    let counts = [a.layout.count, b.layout.count, c.layout.count];
+    if counts[0] != counts[2] || counts[1] != counts[2] {
+        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
+    }
+    stream.expect("first factor of a product", a.data.device())?;
+    stream.expect("second factor of a product", b.data.device())?;
+    stream.expect("output of a product", c.data.device())?;
+    expect_apart(&c.data, "A", &a.data)?;
+    expect_apart(&c.data, "B", &b.data)?;
+    if m == 0 || n == 0 || counts[2] == 0 {
+        return Ok(());
+    }
+    if let (Some(a_data), Some(b_data), Some(c_data)) =
+        (a.data.as_slice(), b.data.as_slice(), c.data.as_mut_slice())
+    {
+        reference::gemm_tensor(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
+        return Ok(());
+    }
+    let addresses =
+        [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
+    let plan = Plan::new(
+        (size_of::<T>(), size_of::<C>()),
+        stream.device().planned_multiprocessors(),
+        [a.layout, b.layout, c.layout],
+        addresses,
+        alpha != 0.0,
+    )?;
+    let Some(factors) = plan.factors else {
+        let strides = |layout: crate::BatchLayout| {
+            [layout.matrix.leading_dimension() * size_of::<T>(), layout.stride * size_of::<T>()]
+        };
+        return Err(Error::TensorAlignment {
+            addresses: [addresses[0], addresses[1]],
+            strides: [strides(a.layout), strides(b.layout)],
+        });
+    };
+    match launch::by_warps::<T, C>(stream, &plan, factors, (alpha, beta), c.data) {
+        Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
+            Err(Error::NoTensorCores { capability: capability.to_string(), needs: "9.0" })
+        }
+        other => other,
+    }
+}

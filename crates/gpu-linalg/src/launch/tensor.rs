@@ -1,0 +1,111 @@
+//! Launches of products on the tensor cores.
+
+use gpu_core::{Stream, ViewMut};
+use gpu_std::half::{bf16, f16};
+use gpu_std::launch::Kernel;
+use gpu_std::memory::GlobalMut;
+use gpu_std::tensor_map::{Tensor, TensorMap};
+use gpu_tensor_kernels as kernels;
+
+use crate::error::Error;
+use crate::plan::tensor::Plan;
+
+/// A type of factors that the tensor cores multiply: `bf16`, `f16`.
+pub trait TensorElement: gpu_core::Element + sealed::Kernels {
+    /// Its value, exactly.
+    fn widen(self) -> f32;
+}
+
+/// What products of `T` can be written as: `f32`, or `T` itself, rounded to even.
+pub trait TensorOutput<T: TensorElement>: gpu_core::Element {
+    /// Rounded.
+    fn narrow(value: f32) -> Self;
+    /// Its value, exactly.
+    fn widen(self) -> f32;
+}
+
+mod sealed {
+    use super::*;
+
+    /// The parameters: A, B, C, what is to be done, alpha, beta.
+    pub type OfProduct<T> = (TensorMap, TensorMap, GlobalMut<T>, kernels::Product, f32, f32);
+
+    /// # Safety
+    /// Each is the kernel of this type; of the letters the first is A's, the second B's: `n` is row-major, `t` is
+    /// column-major.
+    pub unsafe trait Kernels: gpu_std::memory::Element {
+        type Nn: Kernel<Arguments = OfProduct<Self>>;
+        type Nt: Kernel<Arguments = OfProduct<Self>>;
+        type Tn: Kernel<Arguments = OfProduct<Self>>;
+        type Tt: Kernel<Arguments = OfProduct<Self>>;
+    }
+}
+
+macro_rules! elements {
+    ($($T:ident: $nn:ident $nt:ident $tn:ident $tt:ident;)*) => { $(
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::Kernels for $T {
+            type Nn = kernels::$nn;
+            type Nt = kernels::$nt;
+            type Tn = kernels::$tn;
+            type Tt = kernels::$tt;
+        }
+
+        impl TensorElement for $T {
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+        }
+
+        impl TensorOutput<$T> for $T {
+            fn narrow(value: f32) -> Self {
+                <$T>::from_f32(value)
+            }
+
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+        }
+
+        impl TensorOutput<$T> for f32 {
+            fn narrow(value: f32) -> Self {
+                value
+            }
+
+            fn widen(self) -> f32 {
+                self
+            }
+        }
+    )* };
+}
+elements! {
+    bf16: tensor_bf16_nn tensor_bf16_nt tensor_bf16_tn tensor_bf16_tt;
+    f16: tensor_f16_nn tensor_f16_nt tensor_f16_tn tensor_f16_tt;
+}
+
+/// Enqueues the product of `plan`, which is that of the views' layouts; its factors are `factors`, those that the copy
+/// engine takes.
+pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    plan: &Plan,
+    [a, b]: [Tensor; 2],
+    (alpha, beta): (f32, f32),
+    mut c: ViewMut<'_, C>,
+) -> Result<(), Error> {
+    let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
+    // The kernel knows from the plan which of its two types C has.
+    let c = c.as_global_mut().cast::<T>();
+    let arguments = (a, b, c, plan.product, alpha, beta);
+    // SAFETY: the maps are those of batches that views hold, outside of which nothing is copied; they were checked where
+    // they were made, C's matrices to be apart, and the caller has checked that C shares no memory with the factors. The
+    // kernel keeps to C's shape. Memory is freed only after the work enqueued before.
+    unsafe {
+        match plan.across {
+            [false, true] => stream.launch::<T::Nn>(plan.launch, arguments),
+            [false, false] => stream.launch::<T::Nt>(plan.launch, arguments),
+            [true, true] => stream.launch::<T::Tn>(plan.launch, arguments),
+            [true, false] => stream.launch::<T::Tt>(plan.launch, arguments),
+        }?;
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Products of narrow elements with wide sums.
+
+use rayon::prelude::*;
+
+use crate::launch::{TensorElement, TensorOutput};
+use crate::matrix::{BatchLayout, Order};
+
+/// [`crate::gemm_tensor`] of slices with their layouts.
+///
+/// Products are exact in `f32`; an element of C is a chain of them over ascending `k`, each added with one rounding.
+///
+/// # Panics
+/// Where shapes do not fit together, or a slice is shorter than its batch.
+///
+/// ```
+/// use gpu_linalg::{BatchLayout, Layout, bf16, reference};
+/// let layout = BatchLayout { matrix: Layout::row_major(2, 2)?, count: 1, stride: 0 };
+/// let (a, b) = ([1.0, 2.0, 3.0, 4.0].map(bf16::from_f32), [5.0, 6.0, 7.0, 8.0].map(bf16::from_f32));
+/// let mut c = [0.0_f32; 4];
+/// reference::gemm_tensor(1.0, (&a, layout), (&b, layout), 0.0, (&mut c, layout));
+/// assert_eq!(c, [19.0, 22.0, 43.0, 50.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tensor<T: TensorElement, C: TensorOutput<T>>(
+    alpha: f32,
+    (a, a_layout): (&[T], BatchLayout),
+    (b, b_layout): (&[T], BatchLayout),
+    beta: f32,
+    (c, c_layout): (&mut [C], BatchLayout),
+) {
+    if c_layout.matrix.order() == Order::ColumnMajor {
+        let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
+        return gemm_tensor(alpha, b, a, beta, (c, c_layout.transposed()));
+    }
+    let (m, n) = c_layout.matrix.shape();
+    let k = if alpha == 0.0 { 0 } else { a_layout.matrix.columns() };
+    let (a_matrix, b_matrix) = (a_layout.matrix, b_layout.matrix);
+    if m == 0 || n == 0 {
+        return;
+    }
+    for number in 0..c_layout.count {
+        let (a_start, b_start) = (number * a_layout.stride, number * b_layout.stride);
+        let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
+        c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
+            let mut sums = vec![0.0_f32; n];
+            for k in 0..k {
+                let factor = a[a_start + a_matrix.index(row, k)].widen();
+                for (column, sum) in sums.iter_mut().enumerate() {
+                    *sum = factor.mul_add(b[b_start + b_matrix.index(k, column)].widen(), *sum);
+                }
+            }
+            for (c, sum) in c.iter_mut().zip(sums) {
+                let product = alpha * sum;
+                *c = C::narrow(if beta == 0.0 { product } else { beta.mul_add(c.widen(), product) });
+            }
+        });
+    }
+}

@@ -1,0 +1,357 @@
+//! Barriers in shared memory that count arrivals and bytes, and the copies of boxes whose bytes they count.
+//!
+//! A box is checked against everything when its copy starts, and recorded as read and written by the thread that
+//! started it; its bytes arrive later, when the seed says so, and until then nobody may touch them. What orders
+//! others after it is the barrier's phase alone.
+
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
+
+use super::access::Access;
+use super::block::Status;
+use super::{Caller, Engine};
+use crate::clock::{View, join_into};
+use crate::device::Box3;
+use crate::fault::{Direction, FaultKind, Space};
+use crate::geometry::WARP;
+
+/// A barrier.
+struct Barrier {
+    /// Arrivals of each phase.
+    arrivals: u32,
+    /// Those that the present phase still needs.
+    missing: u32,
+    /// Bytes announced less bytes copied in the present phase.
+    bytes: i64,
+    /// Phases completed.
+    phases: u64,
+    /// What was released in the present phase, and in all that are complete.
+    present: Option<Rc<View>>,
+    complete: Option<Rc<View>>,
+    /// Who made it, and when.
+    made: (u32, u32),
+}
+
+/// A copy under way.
+struct Flight {
+    gid: u32,
+    barrier: u32,
+    shared: usize,
+    bytes: Vec<u8>,
+    view: Option<Rc<View>>,
+    caller: Caller,
+}
+
+/// The barriers of a block, and the copies that it has started.
+#[derive(Default)]
+pub(crate) struct Phases {
+    barriers: BTreeMap<u32, Barrier>,
+    flights: Vec<Flight>,
+    /// Threads that wait: for which barrier and parity.
+    waiting: Vec<(u32, u32, u32)>,
+    /// Clocks of threads at which copies wrote, not they themselves.
+    copied: HashSet<(u32, u32)>,
+    /// By thread: what it wrote below this clock is known to copies and tensor cores.
+    fenced: BTreeMap<u32, u32>,
+}
+
+impl Phases {
+    pub(crate) fn in_flight(&self) -> bool {
+        !self.flights.is_empty()
+    }
+
+    /// A copy under way: where to, and where it was started.
+    pub(crate) fn started(&self) -> Option<(u64, Caller)> {
+        self.flights.first().map(|flight| (flight.shared as u64, flight.caller))
+    }
+}
+
+impl Engine {
+    fn barrier_at(&mut self, address: u32, caller: Caller) -> u32 {
+        let offset = self.shared_offset(address, 8, Direction::Write, caller);
+        if !offset.is_multiple_of(8) {
+            self.misaligned(Space::Shared, offset as u64, 8, Direction::Write, caller);
+        }
+        offset as u32
+    }
+
+    /// The barrier at an offset, which somebody has made before.
+    fn known_barrier(&mut self, address: u32, caller: Caller) -> u32 {
+        let offset = self.barrier_at(address, caller);
+        let block = &self.blocks[self.current.slot];
+        let who = Self::who(block, self.current, self.per_block);
+        let known = block.phases.barriers.get(&offset).is_some_and(|barrier| {
+            let (tid, clock) = barrier.made;
+            !self.watches_races() || who.knows(who.first + tid, clock)
+        });
+        if !known {
+            self.raise(FaultKind::NoBarrier { address: offset.into() }, caller);
+        }
+        offset
+    }
+
+    pub(crate) fn phase_init(&mut self, address: u32, arrivals: u32, caller: Caller) {
+        const MOST: u32 = (1 << 20) - 1;
+        let offset = self.barrier_at(address, caller);
+        if arrivals == 0 || arrivals > MOST {
+            let (what, allowed) = ("arrivals", "1 to 2^20 - 1");
+            let kind = FaultKind::InvalidOperand {
+                operation: "mbarrier.init",
+                what,
+                value: arrivals.into(),
+                allowed,
+            };
+            self.raise(kind, caller);
+        }
+        let tid = self.current.tid;
+        let block = self.block();
+        let made = (tid, block.clock(tid));
+        block.tick(tid);
+        let fresh =
+            Barrier { arrivals, missing: arrivals, bytes: 0, phases: 0, present: None, complete: None, made };
+        block.phases.barriers.insert(offset, fresh);
+        self.progressed = true;
+    }
+
+    /// What the running thread wrote is known to copies and tensor cores.
+    pub(crate) fn fence_proxy(&mut self) {
+        let tid = self.current.tid;
+        let block = self.block();
+        block.tick(tid);
+        let clock = block.clock(tid);
+        block.phases.fenced.insert(tid, clock);
+    }
+
+    fn is_fenced(&self, tid: u32, clock: u32) -> bool {
+        let phases = &self.blocks[self.current.slot].phases;
+        phases.fenced.get(&tid).is_some_and(|fenced| clock < *fenced)
+    }
+
+    pub(crate) fn phase_arrive(&mut self, address: u32, bytes: u32, caller: Caller) {
+        self.progress_check(caller);
+        self.goes_on();
+        let offset = self.known_barrier(address, caller);
+        let view = self.watches_races().then(|| self.snapshot());
+        let barrier = self.block().phases.barriers.get_mut(&offset).expect("it was just found");
+        if barrier.missing == 0 {
+            let arrivals = barrier.arrivals;
+            self.raise(FaultKind::TooManyArrivals { address: offset.into(), arrivals }, caller);
+        }
+        barrier.missing -= 1;
+        barrier.bytes += i64::from(bytes);
+        if let Some(view) = view {
+            join_into(&mut barrier.present, &view);
+        }
+        self.progressed = true;
+        self.phase_advance(self.current.slot, offset);
+    }
+
+    /// Completes the present phase if all is there.
+    fn phase_advance(&mut self, slot: usize, offset: u32) {
+        let phases = &mut self.blocks[slot].phases;
+        let barrier = phases.barriers.get_mut(&offset).expect("a barrier that was used before");
+        if barrier.missing > 0 || barrier.bytes != 0 {
+            return;
+        }
+        barrier.missing = barrier.arrivals;
+        barrier.phases += 1;
+        if let Some(view) = barrier.present.take() {
+            join_into(&mut barrier.complete, &view);
+        }
+        let (parity, view) = ((barrier.phases - 1) % 2, barrier.complete.clone());
+        if let Some(flight) = phases.flights.iter().find(|flight| flight.barrier == offset) {
+            // The phase did not wait for all that belongs to it.
+            let kind =
+                FaultKind::TransactionBytes { address: offset.into(), bytes: flight.bytes.len() as u64 };
+            let (site, gid) = (flight.caller, flight.gid);
+            let details = self.details(kind, Some(site), gid);
+            self.set_fault(details);
+            return;
+        }
+        let woken = |waiter: &mut (u32, u32, u32)| waiter.1 == offset && u64::from(waiter.2) == parity;
+        let woken: Vec<_> = phases.waiting.extract_if(.., woken).collect();
+        for (tid, ..) in woken {
+            let block = &mut self.blocks[slot];
+            if let Some(view) = &view {
+                block.learn(tid, view);
+            }
+            block.threads[tid as usize].status = Status::Runnable;
+            let number = (tid / WARP) as usize;
+            block.warps[number].runnable |= 1 << (tid % WARP);
+            self.enqueue(slot, number);
+        }
+    }
+
+    /// Waits for a phase; true when it is complete already, false when the thread must wait.
+    pub(crate) fn phase_wait(&mut self, address: u32, parity: u32, caller: Caller) -> bool {
+        self.progress_check(caller);
+        self.goes_on();
+        let offset = self.known_barrier(address, caller);
+        if parity > 1 {
+            let (what, allowed) = ("parity", "0 or 1");
+            let kind = FaultKind::InvalidOperand {
+                operation: "mbarrier.try_wait",
+                what,
+                value: parity.into(),
+                allowed,
+            };
+            self.raise(kind, caller);
+        }
+        let tid = self.current.tid;
+        let block = self.block();
+        let barrier = &block.phases.barriers[&offset];
+        if barrier.phases % 2 != u64::from(parity) {
+            if let Some(view) = barrier.complete.clone() {
+                block.learn(tid, &view);
+            }
+            return true;
+        }
+        block.phases.waiting.push((tid, offset, parity));
+        let thread = &mut block.threads[tid as usize];
+        (thread.status, thread.site) = (Status::Phase, Some(caller));
+        false
+    }
+
+    /// Starts the copy of a box.
+    pub(crate) fn tensor_load(
+        &mut self,
+        shared: u32,
+        barrier: u32,
+        tensor: &Box3,
+        place: [i32; 3],
+        caller: Caller,
+    ) {
+        self.progress_check(caller);
+        let barrier = self.known_barrier(barrier, caller);
+        let (tid, watches) = (self.current.tid, self.watches_races());
+        let (maker, made) = self.block().phases.barriers[&barrier].made;
+        if watches && !self.is_fenced(maker, made) {
+            self.raise(FaultKind::NoProxyFence { address: barrier.into() }, caller);
+        }
+        let row = (tensor.tile[0] * tensor.element) as usize;
+        let size = row * (tensor.tile[1] * tensor.tile[2]) as usize;
+        let offset = self.shared_offset(shared, size, Direction::Write, caller);
+        if !offset.is_multiple_of(if tensor.swizzled { 1024 } else { 128 }) {
+            self.misaligned(Space::Shared, offset as u64, 128, Direction::Write, caller);
+        }
+        self.check_async(offset, size, Direction::Write, caller);
+        // The copy is at a clock of its own, of the thread that starts it.
+        self.block().tick(tid);
+        let site = self.site(caller);
+        let mut bytes = vec![0; size];
+        for (number, target) in bytes.chunks_exact_mut(row).enumerate() {
+            let (y, z) = (number as u32 % tensor.tile[1], number as u32 / tensor.tile[1]);
+            let [x, y, z] =
+                [i64::from(place[0]), i64::from(place[1]) + i64::from(y), i64::from(place[2]) + i64::from(z)];
+            let inside = |at: i64, extent: u64| at >= 0 && (at as u64) < extent;
+            let end = (x + i64::from(tensor.tile[0])).min(tensor.extents[0] as i64);
+            let start = x.max(0);
+            if !inside(y, tensor.extents[1]) || !inside(z, tensor.extents[2]) || start >= end {
+                continue;
+            }
+            let element = tensor.element as usize;
+            let address = tensor.address
+                + z as u64 * tensor.strides[1]
+                + y as u64 * tensor.strides[0]
+                + start as u64 * element as u64;
+            let len = (end - start) as usize * element;
+            let Some((region, at)) = self.heap.locate(address, len) else {
+                self.bad_address(address, len, Direction::Read, caller)
+            };
+            let unwritten = region.first_unwritten(at, len).is_some();
+            let skipped = (start - x) as usize * element;
+            target[skipped..skipped + len].copy_from_slice(&region.bytes()[at..at + len]);
+            if unwritten {
+                self.unwritten(Space::Global, address, len, Access::Read, caller);
+            }
+            if watches {
+                self.check_earlier(address, len, Access::Read, false, caller);
+                if let Some(conflict) = self.check_global(address, len, Access::Read, site) {
+                    self.raise_conflict(conflict, Space::Global, address, Direction::Read, caller);
+                }
+            }
+        }
+        if watches {
+            if let Some(conflict) = self.check_shared(offset, size, Access::Write, site) {
+                self.raise_conflict(conflict, Space::Shared, offset as u64, Direction::Write, caller);
+            }
+            let block = self.block();
+            let clock = block.clock(tid);
+            block.phases.copied.insert((tid, clock));
+        }
+        let view = watches.then(|| self.snapshot());
+        self.copy_marks(offset, size, true);
+        if tensor.swizzled {
+            let mut swizzled = vec![0; size];
+            for (piece, from) in bytes.chunks_exact(16).enumerate() {
+                let to = crate::device::swizzled((offset + piece * 16) as u32) as usize - offset;
+                swizzled[to..to + 16].copy_from_slice(from);
+            }
+            bytes = swizzled;
+        }
+        self.flights += 1;
+        let gid = self.current.gid;
+        self.block().phases.flights.push(Flight { gid, barrier, shared: offset, bytes, view, caller });
+    }
+
+    /// A drawn copy of a drawn block arrives.
+    pub(crate) fn land(&mut self) {
+        let slots: Vec<usize> = (0..self.blocks.len())
+            .filter(|&slot| self.blocks[slot].live && self.blocks[slot].phases.in_flight())
+            .collect();
+        if slots.is_empty() {
+            return;
+        }
+        let slot = slots[self.rng.below(slots.len() as u32) as usize];
+        let at = self.rng.below(self.blocks[slot].phases.flights.len() as u32) as usize;
+        let Flight { barrier, shared, bytes, view, .. } = self.blocks[slot].phases.flights.swap_remove(at);
+        self.flights -= 1;
+        let block = &mut self.blocks[slot];
+        block.shared.bytes_mut()[shared..shared + bytes.len()].copy_from_slice(&bytes);
+        block.shared.mark_range(shared, bytes.len());
+        block.copies.mark(shared, bytes.len(), false);
+        let state = block.phases.barriers.get_mut(&barrier).expect("checked when the copy started");
+        state.bytes -= bytes.len() as i64;
+        if let Some(view) = view {
+            join_into(&mut state.present, &view);
+        }
+        self.progressed = true;
+        self.phase_advance(slot, barrier);
+    }
+
+    fn copy_marks(&mut self, offset: usize, size: usize, under_way: bool) {
+        let block = self.block();
+        let (words, threads) = (block.shared.len().div_ceil(4), block.threads.len());
+        block.copies.prepare(words, threads);
+        block.copies.mark(offset, size, under_way);
+    }
+
+    /// Ends the launch where tensor cores would read what its writer has not fenced.
+    pub(crate) fn check_proxy(&mut self, offset: usize, size: usize, caller: Caller) {
+        let block = &self.blocks[self.current.slot];
+        let first = block.number * self.per_block;
+        let unfenced = block.shared.shadow.accesses(offset, size).find_map(|cell| {
+            let (gid, clock, _) = cell.last_write()?;
+            let tid = gid - first;
+            (!block.phases.copied.contains(&(tid, clock)) && !self.is_fenced(tid, clock)).then_some(())
+        });
+        if unfenced.is_some() {
+            self.raise(FaultKind::NoProxyFence { address: offset as u64 }, caller);
+        }
+    }
+
+    /// Nobody can run, and some threads wait for a phase.
+    pub(crate) fn stuck_phase(&self) -> Option<(usize, u32, FaultKind)> {
+        self.blocks.iter().enumerate().filter(|(_, block)| block.live).find_map(|(slot, block)| {
+            let &(tid, offset, parity) = block.phases.waiting.first()?;
+            let barrier = &block.phases.barriers[&offset];
+            let kind = FaultKind::NoSuchPhase {
+                address: offset.into(),
+                parity,
+                arrivals: barrier.missing,
+                bytes: barrier.bytes,
+            };
+            Some((slot, tid, kind))
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Maps as the simulator understands them: the tensor itself, in the room of a driver's.
+
+use crate::tensor_map::{Format, Swizzle, Tensor};
+use gpu_sim::device;
+
+/// In the last word of a simulated map; a driver's has zeros there.
+const SIMULATED: u64 = u64::from_be_bytes(*b"gpu-sim\0");
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Map([u64; 16]);
+
+impl Map {
+    pub const fn driver(words: [u64; 16]) -> Self {
+        Self(words)
+    }
+
+    pub fn simulated(tensor: Tensor) -> Self {
+        let Tensor { address, format, extents: [x, y, z], strides: [row, matrix], tile, swizzle } = tensor;
+        let [width, height, depth] = tile.map(u64::from);
+        let swizzled = u64::from(swizzle == Swizzle::Bytes128);
+        let format = match format {
+            Format::U8 => 1,
+            Format::U16 => 2,
+            Format::U32 => 4,
+        };
+        Self([address, x, y, z, row, matrix, width, height, depth, swizzled, format, 0, 0, 0, 0, SIMULATED])
+    }
+
+    pub fn prefetch(&self) {}
+
+    #[track_caller]
+    pub fn load(&self, target: u32, barrier: u32, place: [u32; 3]) {
+        let [address, x, y, z, row, matrix, width, height, depth, swizzled, bytes, .., mark] = self.0;
+        assert!(mark == SIMULATED, "a tensor map of a driver, in the simulator");
+        let tile = device::Box3 {
+            address,
+            element: bytes as u32,
+            extents: [x, y, z],
+            strides: [row, matrix],
+            tile: [width, height, depth].map(|extent| extent as u32),
+            swizzled: swizzled != 0,
+        };
+        device::tensor_load(target, barrier, &tile, place.map(u32::cast_signed));
+    }
+}

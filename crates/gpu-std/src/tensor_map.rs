@@ -1,0 +1,176 @@
+//! Copies of boxes of matrices to shared memory, by the copy engine (TMA, capability 9.0).
+//!
+//! A [`TensorMap`] says how a batch of matrices lies in memory and how large a box of it is copied at once. The host
+//! makes it (`gpu_core::Stream::tensor_map`) and hands it to the kernel as a parameter; one thread starts a copy with
+//! [`TensorMap::load`], and a [`Barrier`] counts its bytes when they are there. What of a box lies outside of its matrix
+//! arrives as zeros, and counts.
+//!
+//! In shared memory the box's rows follow each other without gaps. With [`Swizzle::Bytes128`], where a row has 128
+//! bytes, the 16-byte pieces of row `r` change places: piece `p` lies where `p ^ r % 8` would. So neither rows nor
+//! columns of pieces meet in one bank, and that is how the tensor cores want it ([`crate::wgmma`]).
+
+use crate::backend::tensor_map as backend;
+use crate::barrier::Barrier;
+use crate::memory::{Element, Shared};
+use crate::parameter::Parameter;
+
+/// What the elements are, as the copy engine sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// 8 bits.
+    U8,
+    /// 16 bits, whatever they mean.
+    U16,
+    /// 32 bits, whatever they mean.
+    U32,
+}
+
+impl Format {
+    /// The bytes of an element.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 => 4,
+        }
+    }
+}
+
+/// How a box lies in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Swizzle {
+    /// As it is.
+    None,
+    /// With the pieces of 16 bytes of each 128 exchanged; the box starts at a multiple of 1024 bytes.
+    Bytes128,
+}
+
+/// A batch of matrices in global memory, and the box of it that a copy moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tensor {
+    /// The address of the first element: a multiple of 16.
+    pub address: u64,
+    /// Its elements.
+    pub format: Format,
+    /// Elements of a row, rows of a matrix, matrices: each from 1 to 2³².
+    pub extents: [u64; 3],
+    /// Bytes from row to row and from matrix to matrix: multiples of 16 below 2⁴⁰.
+    pub strides: [u64; 2],
+    /// The box: elements, rows and matrices, each from 1 to 256.
+    pub tile: [u32; 3],
+    /// How it lies in shared memory.
+    pub swizzle: Swizzle,
+}
+
+/// What of a [`Tensor`] the copy engine does not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The field.
+    pub what: &'static str,
+    /// Its value.
+    pub actual: u64,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
+
+impl core::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} is {}, allowed is {}", self.what, self.actual, self.allowed)
+    }
+}
+
+impl Tensor {
+    /// Bytes that a copy moves.
+    pub const fn tile_bytes(&self) -> u32 {
+        self.tile[0] * self.tile[1] * self.tile[2] * self.format.bytes()
+    }
+
+    /// Whether the copy engine takes it.
+    ///
+    /// # Errors
+    /// The first thing that it does not take.
+    pub fn check(&self) -> Result<(), Unfit> {
+        let refuse = |what, actual, allowed| Err(Unfit { what, actual, allowed });
+        if self.address % 16 != 0 {
+            return refuse("the address of a tensor", self.address, "a multiple of 16");
+        }
+        for extent in self.extents {
+            if extent == 0 || extent > 1 << 32 {
+                return refuse("an extent of a tensor", extent, "1 to 2^32");
+            }
+        }
+        for stride in self.strides {
+            if stride % 16 != 0 || stride >= 1 << 40 {
+                return refuse("a stride of a tensor in bytes", stride, "a multiple of 16 below 2^40");
+            }
+        }
+        for extent in self.tile {
+            if extent == 0 || extent > 256 {
+                return refuse("an extent of a tensor's box", extent.into(), "1 to 256");
+            }
+        }
+        let row = self.tile[0] * self.format.bytes();
+        if row % 16 != 0 {
+            return refuse("the bytes of a row of a tensor's box", row.into(), "a multiple of 16");
+        }
+        if self.swizzle == Swizzle::Bytes128 && row > 128 {
+            return refuse("the bytes of a row of a swizzled box", row.into(), "at most 128");
+        }
+        Ok(())
+    }
+}
+
+/// A [`Tensor`] as the copy engine reads it: a kernel's parameter.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct TensorMap(backend::Map);
+
+impl TensorMap {
+    /// What a driver has encoded.
+    ///
+    /// # Safety
+    /// The bytes are those that the driver made of a tensor (`cuTensorMapEncodeTiled`), whose memory is valid for the
+    /// copies that kernels will start with it.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub const unsafe fn from_driver(words: [u64; 16]) -> Self {
+        Self(backend::Map::driver(words))
+    }
+
+    /// The map of a tensor in a simulator's memory.
+    ///
+    /// # Errors
+    /// What the copy engine would not take.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub fn simulated(tensor: Tensor) -> Result<Self, Unfit> {
+        tensor.check()?;
+        Ok(Self(backend::Map::simulated(tensor)))
+    }
+
+    /// Asks for the map itself, so that the first copy need not wait for it.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        self.0.prefetch();
+    }
+
+    /// Starts the copy of the box whose first element is number `place[0]` of row `place[1]` of matrix `place[2]`, to
+    /// `target`, a multiple of 128 bytes (1024 where it is swizzled). Its bytes count for the present phase of `barrier`.
+    /// By one thread.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn load<T: Element>(&self, target: Shared<T>, barrier: Barrier, place: [u32; 3]) {
+        self.0.load(target.byte(0), barrier.place(), place);
+    }
+}
+
+// SAFETY: on the host it is the driver's 128 bytes, which the entry declares with their alignment; they are read where
+// they lie. A map of the simulator's never reaches a driver.
+unsafe impl Parameter for TensorMap {
+    #[cfg(target_arch = "nvptx64")]
+    type Entry = backend::Entry;
+
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    unsafe fn from_entry(_entry: Self::Entry, address: u64) -> Self {
+        Self(backend::Map::at(address))
+    }
+}

@@ -1,0 +1,13 @@
+//! Products of matrices on the tensor cores: `C = alpha · A · B + beta · C` of narrow elements, with wide sums.
+//!
+//! [`warps`] is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply.
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+
+mod instances;
+mod place;
+mod store;
+mod warps;
+
+pub use instances::*;
+pub use place::{Place, Product};
+pub use warps::{BARRIERS, COLUMNS, ROWS, SHARED_BYTES, STAGES, THREADS, boxes};

@@ -1,0 +1,265 @@
+//! Products of 16-bit floats on the tensor cores: one body over all backends, against a serial oracle.
+
+use std::time::Instant;
+
+use gpu_core::Device;
+use gpu_linalg::{
+    Batch, BatchLayout, BatchMut, Error, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor,
+};
+use gpu_tests::backends::{cuda, for_each};
+use gpu_tests::data::random;
+
+/// Stands where nothing may be written.
+const UNTOUCHED: f32 = -64.0;
+
+/// A type of factors or of results.
+trait Number: Copy + PartialEq + core::fmt::Debug {
+    fn of(value: f32) -> Self;
+    fn value(self) -> f32;
+}
+
+macro_rules! numbers {
+    ($($T:ty: $of:expr, $value:expr;)*) => { $(
+        impl Number for $T {
+            fn of(value: f32) -> Self {
+                $of(value)
+            }
+            fn value(self) -> f32 {
+                $value(self)
+            }
+        }
+    )* };
+}
+numbers! {
+    bf16: bf16::from_f32, bf16::to_f32;
+    f16: f16::from_f32, f16::to_f32;
+    f32: |value| value, |value| value;
+}
+
+/// Of `[m, n, k]`, which of A, B and C are column-major, and how many there are.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    shape: [usize; 3],
+    columns: [bool; 3],
+    count: usize,
+    alpha: f32,
+    beta: f32,
+}
+
+impl Case {
+    /// The layouts of A, B and C, with gaps behind lines and matrices, of multiples of 16 bytes.
+    fn layouts(self) -> [BatchLayout; 3] {
+        let [m, n, k] = self.shape;
+        let mut at = 0;
+        [(m, k), (k, n), (m, n)].map(|(rows, columns)| {
+            let column_major = self.columns[at];
+            let new = if column_major { Layout::column_major } else { Layout::row_major };
+            let contiguous = if column_major { rows } else { columns };
+            // C, the last one, has odd gaps too.
+            let leading = if at == 2 { contiguous + self.count } else { contiguous.next_multiple_of(8) + 8 };
+            at += 1;
+            let matrix = new(rows, columns).unwrap().with_leading_dimension(leading).unwrap();
+            let lines = if column_major { columns } else { rows };
+            BatchLayout { matrix, count: self.count, stride: (leading * lines).next_multiple_of(8) + 8 }
+        })
+    }
+}
+
+fn filled<T: Number>(layout: BatchLayout, seed: u64, other: f32, value: impl Fn(u64) -> f32) -> Vec<T> {
+    let mut values = vec![T::of(other); layout.stride * layout.count + 16];
+    for number in 0..layout.count {
+        for row in 0..layout.matrix.rows() {
+            for column in 0..layout.matrix.columns() {
+                let at = number * layout.stride + layout.matrix.index(row, column);
+                values[at] = T::of(value(random(seed, at)));
+            }
+        }
+    }
+    values
+}
+
+/// The oracle: each element's exact sum of products, in `f64`, and the sum of their sizes.
+fn sums<T: Number>(a: &[T], b: &[T], [of_a, of_b, of_c]: [BatchLayout; 3]) -> Vec<(usize, f64, f64)> {
+    let (m, n) = of_c.matrix.shape();
+    let mut sums = Vec::new();
+    for number in 0..of_c.count {
+        for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
+            let (mut sum, mut sizes) = (0.0, 0.0);
+            for k in 0..of_a.matrix.columns() {
+                let a = f64::from(a[number * of_a.stride + of_a.matrix.index(row, k)].value());
+                let b = f64::from(b[number * of_b.stride + of_b.matrix.index(k, column)].value());
+                sum += a * b;
+                sizes += (a * b).abs();
+            }
+            sums.push((number * of_c.stride + of_c.matrix.index(row, column), sum, sizes));
+        }
+    }
+    sums
+}
+
+/// The product on a device; `None` after saying so where that has no tensor cores.
+fn product<T: TensorElement + Number, C: TensorOutput<T> + Number>(
+    device: &Device,
+    case: Case,
+    [a, b]: [&[T]; 2],
+    c: &[C],
+) -> Option<Vec<C>> {
+    let layouts = case.layouts();
+    let (a, b) = (device.upload(a).unwrap(), device.upload(b).unwrap());
+    let mut output = device.upload(c).unwrap();
+    let stream = device.default_stream();
+    let result = gemm_tensor::<T, C>(
+        &stream,
+        case.alpha,
+        Batch::new(&a, layouts[0]).unwrap(),
+        Batch::new(&b, layouts[1]).unwrap(),
+        case.beta,
+        BatchMut::new(&mut output, layouts[2]).unwrap(),
+    );
+    match result {
+        Ok(()) => Some(output.to_vec().unwrap()),
+        Err(error @ Error::NoTensorCores { .. }) => {
+            println!("skipped on {}: {error}", device.name());
+            None
+        }
+        Err(error) => panic!("{case:?} on {}: {error}", device.name()),
+    }
+}
+
+const SHAPES: [[usize; 3]; 9] = [
+    [1, 1, 1],
+    [1, 8, 64],
+    [64, 256, 64],
+    [128, 256, 128],
+    [129, 257, 65],
+    [127, 250, 200],
+    [5, 300, 700],
+    [300, 7, 96],
+    [40, 513, 321],
+];
+
+fn cases() -> impl Iterator<Item = Case> {
+    SHAPES.into_iter().enumerate().flat_map(|(number, shape)| {
+        (0..4).map(move |order| {
+            let columns = [order & 1 != 0, order & 2 != 0, (number + order) % 3 == 2];
+            let (alpha, beta) = [(1.0, 0.0), (2.0, 1.0), (-1.0, -0.5)][(number + order) % 3];
+            Case { shape, columns, count: 1 + (number * 5 + order) % 7 / 5, alpha, beta }
+        })
+    })
+}
+
+/// Small integers: every operation is exact, so all devices give the same bits.
+fn exact<T: TensorElement + Number, C: TensorOutput<T> + Number>(device: &Device, case: Case) {
+    let layouts = case.layouts();
+    let small = |bits: u64| (bits % 5) as f32 - 2.0;
+    // Nothing of what lies between lines and matrices counts.
+    let a = filled::<T>(layouts[0], 1, f32::NAN, small);
+    let b = filled::<T>(layouts[1], 2, f32::NAN, small);
+    let c =
+        filled::<C>(layouts[2], 3, UNTOUCHED, |bits| if case.beta == 0.0 { f32::NAN } else { small(bits) });
+    let mut expected = c.clone();
+    for (at, sum, _) in sums(&a, &b, layouts) {
+        let old = if case.beta == 0.0 { 0.0 } else { f64::from(case.beta) * f64::from(c[at].value()) };
+        expected[at] = C::of((f64::from(case.alpha) * sum + old) as f32);
+    }
+    let Some(actual) = product::<T, C>(device, case, [&a, &b], &c) else { return };
+    let differs = actual.iter().zip(&expected).position(|(a, b)| a != b);
+    if let Some(at) = differs {
+        let wrong = actual.iter().zip(&expected).filter(|(a, b)| a != b).count();
+        panic!(
+            "{case:?} on {}: element {at} is {:?}, not {:?}; {wrong} of {} are wrong",
+            device.name(),
+            actual[at],
+            expected[at],
+            expected.len()
+        );
+    }
+}
+
+#[test]
+fn products_of_small_integers_are_exact() {
+    for_each("products_of_small_integers_are_exact", |device| {
+        let start = Instant::now();
+        for case in cases() {
+            exact::<bf16, f32>(device, case);
+            exact::<f16, f16>(device, case);
+        }
+        for case in cases().step_by(3) {
+            exact::<bf16, bf16>(device, case);
+            exact::<f16, f32>(device, case);
+        }
+        println!("{}: {:.1} s", device.name(), start.elapsed().as_secs_f64());
+    });
+}
+
+/// Any numbers: within the bound on every device, and on the CPU and in the simulator the same bits.
+#[test]
+fn products_of_any_numbers_are_within_the_bound() {
+    let case = Case { shape: [70, 300, 555], columns: [false; 3], count: 1, alpha: 1.0, beta: 0.0 };
+    let layouts = case.layouts();
+    let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
+    let a = filled::<bf16>(layouts[0], 4, 0.0, uniform);
+    let b = filled::<bf16>(layouts[1], 5, 0.0, uniform);
+    let c = filled::<f32>(layouts[2], 6, UNTOUCHED, uniform);
+    let sums = sums(&a, &b, layouts);
+    let mut first: Option<Vec<f32>> = None;
+    for_each("products_of_any_numbers_are_within_the_bound", |device| {
+        let Some(actual) = product::<bf16, f32>(device, case, [&a, &b], &c) else { return };
+        for &(at, sum, sizes) in &sums {
+            let bound = 2.0 * 555.0 * f64::from(f32::EPSILON) * sizes;
+            let error = (f64::from(actual[at]) - sum).abs();
+            assert!(error <= bound, "{}: element {at} is off by {error}, allowed is {bound}", device.name());
+        }
+        let serial = device.kind() != gpu_core::Kind::Cuda;
+        match &first {
+            None => first = Some(actual),
+            Some(first) if serial => assert_eq!(&actual, first, "{}", device.name()),
+            Some(_) => {}
+        }
+    });
+}
+
+/// NaN and infinities come through; `alpha` = 0 does not read the factors.
+#[test]
+fn not_a_number_and_infinities() {
+    for_each("not_a_number_and_infinities", |device| {
+        let case = Case { shape: [3, 8, 16], columns: [false; 3], count: 1, alpha: 1.0, beta: 0.0 };
+        let layouts = case.layouts();
+        let mut a = filled::<f16>(layouts[0], 7, 0.0, |_| 1.0);
+        let b = filled::<f16>(layouts[1], 8, 0.0, |_| 1.0);
+        let c = filled::<f32>(layouts[2], 9, UNTOUCHED, |_| 1.0);
+        a[layouts[0].matrix.index(0, 3)] = f16::of(f32::NAN);
+        a[layouts[0].matrix.index(1, 15)] = f16::of(f32::NEG_INFINITY);
+        let Some(actual) = product::<f16, f32>(device, case, [&a, &b], &c) else { return };
+        let at = |row, column| actual[layouts[2].matrix.index(row, column)];
+        for column in 0..8 {
+            assert!(at(0, column).is_nan(), "{}", device.name());
+            assert_eq!((at(1, column), at(2, column)), (f32::NEG_INFINITY, 16.0), "{}", device.name());
+        }
+        let none = Case { alpha: 0.0, beta: 2.0, ..case };
+        let Some(actual) = product::<f16, f32>(device, none, [&a, &b], &c) else { return };
+        assert_eq!(actual[layouts[2].matrix.index(0, 3)], 2.0, "{}", device.name());
+    });
+}
+
+/// On a GPU: sizes at which the ring, the persistent grid and the order of tiles go round many times.
+#[test]
+fn large_products_on_a_gpu() {
+    let Some(device) = cuda("large_products_on_a_gpu") else { return };
+    for (shape, columns) in [
+        ([1000, 2000, 1024], [false, false, false]),
+        ([2048, 4096, 512], [false, true, false]),
+        ([3000, 1111, 776], [true, false, false]),
+        ([1537, 2049, 1000], [true, true, true]),
+    ] {
+        let case = Case { shape, columns, count: 1, alpha: 1.0, beta: 0.0 };
+        let layouts = case.layouts();
+        let small = |bits: u64| (bits % 5) as f32 - 2.0;
+        let (a, b) = (filled::<bf16>(layouts[0], 1, 0.0, small), filled::<bf16>(layouts[1], 2, 0.0, small));
+        let c = filled::<f32>(layouts[2], 3, UNTOUCHED, small);
+        let expected = product::<bf16, f32>(&Device::cpu(), case, [&a, &b], &c).unwrap();
+        let Some(actual) = product::<bf16, f32>(&device, case, [&a, &b], &c) else { return };
+        let wrong = actual.iter().zip(&expected).filter(|(a, b)| a != b).count();
+        assert_eq!(wrong, 0, "{case:?}: of {}", expected.len());
+    }
+}
