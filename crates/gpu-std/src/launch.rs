@@ -103,22 +103,34 @@ pub struct Arg {
     pub size: usize,
     /// Whether it is an array that the kernel only reads.
     pub read_only: bool,
+    /// The address of the memory that it describes, where it is none itself; else 0.
+    pub described: u64,
 }
 
 impl Arg {
     /// The argument that lies at `value`.
-    pub const fn new<T: crate::parameter::Parameter>(value: &T) -> Self {
-        Self { pointer: core::ptr::from_ref(value).cast(), size: size_of::<T>(), read_only: T::READ_ONLY }
+    pub fn new<T: crate::parameter::Parameter>(value: &T) -> Self {
+        Self {
+            pointer: core::ptr::from_ref(value).cast(),
+            size: size_of::<T>(),
+            read_only: T::READ_ONLY,
+            described: value.described(),
+        }
     }
 }
 
 impl Invocation<'_> {
     /// The addresses that may be among the arguments, each with whether the kernel may write there: every argument of
-    /// eight bytes, so that some are numbers and no addresses. Structures hold none.
+    /// eight bytes, so that some are numbers and no addresses, and what others describe. Structures hold none.
     pub fn addresses(&self) -> impl Iterator<Item = (u64, bool)> {
-        let addresses = self.args.iter().filter(|arg| arg.size == 8);
-        // SAFETY: it lies there while this lives.
-        addresses.map(|arg| (unsafe { arg.pointer.cast::<u64>().read_unaligned() }, !arg.read_only))
+        self.args.iter().filter(|arg| arg.size == 8 || arg.described != 0).map(|arg| {
+            let address = match arg.described {
+                // SAFETY: eight bytes lie there while this lives.
+                0 => unsafe { arg.pointer.cast::<u64>().read_unaligned() },
+                described => described,
+            };
+            (address, !arg.read_only)
+        })
     }
 }
 

@@ -33,6 +33,13 @@ pub unsafe trait Parameter: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const READ_ONLY: bool = false;
 
+    /// The address of the memory that it describes, where it is not an address itself.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[doc(hidden)]
+    fn described(&self) -> u64 {
+        0
+    }
+
     /// What the PTX entry declares.
     #[cfg(target_arch = "nvptx64")]
     #[doc(hidden)]

@@ -129,11 +129,11 @@ impl TensorMap {
     /// What a driver has encoded.
     ///
     /// # Safety
-    /// The bytes are those that the driver made of a tensor (`cuTensorMapEncodeTiled`), whose memory is valid for the
+    /// The bytes are those that the driver made of a tensor (`cuTensorMapEncodeTiled`), whose memory, from `address` on, is valid for the
     /// copies that kernels will start with it.
     #[cfg(not(target_arch = "nvptx64"))]
-    pub const unsafe fn from_driver(words: [u64; 16]) -> Self {
-        Self(backend::Map::driver(words))
+    pub const unsafe fn from_driver(words: [u64; 16], address: u64) -> Self {
+        Self(backend::Map::driver(words, address))
     }
 
     /// The map of a tensor in a simulator's memory.
@@ -162,9 +162,17 @@ impl TensorMap {
     }
 }
 
-// SAFETY: on the host it is the driver's 128 bytes, which the entry declares with their alignment; they are read where
+// SAFETY: on the host it begins with the driver's 128 bytes, which the entry declares with their alignment; they are read where
 // they lie. A map of the simulator's never reaches a driver.
 unsafe impl Parameter for TensorMap {
+    #[cfg(not(target_arch = "nvptx64"))]
+    const READ_ONLY: bool = true;
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn described(&self) -> u64 {
+        self.0.address()
+    }
+
     #[cfg(target_arch = "nvptx64")]
     type Entry = backend::Entry;
 

@@ -258,7 +258,7 @@ impl backend::Queue for Queue {
         };
         self.context.check("cuTensorMapEncodeTiled", outcome)?;
         // SAFETY: the driver has made it; that the memory is valid is for whoever launches a kernel with it.
-        Ok(unsafe { TensorMap::from_driver(map.opaque) })
+        Ok(unsafe { TensorMap::from_driver(map.opaque, tensor.address) })
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {

@@ -77,7 +77,7 @@ pub static AT_MOST_64: KernelMeta = kernel("fill_index", 64, &[8, 4]);
 pub static MISSING: KernelMeta = kernel("no_such_kernel", 1024, &[8, 4]);
 
 fn arg<T>(value: &T) -> Arg {
-    Arg { pointer: std::ptr::from_ref(value).cast(), size: size_of::<T>(), read_only: false }
+    Arg { pointer: std::ptr::from_ref(value).cast(), size: size_of::<T>(), read_only: false, described: 0 }
 }
 
 /// Launches a kernel with an address and one more number: the form of most of them.

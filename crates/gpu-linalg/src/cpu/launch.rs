@@ -102,7 +102,7 @@ mod tests {
             for [a_layout, b_layout, c_layout] in [layouts, transposed].map(|layouts| layouts.map(one)) {
                 let mut expected = old.clone();
                 let (a, b) = ((&a[..], a_layout), (&b[..], b_layout));
-                reference::gemm(of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
+                reference::by_tiles(of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
                 for (name, way) in ways::<T>() {
                     let mut c = old.clone();
                     gemm_with(way, of(0.5), a, b, of(-1.5), (&mut c, c_layout));

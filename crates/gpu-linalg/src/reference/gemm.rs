@@ -1,5 +1,6 @@
 //! Products of matrices.
 
+use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use super::{finish, gemv};
@@ -32,9 +33,20 @@ pub fn gemm<T: RealElement>(
         let y = &mut c[..matrix.rows()];
         return gemv(alpha, of_matrix, matrix, x, beta, y).expect("there is a plan for it");
     }
+    by_tiles(alpha, (a, a_layout), (b, b_layout), beta, (c, c_layout));
+}
+
+/// Every product as one of matrices, a single row or column too.
+pub(crate) fn by_tiles<T: Float>(
+    alpha: T,
+    (a, a_layout): (&[T], BatchLayout),
+    (b, b_layout): (&[T], BatchLayout),
+    beta: T,
+    (c, c_layout): (&mut [T], BatchLayout),
+) {
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
-        return gemm(alpha, b, a, beta, (c, c_layout.transposed()));
+        return by_tiles(alpha, b, a, beta, (c, c_layout.transposed()));
     }
     let (m, n) = c_layout.matrix.shape();
     let k = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };

@@ -8,6 +8,8 @@ mod tensor;
 mod triangle;
 
 pub use elementwise::{elementwise, map, swap, update};
+#[cfg(test)]
+pub(crate) use gemm::by_tiles;
 pub use gemm::gemm;
 pub use gemv::gemv;
 pub use ger::ger;

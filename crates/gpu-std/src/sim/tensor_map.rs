@@ -8,11 +8,20 @@ const SIMULATED: u64 = u64::from_be_bytes(*b"gpu-sim\0");
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub struct Map([u64; 16]);
+pub struct Map {
+    /// What the driver gets, first.
+    words: [u64; 16],
+    /// That of the tensor.
+    address: u64,
+}
 
 impl Map {
-    pub const fn driver(words: [u64; 16]) -> Self {
-        Self(words)
+    pub const fn driver(words: [u64; 16], address: u64) -> Self {
+        Self { words, address }
+    }
+
+    pub fn address(&self) -> u64 {
+        self.address
     }
 
     pub fn simulated(tensor: Tensor) -> Self {
@@ -24,14 +33,16 @@ impl Map {
             Format::U16 => 2,
             Format::U32 => 4,
         };
-        Self([address, x, y, z, row, matrix, width, height, depth, swizzled, format, 0, 0, 0, 0, SIMULATED])
+        let words =
+            [address, x, y, z, row, matrix, width, height, depth, swizzled, format, 0, 0, 0, 0, SIMULATED];
+        Self { words, address }
     }
 
     pub fn prefetch(&self) {}
 
     #[track_caller]
     pub fn load(&self, target: u32, barrier: u32, place: [u32; 3]) {
-        let [address, x, y, z, row, matrix, width, height, depth, swizzled, bytes, .., mark] = self.0;
+        let [address, x, y, z, row, matrix, width, height, depth, swizzled, bytes, .., mark] = self.words;
         assert!(mark == SIMULATED, "a tensor map of a driver, in the simulator");
         let tile = device::Box3 {
             address,
