@@ -144,17 +144,6 @@ pub enum Error {
         /// The capability needed.
         needs: &'static str,
     },
-    /// Factors that the copy engine does not take: everything has to be a multiple of 16 bytes.
-    #[error(
-        "the factors of a product on the tensor cores lie at {:#x} and {:#x}, with rows and matrices {:?} and {:?} bytes apart: all of it has to be multiples of 16, and the matrices apart; align them, or convert them to f32 and call gemm",
-        addresses[0], addresses[1], strides[0], strides[1]
-    )]
-    TensorAlignment {
-        /// Their addresses.
-        addresses: [u64; 2],
-        /// Bytes from line to line, and from matrix to matrix, of each.
-        strides: [[usize; 2]; 2],
-    },
     /// An extent is too large for the kernels.
     #[error("{what} is {actual}, the limit is {limit}")]
     ExtentTooLarge {

@@ -12,8 +12,8 @@ use gpu_std::memory::{Global, GlobalMut};
 use crate::error::Error;
 use crate::plan;
 
-pub(crate) use tensor::by_warps;
 pub use tensor::{TensorElement, TensorOutput};
+pub(crate) use tensor::{by_lanes, by_warps};
 
 /// A type of elements of vectors and matrices: `f32`, `f64`, and, computed with as `f32`, `f16` and `bf16`.
 pub trait Element: gpu_core::Element + Scalar<Sum: gpu_core::Element> + sealed::VectorKernels {}

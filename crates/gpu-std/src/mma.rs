@@ -16,7 +16,61 @@
 //! Each is one instruction in images for sm_90 and later; for sm_80, which has smaller ones, it is several (`m8n8k4`,
 //! over ascending `k`). For older ones it does not compile.
 
+//!
+//! # 16-bit floats
+//!
+//! [`m16n8k16`] multiplies `f16` or `bf16`, with `f32` sums, from capability 8.0 on. A word holds two elements, the first in
+//! its low half:
+//!
+//! | fragment | word `i` of a lane |
+//! |---|---|
+//! | A, 16 × 16, 4 words | row `g + 8 * (i % 2)`, columns `2 * t + 8 * (i / 2)` and the next |
+//! | B, 16 × 8, 2 words | rows `2 * t + 8 * i` and the next, column `g` |
+//! | C, 16 × 8, 4 elements | row `g + 8 * (i / 2)`, column `2 * t + i % 2` |
+//!
+//! [`load_matrices`] brings them from shared memory.
+
 use crate::backend::mma as backend;
+use crate::half::{bf16, f16};
+use crate::memory::{Element, Shared};
+
+/// `f16` and `bf16`.
+pub trait Half: Element + sealed::Half {}
+
+pub(crate) mod sealed {
+    pub trait Half {
+        /// Whether it is `bf16`.
+        const BRAIN: bool;
+    }
+}
+
+impl sealed::Half for f16 {
+    const BRAIN: bool = false;
+}
+impl sealed::Half for bf16 {
+    const BRAIN: bool = true;
+}
+impl Half for f16 {}
+impl Half for bf16 {}
+
+/// `A · B + C` of 16-bit floats: A is 16 × 16, B is 16 × 8. In the simulator products are added one after the other over
+/// ascending `k`.
+#[inline(always)]
+#[must_use]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn m16n8k16<T: Half>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
+    if T::BRAIN { backend::m16n8k16_bf16(a, b, c) } else { backend::m16n8k16_f16(a, b, c) }
+}
+
+/// Four 8 × 8 matrices of 16-bit elements from shared memory (`ldmatrix`): lane `8 i + r` says where row `r` of matrix `i`
+/// starts, a multiple of 16 bytes. Word `i` of a lane holds of matrix `i`, with `TRANSPOSED` of its transpose, row `g`,
+/// columns `2 * t` and the next.
+#[inline(always)]
+#[must_use]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn load_matrices<T: Half, const TRANSPOSED: bool>(memory: Shared<T>, row: u32) -> [u32; 4] {
+    backend::load_matrices::<TRANSPOSED>(memory.byte(row))
+}
 
 /// `A · B + C` in double precision: A is 16 × 4, B is 4 × 8.
 #[inline(always)]

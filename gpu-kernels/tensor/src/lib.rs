@@ -1,13 +1,16 @@
 //! Products of matrices on the tensor cores: `C = alpha · A · B + beta · C` of narrow elements, with wide sums.
 //!
-//! [`warps`] is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply.
+//! [`warps`] is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply; [`lanes`] for 8.0 and for
+//! matrices that the copy engine does not take.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 mod instances;
+mod lanes;
 mod place;
 mod store;
 mod warps;
 
 pub use instances::*;
+pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE};
 pub use place::{Place, Product};
 pub use warps::{BARRIERS, COLUMNS, ROWS, SHARED_BYTES, STAGES, THREADS, boxes};

@@ -10,7 +10,7 @@ use gpu_std::{device, rolled, unroll, warp, wgmma};
 use crate::place::{Place, Product};
 
 /// Columns that go through shared memory at a time.
-const STEP: u32 = 32;
+pub(crate) const STEP: u32 = 32;
 /// Words from row to row there: a row's pairs and its fours lie in different banks.
 const PITCH: u32 = STEP + 8;
 /// Words of shared memory of a warp.
@@ -70,26 +70,29 @@ macro_rules! halves {
 }
 halves!(bf16 f16);
 
-/// Writes a warp's 16 × 256 sums to C, from an element of a matrix on.
+/// Writes a warp's sums to C, 16 × 32 at a time, the first from an element of a matrix on, the next ones so many rows and
+/// columns further.
 #[device]
 #[inline(always)]
-pub(crate) fn tile<T: Output>(
-    sums: &[u32; wgmma::SUMS],
+pub(crate) fn tile<T: Output, const STEPS: usize, const SUMS: usize>(
+    sums: &[u32; SUMS],
     staging: Shared<u32>,
     c: GlobalMut<T>,
     product: &Product,
-    Place { row, column, matrix }: Place,
+    (Place { row, column, matrix }, [down, right]): (Place, [u32; 2]),
     alpha: T::Scale,
     beta: T::Scale,
 ) {
+    const { assert!(SUMS == 16 * STEPS) };
     let lane = warp::lane_id();
     let own = staging.offset(lane / 4 * PITCH + lane % 4 * 2);
     let mut step = 0;
-    while step < wgmma::COLUMNS / STEP {
+    while step < STEPS as u32 {
         step = rolled(step);
-        if column + step * STEP < product.n {
+        let (row, column) = (row + step * down, column + step * right);
+        if column < product.n {
             // Registers have no index: each step has its own code, up to here.
-            unroll::<{ (wgmma::COLUMNS / STEP) as usize }>(|this| {
+            unroll::<STEPS>(|this| {
                 if this as u32 == step {
                     unroll::<4>(|eight| {
                         let [first, second, third, fourth] =
@@ -104,7 +107,7 @@ pub(crate) fn tile<T: Output>(
             while at < 4 {
                 at = rolled(at);
                 let (line, place) = (at * 4 + lane / 8, lane % 8 * 4);
-                let (row, column) = (row + line, column + step * STEP + place);
+                let (row, column) = (row + line, column + place);
                 if row < product.m && column < product.n {
                     let sums = staging.read_vec::<4>(line * PITCH + place);
                     let start = u64::from(matrix) * product.c_batch

@@ -165,7 +165,16 @@ pub(crate) fn product<T: Output, const A_ACROSS: bool, const B_ACROSS: bool>(
             }
             let Place { row, column, matrix } = Place::of(tile, rows, columns);
             let place = Place { row: row * ROWS + 16 * warp, column: column * COLUMNS, matrix };
-            store::tile(&sums, staging, c, &product, place, alpha, beta);
+            const STEPS: usize = (COLUMNS / store::STEP) as usize;
+            store::tile::<T, STEPS, { wgmma::SUMS }>(
+                &sums,
+                staging,
+                c,
+                &product,
+                (place, [0, store::STEP]),
+                alpha,
+                beta,
+            );
             tile += grid_dim_x();
         }
     }

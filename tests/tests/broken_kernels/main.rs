@@ -10,3 +10,4 @@ mod memory;
 mod progress;
 mod races;
 mod synchronisation;
+mod tiles;

@@ -42,12 +42,14 @@ struct Case {
     shape: [usize; 3],
     columns: [bool; 3],
     count: usize,
+    /// Whether A, and whether B, has odd lines, which the copy engine does not take.
+    odd: [bool; 2],
     alpha: f32,
     beta: f32,
 }
 
 impl Case {
-    /// The layouts of A, B and C, with gaps behind lines and matrices, of multiples of 16 bytes.
+    /// The layouts of A, B and C, with gaps behind lines and matrices.
     fn layouts(self) -> [BatchLayout; 3] {
         let [m, n, k] = self.shape;
         let mut at = 0;
@@ -55,8 +57,8 @@ impl Case {
             let column_major = self.columns[at];
             let new = if column_major { Layout::column_major } else { Layout::row_major };
             let contiguous = if column_major { rows } else { columns };
-            // C, the last one, has odd gaps too.
-            let leading = if at == 2 { contiguous + self.count } else { contiguous.next_multiple_of(8) + 8 };
+            let odd = self.odd.get(at).copied().unwrap_or(self.count > 1);
+            let leading = contiguous.next_multiple_of(8) + if odd { 1 } else { 8 };
             at += 1;
             let matrix = new(rows, columns).unwrap().with_leading_dimension(leading).unwrap();
             let lines = if column_major { columns } else { rows };
@@ -143,7 +145,9 @@ fn cases() -> impl Iterator<Item = Case> {
         (0..4).map(move |order| {
             let columns = [order & 1 != 0, order & 2 != 0, (number + order) % 3 == 2];
             let (alpha, beta) = [(1.0, 0.0), (2.0, 1.0), (-1.0, -0.5)][(number + order) % 3];
-            Case { shape, columns, count: 1 + (number * 5 + order) % 7 / 5, alpha, beta }
+            let odd =
+                [[false; 2], [false; 2], [true, false], [false, true], [true; 2]][(number + 2 * order) % 5];
+            Case { shape, columns, count: 1 + (number * 5 + order) % 7 / 5, odd, alpha, beta }
         })
     })
 }
@@ -195,7 +199,8 @@ fn products_of_small_integers_are_exact() {
 /// Any numbers: within the bound on every device, and on the CPU and in the simulator the same bits.
 #[test]
 fn products_of_any_numbers_are_within_the_bound() {
-    let case = Case { shape: [70, 300, 555], columns: [false; 3], count: 1, alpha: 1.0, beta: 0.0 };
+    let case =
+        Case { shape: [70, 300, 555], columns: [false; 3], count: 1, odd: [false; 2], alpha: 1.0, beta: 0.0 };
     let layouts = case.layouts();
     let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
     let a = filled::<bf16>(layouts[0], 4, 0.0, uniform);
@@ -223,7 +228,8 @@ fn products_of_any_numbers_are_within_the_bound() {
 #[test]
 fn not_a_number_and_infinities() {
     for_each("not_a_number_and_infinities", |device| {
-        let case = Case { shape: [3, 8, 16], columns: [false; 3], count: 1, alpha: 1.0, beta: 0.0 };
+        let case =
+            Case { shape: [3, 8, 16], columns: [false; 3], count: 1, odd: [false; 2], alpha: 1.0, beta: 0.0 };
         let layouts = case.layouts();
         let mut a = filled::<f16>(layouts[0], 7, 0.0, |_| 1.0);
         let b = filled::<f16>(layouts[1], 8, 0.0, |_| 1.0);
@@ -252,7 +258,7 @@ fn large_products_on_a_gpu() {
         ([3000, 1111, 776], [true, false, false]),
         ([1537, 2049, 1000], [true, true, true]),
     ] {
-        let case = Case { shape, columns, count: 1, alpha: 1.0, beta: 0.0 };
+        let case = Case { shape, columns, count: 1, odd: [false; 2], alpha: 1.0, beta: 0.0 };
         let layouts = case.layouts();
         let small = |bits: u64| (bits % 5) as f32 - 2.0;
         let (a, b) = (filled::<bf16>(layouts[0], 1, 0.0, small), filled::<bf16>(layouts[1], 2, 0.0, small));

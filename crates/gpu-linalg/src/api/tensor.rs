@@ -23,13 +23,13 @@ use crate::reference;
 /// rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 9.0, and factors that the copy engine takes: addresses, leading dimensions and strides of
-/// batches that are multiples of 16 bytes. Elsewhere it is an error that says so; [`gemm`](crate::gemm()) of `f32`
-/// runs everywhere.
+/// Compute capability 8.0 and later. On 9.0 products are fastest where the copy engine takes the factors: addresses, leading
+/// dimensions and strides of batches that are multiples of 16 bytes. Before 8.0 it is an error that says so;
+/// [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`], [`Error::NoTensorCores`], [`Error::TensorAlignment`]; [`Error::Device`] where memory is on another device than
+/// [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on another device than
 /// the stream or where the launch failed. C is as it was then.
 ///
 /// ```
@@ -84,18 +84,17 @@ pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
         addresses,
         alpha != 0.0,
     )?;
-    let Some(factors) = plan.factors else {
-        let strides = |layout: crate::BatchLayout| {
-            [layout.matrix.leading_dimension() * size_of::<T>(), layout.stride * size_of::<T>()]
-        };
-        return Err(Error::TensorAlignment {
-            addresses: [addresses[0], addresses[1]],
-            strides: [strides(a.layout), strides(b.layout)],
-        });
-    };
-    match launch::by_warps::<T, C>(stream, &plan, factors, (alpha, beta), c.data) {
+    let scales = (alpha, beta);
+    if let Some(factors) = plan.factors {
+        match launch::by_warps::<T, C>(stream, &plan, factors, scales, c.data.reborrow()) {
+            // Of another capability than 9.0, and nothing was launched.
+            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) => {}
+            other => return other,
+        }
+    }
+    match launch::by_lanes::<T, C>(stream, &plan, scales, a.data, b.data, c.data) {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
-            Err(Error::NoTensorCores { capability: capability.to_string(), needs: "9.0" })
+            Err(Error::NoTensorCores { capability: capability.to_string(), needs: "8.0" })
         }
         other => other,
     }

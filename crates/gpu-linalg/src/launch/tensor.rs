@@ -1,9 +1,9 @@
 //! Launches of products on the tensor cores.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Stream, View, ViewMut};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::Kernel;
-use gpu_std::memory::GlobalMut;
+use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::{Tensor, TensorMap};
 use gpu_tensor_kernels as kernels;
 
@@ -30,6 +30,10 @@ mod sealed {
     /// The parameters: A, B, C, what is to be done, alpha, beta.
     pub type OfProduct<T> = (TensorMap, TensorMap, GlobalMut<T>, kernels::Product, f32, f32);
 
+    /// The same of matrices as they lie in memory.
+    pub type OfMatrices<T> =
+        (Global<T>, Global<T>, GlobalMut<T>, kernels::Product, kernels::Factors, f32, f32);
+
     /// # Safety
     /// Each is the kernel of this type; of the letters the first is A's, the second B's: `n` is row-major, `t` is
     /// column-major.
@@ -38,17 +42,19 @@ mod sealed {
         type Nt: Kernel<Arguments = OfProduct<Self>>;
         type Tn: Kernel<Arguments = OfProduct<Self>>;
         type Tt: Kernel<Arguments = OfProduct<Self>>;
+        type Lanes: Kernel<Arguments = OfMatrices<Self>>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ident: $nn:ident $nt:ident $tn:ident $tt:ident;)*) => { $(
+    ($($T:ident: $nn:ident $nt:ident $tn:ident $tt:ident $lanes:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Nn = kernels::$nn;
             type Nt = kernels::$nt;
             type Tn = kernels::$tn;
             type Tt = kernels::$tt;
+            type Lanes = kernels::$lanes;
         }
 
         impl TensorElement for $T {
@@ -79,8 +85,8 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_nn tensor_bf16_nt tensor_bf16_tn tensor_bf16_tt;
-    f16: tensor_f16_nn tensor_f16_nt tensor_f16_tn tensor_f16_tt;
+    bf16: tensor_bf16_nn tensor_bf16_nt tensor_bf16_tn tensor_bf16_tt tensor_bf16;
+    f16: tensor_f16_nn tensor_f16_nt tensor_f16_tn tensor_f16_tt tensor_f16;
 }
 
 /// Enqueues the product of `plan`, which is that of the views' layouts; its factors are `factors`, those that the copy
@@ -107,5 +113,23 @@ pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
             [true, false] => stream.launch::<T::Tt>(plan.launch, arguments),
         }?;
     }
+    Ok(())
+}
+
+/// The same for any factors.
+pub(crate) fn by_lanes<T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    plan: &Plan,
+    (alpha, beta): (f32, f32),
+    a: View<'_, T>,
+    b: View<'_, T>,
+    mut c: ViewMut<'_, C>,
+) -> Result<(), Error> {
+    let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
+    let (launch, factors) = plan.lanes;
+    let c = c.as_global_mut().cast::<T>();
+    let arguments = (a.as_global(), b.as_global(), c, plan.product, factors, alpha, beta);
+    // SAFETY: as above; the kernel reads what is inside the factors' shapes.
+    unsafe { stream.launch::<T::Lanes>(launch, arguments) }?;
     Ok(())
 }

@@ -2,17 +2,21 @@
 
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
-use gpu_tensor_kernels::{COLUMNS, Product, ROWS, SHARED_BYTES, THREADS, boxes};
+use gpu_tensor_kernels::{
+    COLUMNS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS, SHARED_BYTES, THREADS, TILE, boxes,
+};
 
 use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
 
-/// A launch of a product by the copy engine and the tensor cores of capability 9.0.
+/// A product by the copy engine and the tensor cores of capability 9.0, and one by those of 8.0 and later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Grid, block and shared memory.
+    /// Grid, block and shared memory with the copy engine.
     pub launch: LaunchConfig,
+    /// The same without, and how the factors lie.
+    pub lanes: (LaunchConfig, Factors),
     /// Shapes and strides, C being row-major.
     pub product: Product,
     /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major.
@@ -56,8 +60,20 @@ impl Plan {
             }
             tensor(layout, address, bytes, tile)
         };
+        let aligned = |layout: BatchLayout, address: u64| {
+            let strides = (layout.matrix.leading_dimension() | layout.stride) * bytes;
+            u32::from(address.is_multiple_of(16) && strides.is_multiple_of(16))
+        };
+        let factors = Factors {
+            leading: [a, b].map(|layout| layout.matrix.leading_dimension() as u64),
+            batch: [a, b].map(|layout| layout.stride as u64),
+            across: across.map(u32::from),
+            vectors: [aligned(a, a_address), aligned(b, b_address)],
+        };
         let a = tensor(a, a_address, a_box);
         let b = tensor(b, b_address, b_box);
+        let tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * c.count as u128;
+        let lanes = LaunchConfig::linear(blocks(tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
         let tiles = u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(COLUMNS)) * c.count as u128;
         let grid = blocks(tiles)?.min(multiprocessors.max(1));
         let strides = c.matrix.leading_dimension() | c.stride;
@@ -73,7 +89,8 @@ impl Plan {
             vectors: vectors.into(),
         };
         let launch = LaunchConfig::linear(grid, THREADS).shared(SHARED_BYTES);
-        Ok(Self { launch, product, swapped, factors: a.zip(b).map(|(a, b)| [a, b]), across })
+        let lanes = (lanes, factors);
+        Ok(Self { launch, lanes, product, swapped, factors: a.zip(b).map(|(a, b)| [a, b]), across })
     }
 }
 
@@ -157,7 +174,9 @@ mod tests {
         let same = BatchLayout { count: 2, stride: 0, ..layout(8) };
         let apart = BatchLayout { count: 2, stride: 64, ..layout(8) };
         assert!(plan([apart; 3], [0; 3]).factors.is_some());
-        assert!(plan([same, apart, apart], [0; 3]).factors.is_none());
+        let plan = plan([same, apart, apart], [8, 0, 0]);
+        assert!(plan.factors.is_none());
+        assert_eq!((plan.lanes.1.batch, plan.lanes.1.vectors), ([0, 64], [0, 1]));
     }
 
     #[test]

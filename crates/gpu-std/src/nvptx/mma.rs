@@ -64,3 +64,49 @@ fn m8n8k4_f64(a: f64, b: f64, c: [f64; 2]) -> [f64; 2] {
     }
     d.map(f64::from_bits)
 }
+
+macro_rules! products_of_halves {
+    ($($name:ident: $type:literal;)*) => { $(
+        #[inline(always)]
+        pub fn $name(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
+            let mut d = c;
+            let _ = activemask();
+            // SAFETY: it computes with registers.
+            unsafe {
+                asm!(
+                    concat!(
+                        "mma.sync.aligned.m16n8k16.row.col.f32.", $type, ".", $type, ".f32 {{{0}, {1}, {2}, {3}}}, ",
+                        "{{{4}, {5}, {6}, {7}}}, {{{8}, {9}}}, {{{0}, {1}, {2}, {3}}};",
+                    ),
+                    inout(reg32) d[0], inout(reg32) d[1], inout(reg32) d[2], inout(reg32) d[3],
+                    in(reg32) a[0], in(reg32) a[1], in(reg32) a[2], in(reg32) a[3], in(reg32) b[0], in(reg32) b[1],
+                    options(nomem, nostack, preserves_flags)
+                );
+            }
+            d
+        }
+    )* };
+}
+products_of_halves! {
+    m16n8k16_f16: "f16";
+    m16n8k16_bf16: "bf16";
+}
+
+/// It reads memory: the clobber keeps it between barriers.
+#[inline(always)]
+pub fn load_matrices<const TRANSPOSED: bool>(row: u32) -> [u32; 4] {
+    let row = super::memory::shared_window(row);
+    let (a, b, c, d): (u32, u32, u32, u32);
+    let _ = activemask();
+    // SAFETY: rows lie in the block's shared memory.
+    unsafe {
+        if TRANSPOSED {
+            asm!("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{{}, {}, {}, {}}}, [{}];", out(reg32) a, out(reg32) b,
+                out(reg32) c, out(reg32) d, in(reg32) row, options(nostack, preserves_flags));
+        } else {
+            asm!("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{{}, {}, {}, {}}}, [{}];", out(reg32) a, out(reg32) b,
+                out(reg32) c, out(reg32) d, in(reg32) row, options(nostack, preserves_flags));
+        }
+    }
+    [a, b, c, d]
+}

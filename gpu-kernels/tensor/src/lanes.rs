@@ -1,0 +1,205 @@
+//! Products on capability 8.0 and later, and of matrices that the copy engine does not take: by warps that each multiply
+//! fragments in registers (`mma`).
+//!
+//! A block computes 128 × 128 elements of C with 8 warps, 64 × 32 each. Tiles of A and B, 32 deep along `k`, go through a ring
+//! of three stages in shared memory: 16 bytes at once by asynchronous copies where alignment and the matrix's
+//! edge allow, else element by element. A tile lies there as its matrix does in memory, and [`load_matrices`] turns what is
+//! contiguous across `k`. Its lines are padded by 16 bytes, so that eight of them begin in different banks.
+
+use gpu_std::async_copy::{commit, copy, wait};
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::mma::{Half, load_matrices, m16n8k16};
+use gpu_std::parameter::Parameter;
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::{device, rolled, shared, unroll, warp};
+
+use crate::place::{Place, Product};
+use crate::store::{self, Output};
+
+/// Rows, and columns, of a block's tile.
+pub const TILE: u32 = 128;
+/// Threads of a block.
+pub const LANES_THREADS: u32 = 256;
+/// How much of `k` a stage holds.
+const DEPTH: u32 = 32;
+const STAGES: u32 = 3;
+/// Elements of a stage's tile, in the wider of its two forms.
+const ELEMENTS: u32 = TILE * (DEPTH + 8);
+/// Dynamic shared memory of a block.
+pub const LANES_SHARED_BYTES: u32 = STAGES * 2 * ELEMENTS * 2;
+
+/// How A and B lie in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Factors {
+    /// Elements from one line to the next, of A and of B.
+    pub leading: [u64; 2],
+    /// Elements from one matrix of the batch to the next.
+    pub batch: [u64; 2],
+    /// Whether lines go across `k`, 1 or 0.
+    pub across: [u32; 2],
+    /// Whether 16 bytes may be copied at once, 1 or 0.
+    pub vectors: [u32; 2],
+}
+
+/// A factor: where its matrix begins, and how it lies.
+struct Factor<T: Half> {
+    matrix: Global<T>,
+    leading: u64,
+    across: bool,
+    vectors: bool,
+    /// Rows of A, columns of B: all of them, and the tile's first.
+    extent: u32,
+    first: u32,
+    k: u32,
+}
+
+impl<T: Half> Factor<T> {
+    /// Starts copying the tile from `k` on.
+    #[device]
+    #[inline(always)]
+    fn load(&self, target: Shared<T>, k: u32) {
+        let thread = thread_idx_x();
+        let mut number = 0;
+        while number < TILE * DEPTH / 8 / LANES_THREADS {
+            number = rolled(number);
+            let vector = thread + number * LANES_THREADS;
+            // The line, and where in it.
+            let across = self.across;
+            let in_line = if across { TILE / 8 } else { DEPTH / 8 };
+            let (line, place) = (vector / in_line, vector % in_line * 8);
+            let pitch = if across { TILE + 8 } else { DEPTH + 8 };
+            let (first_line, lines) = if across { (k, self.k) } else { (self.first, self.extent) };
+            let (first_place, places) = if across { (self.first, self.extent) } else { (k, self.k) };
+            let target = target.offset(line * pitch + place);
+            let (line, place) = (first_line + line, first_place + place);
+            let left = if line < lines && place < places { places - place } else { 0 };
+            let source = self.matrix.offset(u64::from(line) * self.leading + u64::from(place));
+            if self.vectors && left >= 8 {
+                copy::<T, 8>(target, 0, source, 0);
+            } else {
+                let mut at = 0;
+                while at < 8 {
+                    at = rolled(at);
+                    let value = if at < left { source.read(at) } else { T::default() };
+                    target.write(at, value);
+                    at += 1;
+                }
+            }
+            number += 1;
+        }
+    }
+
+    /// The four matrices of 8 × 8 that are 16 × 16 elements from `row` of the tile and `k` of the stage on: their rows
+    /// first (`BY_ROWS`, as A has them), or along `k` first (as two of B).
+    #[device]
+    #[inline(always)]
+    fn fragments<const BY_ROWS: bool>(&self, tile: Shared<T>, row: u32, k: u32) -> [u32; 4] {
+        let lane = warp::lane_id();
+        let (line, first, second) = (lane % 8, lane / 8 % 2 * 8, lane / 16 * 8);
+        let (row_step, k_step) = if const { BY_ROWS } { (first, second) } else { (second, first) };
+        let (row, k) = (row + row_step, k + k_step);
+        if self.across {
+            load_matrices::<T, true>(tile, (k + line) * (TILE + 8) + row)
+        } else {
+            load_matrices::<T, false>(tile, (row + line) * (DEPTH + 8) + k)
+        }
+    }
+}
+
+/// Computes a tile of C. Launch a block of [`LANES_THREADS`] threads and [`LANES_SHARED_BYTES`] for each.
+#[device]
+#[inline(always)]
+pub(crate) fn product<T: Half + Output>(
+    a: Global<T>,
+    b: Global<T>,
+    c: GlobalMut<T>,
+    product: Product,
+    factors: Factors,
+    alpha: T::Scale,
+    beta: T::Scale,
+) {
+    let stages = shared::dynamic().array::<T>(STAGES * 2 * ELEMENTS);
+    let (rows, columns) = (product.m.div_ceil(TILE), product.n.div_ceil(TILE));
+    let Place { row, column, matrix } = Place::of(block_idx_x(), rows, columns);
+    let (row, column) = (row * TILE, column * TILE);
+    let a = Factor {
+        matrix: a.offset(u64::from(matrix) * factors.batch[0]),
+        leading: factors.leading[0],
+        across: factors.across[0] != 0,
+        vectors: factors.vectors[0] != 0,
+        extent: product.m,
+        first: row,
+        k: product.k,
+    };
+    let b = Factor {
+        matrix: b.offset(u64::from(matrix) * factors.batch[1]),
+        leading: factors.leading[1],
+        across: factors.across[1] != 0,
+        vectors: factors.vectors[1] != 0,
+        extent: product.n,
+        first: column,
+        k: product.k,
+    };
+    let stage = |number: u32| {
+        let a_tile = stages.offset(number % STAGES * 2 * ELEMENTS);
+        (a_tile, a_tile.offset(ELEMENTS))
+    };
+    let steps = product.k.div_ceil(DEPTH);
+    let mut step = 0;
+    while step < STAGES - 1 {
+        step = rolled(step);
+        if step < steps {
+            let (a_tile, b_tile) = stage(step);
+            a.load(a_tile, step * DEPTH);
+            b.load(b_tile, step * DEPTH);
+        }
+        commit();
+        step += 1;
+    }
+
+    let warp = thread_idx_x() / 32;
+    let (warp_row, warp_column) = (warp / 4 * 64, warp % 4 * 32);
+    let mut sums = [0.0; 64];
+    let mut step = 0;
+    while step < steps {
+        step = rolled(step);
+        // This stage has arrived, and behind the barrier nobody reads the one before any longer.
+        wait::<{ STAGES - 2 }>();
+        sync_threads();
+        let later = step + STAGES - 1;
+        if later < steps {
+            let (a_tile, b_tile) = stage(later);
+            a.load(a_tile, later * DEPTH);
+            b.load(b_tile, later * DEPTH);
+        }
+        commit();
+        let (a_tile, b_tile) = stage(step);
+        unroll::<2>(|half| {
+            let k = half as u32 * 16;
+            let mut of_b = [[0; 4]; 2];
+            unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
+            unroll::<4>(|i| {
+                let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
+                unroll::<4>(|j| {
+                    let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
+                    let at = i * 16 + j * 4;
+                    let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
+                    let new = m16n8k16::<T>(of_a, pair, old);
+                    unroll::<4>(|which| sums[at + which] = new[which]);
+                });
+            });
+        });
+        step += 1;
+    }
+
+    // The ring's memory is free once all have read it.
+    wait::<0>();
+    sync_threads();
+    let staging = shared::dynamic().array::<u32>(LANES_THREADS / 32 * store::STAGING);
+    let staging = staging.offset(warp * store::STAGING);
+    let mut bits = [0; 64];
+    unroll::<64>(|at| bits[at] = f32::to_bits(sums[at]));
+    let place = Place { row: row + warp_row, column: column + warp_column, matrix };
+    store::tile::<T, 4, 64>(&bits, staging, c, &product, (place, [16, 0]), alpha, beta);
+}
