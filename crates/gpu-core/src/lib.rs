@@ -17,7 +17,7 @@ pub mod interop;
 mod launch;
 mod limits;
 pub mod occupancy;
-#[cfg(any(feature = "cuda", feature = "simulator"))]
+#[cfg(feature = "cuda")]
 mod order;
 mod pinned;
 pub mod properties;

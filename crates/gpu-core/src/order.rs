@@ -23,6 +23,9 @@ pub(crate) type Id = u64;
 /// The default stream's.
 pub(crate) const DEFAULT: Id = 0;
 
+/// Names the addresses that work uses, each with whether it is written.
+pub(crate) type Uses<'a> = &'a dyn Fn(&mut dyn FnMut(u64, bool));
+
 /// What a device does to its streams.
 pub(crate) trait Streams {
     type Handle: Copy;
@@ -175,7 +178,7 @@ impl<S: Streams> Order<S> {
         &self,
         streams: &S,
         id: Id,
-        uses: &dyn Fn(&mut dyn FnMut(u64, bool)),
+        uses: Uses<'_>,
         work: impl FnOnce() -> Result<R>,
     ) -> Result<R> {
         if !self.needs_none(id) {
@@ -193,7 +196,7 @@ impl<S: Streams> Order<S> {
     }
 
     #[cold]
-    fn wait_for_users(&self, streams: &S, id: Id, uses: &dyn Fn(&mut dyn FnMut(u64, bool))) -> Result<()> {
+    fn wait_for_users(&self, streams: &S, id: Id, uses: Uses<'_>) -> Result<()> {
         let mut state = self.lock();
         state.meet(id);
         self.publish(&state);
@@ -310,7 +313,7 @@ impl<S: Streams> State<S> {
     }
 
     /// The allocations that work uses.
-    fn used(&self, uses: &dyn Fn(&mut dyn FnMut(u64, bool))) -> Vec<(u64, bool)> {
+    fn used(&self, uses: Uses<'_>) -> Vec<(u64, bool)> {
         let mut used = Vec::new();
         uses(&mut |address, write| used.extend(self.find(address).map(|start| (start, write))));
         used
