@@ -91,7 +91,7 @@ impl Tensor {
     /// The first thing that it does not take.
     pub fn check(&self) -> Result<(), Unfit> {
         let refuse = |what, actual, allowed| Err(Unfit { what, actual, allowed });
-        if self.address % 16 != 0 {
+        if !self.address.is_multiple_of(16) {
             return refuse("the address of a tensor", self.address, "a multiple of 16");
         }
         for extent in self.extents {
@@ -110,7 +110,7 @@ impl Tensor {
             }
         }
         let row = self.tile[0] * self.format.bytes();
-        if row % 16 != 0 {
+        if !row.is_multiple_of(16) {
             return refuse("the bytes of a row of a tensor's box", row.into(), "a multiple of 16");
         }
         if self.swizzle == Swizzle::Bytes128 && row > 128 {

@@ -1,6 +1,6 @@
 //! Products of matrices on the tensor cores: `C = alpha · A · B + beta · C` of narrow elements, with wide sums.
 //!
-//! [`warps`] is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply; [`lanes`] for 8.0 and for
+//! `warps.rs` is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply; `lanes.rs` for 8.0 and for
 //! matrices that the copy engine does not take.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 

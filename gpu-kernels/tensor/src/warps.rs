@@ -157,7 +157,7 @@ pub(crate) fn product<T: Output, const A_ACROSS: bool, const B_ACROSS: bool>(
                 let a_tile = ring.a.offset(ring.stage * Ring::<T>::A + group * (Ring::<T>::A / 2));
                 let b_tile = ring.b.offset(ring.stage * Ring::<T>::B);
                 wgmma::multiply_add::<T, A_ACROSS, B_ACROSS>(&mut sums, a_tile, b_tile);
-                if thread % 32 == 0 {
+                if thread.is_multiple_of(32) {
                     ring.empty().arrive();
                 }
                 ring.next();

@@ -96,7 +96,7 @@ macro_rules! rings {
 
 rings! {
     is_a_ring: 1 32, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1);
+        empty.wait((round / 2 % 2) ^ 1);
         full.arrive_expect(BOX);
         map.load(tile, full, [0, 8 * round, 0]);
     } {
@@ -106,7 +106,7 @@ rings! {
     }
 
     says_empty_before_it_has_read: 1 32, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1);
+        empty.wait((round / 2 % 2) ^ 1);
         full.arrive_expect(BOX);
         map.load(tile, full, [0, 8 * round, 0]); // FAULT: says_empty_before_it_has_read
     } {
@@ -126,7 +126,7 @@ rings! {
     }
 
     announces_too_few_bytes: 1 32, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1); // FAULT: announces_too_few_bytes
+        empty.wait((round / 2 % 2) ^ 1); // FAULT: announces_too_few_bytes
         full.arrive_expect(BOX - 16);
         map.load(tile, full, [0, 8 * round, 0]);
     } {
@@ -136,7 +136,7 @@ rings! {
     }
 
     announces_too_many_bytes: 1 32, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1); // FAULT: announces_too_many_bytes
+        empty.wait((round / 2 % 2) ^ 1); // FAULT: announces_too_many_bytes
         full.arrive_expect(BOX + 16);
         map.load(tile, full, [0, 8 * round, 0]);
     } {
@@ -160,7 +160,7 @@ rings! {
     }
 
     expects_too_many_arrivals: 1 33, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1); // FAULT: expects_too_many_arrivals
+        empty.wait((round / 2 % 2) ^ 1); // FAULT: expects_too_many_arrivals
         full.arrive_expect(BOX);
         map.load(tile, full, [0, 8 * round, 0]);
     } {
@@ -171,7 +171,7 @@ rings! {
 
     expects_too_few_arrivals: 1 31, |map, y, full, empty, tile, round| {
         if round == 0 || round == 2 {
-            empty.wait(round / 2 ^ 1);
+            empty.wait((round / 2) ^ 1);
             full.arrive_expect(BOX);
             map.load(tile, full, [0, 8 * round, 0]); // FAULT: expects_too_few_arrivals
         }
@@ -185,7 +185,7 @@ rings! {
     }
 
     copies_to_a_crooked_place: 1 32, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1);
+        empty.wait((round / 2 % 2) ^ 1);
         full.arrive_expect(BOX);
         map.load(tile.offset(4), full, [0, 8 * round, 0]); // FAULT: copies_to_a_crooked_place
     } {
@@ -195,7 +195,7 @@ rings! {
     }
 
     has_a_map_that_does_not_fit: 1 32, |map, y, full, empty, tile, round| {
-        empty.wait(round / 2 % 2 ^ 1);
+        empty.wait((round / 2 % 2) ^ 1);
         full.arrive_expect(BOX);
         map.load(tile, full, [0, 8 * round, 0]); // FAULT: has_a_map_that_does_not_fit
     } {
