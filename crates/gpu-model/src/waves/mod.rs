@@ -88,6 +88,7 @@
 //! simulator; a list that is followed from element to element takes longer than predicted. Tensor cores.
 
 mod counts;
+pub mod ptx;
 #[cfg(feature = "simulator")]
 pub mod simulated;
 pub mod tuning;
