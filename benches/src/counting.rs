@@ -24,7 +24,8 @@ pub fn count(device: &Device, case: Case) -> Result<u64, Error> {
 
 impl Case {
     /// The same case of about so many elements: of vectors as many, of matrices and arrays of about the same ratio of
-    /// their sides, in multiples of 64 where they are as long. None where it has as many elements or fewer itself.
+    /// their sides. Powers of two stay such, other sides keep what they leave over multiples of 64: some kernels are
+    /// chosen by that. None where it has as many elements or fewer itself.
     ///
     /// ```
     /// use gpu_benches::suite::{Case, Op, Shape, Type};
@@ -42,7 +43,13 @@ impl Case {
         let ratio = elements as f64 / self.elements() as f64;
         let side = |side: usize, power: f64| {
             let smaller = side as f64 * ratio.powf(power);
-            let smaller = if smaller >= 64.0 { (smaller / 64.0).round() * 64.0 } else { smaller.round() };
+            let smaller = if side.is_power_of_two() {
+                smaller.log2().round().max(0.0).exp2()
+            } else if smaller >= 64.0 {
+                (smaller / 64.0).round() * 64.0 + (side % 64) as f64
+            } else {
+                smaller.round()
+            };
             (smaller as usize).clamp(1, side)
         };
         let shape = match self.shape {
@@ -59,8 +66,17 @@ impl Case {
                 let [a, b, rows, cols] = typed.extents;
                 Shape::Array(Typed { extents: [a, b, side(rows, 0.5), side(cols, 0.5)], ..typed })
             }
+            // The axes that are innermost before and after stay as long as tiles are: they say what is adjacent.
             Shape::Array(typed) => {
-                let extents = typed.extents.map(|extent| side(extent, 0.25));
+                let inner = [3, usize::from(typed.axes[3])];
+                let kept = if inner[0] == inner[1] { 1 } else { 2 };
+                let long: usize = if kept == 1 { 256 } else { 64 };
+                let others = elements / long.pow(kept);
+                let short = (others as f64).powf(1.0 / f64::from(4 - kept)).round().max(1.0) as usize;
+                let mut extents = typed.extents;
+                for (axis, extent) in extents.iter_mut().enumerate() {
+                    *extent = (*extent).min(if inner.contains(&axis) { long } else { short });
+                }
                 Shape::Array(Typed { extents, ..typed })
             }
         };

@@ -196,6 +196,7 @@ pub fn once(work: &mut dyn Work, stream: &Stream) -> Result<(), Error> {
     #[cfg(feature = "simulator")]
     if let Some(simulator) = stream.device().as_simulator() {
         simulator.take_reports();
+        simulator.take_fills();
     }
     work.launch(stream, 0)?;
     Ok(stream.synchronize()?)

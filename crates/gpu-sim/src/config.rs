@@ -62,6 +62,9 @@ pub struct Config {
     pub stale_percent: u32,
     /// How many stores of one location are remembered for stale loads.
     pub history: usize,
+    /// Run only so many blocks of each launch, the first ones where `block_order` is ascending, at least one: a sample, to be
+    /// counted. What the others would write stays as it is. Kernels that wait for blocks which do not run never end.
+    pub sample: Option<u32>,
     /// With [`Record::Full`]: model the caches of this device, and report what went through them.
     pub caches: Option<Architecture>,
 }
@@ -130,6 +133,7 @@ impl Default for Config {
             in_order: false,
             stale_percent: 65,
             history: 8,
+            sample: None,
             caches: None,
         }
     }

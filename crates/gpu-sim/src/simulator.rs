@@ -22,6 +22,8 @@ struct State {
     config: Config,
     /// The reports of the last launches, the newest at the end.
     reports: VecDeque<Report>,
+    /// Bytes of the fills that were enqueued.
+    fills: Vec<u64>,
     launches: u32,
     /// The last thing that happened, if it was a launch.
     last: Option<Earlier>,
@@ -54,7 +56,15 @@ impl Simulator {
     pub fn new(config: Config) -> Self {
         let range = Range::new();
         let heap = Heap::new(range.first());
-        let state = State { heap, _range: range, config, reports: VecDeque::new(), launches: 0, last: None };
+        let state = State {
+            heap,
+            _range: range,
+            config,
+            reports: VecDeque::new(),
+            fills: Vec::new(),
+            launches: 0,
+            last: None,
+        };
         static MADE: AtomicU64 = AtomicU64::new(0);
         let id = MADE.fetch_add(1, Ordering::Relaxed);
         Self { id, state: Arc::new(Mutex::new(state)) }
@@ -323,6 +333,31 @@ impl Simulator {
     #[track_caller]
     pub fn take_reports(&self) -> Vec<Report> {
         std::mem::take(&mut self.state().reports).into()
+    }
+
+    /// Says of the launch that completed last that its kernel waits for the one before by itself where a device can,
+    /// though it was launched plainly here ([`Report::programmatic`]).
+    #[track_caller]
+    pub fn note_programmatic(&self) {
+        if let Some(report) = self.state().reports.back_mut() {
+            report.programmatic = true;
+        }
+    }
+
+    /// Notes that a fill of so many bytes was enqueued between launches: it takes time as they do.
+    #[track_caller]
+    pub fn note_fill(&self, bytes: u64) {
+        let mut state = self.state();
+        if state.fills.len() < Self::REPORTS {
+            state.fills.push(bytes);
+        }
+    }
+
+    /// The bytes of the fills that were noted since this was last called, of the first [`REPORTS`](Self::REPORTS) at
+    /// most.
+    #[track_caller]
+    pub fn take_fills(&self) -> Vec<u64> {
+        std::mem::take(&mut self.state().fills)
     }
 
     /// Sets the seed of later launches.

@@ -117,7 +117,9 @@ impl Queue for Immediate {
     }
 
     unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()> {
-        Ok(self.simulator.fill(address, bytes, value)?)
+        self.simulator.fill(address, bytes, value)?;
+        self.simulator.note_fill(bytes as u64);
+        Ok(())
     }
 
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
@@ -138,7 +140,11 @@ impl Queue for Immediate {
         let limits = Limits { shared_bytes: self.simulator.config().shared_limit, ..Limits::SIMULATOR };
         limits.check(invocation.kernel, &invocation.config, 0)?;
         // SAFETY: the caller's promise.
-        Ok(unsafe { LaunchTarget::launch(&self.simulator, invocation) }?)
+        unsafe { LaunchTarget::launch(&self.simulator, invocation) }?;
+        if invocation.kernel.programmatic {
+            self.simulator.note_programmatic();
+        }
+        Ok(())
     }
 
     fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap> {

@@ -125,7 +125,7 @@ impl Counts {
     }
 
     /// Everything that grows with the work, with names for errors.
-    fn amounts(&mut self) -> [(&'static str, &mut f64); 18] {
+    pub(super) fn amounts(&mut self) -> [(&'static str, &mut f64); 18] {
         let instructions = &mut self.instructions;
         [
             ("instructions.memory", &mut instructions.memory),

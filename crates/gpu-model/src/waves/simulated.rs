@@ -65,6 +65,9 @@ pub fn config(device: Architecture) -> Config {
 ///   a loop's iterations are in flight together. A place that only some warps come by counts in proportion.
 /// - *Conflicts.* Without them requests take a pass each, or as many as their bytes fill.
 ///
+/// Where only a sample of the blocks ran ([`Config::sample`]), amounts are scaled to the whole grid. What blocks share in
+/// the second-level cache is then read once for each of them.
+///
 /// `registers`, `instructions.arithmetic`, `operations`, `chain` and `necessary` are for the caller to give.
 ///
 /// # Errors
@@ -76,7 +79,8 @@ pub fn counts(report: &Report) -> Result<Counts> {
     let [grid, block] = [report.geometry.grid, report.geometry.block];
     let blocks = grid.iter().map(|&one| u64::from(one)).product::<u64>();
     let threads = block.iter().product::<u32>();
-    let warps = blocks as f64 * f64::from(threads.div_ceil(WARP));
+    // Of a sample of blocks all amounts are the sample's, until they are scaled at the end.
+    let warps = report.blocks as f64 * f64::from(threads.div_ceil(WARP));
 
     let all = &report.counts;
     let counted = Metrics::new(report).instructions;
@@ -106,7 +110,27 @@ pub fn counts(report: &Report) -> Result<Counts> {
     for SiteCounts { operation, count, .. } in &report.sites {
         add(&mut counts, *operation, count, warps);
     }
+    if report.blocks < blocks {
+        let factor = blocks as f64 / report.blocks as f64;
+        counts.amounts().into_iter().for_each(|(_, amount)| *amount *= factor);
+    }
     Ok(counts)
+}
+
+/// The counts of a fill of `bytes` that is enqueued as launches are: as of a kernel whose threads store 16 bytes each.
+pub fn fill(bytes: u64) -> Counts {
+    const THREADS: u32 = 512;
+    const STORED: u64 = 16;
+    let threads = bytes.div_ceil(STORED);
+    let lines = bytes.div_ceil(128) as f64;
+    Counts {
+        instructions: Instructions { memory: threads.div_ceil(32) as f64, ..Instructions::default() },
+        sectors_written: bytes.div_ceil(32) as f64,
+        lines,
+        lines_written: lines,
+        memory_written: Bytes(bytes as f64),
+        ..Counts::empty("fill", threads.div_ceil(THREADS.into()).max(1), THREADS)
+    }
 }
 
 /// Adds what one kind of operation did at one place.
@@ -205,6 +229,35 @@ mod tests {
         assert_eq!(counts.waits, Waits { memory: 1.0, l2: 0.0, shared: 1.0 });
         assert_eq!((counts.instructions.memory, counts.instructions.synchronisation), (160.0, 32.0));
         assert_eq!(counts.check(), Ok(()));
+    }
+
+    /// A quarter of the blocks counts as much as all where all do the same; what a warp waits for stays.
+    #[test]
+    fn a_sample_of_blocks_stands_for_all() {
+        let found = [None, Some(4)].map(|sample| {
+            let simulator = Simulator::new(Config { sample, ..config(Architecture::H200) });
+            let data = simulator.alloc(16 * 128).expect("memory");
+            simulator.fill(data, 16 * 128, 0).expect("memory");
+            let body = || {
+                let word = data + u64::from(gpu_sim::device::block_idx()[0] * 32 + thread_idx()[0]) * 4;
+                global_store(word, global_load::<u32>(word, Load::Weak), Store::Weak);
+            };
+            let report = simulator.launch(KERNEL, Geometry::linear(16, 32, 0), &body).expect("it is right");
+            assert_eq!(report.blocks, u64::from(sample.unwrap_or(16)));
+            counts(&report).expect("all is recorded")
+        });
+        assert_eq!((found[0].sectors_read, found[0].lines, found[0].waits.memory), (64.0, 32.0, 1.0));
+        assert_eq!(found[0], found[1]);
+    }
+
+    #[test]
+    fn a_fill_writes_its_bytes() {
+        let found = fill(1 << 20);
+        assert_eq!(
+            (found.blocks, found.lines_written, found.memory_written),
+            (128, 8192.0, Bytes(1048576.0))
+        );
+        assert_eq!((found.check(), fill(0).check()), (Ok(()), Ok(())));
     }
 
     #[test]

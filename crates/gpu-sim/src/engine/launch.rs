@@ -82,7 +82,8 @@ pub(crate) fn launch(
     let waited =
         last.take().filter(|_| compiled.programmatic && config.record != Record::Off).map(Waited::new);
     install_hook();
-    let (per_block, blocks) = (geometry.threads_per_block(), geometry.blocks());
+    let per_block = geometry.threads_per_block();
+    let blocks = config.sample.map_or(geometry.blocks(), |sample| geometry.blocks().min(sample.max(1)));
     let mut rng = Rng::new(config.seed);
     let most = (Config::MAX_RESIDENT_THREADS / per_block as usize)
         .min(config.resident_blocks)
