@@ -396,3 +396,39 @@ fn a_selection_checks_k() {
         assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![3, 2, 9], vec![0, 2]));
     });
 }
+
+/// A function that calls primitives of several crates returns gpu-core's error, and says which mistake it was.
+#[test]
+fn errors_of_all_crates_are_one() {
+    fn of(number: usize) -> Result<(), gpu_core::Error> {
+        let numbers = [1.0f32, 2.0, 3.0];
+        match number {
+            0 => drop(gpu_reduce::min(&numbers[..0])?),
+            1 => drop(permute(&numbers, &[3], &[1])?),
+            2 => assert_eq!(gpu_linalg::Layout::row_major(3, 5)?.with_leading_dimension(4)?.rows(), 3),
+            3 => {
+                let layout = gpu_linalg::Layout::row_major(1, 3)?;
+                let row = gpu_linalg::Matrix::new(&numbers, layout)?;
+                drop(gpu_linalg::matmul(row, row)?);
+            }
+            _ => assert_eq!(gpu_stencil::ImageLayout::new(0, 3, 1)?.width(), 0),
+        }
+        Ok(())
+    }
+    assert!(matches!(of(0).unwrap_err(), gpu_core::Error::Empty { .. }));
+    let error = of(4).unwrap_err();
+    let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
+    assert!(matches!(own.downcast_ref(), Some(gpu_stencil::Error::EmptyImage { width: 0, .. })), "{error}");
+    let error = of(1).unwrap_err();
+    let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
+    assert!(matches!(own.downcast_ref(), Some(Transpose::NotAPermutation { rank: 1, .. })), "{error}");
+    let error = of(2).unwrap_err();
+    assert!(matches!(error, gpu_core::Error::LeadingDimension { expected: 5, actual: 4, .. }), "{error}");
+    let error = of(3).unwrap_err();
+    let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
+    assert!(matches!(own.downcast_ref(), Some(gpu_linalg::Error::ProductShapes { .. })), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "a product of 1 × 3 and 1 × 3 matrices is 1 × 3, if their inner lengths agree; the output is 1 × 3"
+    );
+}
