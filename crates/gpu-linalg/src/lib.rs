@@ -8,12 +8,11 @@ pub mod plan;
 pub mod reference;
 pub mod variants;
 
-/// Where the modules take their shapes from.
+// Where the modules take their shapes from.
 use gpu_core::matrix;
 
 pub use api::*;
 pub use error::Error;
-
 pub use gpu_core::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
 pub use gpu_reduce::{
     Scratch as ReduceScratch, dot, dot_into, norm_l1 as asum, norm_l1_into as asum_into, norm_l2 as nrm2,

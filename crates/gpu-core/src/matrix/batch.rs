@@ -25,6 +25,23 @@ impl From<Layout> for BatchLayout {
 }
 
 impl BatchLayout {
+    /// `count` matrices, `stride` elements from the start of one to that of the next.
+    ///
+    /// # Errors
+    /// [`Error::BatchOverflow`] where their length is not a `usize`.
+    ///
+    /// ```
+    /// use gpu_core::{BatchLayout, Layout};
+    /// let batch = BatchLayout::new(Layout::row_major(2, 3)?, 4, 10)?;
+    /// assert_eq!(batch.span()?, 3 * 10 + 6);
+    /// assert!(BatchLayout::new(batch.matrix, 3, usize::MAX).is_err());
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    pub fn new(matrix: Layout, count: usize, stride: usize) -> Result<Self> {
+        let batch = Self { matrix, count, stride };
+        batch.span().map(|_| batch)
+    }
+
     /// Elements from the first to the last, gaps included.
     ///
     /// # Errors
