@@ -301,7 +301,7 @@ fn registers(options: &Options) -> Result<(), Box<dyn Error>> {
     {
         let found = resources.iter().find(|one| one.kernel == kernel).ok_or("the record lacks a kernel")?;
         let counted = count(Transposition::Textbook(variant), size as usize, options.device)?;
-        let matrix = gpu_transpose::Matrix::new(size as usize, size as usize)?;
+        let matrix = gpu_transpose::Layout::row_major(size as usize, size as usize)?;
         let config = variant.launch_config(matrix);
         let geometry = Geometry { grid: config.grid, block: config.block, shared_bytes: config.shared_bytes };
         let occupancy = Occupancy::of(&options.device, &geometry, Some(found.registers));

@@ -11,7 +11,7 @@ use std::time::Instant;
 use clap::Parser;
 use gpu_core::Device;
 use gpu_examples::table::Table;
-use gpu_transpose::Matrix;
+use gpu_transpose::Layout;
 use image::RgbImage;
 use serde::Serialize;
 
@@ -109,7 +109,7 @@ fn run(options: Options) -> Result<(), Box<dyn Error>> {
 fn warm_up(device: &Device) -> Result<(), Box<dyn Error>> {
     let input = device.upload(&[1.0, 2.0])?;
     gpu_reduce::sum(&input)?;
-    gpu_transpose::transpose(&input, Matrix::new(1, 2)?)?;
+    gpu_transpose::transpose(&input, Layout::row_major(1, 2)?)?;
     Ok(device.synchronize()?)
 }
 
@@ -121,7 +121,7 @@ fn process(
     width: usize,
     height: usize,
 ) -> Result<(Channel, Vec<f32>), Box<dyn Error>> {
-    let matrix = Matrix::new(height, width)?;
+    let matrix = Layout::row_major(height, width)?;
     let (input, upload_ms) = timed(|| device.upload(plane))?;
     let (output, transpose_ms) = timed(|| -> Result<_, gpu_transpose::Error> {
         let output = gpu_transpose::transpose(&input, matrix)?;

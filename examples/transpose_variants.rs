@@ -18,7 +18,7 @@ use gpu_examples::table::Table;
 use gpu_examples::transpositions::{Counted, Transposition, count};
 use gpu_examples::{exit_code, timing};
 use gpu_sim::metrics::Architecture;
-use gpu_transpose::{Matrix, reference};
+use gpu_transpose::{Layout, reference};
 use plotters::prelude::*;
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ fn predicted(
 /// A matrix and its transposed form on a device.
 struct Work {
     device: Device,
-    matrix: Matrix,
+    matrix: Layout,
     input: Buffer<f32>,
     output: Buffer<f32>,
     expected: Vec<f32>,
@@ -160,9 +160,9 @@ struct Work {
 
 impl Work {
     fn new(device: &Device, size: usize) -> Result<Self, Box<dyn Error>> {
-        let matrix = Matrix::new(size, size)?;
+        let matrix = Layout::row_major(size, size)?;
         // Every element of its own, as bits: floats would repeat beyond 2^24.
-        let values: Vec<f32> = (0..matrix.len()).map(|index| f32::from_bits(index as u32)).collect();
+        let values: Vec<f32> = (0..matrix.span()).map(|index| f32::from_bits(index as u32)).collect();
         let mut expected = vec![0.0; values.len()];
         reference::transpose(&values, matrix, &mut expected, size);
         let input = device.upload(&values)?;

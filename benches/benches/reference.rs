@@ -9,7 +9,6 @@ use gpu_benches::data;
 use gpu_linalg::{BatchLayout, Layout, MatrixMut};
 use gpu_scan::kernels::Sum;
 use gpu_stencil::{Border, Image, ImageLayout, ImageMut};
-use gpu_transpose::Matrix;
 use rayon::prelude::*;
 
 /// In the second-level cache, about as large as a last-level cache, and beyond any.
@@ -95,7 +94,7 @@ fn transpose(criterion: &mut Criterion) {
         let size = format!("{rows}x{cols}");
         let (values, output) = (&values[..rows * cols], &mut output[..rows * cols]);
         group.throughput(Throughput::Bytes((2 * rows * cols * BYTES) as u64));
-        let matrix = Matrix::new(rows, cols).expect("it fits");
+        let matrix = Layout::row_major(rows, cols).expect("it fits");
         group.bench_function(BenchmarkId::new("reference", &size), |b| {
             b.iter(|| {
                 gpu_transpose::reference::transpose(black_box(values), matrix, black_box(output), rows)
@@ -187,7 +186,7 @@ fn plan(criterion: &mut Criterion) {
     });
     group.bench_function("transpose", |b| {
         b.iter(|| {
-            let matrix = Matrix::new(black_box(16381), black_box(16363)).expect("it fits");
+            let matrix = Layout::row_major(black_box(16381), black_box(16363)).expect("it fits");
             gpu_transpose::Plan::new(matrix, 4).expect("it fits")
         });
     });

@@ -10,7 +10,7 @@ use gpu_model::waves::{Counts, Sequence, scale, sequence, simulated};
 use gpu_sim::metrics::Architecture;
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil::variants::{BlurVariant, Mask, blur};
-use gpu_transpose::Matrix;
+use gpu_transpose::Layout;
 
 use crate::reductions::{Summation, Work};
 use crate::transpositions::Transposition;
@@ -148,7 +148,7 @@ impl Subject {
             |config: LaunchConfig| Some(config.grid.iter().map(|&one| u64::from(one)).product::<u64>());
         Ok(match self {
             Self::Transpose(Transposition::Textbook(variant)) => {
-                vec![(size, blocks(variant.launch_config(Matrix::new(size, size)?)))]
+                vec![(size, blocks(variant.launch_config(Layout::row_major(size, size)?)))]
             }
             Self::Sum(Summation::Textbook(variant)) => {
                 variant.launches(size).map(|(len, blocks)| (len, Some(blocks as u64))).collect()
@@ -169,9 +169,9 @@ impl Subject {
         let mut operations = 0.0;
         match self {
             Self::Transpose(transposition) => {
-                let matrix = Matrix::new(size, size)?;
-                let input = device.zeroed::<f32>(matrix.len())?;
-                let mut output = device.alloc(matrix.len())?;
+                let matrix = Layout::row_major(size, size)?;
+                let input = device.zeroed::<f32>(matrix.span())?;
+                let mut output = device.alloc(matrix.span())?;
                 transposition.enqueue(&device.default_stream(), &input, matrix, &mut output)?;
             }
             Self::Sum(summation) => Work::new(&device, size)?.check(summation)?,

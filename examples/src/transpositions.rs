@@ -6,7 +6,7 @@ use gpu_core::{Device, Stream, View, ViewMut};
 use gpu_sim::metrics::{Architecture, Metrics, Occupancy};
 use gpu_sim::{BlockOrder, Config, Record};
 use gpu_transpose::variants::{Variant, transpose_with};
-use gpu_transpose::{Matrix, transpose_into};
+use gpu_transpose::{Layout, transpose_into};
 use serde::Serialize;
 
 use crate::choice::{Choice, Textbook};
@@ -52,7 +52,7 @@ impl Transposition {
         self,
         stream: &Stream,
         input: impl Into<View<'a, f32>>,
-        matrix: Matrix,
+        matrix: Layout,
         output: impl Into<ViewMut<'b, f32>>,
     ) -> Result<(), gpu_transpose::Error> {
         match self {
@@ -92,11 +92,11 @@ pub fn count(
         vary_residency: false,
         ..Config::default()
     });
-    let matrix = Matrix::new(size, size)?;
+    let matrix = Layout::row_major(size, size)?;
     // Every element of its own, as bits: floats would repeat beyond 2^24.
-    let values: Vec<f32> = (0..matrix.len()).map(|index| f32::from_bits(index as u32)).collect();
+    let values: Vec<f32> = (0..matrix.span()).map(|index| f32::from_bits(index as u32)).collect();
     let input = device.upload(&values)?;
-    let mut output = device.alloc(matrix.len())?;
+    let mut output = device.alloc(matrix.span())?;
     transposition.enqueue(&device.default_stream(), &input, matrix, &mut output)?;
     let transposed = output.to_vec()?;
     let place = |index: usize| index % size * size + index / size;

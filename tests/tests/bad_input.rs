@@ -5,7 +5,7 @@ use gpu_reduce::{Error as Reduce, Scratch, sum_into};
 use gpu_scan::Error as Scan;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
-    Batch, Error as Transpose, Matrix, permute, transpose, transpose_batch_into, transpose_in_place,
+    BatchLayout, Error as Transpose, Layout, permute, transpose, transpose_batch_into, transpose_in_place,
     transpose_into,
 };
 
@@ -187,7 +187,8 @@ fn memory_of_another_device_is_refused() {
         let error = gpu_scan::histogram_even_into(&stream, &input, 0.0, 1.0, &mut counts).unwrap_err();
         assert!(matches!(error, Scan::WrongDevice { .. }), "{error}");
         assert_eq!((count.to_vec().unwrap(), counts.to_vec().unwrap()), (vec![9], vec![9]));
-        let error = transpose_into(&stream, &input, Matrix::new(1, 1).unwrap(), &mut output, 1).unwrap_err();
+        let error =
+            transpose_into(&stream, &input, Layout::row_major(1, 1).unwrap(), &mut output, 1).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::WrongDevice { .. })), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD]);
     });
@@ -199,19 +200,28 @@ fn a_transposition_checks_shapes_and_lengths() {
         let stream = device.default_stream();
         let input = device.upload(&[1.0; 14]).unwrap();
         let mut output = device.upload(&[OLD; 14]).unwrap();
-        let matrix = Matrix::new(3, 5).unwrap();
+        let matrix = Layout::row_major(3, 5).unwrap();
 
         let error = transpose(&input, matrix).unwrap_err();
-        assert!(matches!(error, Transpose::Length { what: "input", expected: 15, actual: 14 }), "{error}");
-        let shape = Matrix::new(2, 7).unwrap();
+        assert!(
+            matches!(error, Transpose::Device(Core::Length { what: "the input", expected: 15, actual: 14 })),
+            "{error}"
+        );
+        let shape = Layout::row_major(2, 7).unwrap();
         let error = transpose_into(&stream, &input, shape, &mut output, 3).unwrap_err();
-        assert!(matches!(error, Transpose::Length { what: "output", expected: 20, actual: 14 }), "{error}");
+        assert!(
+            matches!(error, Transpose::Device(Core::Length { what: "the output", expected: 20, actual: 14 })),
+            "{error}"
+        );
         let error = transpose_into(&stream, &input, shape, &mut output, 1).unwrap_err();
-        assert!(matches!(error, Transpose::LeadingDimension { expected: 2, actual: 1 }), "{error}");
-        let error = Matrix::with_leading_dimension(3, 5, 4).unwrap_err();
-        assert!(matches!(error, Transpose::LeadingDimension { expected: 5, actual: 4 }), "{error}");
-        let error = Matrix::new(usize::MAX / 2, 3).unwrap_err();
-        assert!(matches!(error, Transpose::SizeOverflow { .. }), "{error}");
+        assert!(
+            matches!(error, Transpose::Device(Core::LeadingDimension { expected: 2, actual: 1, .. })),
+            "{error}"
+        );
+        let error = Layout::row_major(3, 5).and_then(|layout| layout.with_leading_dimension(4)).unwrap_err();
+        assert!(matches!(error, Core::LeadingDimension { expected: 5, actual: 4, .. }), "{error}");
+        let error = Layout::row_major(usize::MAX / 2, 3).unwrap_err();
+        assert!(matches!(error, Core::SizeOverflow { .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD; 14]);
         assert_eq!(input.to_vec().unwrap(), [1.0; 14]);
     });
@@ -226,7 +236,10 @@ fn a_permutation_checks_its_axes_and_lengths() {
             assert!(matches!(error, Transpose::NotAPermutation { rank: 3, .. }), "{error}");
         }
         let error = permute(&input, &[2, 3, 4], &[2, 1, 0]).unwrap_err();
-        assert!(matches!(error, Transpose::Length { what: "input", expected: 24, actual: 23 }), "{error}");
+        assert!(
+            matches!(error, Transpose::Device(Core::Length { what: "the input", expected: 24, actual: 23 })),
+            "{error}"
+        );
         let error = permute(&input, &[1 << 40, 1 << 40], &[1, 0]).unwrap_err();
         assert!(matches!(error, Transpose::ShapeOverflow { .. }), "{error}");
     });
@@ -239,27 +252,35 @@ fn batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch() {
         let input = device.upload(&[1.0; 30]).unwrap();
         let mut data = device.upload(&[OLD; 30]).unwrap();
         let mut none = device.alloc(0).unwrap();
-        let matrix = Matrix::new(3, 5).unwrap();
-        let batch = Batch::new(matrix, 2, 15).unwrap();
+        let matrix = Layout::row_major(3, 5).unwrap();
+        let batch = BatchLayout::new(matrix, 2, 15).unwrap();
 
         let error = transpose_batch_into(&stream, &input, batch, &mut data, 3, 14).unwrap_err();
-        assert!(matches!(error, Transpose::Overlap { what: "output", expected: 15, actual: 14 }), "{error}");
+        assert!(matches!(error, Transpose::Device(Core::Overlap { expected: 15, actual: 14 })), "{error}");
         let error = transpose_batch_into(&stream, &input, batch, &mut data, 2, 15).unwrap_err();
-        assert!(matches!(error, Transpose::LeadingDimension { expected: 3, actual: 2 }), "{error}");
-        let error = Batch::new(matrix, 3, usize::MAX).unwrap_err();
-        assert!(matches!(error, Transpose::BatchOverflow { count: 3, stride: usize::MAX }), "{error}");
+        assert!(
+            matches!(error, Transpose::Device(Core::LeadingDimension { expected: 3, actual: 2, .. })),
+            "{error}"
+        );
+        let error = BatchLayout::new(matrix, 3, usize::MAX).unwrap_err();
+        assert!(matches!(error, Core::BatchOverflow { count: 3, stride: usize::MAX }), "{error}");
 
-        let overlapping = Batch::new(Matrix::new(4, 4).unwrap(), 2, 8).unwrap();
+        let overlapping = BatchLayout::new(Layout::row_major(4, 4).unwrap(), 2, 8).unwrap();
         let error = transpose_in_place(&stream, &mut data, overlapping, &mut none).unwrap_err();
-        assert!(matches!(error, Transpose::Overlap { what: "data", expected: 16, actual: 8 }), "{error}");
+        assert!(matches!(error, Transpose::Device(Core::Overlap { expected: 16, actual: 8 })), "{error}");
         let error = transpose_in_place(&stream, &mut data, batch, &mut none).unwrap_err();
         assert!(matches!(error, Transpose::ScratchTooSmall { expected: 288, actual: 0 }), "{error}");
-        let gaps = Batch::one(Matrix::with_leading_dimension(3, 5, 6).unwrap());
+        let gaps = BatchLayout::from(
+            Layout::row_major(3, 5).and_then(|layout| layout.with_leading_dimension(6)).unwrap(),
+        );
         let error = transpose_in_place(&stream, &mut data, gaps, &mut none).unwrap_err();
         assert!(matches!(error, Transpose::InPlaceGap { expected: 5, actual: 6 }), "{error}");
-        let long = Batch::new(matrix, 3, 15).unwrap();
+        let long = BatchLayout::new(matrix, 3, 15).unwrap();
         let error = transpose_in_place(&stream, &mut data, long, &mut none).unwrap_err();
-        assert!(matches!(error, Transpose::Length { what: "data", expected: 45, actual: 30 }), "{error}");
+        assert!(
+            matches!(error, Transpose::Device(Core::Length { what: "the data", expected: 45, actual: 30 })),
+            "{error}"
+        );
         assert_eq!(data.to_vec().unwrap(), [OLD; 30]);
     });
 }
@@ -395,4 +416,40 @@ fn a_selection_checks_k() {
         top_k_into(&stream, &keys, 2, largest, first.slice_mut(..2), &mut indices, &mut scratch).unwrap();
         assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![3, 2, 9], vec![0, 2]));
     });
+}
+
+/// A function that calls primitives of several crates returns gpu-core's error, and says which mistake it was.
+#[test]
+fn errors_of_all_crates_are_one() {
+    fn of(number: usize) -> Result<(), gpu_core::Error> {
+        let numbers = [1.0f32, 2.0, 3.0];
+        match number {
+            0 => drop(gpu_reduce::min(&numbers[..0])?),
+            1 => drop(permute(&numbers, &[3], &[1])?),
+            2 => assert_eq!(gpu_linalg::Layout::row_major(3, 5)?.with_leading_dimension(4)?.rows(), 3),
+            3 => {
+                let layout = gpu_linalg::Layout::row_major(1, 3)?;
+                let row = gpu_linalg::Matrix::new(&numbers, layout)?;
+                drop(gpu_linalg::matmul(row, row)?);
+            }
+            _ => assert_eq!(gpu_stencil::ImageLayout::new(0, 3, 1)?.width(), 0),
+        }
+        Ok(())
+    }
+    assert!(matches!(of(0).unwrap_err(), gpu_core::Error::Empty { .. }));
+    let error = of(4).unwrap_err();
+    let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
+    assert!(matches!(own.downcast_ref(), Some(gpu_stencil::Error::EmptyImage { width: 0, .. })), "{error}");
+    let error = of(1).unwrap_err();
+    let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
+    assert!(matches!(own.downcast_ref(), Some(Transpose::NotAPermutation { rank: 1, .. })), "{error}");
+    let error = of(2).unwrap_err();
+    assert!(matches!(error, gpu_core::Error::LeadingDimension { expected: 5, actual: 4, .. }), "{error}");
+    let error = of(3).unwrap_err();
+    let gpu_core::Error::Primitive(own) = &error else { panic!("{error}") };
+    assert!(matches!(own.downcast_ref(), Some(gpu_linalg::Error::ProductShapes { .. })), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "a product of 1 × 3 and 1 × 3 matrices is 1 × 3, if their inner lengths agree; the output is 1 × 3"
+    );
 }

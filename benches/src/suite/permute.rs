@@ -1,7 +1,7 @@
 //! Transpositions and permutations of other elements than `f32`, and in place.
 
 use gpu_core::{Buffer, Element, Pinned, Stream, View};
-use gpu_transpose::{Batch, Matrix};
+use gpu_transpose::{BatchLayout, Layout};
 use rayon::prelude::*;
 
 use super::Typed;
@@ -163,7 +163,7 @@ impl<T: Element> Work for Permute<T> {
         let range = input * elements..(input + 1) * elements;
         if self.typed.in_place {
             let [.., rows, columns] = self.typed.extents;
-            let batch = Batch::one(Matrix::new(rows, columns)?);
+            let batch = BatchLayout::from(Layout::row_major(rows, columns)?);
             let data = self.input.slice_mut(range);
             return Ok(gpu_transpose::transpose_in_place(stream, data, batch, &mut self.output)?);
         }

@@ -1,7 +1,7 @@
 //! The transposition of a matrix.
 
 use gpu_core::Stream;
-use gpu_transpose::{Matrix, reference};
+use gpu_transpose::{Layout, reference};
 
 use crate::data::Element;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::session::{Inputs, Outputs, Session};
 pub struct Transpose<'a, T: Element> {
     inputs: Inputs<'a, T>,
     outputs: Outputs<T>,
-    matrix: Matrix,
+    matrix: Layout,
 }
 
 impl<'a, T: Element> Transpose<'a, T> {
@@ -22,7 +22,7 @@ impl<'a, T: Element> Transpose<'a, T> {
     /// Those of the device.
     pub fn new(session: &Session, inputs: Inputs<'a, T>, rows: usize, cols: usize) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
-        Ok(Self { inputs, outputs, matrix: Matrix::new(rows, cols)? })
+        Ok(Self { inputs, outputs, matrix: Layout::row_major(rows, cols)? })
     }
 }
 

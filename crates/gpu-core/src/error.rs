@@ -181,6 +181,66 @@ pub enum Error {
         actual: usize,
     },
 
+    /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a
+    /// column-major one.
+    #[error(
+        "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} elements"
+    )]
+    LeadingDimension {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// Elements of the contiguous axis.
+        expected: usize,
+        /// The leading dimension given.
+        actual: usize,
+    },
+
+    /// A matrix's length is not a `usize`.
+    #[error(
+        "a {rows} × {columns} matrix with leading dimension {leading_dimension} is more than can be addressed"
+    )]
+    SizeOverflow {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+        /// The leading dimension.
+        leading_dimension: usize,
+    },
+
+    /// A batch's length is not a `usize`.
+    #[error("{count} matrices {stride} elements apart are more than can be addressed")]
+    BatchOverflow {
+        /// Matrices.
+        count: usize,
+        /// Elements from one to the next.
+        stride: usize,
+    },
+
+    /// Matrices of a batch that is written overlap.
+    #[error(
+        "the matrices of a batch that is written overlap: they are {actual} elements apart and span {expected}"
+    )]
+    Overlap {
+        /// Elements a matrix spans.
+        expected: usize,
+        /// Elements from one to the next.
+        actual: usize,
+    },
+
+    /// Memory is shorter than the matrix or the batch that it is to hold.
+    #[error("the memory holds {actual} elements, but {what} spans {expected}")]
+    Length {
+        /// "a matrix" or "a batch".
+        what: &'static str,
+        /// Elements it spans.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
+
     /// An array has no such axis.
     #[error("axis {axis} of an array of {axes} axes (counted from 0)")]
     Axis {
@@ -401,6 +461,11 @@ pub enum Error {
         /// What is allowed.
         allowed: &'static str,
     },
+
+    /// A mistake that only a primitive's crate has a word for: that crate's own error, to which `downcast_ref` leads
+    /// back.
+    #[error(transparent)]
+    Primitive(Box<dyn std::error::Error + Send + Sync>),
 
     /// The device cannot do this at all.
     #[error("{device} does not offer {what}")]

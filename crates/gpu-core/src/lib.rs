@@ -16,6 +16,7 @@ pub mod image;
 pub mod interop;
 mod launch;
 mod limits;
+pub mod matrix;
 pub mod occupancy;
 #[cfg(feature = "cuda")]
 mod order;
@@ -39,6 +40,7 @@ pub use error::{DriverFailure, Error, Launched, Result};
 pub use event::Event;
 pub use launch::{AnyKernel, IntoArgument, IntoArguments, MappedArguments, Untyped};
 pub use limits::Limits;
+pub use matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
 pub use occupancy::Occupancy;
 pub use pinned::Pinned;
 pub use properties::Properties;

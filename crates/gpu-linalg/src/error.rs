@@ -6,59 +6,6 @@ use crate::matrix::Order;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A leading dimension is smaller than what is contiguous: a row of a row-major matrix, a column of a
-    /// column-major one.
-    #[error(
-        "the leading dimension of a {rows} × {columns} matrix is {actual}, but its contiguous axis has {expected} elements"
-    )]
-    LeadingDimension {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        columns: usize,
-        /// Elements of the contiguous axis.
-        expected: usize,
-        /// The leading dimension given.
-        actual: usize,
-    },
-    /// A matrix's length is not a `usize`.
-    #[error(
-        "a {rows} × {columns} matrix with leading dimension {leading_dimension} is more than can be addressed"
-    )]
-    SizeOverflow {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        columns: usize,
-        /// The leading dimension.
-        leading_dimension: usize,
-    },
-    /// A batch's length is not a `usize`.
-    #[error("{count} matrices {stride} elements apart are more than can be addressed")]
-    BatchOverflow {
-        /// Matrices.
-        count: usize,
-        /// Elements from one to the next.
-        stride: usize,
-    },
-    /// Matrices of a batch that is written overlap.
-    #[error("the matrices of the output overlap: they are {actual} elements apart and span {expected}")]
-    Overlap {
-        /// Elements a matrix spans.
-        expected: usize,
-        /// Elements from one to the next.
-        actual: usize,
-    },
-    /// Memory is shorter than the matrix or the batch that it is to hold.
-    #[error("the memory holds {actual} elements, but {what} spans {expected}")]
-    Length {
-        /// "a matrix" or "a batch".
-        what: &'static str,
-        /// Elements it spans.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
     /// The shapes of a product do not fit together.
     #[error(
         "a product of {} × {} and {} × {} matrices is {} × {}, if their inner lengths agree; the output is {} × {}",
@@ -186,4 +133,14 @@ pub enum Error {
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),
+}
+
+/// So that `?` works in a function that calls primitives of several crates and returns gpu-core's error.
+impl From<Error> for gpu_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Device(error) => error,
+            own => Self::Primitive(Box::new(own)),
+        }
+    }
 }

@@ -304,3 +304,13 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] gpu_core::Error),
 }
+
+/// So that `?` works in a function that calls primitives of several crates and returns gpu-core's error.
+impl From<Error> for gpu_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Device(error) => error,
+            own => Self::Primitive(Box::new(own)),
+        }
+    }
+}

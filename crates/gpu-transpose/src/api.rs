@@ -1,56 +1,54 @@
 //! Validate, plan, launch.
 
-use gpu_core::{Buffer, Device, Element, Stream, View, ViewMut};
+use gpu_core::{BatchLayout, Buffer, Device, Element, Layout, Stream, View, ViewMut};
 
 use crate::axes::{Axis, of_matrices, of_permutation};
 use crate::error::Error;
 use crate::in_place::InPlace;
-use crate::matrix::{Batch, Matrix};
 use crate::plan::Plan;
 use crate::{launch, reference};
 
 /// The transposed matrix, computed where `input` lives, in a buffer of its own with rows that follow each other.
 ///
-/// `input` holds a matrix of shape `matrix`, row-major. The work is enqueued on the device's default stream; reading
+/// `input` holds a matrix that lies as `matrix` says; the result is row-major. The work is enqueued on the device's default stream; reading
 /// the buffer waits for it.
 ///
 /// # Errors
-/// [`Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyBlocks`]; [`Error::Device`] where the
+/// [`gpu_core::Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyBlocks`]; [`Error::Device`] where the
 /// device's memory does not suffice, or where it failed.
 ///
 /// ```
-/// use gpu_transpose::{Matrix, transpose};
+/// use gpu_transpose::{Layout, transpose};
 /// let device = gpu_core::Device::best();
 /// let input = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-/// let output = transpose(&input, Matrix::new(2, 3)?)?;
+/// let output = transpose(&input, Layout::row_major(2, 3)?)?;
 /// assert_eq!(output.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn transpose<'a, T: Element>(input: impl Into<View<'a, T>>, matrix: Matrix) -> Result<Buffer<T>, Error> {
+pub fn transpose<'a, T: Element>(input: impl Into<View<'a, T>>, matrix: Layout) -> Result<Buffer<T>, Error> {
     let input = input.into();
-    let transposed = matrix.transposed(matrix.rows())?;
-    check("input", matrix.len(), input.len())?;
-    let mut output = input.device().alloc(transposed.len())?;
+    check("the input", matrix.span(), input.len())?;
+    let mut output = input.device().alloc(Layout::row_major(matrix.columns(), matrix.rows())?.span())?;
     transpose_into(&input.device().default_stream(), input, matrix, &mut output, matrix.rows())?;
     Ok(output)
 }
 
 /// Writes the transposed matrix to `output`, on `stream`.
 ///
-/// `input` holds a matrix of shape `matrix`, row-major; the rows of the output are `output_leading_dimension` elements
+/// `input` holds a matrix that lies as `matrix` says; the output is row-major, its rows are `output_leading_dimension` elements
 /// apart, and what lies between them stays as it was. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::LeadingDimension`], [`Error::SizeOverflow`], [`Error::TooManyBlocks`]; [`Error::Device`]
+/// [`gpu_core::Error::Length`], [`gpu_core::Error::LeadingDimension`], [`gpu_core::Error::SizeOverflow`], [`Error::TooManyBlocks`]; [`Error::Device`]
 /// where the memory is on another device than the stream or where the launch failed. Nothing is written then.
 ///
 /// ```
-/// use gpu_transpose::{Matrix, transpose_into};
+/// use gpu_transpose::{Layout, transpose_into};
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let input = device.upload(&[1.0, 2.0, 3.0, 4.0])?;
 /// let mut output = device.zeroed(5)?;
-/// transpose_into(&stream, &input, Matrix::new(2, 2)?, &mut output, 3)?;
+/// transpose_into(&stream, &input, Layout::row_major(2, 2)?, &mut output, 3)?;
 /// stream.synchronize()?;
 /// assert_eq!(output.to_vec()?, [1.0, 3.0, 0.0, 2.0, 4.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
@@ -58,25 +56,25 @@ pub fn transpose<'a, T: Element>(input: impl Into<View<'a, T>>, matrix: Matrix) 
 pub fn transpose_into<'a, 'b, T: Element>(
     stream: &Stream,
     input: impl Into<View<'a, T>>,
-    matrix: Matrix,
+    matrix: Layout,
     output: impl Into<ViewMut<'b, T>>,
     output_leading_dimension: usize,
 ) -> Result<(), Error> {
-    transpose_batch_into(stream, input, Batch::one(matrix), output, output_leading_dimension, 0)
+    transpose_batch_into(stream, input, BatchLayout::from(matrix), output, output_leading_dimension, 0)
 }
 
 /// Writes the transposed matrices of a batch to `output`, on `stream`, `output_stride` elements from the start of one
 /// to that of the next. As [`transpose_into`] otherwise; matrices of the input may overlap.
 ///
 /// # Errors
-/// As [`transpose_into`]; [`Error::Overlap`] where matrices of the output overlap, [`Error::BatchOverflow`].
+/// As [`transpose_into`]; [`gpu_core::Error::Overlap`] where matrices of the output overlap, [`gpu_core::Error::BatchOverflow`].
 ///
 /// ```
-/// use gpu_transpose::{Batch, Matrix, transpose_batch_into};
+/// use gpu_transpose::{BatchLayout, Layout, transpose_batch_into};
 /// let device = gpu_core::Device::simulator();
 /// let input = device.upload(&[1u8, 2, 3, 4, 5, 6, 7, 8])?;
 /// let mut output = device.zeroed(8)?;
-/// let batch = Batch::new(Matrix::new(2, 2)?, 2, 4)?;
+/// let batch = BatchLayout::new(Layout::row_major(2, 2)?, 2, 4)?;
 /// transpose_batch_into(&device.default_stream(), &input, batch, &mut output, 2, 4)?;
 /// assert_eq!(output.to_vec()?, [1, 3, 2, 4, 5, 7, 6, 8]);
 /// # Ok::<(), gpu_transpose::Error>(())
@@ -84,21 +82,23 @@ pub fn transpose_into<'a, 'b, T: Element>(
 pub fn transpose_batch_into<'a, 'b, T: Element>(
     stream: &Stream,
     input: impl Into<View<'a, T>>,
-    batch: Batch,
+    batch: BatchLayout,
     output: impl Into<ViewMut<'b, T>>,
     output_leading_dimension: usize,
     output_stride: usize,
 ) -> Result<(), Error> {
     let (input, output) = (input.into(), output.into());
-    let matrix = batch.matrix();
-    let transposed = Batch::new(matrix.transposed(output_leading_dimension)?, batch.count(), output_stride)?;
-    check("input", batch.len(), input.len())?;
-    check("output", transposed.len(), output.len())?;
-    transposed.expect_apart("output")?;
+    let matrix = batch.matrix;
+    let transposed = Layout::row_major(matrix.columns(), matrix.rows())?;
+    let transposed = transposed.with_leading_dimension(output_leading_dimension)?;
+    let transposed = BatchLayout::new(transposed, batch.count, output_stride)?;
+    check("the input", batch.span()?, input.len())?;
+    check("the output", transposed.span()?, output.len())?;
+    transposed.expect_apart()?;
     let axes = if batch.is_empty() {
         None
     } else {
-        Some(of_matrices(matrix, output_leading_dimension, batch.count(), batch.stride(), output_stride))
+        Some(of_matrices(matrix, output_leading_dimension, batch.count, batch.stride, output_stride))
     };
     run(stream, input, output, axes)
 }
@@ -111,7 +111,7 @@ pub fn transpose_batch_into<'a, 'b, T: Element>(
 /// nothing.
 ///
 /// # Errors
-/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`Error::Length`], [`Error::TooManyBlocks`],
+/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`gpu_core::Error::Length`], [`Error::TooManyBlocks`],
 /// [`Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
 ///
 /// ```
@@ -128,7 +128,7 @@ pub fn permute<'a, T: Element>(
 ) -> Result<Buffer<T>, Error> {
     let input = input.into();
     let (_, len) = of_permutation(shape, axes)?;
-    check("input", len, input.len())?;
+    check("the input", len, input.len())?;
     let mut output = input.device().alloc(len)?;
     permute_into(&input.device().default_stream(), input, shape, axes, &mut output)?;
     Ok(output)
@@ -156,8 +156,8 @@ pub fn permute_into<'a, 'b, T: Element>(
 ) -> Result<(), Error> {
     let (input, output) = (input.into(), output.into());
     let (axes, len) = of_permutation(shape, axes)?;
-    check("input", len, input.len())?;
-    check("output", len, output.len())?;
+    check("the input", len, input.len())?;
+    check("the output", len, output.len())?;
     run(stream, input, output, (len > 0).then_some(axes))
 }
 
@@ -193,32 +193,32 @@ fn run<T: Element>(
 /// As [`transpose_in_place`] about the shape.
 ///
 /// ```
-/// use gpu_transpose::{Batch, Matrix, in_place_scratch_len};
+/// use gpu_transpose::{BatchLayout, Layout, in_place_scratch_len};
 /// let device = gpu_core::Device::simulator();
-/// assert_eq!(in_place_scratch_len::<f32>(&device, Batch::one(Matrix::new(100, 100)?))?, 0);
-/// assert_eq!(in_place_scratch_len::<f32>(&device, Batch::one(Matrix::new(3, 50)?))?, 3 * 96);
+/// assert_eq!(in_place_scratch_len::<f32>(&device, BatchLayout::from(Layout::row_major(100, 100)?))?, 0);
+/// assert_eq!(in_place_scratch_len::<f32>(&device, BatchLayout::from(Layout::row_major(3, 50)?))?, 3 * 96);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn in_place_scratch_len<T: Element>(device: &Device, batch: Batch) -> Result<usize, Error> {
+pub fn in_place_scratch_len<T: Element>(device: &Device, batch: BatchLayout) -> Result<usize, Error> {
     let multiprocessors = device.planned_multiprocessors();
-    Ok(InPlace::new(batch.matrix(), size_of::<T>(), batch.count(), multiprocessors)?.scratch_len())
+    Ok(InPlace::new(batch.matrix, size_of::<T>(), batch.count, multiprocessors)?.scratch_len())
 }
 
 /// Transposes the matrices of a batch where they are, on `stream`. Neither allocates device memory nor waits.
 ///
-/// Squares may have gaps between their rows, which stay as they were; rectangles may not. `scratch` has at least
+/// Row-major matrices stay row-major, column-major ones column-major. Squares may have gaps between their rows, which stay as they were; rectangles may not. `scratch` has at least
 /// [`in_place_scratch_len`] elements; what is in it afterwards is unspecified.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::Overlap`] where the matrices overlap, [`Error::InPlaceGap`],
+/// [`gpu_core::Error::Length`], [`gpu_core::Error::Overlap`] where the matrices overlap, [`Error::InPlaceGap`],
 /// [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is
 /// on another device than the stream. Nothing is written then.
 ///
 /// ```
-/// use gpu_transpose::{Batch, Matrix, in_place_scratch_len, transpose_in_place};
+/// use gpu_transpose::{BatchLayout, Layout, in_place_scratch_len, transpose_in_place};
 /// let device = gpu_core::Device::best();
 /// let mut data = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-/// let batch = Batch::one(Matrix::new(2, 3)?);
+/// let batch = BatchLayout::from(Layout::row_major(2, 3)?);
 /// let mut scratch = device.alloc(in_place_scratch_len::<f64>(&device, batch)?)?;
 /// transpose_in_place(&device.default_stream(), &mut data, batch, &mut scratch)?;
 /// assert_eq!(data.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
@@ -227,7 +227,7 @@ pub fn in_place_scratch_len<T: Element>(device: &Device, batch: Batch) -> Result
 pub fn transpose_in_place<'a, 'b, T: Element>(
     stream: &Stream,
     data: impl Into<ViewMut<'a, T>>,
-    batch: Batch,
+    batch: BatchLayout,
     scratch: impl Into<ViewMut<'b, T>>,
 ) -> Result<(), Error> {
     in_place(stream, data.into(), batch, scratch.into(), |plan, address| {
@@ -246,7 +246,7 @@ pub fn transpose_in_place<'a, 'b, T: Element>(
 pub fn transpose_in_place_wide<'a, T: Element>(
     stream: &Stream,
     data: impl Into<ViewMut<'a, T>>,
-    batch: Batch,
+    batch: BatchLayout,
     blocks: u32,
 ) -> Result<(), Error> {
     let mut none = stream.device().alloc(0)?;
@@ -259,14 +259,14 @@ pub fn transpose_in_place_wide<'a, T: Element>(
 fn in_place<T: Element>(
     stream: &Stream,
     mut data: ViewMut<'_, T>,
-    batch: Batch,
+    batch: BatchLayout,
     mut scratch: ViewMut<'_, T>,
     choose: impl FnOnce(InPlace, u64) -> InPlace,
 ) -> Result<(), Error> {
-    check("data", batch.len(), data.len())?;
-    batch.expect_apart("data")?;
+    check("the data", batch.span()?, data.len())?;
+    batch.expect_apart()?;
     let multiprocessors = stream.device().planned_multiprocessors();
-    let plan = InPlace::new(batch.matrix(), size_of::<T>(), batch.count(), multiprocessors)?;
+    let plan = InPlace::new(batch.matrix, size_of::<T>(), batch.count, multiprocessors)?;
     let (expected, actual) = (plan.scratch_len(), scratch.len());
     if actual < expected {
         return Err(Error::ScratchTooSmall { expected, actual });
@@ -278,9 +278,9 @@ fn in_place<T: Element>(
         return Ok(());
     }
     let plan = choose(plan, data.as_global_mut().address());
-    launch::in_place(stream, plan, batch.matrix(), (batch.count(), batch.stride()), data, scratch)
+    launch::in_place(stream, plan, batch.matrix, (batch.count, batch.stride), data, scratch)
 }
 
-fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), Error> {
-    if actual < expected { Err(Error::Length { what, expected, actual }) } else { Ok(()) }
+pub(crate) fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), Error> {
+    if actual < expected { Err(gpu_core::Error::Length { what, expected, actual }.into()) } else { Ok(()) }
 }

@@ -1,7 +1,8 @@
 //! Arrays of any rank as lists of axes, and the same arrays with as few axes as possible.
 
+use gpu_core::{Layout, Order};
+
 use crate::error::Error;
-use crate::matrix::Matrix;
 
 /// The most axes a permutation may have once unit axes are dropped and adjacent ones fused.
 pub const MAX_RANK: usize = gpu_transpose_kernels::MAX_AXES;
@@ -20,15 +21,19 @@ pub struct Axis {
 
 /// The axes of batched transpositions.
 pub(crate) fn of_matrices(
-    matrix: Matrix,
+    matrix: Layout,
     output_ld: usize,
     count: usize,
     input: usize,
     output: usize,
 ) -> Vec<Axis> {
+    let (of_rows, of_columns) = match matrix.order() {
+        Order::RowMajor => (matrix.leading_dimension(), 1),
+        Order::ColumnMajor => (1, matrix.leading_dimension()),
+    };
     simplify(vec![
-        Axis { extent: matrix.columns(), input: 1, output: output_ld },
-        Axis { extent: matrix.rows(), input: matrix.leading_dimension(), output: 1 },
+        Axis { extent: matrix.columns(), input: of_columns, output: output_ld },
+        Axis { extent: matrix.rows(), input: of_rows, output: 1 },
         Axis { extent: count, input, output },
     ])
 }
@@ -134,7 +139,7 @@ mod tests {
 
     #[test]
     fn rows_of_a_matrix_without_gaps_fuse_with_the_batch_only_where_they_follow() {
-        let matrix = Matrix::new(1, 7).unwrap();
+        let matrix = Layout::row_major(1, 7).unwrap();
         assert_eq!(of_matrices(matrix, 1, 3, 7, 7), [axis(21, 1, 1)]);
         assert_eq!(of_matrices(matrix, 1, 3, 8, 7), [axis(7, 1, 1), axis(3, 8, 7)]);
     }

@@ -4,45 +4,11 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A leading dimension is smaller than the row.
-    #[error("the leading dimension is {actual}, but a row has {expected} elements")]
-    LeadingDimension {
-        /// Elements of a row.
-        expected: usize,
-        /// The leading dimension given.
-        actual: usize,
-    },
-    /// The matrix's length is not a `usize`.
-    #[error("{rows} rows of {leading_dimension} elements are more than can be addressed")]
-    SizeOverflow {
-        /// Rows.
-        rows: usize,
-        /// Elements from the start of a row to that of the next.
-        leading_dimension: usize,
-    },
     /// The array's length is not a `usize`.
     #[error("an array of shape {shape:?} has more elements than can be addressed")]
     ShapeOverflow {
         /// Its shape.
         shape: Vec<usize>,
-    },
-    /// The batch's length is not a `usize`.
-    #[error("{count} matrices {stride} elements apart are more than can be addressed")]
-    BatchOverflow {
-        /// Matrices.
-        count: usize,
-        /// Elements from one to the next.
-        stride: usize,
-    },
-    /// Matrices of a batch that is written overlap.
-    #[error("the matrices of the {what} overlap: they are {actual} elements apart and span {expected}")]
-    Overlap {
-        /// Which batch: "output" or "data".
-        what: &'static str,
-        /// Elements a matrix spans.
-        expected: usize,
-        /// Elements from one to the next.
-        actual: usize,
     },
     /// A list of axes does not name each axis once.
     #[error("{axes:?} is no permutation of {rank} axes")]
@@ -60,16 +26,6 @@ pub enum Error {
         /// How many there are.
         actual: usize,
     },
-    /// A buffer is shorter than the matrix that it is to hold.
-    #[error("the {what} holds {actual} elements, but its matrix spans {expected}")]
-    Length {
-        /// Which one: "input", "output" or "data".
-        what: &'static str,
-        /// Elements the matrix spans.
-        expected: usize,
-        /// Elements the buffer holds.
-        actual: usize,
-    },
     /// A rectangle in place has gaps between its rows: its transposed form would have its rows elsewhere.
     #[error(
         "a rectangle in place has no gaps: the leading dimension is {actual}, a row has {expected} elements"
@@ -80,6 +36,9 @@ pub enum Error {
         /// The leading dimension given.
         actual: usize,
     },
+    /// A textbook's transposition of a matrix whose columns are contiguous.
+    #[error("the textbook's transpositions are of row-major matrices")]
+    ColumnMajor,
     /// Scratch memory is too small.
     #[error("the scratch memory holds {actual} elements, but {expected} are needed")]
     ScratchTooSmall {
@@ -107,4 +66,14 @@ pub enum Error {
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),
+}
+
+/// So that `?` works in a function that calls primitives of several crates and returns gpu-core's error.
+impl From<Error> for gpu_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Device(error) => error,
+            own => Self::Primitive(Box::new(own)),
+        }
+    }
 }

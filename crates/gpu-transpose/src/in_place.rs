@@ -1,10 +1,10 @@
 //! Plans of transpositions in place: pure, tested without a GPU.
 
+use gpu_core::{BatchLayout, Layout};
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels as kernels;
 
 use crate::error::Error;
-use crate::matrix::{Batch, Matrix};
 use crate::plan::MAX_BLOCKS;
 
 /// How a matrix is transposed in place.
@@ -61,8 +61,9 @@ impl InPlace {
     ///
     /// # Errors
     /// [`Error::InPlaceGap`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
-    pub fn new(matrix: Matrix, bytes: usize, count: usize, multiprocessors: u32) -> Result<Self, Error> {
-        let (rows, columns) = (matrix.rows(), matrix.columns());
+    pub fn new(matrix: Layout, bytes: usize, count: usize, multiprocessors: u32) -> Result<Self, Error> {
+        // The transposed form of a column-major matrix is column-major: in memory the same as of rows.
+        let (rows, columns) = (matrix.lines(), matrix.contiguous());
         if matrix.is_empty() || count == 0 || (rows, columns) == (1, 1) {
             return Ok(Self::Nothing);
         }
@@ -108,8 +109,14 @@ impl InPlace {
 
     /// The plan for a batch of elements of `bytes` bytes that starts at `address`: this one, or wide tiles where they
     /// are faster, taken by at most `blocks` blocks.
-    pub(crate) fn on(self, batch: Batch, bytes: usize, address: u64, blocks: impl FnOnce() -> u32) -> Self {
-        if batch.matrix().rows() >= WIDE_SIDE && starts(batch, address).is_multiple_of(WIDE_ALIGNMENT) {
+    pub(crate) fn on(
+        self,
+        batch: BatchLayout,
+        bytes: usize,
+        address: u64,
+        blocks: impl FnOnce() -> u32,
+    ) -> Self {
+        if batch.matrix.rows() >= WIDE_SIDE && starts(batch, address).is_multiple_of(WIDE_ALIGNMENT) {
             self.wide(batch, bytes, address, blocks)
         } else {
             self
@@ -117,8 +124,14 @@ impl InPlace {
     }
 
     /// As [`on`](Self::on), with wide tiles wherever they can be.
-    pub(crate) fn wide(self, batch: Batch, bytes: usize, address: u64, blocks: impl FnOnce() -> u32) -> Self {
-        let (side, ld) = (batch.matrix().rows(), batch.matrix().leading_dimension());
+    pub(crate) fn wide(
+        self,
+        batch: BatchLayout,
+        bytes: usize,
+        address: u64,
+        blocks: impl FnOnce() -> u32,
+    ) -> Self {
+        let (side, ld) = (batch.matrix.rows(), batch.matrix.leading_dimension());
         let aligned = (starts(batch, address) | side as u64).is_multiple_of(16);
         if !matches!(self, Self::Square { .. }) || bytes != 1 || !aligned || ld / 16 > u32::MAX as usize {
             return self;
@@ -126,7 +139,7 @@ impl InPlace {
         let tiles = side.div_ceil(kernels::SQUARE_WIDE_SIDE as usize) as u64;
         // No more than the blocks of the other kernel, whose number has been checked: so neither this nor the side is
         // too large.
-        let items = (kernels::square_wide_pairs(tiles) * batch.count() as u64) as u32;
+        let items = (kernels::square_wide_pairs(tiles) * batch.count as u64) as u32;
         let launch = LaunchConfig::linear(items.min(blocks().max(1)), kernels::SQUARE_WIDE_THREADS)
             .shared(kernels::SQUARE_WIDE_SHARED_BYTES);
         Self::SquareWide { launch, tiles: tiles as u32, items }
@@ -142,9 +155,9 @@ impl InPlace {
 }
 
 /// A number that is a multiple of those powers of two that all rows of bytes of a batch start at multiples of.
-fn starts(batch: Batch, address: u64) -> u64 {
-    let stride = if batch.count() > 1 { batch.stride() } else { 0 };
-    address | (batch.matrix().leading_dimension() | stride) as u64
+fn starts(batch: BatchLayout, address: u64) -> u64 {
+    let stride = if batch.count > 1 { batch.stride } else { 0 };
+    address | (batch.matrix.leading_dimension() | stride) as u64
 }
 
 fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
@@ -171,8 +184,8 @@ mod tests {
 
     /// Blocks, tiles along a side and items of the plan for a batch on a device that takes `blocks` blocks at once;
     /// `None` if it is not of wide tiles.
-    fn wide(batch: Batch, bytes: usize, address: u64, blocks: u32) -> Option<(u32, u32, u32)> {
-        let plan = InPlace::new(batch.matrix(), bytes, batch.count(), 132).unwrap();
+    fn wide(batch: BatchLayout, bytes: usize, address: u64, blocks: u32) -> Option<(u32, u32, u32)> {
+        let plan = InPlace::new(batch.matrix, bytes, batch.count, 132).unwrap();
         match plan.on(batch, bytes, address, || blocks) {
             InPlace::SquareWide { launch, tiles, items } => Some((launch.grid[0], tiles, items)),
             other => {
@@ -183,9 +196,10 @@ mod tests {
     }
 
     /// `count` squares of so many rows `ld` apart, and `gap` elements between them.
-    fn squares(side: usize, ld: usize, count: usize, gap: usize) -> Batch {
-        let matrix = Matrix::with_leading_dimension(side, side, ld).unwrap();
-        Batch::new(matrix, count, side * ld + gap).unwrap()
+    fn squares(side: usize, ld: usize, count: usize, gap: usize) -> BatchLayout {
+        let matrix =
+            Layout::row_major(side, side).and_then(|layout| layout.with_leading_dimension(ld)).unwrap();
+        BatchLayout::new(matrix, count, side * ld + gap).unwrap()
     }
 
     #[test]
@@ -215,7 +229,7 @@ mod tests {
         assert_eq!(wide(squares(8208, 8208, 1, 0), 1, 0, 132), None);
         // The stride of a single matrix is of no account.
         assert!(wide(squares(8192, 8192, 1, 128), 1, 0, 132).is_some());
-        let rectangle = Batch::one(Matrix::new(16_384, 8192).unwrap());
+        let rectangle = BatchLayout::from(Layout::row_major(16_384, 8192).unwrap());
         assert_eq!(wide(rectangle, 1, 0, 132), None);
     }
 
@@ -232,27 +246,28 @@ mod tests {
 
     #[test]
     fn scratch_is_a_small_part_of_large_matrices() {
-        let plan = InPlace::new(Matrix::new(16_384, 8_192).unwrap(), 4, 1, 132).unwrap();
+        let plan = InPlace::new(Layout::row_major(16_384, 8_192).unwrap(), 4, 1, 132).unwrap();
         let InPlace::Rectangle { a: 2, b: 1, .. } = plan else { panic!("{plan:?}") };
         assert!(4 * plan.scratch_len() <= SCRATCH_BYTES);
         // Four blocks for each multiprocessor, where the matrix has work for as many and the cache room.
-        let plan = |multiprocessors| InPlace::new(Matrix::new(3000, 600).unwrap(), 1, 1, multiprocessors);
+        let plan =
+            |multiprocessors| InPlace::new(Layout::row_major(3000, 600).unwrap(), 1, 1, multiprocessors);
         let blocks = |multiprocessors| match plan(multiprocessors).unwrap() {
             InPlace::Rectangle { blocks, .. } => blocks,
             other => panic!("{other:?}"),
         };
         assert_eq!([blocks(1), blocks(2), blocks(20)], [4, 8, 80]);
-        assert_eq!(InPlace::new(Matrix::new(64, 64).unwrap(), 4, 3, 132).unwrap().scratch_len(), 0);
-        assert_eq!(InPlace::new(Matrix::new(1, 64).unwrap(), 4, 3, 132).unwrap(), InPlace::Nothing);
+        assert_eq!(InPlace::new(Layout::row_major(64, 64).unwrap(), 4, 3, 132).unwrap().scratch_len(), 0);
+        assert_eq!(InPlace::new(Layout::row_major(1, 64).unwrap(), 4, 3, 132).unwrap(), InPlace::Nothing);
     }
 
     #[test]
     fn what_cannot_be_done_is_an_error() {
-        let gap = Matrix::with_leading_dimension(2, 3, 4).unwrap();
+        let gap = Layout::row_major(2, 3).and_then(|layout| layout.with_leading_dimension(4)).unwrap();
         assert!(matches!(InPlace::new(gap, 4, 1, 132), Err(Error::InPlaceGap { expected: 3, actual: 4 })));
-        let long = Matrix::new(2, 1 << 33).unwrap();
+        let long = Layout::row_major(2, 1 << 33).unwrap();
         assert!(matches!(InPlace::new(long, 1, 1, 132), Err(Error::ExtentTooLarge { .. })));
-        let many = Matrix::new(1 << 20, 1 << 20).unwrap();
+        let many = Layout::row_major(1 << 20, 1 << 20).unwrap();
         assert!(matches!(InPlace::new(many, 1, 1 << 10, 132), Err(Error::TooManyBlocks { .. })));
     }
 }

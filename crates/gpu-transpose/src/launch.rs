@@ -2,12 +2,11 @@
 //!
 //! Kernels move words of as many bytes as an element has, whatever they mean.
 
-use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_core::{Element, Layout, Stream, View, ViewMut};
 use gpu_transpose_kernels as kernels;
 
 use crate::error::Error;
 use crate::in_place::InPlace;
-use crate::matrix::Matrix;
 use crate::plan::{Elements, Kernel, Tiles};
 
 /// Launches the kernel of the name.
@@ -80,7 +79,7 @@ pub(crate) fn elements<T: Element>(
 pub(crate) fn in_place<T: Element>(
     stream: &Stream,
     plan: InPlace,
-    matrix: Matrix,
+    matrix: Layout,
     (count, stride): (usize, usize),
     mut data: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T>,
@@ -128,13 +127,13 @@ pub(crate) fn in_place<T: Element>(
 fn rectangle<T: Element>(
     stream: &Stream,
     plan: InPlace,
-    matrix: Matrix,
+    matrix: Layout,
     mut data: ViewMut<'_, T>,
     mut scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let InPlace::Rectangle { blocks, a, b, .. } = plan else { return Ok(()) };
     let launch = gpu_std::launch::LaunchConfig::linear(blocks, kernels::THREADS);
-    let (rows, columns) = (matrix.rows() as u32, matrix.columns() as u32);
+    let (rows, columns) = (matrix.lines() as u32, matrix.contiguous() as u32);
     macro_rules! passes {
         ($rows:ident, $columns:ident) => {{
             // With nothing in common the rotation moves nothing.

@@ -5,7 +5,6 @@ mod axes;
 mod error;
 mod in_place;
 mod launch;
-mod matrix;
 mod plan;
 pub mod reference;
 pub mod variants;
@@ -18,6 +17,6 @@ pub use api::{
 };
 pub use axes::MAX_RANK;
 pub use error::Error;
+pub use gpu_core::matrix::{BatchLayout, Layout, Order};
 pub use in_place::InPlace;
-pub use matrix::{Batch, Matrix};
 pub use plan::{Elements, Kernel, MAX_BLOCKS, Plan, Tiles, skew, tile};

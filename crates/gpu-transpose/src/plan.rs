@@ -1,12 +1,12 @@
 //! What a transposition launches, from its axes, the element's size and the addresses' alignment: pure, tested
 //! without a GPU.
 
+use gpu_core::Layout;
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels::{self as kernels, Grid, Walk};
 
 use crate::axes::{Axis, of_matrices, widen};
 use crate::error::Error;
-use crate::matrix::Matrix;
 
 /// The most blocks of a launch.
 pub const MAX_BLOCKS: u32 = i32::MAX as u32;
@@ -111,8 +111,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::TooManyBlocks`], [`Error::ExtentTooLarge`].
-    pub fn new(matrix: Matrix, bytes: usize) -> Result<Self, Error> {
-        Self::of(of_matrices(matrix, matrix.rows(), 1, matrix.len(), matrix.len()), bytes, 0)
+    pub fn new(matrix: Layout, bytes: usize) -> Result<Self, Error> {
+        Self::of(of_matrices(matrix, matrix.rows(), 1, matrix.span(), matrix.span()), bytes, 0)
     }
 
     /// The plan for an array that is not empty, of elements of `bytes` bytes. Of `address`, which is both addresses

@@ -1,8 +1,8 @@
 use super::*;
 use crate::axes::of_permutation;
 
-fn matrix(rows: usize, columns: usize) -> Matrix {
-    Matrix::new(rows, columns).unwrap()
+fn matrix(rows: usize, columns: usize) -> Layout {
+    Layout::row_major(rows, columns).unwrap()
 }
 
 #[test]

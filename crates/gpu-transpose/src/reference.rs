@@ -1,12 +1,12 @@
 //! The CPU's transposition: the oracle of the kernels, and what a machine without a GPU uses.
 
+use gpu_core::{BatchLayout, Layout};
 use gpu_transpose_kernels as kernels;
 use rayon::prelude::*;
 
 use crate::axes::{Axis, of_matrices, of_permutation};
 use crate::error::Error;
 use crate::in_place::InPlace;
-use crate::matrix::{Batch, Matrix};
 
 /// Rows and columns of a block: two of 64 × 64 four-byte elements fit the first-level cache of any current CPU.
 const BLOCK: usize = 64;
@@ -20,13 +20,13 @@ const PARTS: usize = 256;
 /// Where a slice is shorter than its matrix; [`transpose_into`](crate::transpose_into) checks that first.
 ///
 /// ```
-/// use gpu_transpose::{Matrix, reference};
+/// use gpu_transpose::{Layout, reference};
 /// let mut output = [0; 6];
-/// reference::transpose(&[1, 2, 3, 4, 5, 6], Matrix::new(2, 3)?, &mut output, 2);
+/// reference::transpose(&[1, 2, 3, 4, 5, 6], Layout::row_major(2, 3)?, &mut output, 2);
 /// assert_eq!(output, [1, 4, 2, 5, 3, 6]);
 /// # Ok::<(), gpu_transpose::Error>(())
 /// ```
-pub fn transpose<T: Copy + Send + Sync>(input: &[T], matrix: Matrix, output: &mut [T], output_ld: usize) {
+pub fn transpose<T: Copy + Send + Sync>(input: &[T], matrix: Layout, output: &mut [T], output_ld: usize) {
     if !matrix.is_empty() {
         copy(input, &of_matrices(matrix, output_ld, 1, 0, 0), output);
     }
@@ -115,20 +115,20 @@ fn block<T: Copy>(input: &[T], axes: &[Axis], output: &mut [T]) {
 /// Transposes a batch in place, as planned.
 pub(crate) fn in_place<T: Copy + Send + Sync>(
     plan: InPlace,
-    batch: Batch,
+    batch: BatchLayout,
     data: &mut [T],
     scratch: &mut [T],
 ) {
-    let matrix = batch.matrix();
-    for number in 0..batch.count() {
-        let data = &mut data[number * batch.stride()..][..matrix.len()];
+    let matrix = batch.matrix;
+    for number in 0..batch.count {
+        let data = &mut data[number * batch.stride..][..matrix.span()];
         match plan {
             InPlace::Nothing => {}
             InPlace::Square { .. } | InPlace::SquareWide { .. } => {
                 square(data, matrix.rows(), matrix.leading_dimension())
             }
             InPlace::Rectangle { a, b, .. } => {
-                rectangle(data, matrix.rows(), matrix.columns(), (a as usize, b as usize), scratch);
+                rectangle(data, matrix.lines(), matrix.contiguous(), (a as usize, b as usize), scratch);
             }
         }
     }
@@ -210,7 +210,9 @@ mod tests {
             (3, 70_000, 0, 1),
         ] {
             let (input_ld, output_ld) = (columns + gap_in, rows + gap_out);
-            let matrix = Matrix::with_leading_dimension(rows, columns, input_ld).unwrap();
+            let matrix = Layout::row_major(rows, columns)
+                .and_then(|layout| layout.with_leading_dimension(input_ld))
+                .unwrap();
             let input: Vec<u32> = (0..rows as u32 * input_ld as u32).collect();
             let mut output = vec![u32::MAX; columns * output_ld];
             transpose(&input, matrix, &mut output, output_ld);
@@ -224,8 +226,8 @@ mod tests {
 
     #[test]
     fn an_empty_matrix_is_fine() {
-        transpose::<u32>(&[], Matrix::new(0, 5).unwrap(), &mut [], 0);
-        transpose::<u32>(&[], Matrix::new(5, 0).unwrap(), &mut [], 5);
+        transpose::<u32>(&[], Layout::row_major(0, 5).unwrap(), &mut [], 0);
+        transpose::<u32>(&[], Layout::row_major(5, 0).unwrap(), &mut [], 5);
         permute::<u32>(&[], &[2, 0, 3], &[2, 1, 0], &mut []).unwrap();
     }
 }

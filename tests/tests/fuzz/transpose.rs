@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gpu_core::Element;
-use gpu_transpose::{Batch, Matrix, permute_into, transpose_batch_into};
+use gpu_transpose::{BatchLayout, Layout, permute_into, transpose_batch_into};
 use proptest::prelude::*;
 
 use super::{Guarded, Place, fuzz, place, wrong};
@@ -26,16 +26,18 @@ fn of_type<T: Element + PartialEq + Debug>(case: &Case, of: impl Fn(u64) -> T + 
     let Case { place, shape: (count, rows, columns), gaps, wrong, .. } = *case;
     let device = place.device();
     let (ld, output_ld) = (columns + gaps[0], (rows + gaps[2]).saturating_add_signed(wrong[0]));
-    let matrix = Matrix::with_leading_dimension(rows, columns, ld).expect("a row fits");
+    let matrix = Layout::row_major(rows, columns)
+        .and_then(|layout| layout.with_leading_dimension(ld))
+        .expect("a row fits");
     let (stride, output_stride) = (rows * ld + gaps[1], columns * (rows + gaps[2]) + gaps[3]);
     let output_stride = output_stride.saturating_add_signed(wrong[1]);
-    let batch = Batch::new(matrix, count, stride).expect("matrices apart");
-    let values = place.values(place.offsets.0 + batch.len(), of);
+    let batch = BatchLayout::new(matrix, count, stride).expect("matrices apart");
+    let values = place.values(place.offsets.0 + batch.span().expect("checked"), of);
     let input = device.upload(&values).expect("memory");
-    let len = matrix
-        .transposed(output_ld)
-        .and_then(|transposed| Batch::new(transposed, count, output_stride))
-        .map_or(columns * output_ld, |batch| batch.len());
+    let len = Layout::row_major(columns, rows)
+        .and_then(|transposed| transposed.with_leading_dimension(output_ld))
+        .and_then(|transposed| BatchLayout::new(transposed, count, output_stride))
+        .map_or(columns * output_ld, |batch| batch.span().expect("checked"));
     let len = len.saturating_add_signed(wrong[2]);
     let mut output = Guarded::new(&device, place.offsets.1, len, |i| of(!(i as u64)));
     let range = output.range();

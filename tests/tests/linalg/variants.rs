@@ -156,9 +156,15 @@ fn a_grid_too_small_and_short_memory_are_refused() {
         let error = gemv(GemvVariant::Row, &stream, config, &a, &x, &mut y).unwrap_err();
         assert!(matches!(error, Error::TooFewThreads { expected: 3, actual: 2 }), "{error}");
         let error = gemv(GemvVariant::Row, &stream, config, a.slice(1..), &x, &mut y).unwrap_err();
-        assert!(matches!(error, Error::Length { expected: 12, actual: 11, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::Length { expected: 12, actual: 11, .. })),
+            "{error}"
+        );
         let error = gemm(GemmVariant::Naive, &stream, &a, &x, &mut y, [3, 1, 5]).unwrap_err();
-        assert!(matches!(error, Error::Length { expected: 15, actual: 12, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::Length { expected: 15, actual: 12, .. })),
+            "{error}"
+        );
         let error = add(&stream, LaunchConfig::linear(1, 2), &x, &x, &mut y, [1, 3]).unwrap_err();
         assert!(matches!(error, Error::TooFewThreads { expected: 3, actual: 2 }), "{error}");
         let flat = LaunchConfig { grid: [1, 2, 1], block: [8, 1, 1], shared_bytes: 0 };
@@ -168,7 +174,10 @@ fn a_grid_too_small_and_short_memory_are_refused() {
         let error = add(&stream, deep, &x, &x, &mut y, [1, 3]).unwrap_err();
         assert!(matches!(error, Error::TooManyAxes { axes: 2, block: [8, 1, 2], .. }), "{error}");
         let error = add(&stream, config, &x, &x, &mut y, [2, 2]).unwrap_err();
-        assert!(matches!(error, Error::Length { expected: 4, actual: 3, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::Length { expected: 4, actual: 3, .. })),
+            "{error}"
+        );
         assert_eq!(y.to_vec().unwrap(), [-7.0; 3]);
     });
 }

@@ -4,7 +4,7 @@
 use gpu_core::{Device, Element};
 use gpu_sim::Config;
 use gpu_transpose::{
-    Batch, Matrix, in_place_scratch_len, permute_into, transpose_in_place, transpose_in_place_wide,
+    BatchLayout, Layout, in_place_scratch_len, permute_into, transpose_in_place, transpose_in_place_wide,
     transpose_into,
 };
 
@@ -15,7 +15,8 @@ fn there_and_back<T: Element + PartialEq + std::fmt::Debug>(device: &Device, of:
     let stream = device.stream().unwrap();
     for (rows, columns) in SHAPES {
         let values: Vec<T> = (0..rows * columns).map(&of).collect();
-        let (matrix, back) = (Matrix::new(rows, columns).unwrap(), Matrix::new(columns, rows).unwrap());
+        let (matrix, back) =
+            (Layout::row_major(rows, columns).unwrap(), Layout::row_major(columns, rows).unwrap());
         let mut first = device.upload(&values).unwrap();
         let (mut second, mut third) =
             (device.alloc::<T>(values.len()).unwrap(), device.alloc::<T>(values.len()).unwrap());
@@ -39,7 +40,8 @@ fn in_place<T: Element + PartialEq + std::fmt::Debug>(device: &Device, of: impl 
     for (rows, columns) in [(64, 64), (37, 37), (48, 30), (160, 160)] {
         let values: Vec<T> = (0..rows * columns).map(&of).collect();
         let mut data = device.upload(&values).unwrap();
-        let batches = [(rows, columns), (columns, rows)].map(|(r, c)| Batch::one(Matrix::new(r, c).unwrap()));
+        let batches = [(rows, columns), (columns, rows)]
+            .map(|(r, c)| BatchLayout::from(Layout::row_major(r, c).unwrap()));
         let len =
             batches.map(|batch| in_place_scratch_len::<T>(device, batch).unwrap()).into_iter().max().unwrap();
         let mut scratch = device.alloc(len).unwrap();

@@ -3,7 +3,7 @@
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::floats;
-use gpu_transpose::{Matrix, transpose, transpose_into};
+use gpu_transpose::{Layout, in_place_scratch_len, transpose, transpose_in_place, transpose_into};
 use gpu_transpose_kernels::TILE_B32;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -13,9 +13,10 @@ const T: usize = TILE_B32.rows as usize;
 const UNTOUCHED: f32 = -12345.0;
 
 /// The oracle: element by element. Between the rows of the output lies what was there.
-fn naive(input: &[f32], matrix: Matrix, output_ld: usize) -> Vec<f32> {
-    let transposed = matrix.transposed(output_ld).unwrap();
-    let mut output = vec![UNTOUCHED; transposed.len()];
+fn naive(input: &[f32], matrix: Layout, output_ld: usize) -> Vec<f32> {
+    let transposed = Layout::row_major(matrix.columns(), matrix.rows()).unwrap();
+    let transposed = transposed.with_leading_dimension(output_ld).unwrap();
+    let mut output = vec![UNTOUCHED; transposed.span()];
     for row in 0..matrix.rows() {
         for column in 0..matrix.columns() {
             output[column * output_ld + row] = input[row * matrix.leading_dimension() + column];
@@ -31,7 +32,7 @@ fn shapes_around_every_boundary() {
         for rows in sizes {
             for columns in sizes {
                 let values = floats(rows as u64, rows * columns);
-                let matrix = Matrix::new(rows, columns).unwrap();
+                let matrix = Layout::row_major(rows, columns).unwrap();
                 let input = device.upload(&values).unwrap();
                 let output = transpose(&input, matrix).unwrap();
                 let context = format!("{rows} × {columns} on {}", device.name());
@@ -47,7 +48,7 @@ fn empty_matrices_are_fine() {
     for_each("empty_matrices_are_fine", |device| {
         let input = device.upload::<f32>(&[]).unwrap();
         for (rows, columns) in [(0, 0), (0, 7), (7, 0)] {
-            assert_eq!(transpose(&input, Matrix::new(rows, columns).unwrap()).unwrap().len(), 0);
+            assert_eq!(transpose(&input, Layout::row_major(rows, columns).unwrap()).unwrap().len(), 0);
         }
     });
 }
@@ -66,9 +67,11 @@ fn any_shape_offset_and_leading_dimension() {
             .run(
                 &(side(), side(), gap(), gap(), gap(), gap(), any::<u64>()),
                 |(rows, columns, gap_in, gap_out, from, to, seed)| {
-                    let matrix = Matrix::with_leading_dimension(rows, columns, columns + gap_in).unwrap();
+                    let matrix = Layout::row_major(rows, columns)
+                        .and_then(|layout| layout.with_leading_dimension(columns + gap_in))
+                        .unwrap();
                     let output_ld = rows + gap_out;
-                    let values = floats(seed, from + matrix.len());
+                    let values = floats(seed, from + matrix.span());
                     let input = device.upload(&values).unwrap();
                     let expected = naive(&values[from..], matrix, output_ld);
                     let mut output = device.upload(&vec![UNTOUCHED; to + expected.len() + 3]).unwrap();
@@ -103,7 +106,7 @@ fn bits_are_moved_untouched() {
         let (rows, columns) = (T + 1, T + 2);
         let values: Vec<u32> = (0..(rows * columns) as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
         let floats: Vec<f32> = values.iter().map(|&bits| f32::from_bits(bits)).collect();
-        let output = transpose(&device.upload(&floats).unwrap(), Matrix::new(rows, columns).unwrap())
+        let output = transpose(&device.upload(&floats).unwrap(), Layout::row_major(rows, columns).unwrap())
             .unwrap()
             .to_vec()
             .unwrap();
@@ -117,8 +120,8 @@ fn bits_are_moved_untouched() {
 fn more_than_two_to_the_32_bytes_and_elements() {
     let Some(device) = cuda("more_than_two_to_the_32_bytes_and_elements") else { return };
     for (rows, columns) in [(65_536 + 1, 65_536 + 64), (5, (1 << 30) + 1)] {
-        let matrix = Matrix::new(rows, columns).unwrap();
-        let mut input = device.zeroed::<f32>(matrix.len()).unwrap();
+        let matrix = Layout::row_major(rows, columns).unwrap();
+        let mut input = device.zeroed::<f32>(matrix.span()).unwrap();
         let places =
             [(0, 0), (rows - 1, 0), (0, columns - 1), (rows - 1, columns - 1), (rows / 2, columns / 3)];
         for (i, (row, column)) in places.into_iter().enumerate() {
@@ -135,4 +138,41 @@ fn more_than_two_to_the_32_bytes_and_elements() {
         }
         assert_eq!(gpu_reduce::sum(&output).unwrap(), 15.0, "{rows} × {columns}: nothing else was written");
     }
+}
+
+/// What is column-major is copied as it lies, and what is transposed in place keeps its order.
+#[test]
+fn column_major_matrices() {
+    for_each("column_major_matrices", |device| {
+        let stream = device.default_stream();
+        for (rows, columns, gap) in [(1, 1, 0), (5, 3, 0), (5, 3, 2), (1, 9, 1), (40, 70, 0), (70, 40, 4)] {
+            let ld = rows + gap;
+            let layout = Layout::column_major(rows, columns).unwrap().with_leading_dimension(ld).unwrap();
+            let values = floats(7, layout.span());
+            let input = device.upload(&values).unwrap();
+            let output_ld = rows + 1;
+            let expected_layout =
+                Layout::row_major(columns, rows).unwrap().with_leading_dimension(output_ld).unwrap();
+            let mut output = device.upload(&vec![UNTOUCHED; expected_layout.span()]).unwrap();
+            transpose_into(&stream, &input, layout, &mut output, output_ld).unwrap();
+            let mut expected = vec![UNTOUCHED; expected_layout.span()];
+            for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+                expected[expected_layout.index(column, row)] = values[layout.index(row, column)];
+            }
+            let context = format!("{rows} × {columns} + {gap} on {}", device.name());
+            assert_same_bits(&output.to_vec().unwrap(), &expected, &context);
+
+            let layout = Layout::column_major(rows, columns).unwrap();
+            let mut data = device.upload(&values[..layout.span()]).unwrap();
+            let mut scratch =
+                device.alloc(in_place_scratch_len::<f32>(device, layout.into()).unwrap()).unwrap();
+            transpose_in_place(&stream, &mut data, layout.into(), &mut scratch).unwrap();
+            let transposed = Layout::column_major(columns, rows).unwrap();
+            let mut expected = vec![UNTOUCHED; layout.span()];
+            for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+                expected[transposed.index(column, row)] = values[layout.index(row, column)];
+            }
+            assert_same_bits(&data.to_vec().unwrap(), &expected, &context);
+        }
+    });
 }

@@ -5,7 +5,7 @@ use gpu_core::{Device, Element};
 use gpu_sim::Operation;
 use gpu_tests::backends::for_each;
 use gpu_transpose::{
-    Batch, Matrix, in_place_scratch_len, permute, permute_into, skew, tile, transpose_batch_into,
+    BatchLayout, Layout, in_place_scratch_len, permute, permute_into, skew, tile, transpose_batch_into,
     transpose_in_place,
 };
 
@@ -121,19 +121,21 @@ fn check_batch<T: Element>(
     to: usize,
 ) {
     let input_batch = {
-        let matrix = Matrix::with_leading_dimension(rows, columns, columns + gap).unwrap();
-        Batch::new(matrix, 2, matrix.len() + gap).unwrap()
+        let matrix = Layout::row_major(rows, columns)
+            .and_then(|layout| layout.with_leading_dimension(columns + gap))
+            .unwrap();
+        BatchLayout::new(matrix, 2, matrix.span() + gap).unwrap()
     };
     let output_ld = rows + gap;
     let output_len = (columns - 1) * output_ld + rows;
     let stride = output_len + gap;
-    let values = elements::<T>(from + input_batch.len());
+    let values = elements::<T>(from + input_batch.span().unwrap());
     let old = elements::<T>(to + stride + output_len + 5);
     let mut expected = old.clone();
     for number in 0..2 {
         for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
             expected[to + number * stride + column * output_ld + row] =
-                values[from + number * input_batch.stride() + row * (columns + gap) + column];
+                values[from + number * input_batch.stride + row * (columns + gap) + column];
         }
     }
     let input = device.upload(&values).unwrap();
@@ -229,13 +231,14 @@ fn check_in_place<T: Element>(
     from: usize,
 ) {
     let ld = columns + gap;
-    let matrix = Matrix::with_leading_dimension(rows, columns, ld).unwrap();
-    let batch = Batch::new(matrix, count, matrix.len() + gap).unwrap();
-    let values = elements::<T>(from + batch.len() + 3);
+    let matrix =
+        Layout::row_major(rows, columns).and_then(|layout| layout.with_leading_dimension(ld)).unwrap();
+    let batch = BatchLayout::new(matrix, count, matrix.span() + gap).unwrap();
+    let values = elements::<T>(from + batch.span().unwrap() + 3);
     let mut expected = values.clone();
     let transposed_ld = if rows == columns { ld } else { rows };
     for number in 0..count {
-        let start = from + number * batch.stride();
+        let start = from + number * batch.stride;
         for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
             expected[start + column * transposed_ld + row] = values[start + row * ld + column];
         }
@@ -281,11 +284,12 @@ fn what_is_empty_is_fine() {
     for_each("what_is_empty_is_fine", |device| {
         let input = device.upload::<u16>(&[]).unwrap();
         assert_eq!(permute(&input, &[3, 0, 5], &[2, 0, 1]).unwrap().len(), 0);
-        let (matrix, stream) = (Matrix::new(3, 4).unwrap(), device.default_stream());
+        let (matrix, stream) = (Layout::row_major(3, 4).unwrap(), device.default_stream());
         let (mut output, mut none) = (device.alloc::<u16>(0).unwrap(), device.alloc(0).unwrap());
-        transpose_batch_into(&stream, &input, Batch::new(matrix, 0, 12).unwrap(), &mut output, 3, 12)
+        transpose_batch_into(&stream, &input, BatchLayout::new(matrix, 0, 12).unwrap(), &mut output, 3, 12)
             .unwrap();
-        transpose_in_place(&stream, &mut output, Batch::new(matrix, 0, 12).unwrap(), &mut none).unwrap();
+        transpose_in_place(&stream, &mut output, BatchLayout::new(matrix, 0, 12).unwrap(), &mut none)
+            .unwrap();
     });
 }
 

@@ -3,7 +3,7 @@
 use gpu_core::Device;
 use gpu_sim::{Config, Record};
 use gpu_tests::backends::{cuda, for_each};
-use gpu_transpose::{Batch, Matrix, transpose_in_place, transpose_in_place_wide};
+use gpu_transpose::{BatchLayout, Layout, transpose_in_place, transpose_in_place_wide};
 
 /// `len` bytes that differ from those around them.
 fn bytes(len: usize) -> Vec<u8> {
@@ -11,11 +11,11 @@ fn bytes(len: usize) -> Vec<u8> {
 }
 
 /// What `values` become, by an oracle that goes byte by byte.
-fn transposed(values: &[u8], batch: Batch, from: usize) -> Vec<u8> {
-    let (side, ld) = (batch.matrix().rows(), batch.matrix().leading_dimension());
+fn transposed(values: &[u8], batch: BatchLayout, from: usize) -> Vec<u8> {
+    let (side, ld) = (batch.matrix.rows(), batch.matrix.leading_dimension());
     let mut result = values.to_vec();
-    for number in 0..batch.count() {
-        let start = from + number * batch.stride();
+    for number in 0..batch.count {
+        let start = from + number * batch.stride;
         for (row, column) in (0..side).flat_map(|row| (0..side).map(move |column| (row, column))) {
             result[start + column * ld + row] = values[start + row * ld + column];
         }
@@ -27,9 +27,9 @@ fn transposed(values: &[u8], batch: Batch, from: usize) -> Vec<u8> {
 /// surrounds the matrices stay as they were.
 fn check(device: &Device, side: usize, count: usize, gap: usize, from: usize, blocks: u32) {
     let ld = side + gap;
-    let matrix = Matrix::with_leading_dimension(side, side, ld).unwrap();
-    let batch = Batch::new(matrix, count, matrix.len() + gap).unwrap();
-    let values = bytes(from + batch.len() + 40);
+    let matrix = Layout::row_major(side, side).and_then(|layout| layout.with_leading_dimension(ld)).unwrap();
+    let batch = BatchLayout::new(matrix, count, matrix.span() + gap).unwrap();
+    let values = bytes(from + batch.span().unwrap() + 40);
     let expected = transposed(&values, batch, from);
     let mut data = device.upload(&values).unwrap();
     transpose_in_place_wide(&device.default_stream(), data.slice_mut(from..), batch, blocks).unwrap();
@@ -98,7 +98,7 @@ fn other_squares_are_transposed_all_the_same() {
     for_each("other_squares_are_transposed_all_the_same", |device| {
         let values: Vec<u16> = (0..300 * 300).map(|i| i as u16).collect();
         let mut data = device.upload(&values).unwrap();
-        let batch = Batch::one(Matrix::new(300, 300).unwrap());
+        let batch = BatchLayout::from(Layout::row_major(300, 300).unwrap());
         transpose_in_place_wide(&device.default_stream(), &mut data, batch, 7).unwrap();
         let expected: Vec<u16> = (0..300 * 300).map(|i| values[i % 300 * 300 + i / 300]).collect();
         assert_eq!(data.to_vec().unwrap(), expected);
@@ -112,8 +112,10 @@ fn other_squares_are_transposed_all_the_same() {
 #[test]
 fn a_device_takes_it_for_large_squares() {
     let Some(device) = cuda("a_device_takes_it_for_large_squares") else { return };
-    let batch = Batch::one(Matrix::with_leading_dimension(8208, 8208, 8448).unwrap());
-    let values = bytes(256 + batch.len() + 40);
+    let batch = BatchLayout::from(
+        Layout::row_major(8208, 8208).and_then(|layout| layout.with_leading_dimension(8448)).unwrap(),
+    );
+    let values = bytes(256 + batch.span().unwrap() + 40);
     let mut data = device.upload(&values).unwrap();
     let mut none = device.alloc(0).unwrap();
     transpose_in_place(&device.default_stream(), data.slice_mut(256..), batch, &mut none).unwrap();

@@ -30,24 +30,24 @@ fn run<T: RealElement>(
     mut output: MatrixMut<'_, T>,
     result: impl Fn(T, T) -> T + Sync,
 ) -> Result<(), Error> {
-    expect_alike(x.layout, y.layout)?;
-    expect_alike(x.layout, output.layout)?;
-    stream.expect("first operand", x.data.device())?;
-    stream.expect("second operand", y.data.device())?;
-    stream.expect("output", output.data.device())?;
-    expect_apart(&output.data, "x", &x.data)?;
-    expect_apart(&output.data, "y", &y.data)?;
-    if x.layout.is_empty() {
+    expect_alike(x.layout(), y.layout())?;
+    expect_alike(x.layout(), output.layout())?;
+    stream.expect("first operand", x.data().device())?;
+    stream.expect("second operand", y.data().device())?;
+    stream.expect("output", output.data().device())?;
+    expect_apart(&output.data_mut(), "x", &x.data())?;
+    expect_apart(&output.data_mut(), "y", &y.data())?;
+    if x.layout().is_empty() {
         return Ok(());
     }
-    let layouts = [x.layout, y.layout, output.layout];
+    let layouts = [x.layout(), y.layout(), output.layout()];
     if let (Some(x), Some(y), Some(output)) =
-        (x.data.as_slice(), y.data.as_slice(), output.data.as_mut_slice())
+        (x.data().as_slice(), y.data().as_slice(), output.data_mut().as_mut_slice())
     {
         reference::elementwise(layouts, x, y, output, result);
         return Ok(());
     }
-    let (x, y, output) = (x.data.as_global(), y.data.as_global(), output.data.as_global_mut());
+    let (x, y, output) = (x.data().as_global(), y.data().as_global(), output.data_mut().as_global_mut());
     let plan = Plan::new(size_of::<T>(), operation, layouts, [x.address(), y.address(), output.address()])?;
     launch::elementwise(stream, &plan, alpha, x, y, output)
 }
@@ -61,26 +61,26 @@ fn run_in_place<T: RealElement>(
     mut y: MatrixMut<'_, T>,
     change: impl Fn(T, T) -> T + Sync,
 ) -> Result<(), Error> {
-    stream.expect("output", y.data.device())?;
+    stream.expect("output", y.data().device())?;
     if let Some(x) = x {
-        expect_alike(x.layout, y.layout)?;
-        stream.expect("operand", x.data.device())?;
-        expect_apart(&y.data, "x", &x.data)?;
+        expect_alike(x.layout(), y.layout())?;
+        stream.expect("operand", x.data().device())?;
+        expect_apart(&y.data_mut(), "x", &x.data())?;
     }
-    if y.layout.is_empty() {
+    if y.layout().is_empty() {
         return Ok(());
     }
-    let x_layout = x.map_or(y.layout, |x| x.layout);
-    let y_layout = y.layout;
-    if let Some(y) = y.data.as_mut_slice() {
-        match x.and_then(|x| x.data.as_slice()) {
+    let x_layout = x.map_or(y.layout(), |x| x.layout());
+    let y_layout = y.layout();
+    if let Some(y) = y.data_mut().as_mut_slice() {
+        match x.and_then(|x| x.data().as_slice()) {
             Some(x) => reference::update((x, x_layout), (y, y_layout), change),
             None => reference::map((y, y_layout), |y| change(y, y)),
         }
         return Ok(());
     }
-    let output = y.data.as_global_mut();
-    let x = x.map_or(output.as_global(), |x| x.data.as_global());
+    let output = y.data_mut().as_global_mut();
+    let x = x.map_or(output.as_global(), |x| x.data().as_global());
     let addresses = [x.address(), output.address(), output.address()];
     let plan = Plan::new(size_of::<T>(), operation, [x_layout, y_layout, y_layout], addresses)?;
     launch::elementwise(stream, &plan, alpha, x, output.as_global(), output)
@@ -216,19 +216,20 @@ pub fn swap<'x, 'y, T: RealElement>(
     y: impl Into<MatrixMut<'y, T>>,
 ) -> Result<(), Error> {
     let (mut x, mut y) = (x.into(), y.into());
-    expect_alike(x.layout, y.layout)?;
-    stream.expect("first operand", x.data.device())?;
-    stream.expect("second operand", y.data.device())?;
-    expect_apart(&y.data, "x", &x.data.view())?;
-    if x.layout.is_empty() {
+    expect_alike(x.layout(), y.layout())?;
+    stream.expect("first operand", x.data().device())?;
+    stream.expect("second operand", y.data().device())?;
+    expect_apart(&y.data_mut(), "x", &x.data())?;
+    if x.layout().is_empty() {
         return Ok(());
     }
-    if let (Some(x_data), Some(y_data)) = (x.data.as_mut_slice(), y.data.as_mut_slice()) {
-        reference::swap((x_data, x.layout), (y_data, y.layout));
+    let (x_layout, y_layout) = (x.layout(), y.layout());
+    if let (Some(x_data), Some(y_data)) = (x.data_mut().as_mut_slice(), y.data_mut().as_mut_slice()) {
+        reference::swap((x_data, x_layout), (y_data, y_layout));
         return Ok(());
     }
-    let (x_data, y_data) = (x.data.as_global_mut(), y.data.as_global_mut());
+    let (x_data, y_data) = (x.data_mut().as_global_mut(), y.data_mut().as_global_mut());
     let addresses = [x_data.address(), y_data.address(), y_data.address()];
-    let plan = Plan::new(size_of::<T>(), COPY, [x.layout, y.layout, y.layout], addresses)?;
+    let plan = Plan::new(size_of::<T>(), COPY, [x_layout, y_layout, y_layout], addresses)?;
     launch::swap(stream, &plan, x_data, y_data)
 }

@@ -45,44 +45,52 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (a, b, mut c, mut scratch) = (a.into(), b.into(), c.into(), scratch.into());
-    let shapes = [a.layout.matrix.shape(), b.layout.matrix.shape(), c.layout.matrix.shape()];
+    let layouts = [a.layout(), b.layout(), c.layout()];
+    let shapes = layouts.map(|layout| layout.matrix.shape());
     let [(m, k), (inner, n), output] = shapes;
     if inner != k || output != (m, n) {
         return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
     }
-    let counts = [a.layout.count, b.layout.count, c.layout.count];
+    let counts = layouts.map(|layout| layout.count);
     if counts[0] != counts[2] || counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
-    let layouts = [a.layout, b.layout, c.layout];
-    let expected = gemm::scratch_len::<T>(k, c.layout);
+    let expected = gemm::scratch_len::<T>(k, c.layout());
     if scratch.len() < expected {
         return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
     }
-    stream.expect("first factor of a product", a.data.device())?;
-    stream.expect("second factor of a product", b.data.device())?;
-    stream.expect("output of a product", c.data.device())?;
+    stream.expect("first factor of a product", a.data().device())?;
+    stream.expect("second factor of a product", b.data().device())?;
+    stream.expect("output of a product", c.data().device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&c.data, "A", &a.data)?;
-    expect_apart(&c.data, "B", &b.data)?;
+    expect_apart(&c.data_mut(), "A", &a.data())?;
+    expect_apart(&c.data_mut(), "B", &b.data())?;
     if m == 0 || n == 0 || counts[2] == 0 {
         return Ok(());
     }
     if let Some(AsVector { matrix, is_left }) = AsVector::of::<T>(layouts) {
-        let (of_matrix, of_vector) = if is_left { (a.data, b.data) } else { (b.data, a.data) };
-        let matrix = Matrix { data: of_matrix, layout: matrix };
-        return gemv(stream, alpha, matrix, of_vector.slice(..k), beta, c.data.into_slice(..m * n), scratch);
+        let (of_matrix, of_vector) = if is_left { (a.data(), b.data()) } else { (b.data(), a.data()) };
+        let matrix = Matrix::new(of_matrix, matrix)?;
+        return gemv(
+            stream,
+            alpha,
+            matrix,
+            of_vector.slice(..k),
+            beta,
+            c.into_data().into_slice(..m * n),
+            scratch,
+        );
     }
     if let (Some(a_data), Some(b_data), Some(c_data)) =
-        (a.data.as_slice(), b.data.as_slice(), c.data.as_mut_slice())
+        (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
-        cpu::gemm(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
+        cpu::gemm(alpha, (a_data, layouts[0]), (b_data, layouts[1]), beta, (c_data, layouts[2]));
         return Ok(());
     }
     let addresses = [
-        a.data.as_global().address(),
-        b.data.as_global().address(),
-        c.data.as_global_mut().address(),
+        a.data().as_global().address(),
+        b.data().as_global().address(),
+        c.data_mut().as_global_mut().address(),
         scratch.as_global_mut().address(),
     ];
     let sums = alpha != T::ZERO;
@@ -92,15 +100,15 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
         stream,
         &plan(true)?,
         alpha,
-        a.data,
-        b.data,
+        a.data(),
+        b.data(),
         beta,
-        c.data.reborrow(),
+        c.data_mut(),
         scratch.reborrow(),
     ) {
         // The device is older than 8.0, and nothing was launched.
         Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if plan(true)?.kernel.is_from_8_0() => {
-            launch::gemm(stream, &plan(false)?, alpha, a.data, b.data, beta, c.data, scratch)
+            launch::gemm(stream, &plan(false)?, alpha, a.data(), b.data(), beta, c.into_data(), scratch)
         }
         other => other,
     }
@@ -134,10 +142,10 @@ pub fn gemm_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> 
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn matmul<T: RealElement>(a: Matrix<'_, T>, b: Matrix<'_, T>) -> Result<Buffer<T>, Error> {
-    let layout = Layout::row_major(a.layout.rows(), b.layout.columns())?;
-    let mut c = a.data.device().alloc(layout.span())?;
-    let mut scratch = a.data.device().alloc(gemm_scratch_len::<T>(a.layout.columns(), layout))?;
-    let stream = a.data.device().default_stream();
+    let layout = Layout::row_major(a.layout().rows(), b.layout().columns())?;
+    let mut c = a.data().device().alloc(layout.span())?;
+    let mut scratch = a.data().device().alloc(gemm_scratch_len::<T>(a.layout().columns(), layout))?;
+    let stream = a.data().device().default_stream();
     gemm(&stream, T::ONE, a, b, T::ZERO, MatrixMut::new(&mut c, layout)?, &mut scratch)?;
     Ok(c)
 }

@@ -50,29 +50,29 @@ where
     T::Sum: gpu_core::Element,
 {
     let (x, mut y, scratch) = (x.into(), y.into(), scratch.into());
-    let (rows, columns) = a.layout.shape();
+    let (rows, columns) = a.layout().shape();
     if x.len() != columns || y.len() != rows {
         return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
     }
-    let expected = gemv_scratch_len::<T>(a.layout)?;
+    let expected = gemv_scratch_len::<T>(a.layout())?;
     if scratch.len() < expected {
         return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
     }
-    stream.expect("matrix of a product", a.data.device())?;
+    stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&y, "A", &a.data)?;
+    expect_apart(&y, "A", &a.data())?;
     expect_apart(&y, "x", &x)?;
     if rows == 0 {
         return Ok(());
     }
-    if let (Some(a_data), Some(x), Some(y)) = (a.data.as_slice(), x.as_slice(), y.as_mut_slice()) {
-        return cpu::gemv(alpha, a_data, a.layout, x, beta, y);
+    if let (Some(a_data), Some(x), Some(y)) = (a.data().as_slice(), x.as_slice(), y.as_mut_slice()) {
+        return cpu::gemv(alpha, a_data, a.layout(), x, beta, y);
     }
-    let (a_address, x_address) = (a.data.as_global().address(), x.as_global().address());
-    let plan = Plan::new::<T>(a.layout, a_address, x_address, alpha != T::Sum::ZERO)?;
-    launch::gemv(stream, &plan, alpha, a.data, x, beta, y, scratch)
+    let (a_address, x_address) = (a.data().as_global().address(), x.as_global().address());
+    let plan = Plan::new::<T>(a.layout(), a_address, x_address, alpha != T::Sum::ZERO)?;
+    launch::gemv(stream, &plan, alpha, a.data(), x, beta, y, scratch)
 }
 
 /// Elements of scratch memory that [`gemv`] needs for a matrix of elements of type `T`: none but where there are few
@@ -107,9 +107,9 @@ pub fn matvec<'x, T: Element>(a: Matrix<'_, T>, x: impl Into<View<'x, T>>) -> Re
 where
     T::Sum: gpu_core::Element,
 {
-    let device = a.data.device();
-    let mut y = device.alloc(a.layout.rows())?;
-    let mut scratch = device.alloc::<T::Sum>(gemv_scratch_len::<T>(a.layout)?)?;
+    let device = a.data().device();
+    let mut y = device.alloc(a.layout().rows())?;
+    let mut scratch = device.alloc::<T::Sum>(gemv_scratch_len::<T>(a.layout())?)?;
     gemv(&device.default_stream(), T::Sum::ONE, a, x, T::Sum::ZERO, &mut y, &mut scratch)?;
     Ok(y)
 }

@@ -38,27 +38,27 @@ pub fn ger<'x, 'y, T: RealElement>(
     mut a: MatrixMut<'_, T>,
 ) -> Result<(), Error> {
     let (x, y) = (x.into(), y.into());
-    let (rows, columns) = a.layout.shape();
+    let (layout, (rows, columns)) = (a.layout(), a.layout().shape());
     if x.len() != rows || y.len() != columns {
         return Err(Error::VectorLengths { rows, columns, x: y.len(), y: x.len() });
     }
     stream.expect("first vector of an outer product", x.device())?;
     stream.expect("second vector of an outer product", y.device())?;
-    stream.expect("matrix of an outer product", a.data.device())?;
-    expect_apart(&a.data, "x", &x)?;
-    expect_apart(&a.data, "y", &y)?;
-    if a.layout.is_empty() || alpha == T::ZERO {
+    stream.expect("matrix of an outer product", a.data().device())?;
+    expect_apart(&a.data_mut(), "x", &x)?;
+    expect_apart(&a.data_mut(), "y", &y)?;
+    if layout.is_empty() || alpha == T::ZERO {
         return Ok(());
     }
-    if let (Some(x), Some(y), Some(data)) = (x.as_slice(), y.as_slice(), a.data.as_mut_slice()) {
-        reference::ger(alpha, x, y, (data, a.layout));
+    if let (Some(x), Some(y), Some(data)) = (x.as_slice(), y.as_slice(), a.data_mut().as_mut_slice()) {
+        reference::ger(alpha, x, y, (data, layout));
         return Ok(());
     }
-    let (of_lines, of_places) = match a.layout.order() {
+    let (of_lines, of_places) = match layout.order() {
         Order::RowMajor => (x, y),
         Order::ColumnMajor => (y, x),
     };
-    let addresses = [of_places.as_global().address(), a.data.as_global_mut().address()];
-    let plan = Plan::outer(size_of::<T>(), a.layout, addresses)?;
-    launch::ger(stream, &plan, alpha, of_lines, of_places, a.data)
+    let addresses = [of_places.as_global().address(), a.data_mut().as_global_mut().address()];
+    let plan = Plan::outer(size_of::<T>(), layout, addresses)?;
+    launch::ger(stream, &plan, alpha, of_lines, of_places, a.into_data())
 }

@@ -52,47 +52,51 @@ pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
 ) -> Result<(), Error> {
     let (a, b, mut c) = (a.into(), b.into(), c.into());
-    let shapes = [a.layout.matrix.shape(), b.layout.matrix.shape(), c.layout.matrix.shape()];
+    let layouts = [a.layout(), b.layout(), c.layout()];
+    let shapes = layouts.map(|layout| layout.matrix.shape());
     let [(m, k), (inner, n), output] = shapes;
     if inner != k || output != (m, n) {
         return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
     }
-    let counts = [a.layout.count, b.layout.count, c.layout.count];
+    let counts = layouts.map(|layout| layout.count);
     if counts[0] != counts[2] || counts[1] != counts[2] {
         return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
     }
-    stream.expect("first factor of a product", a.data.device())?;
-    stream.expect("second factor of a product", b.data.device())?;
-    stream.expect("output of a product", c.data.device())?;
-    expect_apart(&c.data, "A", &a.data)?;
-    expect_apart(&c.data, "B", &b.data)?;
+    stream.expect("first factor of a product", a.data().device())?;
+    stream.expect("second factor of a product", b.data().device())?;
+    stream.expect("output of a product", c.data().device())?;
+    expect_apart(&c.data_mut(), "A", &a.data())?;
+    expect_apart(&c.data_mut(), "B", &b.data())?;
     if m == 0 || n == 0 || counts[2] == 0 {
         return Ok(());
     }
     if let (Some(a_data), Some(b_data), Some(c_data)) =
-        (a.data.as_slice(), b.data.as_slice(), c.data.as_mut_slice())
+        (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
-        reference::gemm_tensor(alpha, (a_data, a.layout), (b_data, b.layout), beta, (c_data, c.layout));
+        reference::gemm_tensor(alpha, (a_data, layouts[0]), (b_data, layouts[1]), beta, (c_data, layouts[2]));
         return Ok(());
     }
-    let addresses =
-        [a.data.as_global().address(), b.data.as_global().address(), c.data.as_global_mut().address()];
+    let addresses = [
+        a.data().as_global().address(),
+        b.data().as_global().address(),
+        c.data_mut().as_global_mut().address(),
+    ];
     let plan = Plan::new(
         (size_of::<T>(), size_of::<C>()),
         stream.device().planned_multiprocessors(),
-        [a.layout, b.layout, c.layout],
+        layouts,
         addresses,
         alpha != 0.0,
     )?;
     let scales = (alpha, beta);
     if let Some(factors) = plan.factors {
-        match launch::by_warps::<T, C>(stream, &plan, factors, scales, c.data.reborrow()) {
+        match launch::by_warps::<T, C>(stream, &plan, factors, scales, c.data_mut()) {
             // Of another capability than 9.0, and nothing was launched.
             Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) => {}
             other => return other,
         }
     }
-    match launch::by_lanes::<T, C>(stream, &plan, scales, a.data, b.data, c.data) {
+    match launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), c.into_data()) {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
             Err(Error::NoTensorCores { capability: capability.to_string(), needs: "8.0" })
         }

@@ -84,26 +84,26 @@ pub fn symv<'x, 'y, 's, T: RealElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (x, mut y, scratch) = (x.into(), y.into(), scratch.into());
-    expect_square(a.layout, scratch.len())?;
-    let (rows, columns) = a.layout.shape();
+    expect_square(a.layout(), scratch.len())?;
+    let (rows, columns) = a.layout().shape();
     if x.len() != columns || y.len() != rows {
         return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
     }
-    stream.expect("matrix of a product", a.data.device())?;
+    stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("output of a product", y.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&y, "A", &a.data)?;
+    expect_apart(&y, "A", &a.data())?;
     expect_apart(&y, "x", &x)?;
     if rows == 0 {
         return Ok(());
     }
-    if let (Some(data), Some(x), Some(y)) = (a.data.as_slice(), x.as_slice(), y.as_mut_slice()) {
-        reference::symv(triangle, alpha, (data, a.layout), x, beta, y);
+    if let (Some(data), Some(x), Some(y)) = (a.data().as_slice(), x.as_slice(), y.as_mut_slice()) {
+        reference::symv(triangle, alpha, (data, a.layout()), x, beta, y);
         return Ok(());
     }
-    let plan = Plan::new::<T>(a.layout, triangle, Other::Symmetric, alpha != T::ZERO)?;
-    launch::triangle(stream, &plan, alpha, a.data, x.as_global(), beta, y.as_global_mut(), scratch)
+    let plan = Plan::new::<T>(a.layout(), triangle, Other::Symmetric, alpha != T::ZERO)?;
+    launch::triangle(stream, &plan, alpha, a.data(), x.as_global(), beta, y.as_global_mut(), scratch)
 }
 
 /// Elements of scratch memory that [`symv`] needs for a matrix of `n` rows.
@@ -146,25 +146,25 @@ pub fn trmv<'x, 's, T: RealElement>(
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
     let (mut x, scratch) = (x.into(), scratch.into());
-    expect_square(a.layout, scratch.len())?;
-    let (rows, columns) = a.layout.shape();
+    expect_square(a.layout(), scratch.len())?;
+    let (rows, columns) = a.layout().shape();
     if x.len() != rows {
         return Err(Error::VectorLengths { rows, columns, x: x.len(), y: x.len() });
     }
-    stream.expect("matrix of a product", a.data.device())?;
+    stream.expect("matrix of a product", a.data().device())?;
     stream.expect("vector of a product", x.device())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&x, "A", &a.data)?;
+    expect_apart(&x, "A", &a.data())?;
     if rows == 0 {
         return Ok(());
     }
-    if let (Some(data), Some(x)) = (a.data.as_slice(), x.as_mut_slice()) {
-        reference::trmv(triangle, diagonal, (data, a.layout), x);
+    if let (Some(data), Some(x)) = (a.data().as_slice(), x.as_mut_slice()) {
+        reference::trmv(triangle, diagonal, (data, a.layout()), x);
         return Ok(());
     }
-    let plan = Plan::new::<T>(a.layout, triangle, Other::Zero(diagonal), true)?;
+    let plan = Plan::new::<T>(a.layout(), triangle, Other::Zero(diagonal), true)?;
     let x = x.as_global_mut();
-    launch::triangle(stream, &plan, T::ONE, a.data, x.as_global(), T::ZERO, x, scratch)
+    launch::triangle(stream, &plan, T::ONE, a.data(), x.as_global(), T::ZERO, x, scratch)
 }
 
 /// Elements of scratch memory that [`trmv`] needs for a matrix of `n` rows.

@@ -76,7 +76,7 @@ impl GemvVariant {
 /// `C = A · B` by `variant`: A is m × k, B is k × n, C is m × n, `shape` is `[m, n, k]`.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
+/// [`gpu_core::Error::Length`], [`gpu_core::Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
 /// kernels. C is as it was then.
 ///
 /// ```
@@ -116,7 +116,7 @@ pub fn gemm<'a, 'b, 'c>(
 /// `y = A · x` by `variant` with `config`, A being row-major of `rows` × `columns` elements.
 ///
 /// # Errors
-/// [`Error::VectorLengths`], [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`];
+/// [`Error::VectorLengths`], [`gpu_core::Error::Length`], [`gpu_core::Error::SizeOverflow`], [`Error::ExtentTooLarge`];
 /// [`Error::TooFewThreads`] where `config` has fewer than [`GemvVariant::threads`], [`Error::TooManyAxes`] where it
 /// has some in y or z; [`Error::Device`] on the CPU, which runs no kernels. `y` is as it was then.
 ///
@@ -168,7 +168,7 @@ pub fn gemv<'a, 'x, 'y, T: VariantElement>(
 /// the rows. Vectors have one row.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where x or y has
+/// [`gpu_core::Error::Length`], [`gpu_core::Error::SizeOverflow`], [`Error::ExtentTooLarge`]; [`Error::TooFewThreads`] where x or y has
 /// fewer threads than columns or rows, [`Error::TooManyAxes`] where there are some in z; [`Error::Device`] on the
 /// CPU, which runs no kernels. `z` is as it was then.
 ///
@@ -219,5 +219,9 @@ fn expect_axes(config: LaunchConfig, axes: usize) -> Result<(), Error> {
 
 fn expect_len(actual: usize, rows: usize, columns: usize) -> Result<(), Error> {
     let expected = Layout::row_major(rows, columns)?.span();
-    if actual < expected { Err(Error::Length { what: "a matrix", expected, actual }) } else { Ok(()) }
+    if actual < expected {
+        Err(gpu_core::Error::Length { what: "a matrix", expected, actual }.into())
+    } else {
+        Ok(())
+    }
 }

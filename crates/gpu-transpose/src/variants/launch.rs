@@ -1,18 +1,17 @@
 //! The variants' launches: their only unsafe code.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Layout, Stream, View, ViewMut};
 use gpu_transpose_kernels::variants as kernels;
 
 use super::Variant;
 use crate::error::Error;
-use crate::matrix::Matrix;
 
 /// Enqueues the transposition. Everything has been checked: same device, both buffers long enough.
 pub(super) fn transpose(
     variant: Variant,
     stream: &Stream,
     input: View<'_, f32>,
-    matrix: Matrix,
+    matrix: Layout,
     mut output: ViewMut<'_, f32>,
     output_ld: usize,
 ) -> Result<(), Error> {

@@ -7,12 +7,12 @@
 
 mod launch;
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Layout, Order, Stream, View, ViewMut};
 use gpu_std::launch::LaunchConfig;
 use gpu_transpose_kernels::variants as kernels;
 
+use crate::api::check;
 use crate::error::Error;
-use crate::matrix::Matrix;
 
 /// A textbook transposition.
 ///
@@ -127,7 +127,7 @@ impl Variant {
 
     /// The launch for a matrix, or one of the launches where there are two. A grid that exceeds what a device takes is
     /// refused when it is launched.
-    pub fn launch_config(self, matrix: Matrix) -> LaunchConfig {
+    pub fn launch_config(self, matrix: Layout) -> LaunchConfig {
         let fit = |size: usize, tile: u32| u32::try_from(size.div_ceil(tile as usize)).unwrap_or(u32::MAX);
         let block = self.block();
         let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -160,16 +160,16 @@ impl core::fmt::Display for Variant {
 /// [`transpose_into`](crate::transpose_into) but slower. On the CPU all variants are the same plain loop.
 ///
 /// # Errors
-/// As `transpose_into`; a matrix of more than 65,535 tiles from top to bottom is a
+/// As `transpose_into`; [`Error::ColumnMajor`] where columns are contiguous; a matrix of more than 65,535 tiles from top to bottom is a
 /// [`LaunchLimit`](gpu_core::Error::LaunchLimit).
 ///
 /// ```
-/// use gpu_transpose::Matrix;
+/// use gpu_transpose::Layout;
 /// use gpu_transpose::variants::{Variant, transpose_with};
 /// let device = gpu_core::Device::simulator();
 /// let input = device.upload(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let mut output = device.alloc(6)?;
-/// let matrix = Matrix::new(2, 3)?;
+/// let matrix = Layout::row_major(2, 3)?;
 /// transpose_with(Variant::Padded32, &device.default_stream(), &input, matrix, &mut output, 2)?;
 /// assert_eq!(output.to_vec()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 /// # Ok::<(), gpu_transpose::Error>(())
@@ -178,19 +178,18 @@ pub fn transpose_with<'a, 'b>(
     variant: Variant,
     stream: &Stream,
     input: impl Into<View<'a, f32>>,
-    matrix: Matrix,
+    matrix: Layout,
     output: impl Into<ViewMut<'b, f32>>,
     output_leading_dimension: usize,
 ) -> Result<(), Error> {
     let (input, mut output) = (input.into(), output.into());
-    let transposed = matrix.transposed(output_leading_dimension)?;
-    for (what, expected, actual) in
-        [("input", matrix.len(), input.len()), ("output", transposed.len(), output.len())]
-    {
-        if actual < expected {
-            return Err(Error::Length { what, expected, actual });
-        }
+    if matrix.order() == Order::ColumnMajor {
+        return Err(Error::ColumnMajor);
     }
+    let transposed = Layout::row_major(matrix.columns(), matrix.rows())?;
+    let transposed = transposed.with_leading_dimension(output_leading_dimension)?;
+    check("the input", matrix.span(), input.len())?;
+    check("the output", transposed.span(), output.len())?;
     stream.expect("input of a transposition", input.device())?;
     stream.expect("output of a transposition", output.device())?;
 
@@ -224,7 +223,7 @@ mod tests {
 
     #[test]
     fn grids_cover_the_matrix() {
-        let matrix = Matrix::new(100, 70).unwrap();
+        let matrix = Layout::row_major(100, 70).unwrap();
         let grid = |variant: Variant| variant.launch_config(matrix).grid;
         assert_eq!(grid(Variant::NaiveScatter), [3, 4, 1]);
         assert_eq!(grid(Variant::NaiveGather), [4, 3, 1]);
