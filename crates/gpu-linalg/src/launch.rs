@@ -1,7 +1,5 @@
 //! The launches: the crate's only unsafe code.
 
-mod tensor;
-
 use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::{self as kernels, Scalar, elementwise, gemm, gemv, triangle};
 use gpu_std::float::Float;
@@ -11,9 +9,6 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
 use crate::plan;
-
-pub use tensor::{TensorElement, TensorOutput};
-pub(crate) use tensor::{by_lanes, by_warps};
 
 /// A type of elements of vectors and matrices: `f32`, `f64`, and, computed with as `f32`, `f16` and `bf16`.
 pub trait Element: gpu_core::Element + Scalar<Sum: gpu_core::Element> + sealed::VectorKernels {}

@@ -6,6 +6,7 @@ mod error;
 mod launch;
 pub mod plan;
 pub mod reference;
+mod tensor;
 pub mod variants;
 
 // Where the modules take their shapes from.
@@ -19,4 +20,5 @@ pub use gpu_reduce::{
     norm_l2_into as nrm2_into, norm_max as amax, norm_max_into as amax_into,
 };
 pub use gpu_std::half::{bf16, f16};
-pub use launch::{Element, RealElement, TensorElement, TensorOutput};
+pub use launch::{Element, RealElement};
+pub use tensor::launch::{TensorElement, TensorOutput};

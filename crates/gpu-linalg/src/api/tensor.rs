@@ -4,10 +4,10 @@ use gpu_core::Stream;
 
 use super::expect_apart;
 use crate::error::Error;
-use crate::launch::{self, TensorElement, TensorOutput};
 use crate::matrix::{Batch, BatchMut};
 use crate::plan::tensor::Plan;
 use crate::reference;
+use crate::tensor::launch::{self, TensorElement, TensorOutput};
 
 /// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or batches of
 /// them.

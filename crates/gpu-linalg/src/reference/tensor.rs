@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::launch::{TensorElement, TensorOutput};
 use crate::matrix::{BatchLayout, Order};
+use crate::tensor::launch::{TensorElement, TensorOutput};
 
 /// [`crate::gemm_tensor`] of slices with their layouts.
 ///
