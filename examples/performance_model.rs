@@ -1,15 +1,20 @@
 //! How well gpu_model::waves predicts what was measured, beside the roofline and the literature's models.
 //!
 //! `cargo run --release --example performance_model` takes what was timed on an H200 (benches/results): the textbook's
-//! transpositions, and every case of the benchmarks. It counts each in the simulator (gpu_examples::cases), predicts its
+//! transpositions, and every case of the benchmarks. It counts each in the simulator (performance_model/cases.rs), predicts its
 //! time, and prints how far off that is; what cannot be predicted, with why, on standard error. The model's numbers are
 //! from kernels of their own (example `calibrate`).
 //!
 //! Its formulas were found with the transpositions and the sums of `f64` in view; the sums of other types were first
 //! looked at when it was finished. Of the benchmarks' other cases about half are held out
-//! (`gpu_examples::recorded::is_held_out`, a rule that was fixed before any of them was predicted), and judged apart. The
+//! (`recorded::is_held_out`, a rule that was fixed before any of them was predicted), and judged apart. The
 //! textbook's transpositions were timed again and again on one matrix, so what fits into the second-level cache was there;
 //! the others on inputs in turn, which were not.
+
+#[path = "performance_model/cases.rs"]
+mod cases;
+#[path = "performance_model/recorded.rs"]
+mod recorded;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,10 +25,9 @@ use std::time::Instant;
 use clap::Parser;
 use gpu_benches::suite::{Case, Op, Type};
 use gpu_examples::chart::{FONT, paper};
+use gpu_examples::exit_code;
 use gpu_examples::predicted::{Predicted, Subject};
-use gpu_examples::recorded::{is_held_out, recorded};
 use gpu_examples::table::Table;
-use gpu_examples::{cases, exit_code};
 use gpu_model::Device;
 use gpu_model::literature::counted::Model;
 use gpu_model::literature::roofline::{Demand, Roofline};
@@ -32,6 +36,7 @@ use gpu_model::waves::tuning::rank;
 use gpu_model::waves::{Bottleneck, Counts};
 use gpu_sim::metrics::Architecture;
 use plotters::prelude::*;
+use recorded::{is_held_out, recorded};
 use serde::{Deserialize, Serialize};
 
 /// Predicted against measured times on an H200, by this workspace's model, the roofline and the literature's

@@ -4,7 +4,6 @@
 //! so that building one example does not wait for what the others need.
 
 pub mod additions;
-pub mod cases;
 pub mod chart;
 pub mod choice;
 pub mod convolutions;
@@ -13,7 +12,6 @@ pub mod model;
 pub mod plate;
 pub mod predicted;
 pub mod products;
-pub mod recorded;
 pub mod reductions;
 pub mod scans;
 pub mod table;

@@ -16,7 +16,7 @@ fn executable(example: &'static str) -> PathBuf {
         let test = std::env::current_exe().expect("a test has a path");
         let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "gpu-examples", "--example", example]);
+        cargo.args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--example", example]);
         if profile.ends_with("release") {
             cargo.arg("--release");
         }

@@ -18,7 +18,7 @@ use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 use gpu_sim::metrics::Architecture;
 
-use crate::predicted::Counted;
+use gpu_examples::predicted::Counted;
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
 const SIMULATED: usize = 1 << 17;

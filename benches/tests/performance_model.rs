@@ -1,5 +1,6 @@
 //! Runs `performance_model` as a user does.
 
+#[path = "../../examples/tests/support/mod.rs"]
 mod support;
 
 use support::{json, run, start};
