@@ -149,3 +149,13 @@ fn images_state_their_version() {
         assert_eq!(image.isa(), Some(if image.arch >= 90 { 78 } else { 74 }));
     }
 }
+
+/// A tensor map has more on the host than its entry takes.
+#[test]
+fn tensor_maps_are_passed_as_the_driver_made_them() {
+    for kernel in [gpu_tensor_kernels::tensor_bf16_nn::META, gpu_tensor_kernels::tensor_f16_tt::META] {
+        assert_eq!(kernel.parameters[..2], [128, 128], "{}", kernel.name);
+        count(&kernel, "a0[128]", 1);
+        count(&kernel, "a1[128]", 1);
+    }
+}

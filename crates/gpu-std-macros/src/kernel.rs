@@ -206,7 +206,7 @@ fn host(arguments: &Arguments, function: &ItemFn, parameters: &[Parameter]) -> T
             pub const META: ::gpu_std::launch::KernelMeta = ::gpu_std::launch::KernelMeta {
                 name: #text,
                 images: &[#(#images),*],
-                parameters: &[#(::core::mem::size_of::<#types>()),*],
+                parameters: &[#(<#types as ::gpu_std::parameter::Parameter>::BYTES),*],
                 file: ::core::file!(),
                 line: #line,
                 max_threads: if Self::BOUNDS[0] == 0 { 1024 } else { Self::BOUNDS[0] },

@@ -112,7 +112,7 @@ impl Arg {
     pub fn new<T: crate::parameter::Parameter>(value: &T) -> Self {
         Self {
             pointer: core::ptr::from_ref(value).cast(),
-            size: size_of::<T>(),
+            size: T::BYTES,
             read_only: T::READ_ONLY,
             described: value.described(),
         }

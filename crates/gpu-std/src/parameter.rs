@@ -33,6 +33,11 @@ pub unsafe trait Parameter: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const READ_ONLY: bool = false;
 
+    /// How many of its bytes are passed, the first ones.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[doc(hidden)]
+    const BYTES: usize = size_of::<Self>();
+
     /// The address of the memory that it describes, where it is not an address itself.
     #[cfg(not(target_arch = "nvptx64"))]
     #[doc(hidden)]

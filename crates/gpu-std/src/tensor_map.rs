@@ -169,6 +169,9 @@ unsafe impl Parameter for TensorMap {
     const READ_ONLY: bool = true;
 
     #[cfg(not(target_arch = "nvptx64"))]
+    const BYTES: usize = 128;
+
+    #[cfg(not(target_arch = "nvptx64"))]
     fn described(&self) -> u64 {
         self.0.address()
     }
