@@ -3,10 +3,11 @@
 use std::fmt;
 
 use gpu_core::{Buffer, Device};
+use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor};
 
 use crate::error::Error;
-use crate::shapes::split_mix;
+use crate::shapes::{logarithmic, split_mix};
 use crate::sweep::batch_median;
 
 /// The seed of the elements (../peers/tensor.cu has the same).
@@ -45,7 +46,12 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Those of the figures.
+/// Shapes that are drawn.
+const DRAWN: u64 = 100;
+/// The most elements of a matrix: what is drawn larger is drawn again.
+const LARGEST: usize = 1 << 26;
+
+/// Those of the figures, and drawn ones.
 pub fn shapes() -> Vec<Shape> {
     let one = |element, output, size, transposed| Shape { element, output, size, transposed, count: 1 };
     let square = |n| [n; 3];
@@ -67,19 +73,37 @@ pub fn shapes() -> Vec<Shape> {
     for n in [128, 256] {
         all.push(Shape { count: 256, ..one("bf16", "bf16", square(n), [false, false]) });
     }
+    let figures = all.len();
+    let mut draw = 0;
+    while all.len() < figures + DRAWN as usize {
+        let bits = |what: u64| split_mix(SEED, 100_000 + 8 * draw + what);
+        let [m, n] = [0, 1].map(|what| logarithmic(bits(what), 1, 16_384));
+        let k = logarithmic(bits(2), 1, 200_000);
+        let transposed = [bits(3) % 2 == 1, bits(4) % 2 == 1];
+        draw += 1;
+        if [m * k, k * n, m * n].into_iter().all(|elements| elements <= LARGEST) {
+            all.push(one("bf16", "bf16", [m, n, k], transposed));
+        }
+    }
     all
 }
 
-/// The milliseconds of the shape's product, of batches of launches between two events.
+/// The milliseconds of the shape's product, of batches of launches between two events, by a kernel of choice or by the one
+/// that is chosen.
 ///
 /// # Errors
 /// Those of the device; a result that is not the CPU's.
-pub fn measure(device: &Device, shape: &Shape, is_checked: bool) -> Result<f64, Error> {
+pub fn measure(
+    device: &Device,
+    shape: &Shape,
+    variant: Option<TensorVariant>,
+    is_checked: bool,
+) -> Result<f64, Error> {
     match (shape.element, shape.output) {
-        ("bf16", "f32") => of_type::<bf16, f32>(device, shape, is_checked, bf16::from_f32),
-        ("bf16", _) => of_type::<bf16, bf16>(device, shape, is_checked, bf16::from_f32),
-        ("f16", "f32") => of_type::<f16, f32>(device, shape, is_checked, f16::from_f32),
-        _ => of_type::<f16, f16>(device, shape, is_checked, f16::from_f32),
+        ("bf16", "f32") => of_type::<bf16, f32>(device, shape, variant, is_checked, bf16::from_f32),
+        ("bf16", _) => of_type::<bf16, bf16>(device, shape, variant, is_checked, bf16::from_f32),
+        ("f16", "f32") => of_type::<f16, f32>(device, shape, variant, is_checked, f16::from_f32),
+        _ => of_type::<f16, f16>(device, shape, variant, is_checked, f16::from_f32),
     }
 }
 
@@ -91,6 +115,7 @@ fn element(index: usize) -> f32 {
 fn of_type<T: TensorElement, C: TensorOutput<T>>(
     device: &Device,
     shape: &Shape,
+    variant: Option<TensorVariant>,
     is_checked: bool,
     convert: impl Fn(f32) -> T,
 ) -> Result<f64, Error> {
@@ -113,14 +138,12 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     let factors = device.upload(&period.iter().copied().cycle().take(len).collect::<Vec<_>>())?;
     let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
     let product = |c: &mut Buffer<C>| {
-        gemm_tensor::<T, C>(
-            &stream,
-            1.0,
-            Batch::new(&factors, layouts[0])?,
-            Batch::new(&factors, layouts[1])?,
-            0.0,
-            BatchMut::new(c, layouts[2])?,
-        )
+        let (a, b) = (Batch::new(&factors, layouts[0])?, Batch::new(&factors, layouts[1])?);
+        let c = BatchMut::new(c, layouts[2])?;
+        match variant {
+            None => gemm_tensor::<T, C>(&stream, 1.0, a, b, 0.0, c),
+            Some(variant) => variants::gemm_tensor::<T, C>(&stream, variant, 1.0, a, b, 0.0, c),
+        }
     };
     let ms = batch_median(&stream, || product(&mut c))?;
     if is_checked {

@@ -153,7 +153,7 @@ fn images_state_their_version() {
 /// A tensor map has more on the host than its entry takes.
 #[test]
 fn tensor_maps_are_passed_as_the_driver_made_them() {
-    for kernel in [gpu_tensor_kernels::tensor_bf16_nn::META, gpu_tensor_kernels::tensor_f16_tt::META] {
+    for kernel in [gpu_tensor_kernels::tensor_bf16_256::META, gpu_tensor_kernels::tensor_f16_128::META] {
         assert_eq!(kernel.parameters[..2], [128, 128], "{}", kernel.name);
         count(&kernel, "a0[128]", 1);
         count(&kernel, "a1[128]", 1);

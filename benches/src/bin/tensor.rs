@@ -7,6 +7,7 @@ use gpu_benches::Error;
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_benches::tensor::{Shape, measure, shapes};
 use gpu_core::Device;
+use gpu_linalg::variants::TensorVariant;
 
 /// Times `gemm_tensor` at the shapes of the figures.
 ///
@@ -19,15 +20,36 @@ struct Args {
     #[arg(long)]
     list: bool,
 
+    /// Which kernel, instead of the one that is chosen
+    #[arg(long, value_enum)]
+    variant: Option<Variant>,
+
     #[command(flatten)]
     options: Options,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Variant {
+    Lanes,
+    Narrow,
+    Wide,
+}
+
+impl From<Variant> for TensorVariant {
+    fn from(variant: Variant) -> Self {
+        match variant {
+            Variant::Lanes => Self::Lanes,
+            Variant::Narrow => Self::Narrow,
+            Variant::Wide => Self::Wide,
+        }
+    }
 }
 
 fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, options }: &Args) -> Result<(), Error> {
+fn start(Args { list, variant, options }: &Args) -> Result<(), Error> {
     let all: Vec<Shape> = shapes().into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
         all.iter().for_each(|shape| println!("{shape}"));
@@ -36,7 +58,13 @@ fn start(Args { list, options }: &Args) -> Result<(), Error> {
     let device = Device::cuda(0)?;
     let mut results = Results::new("tensor", &device, options)?;
     for shape in &all {
-        let ms = measure(&device, shape, options.check)?;
+        let ms = match measure(&device, shape, variant.map(Into::into), options.check) {
+            Err(Error::Linalg(gpu_linalg::Error::Unaligned { .. })) => {
+                println!("{shape} is nothing that the copy engine takes");
+                continue;
+            }
+            other => other?,
+        };
         println!("{shape} ours {ms:.6} ms {:.1} TFLOP/s", shape.operations() / ms * 1e-9);
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
     }

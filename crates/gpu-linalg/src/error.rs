@@ -75,6 +75,14 @@ pub enum Error {
         /// Matrices of the output.
         c: usize,
     },
+    /// A kernel was asked for whose copies are of whole boxes, of matrices that these do not fit.
+    #[error(
+        "addresses, leading dimensions and strides have to be multiples of {bytes} bytes for this kernel"
+    )]
+    Unaligned {
+        /// What they are to be multiples of.
+        bytes: usize,
+    },
     /// The output shares memory with an input.
     #[error("the output shares memory with input {input}")]
     Aliasing {

@@ -62,6 +62,13 @@ pub fn m16n8k16<T: Half>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
     if T::BRAIN { backend::m16n8k16_bf16(a, b, c) } else { backend::m16n8k16_f16(a, b, c) }
 }
 
+/// Two elements in a word, the first in its low half, each rounded to even. A NaN becomes one.
+#[inline(always)]
+#[must_use]
+pub fn pack<T: Half>(first: f32, second: f32) -> u32 {
+    if T::BRAIN { backend::pack_bf16(first, second) } else { backend::pack_f16(first, second) }
+}
+
 /// Four 8 × 8 matrices of 16-bit elements from shared memory (`ldmatrix`): lane `8 i + r` says where row `r` of matrix `i`
 /// starts, a multiple of 16 bytes. Word `i` of a lane holds of matrix `i`, with `TRANSPOSED` of its transpose, row `g`,
 /// columns `2 * t` and the next.

@@ -2,15 +2,15 @@
 //!
 //! A warpgroup is 128 threads, from a multiple of 128 on. All call at the same place; the factors are tiles in
 //! shared memory, which the copy engine has brought there ([`crate::tensor_map`], with
-//! [`Swizzle::Bytes128`](crate::tensor_map::Swizzle)), and each thread holds 128 of the 64 × 256 sums.
+//! [`Swizzle::Bytes128`](crate::tensor_map::Swizzle)), and each thread holds 128 of 64 × 256 sums, or 64 of 64 × 128.
 //! With `w`, `g` and `t` such that the thread's number in the warpgroup is `32 w + 4 g + t`:
 //!
 //! | sum `i` of a thread | row `16 w + g + 8 (i / 2 % 2)`, column `8 (i / 4) + 2 t + i % 2` |
 //! |---|---|
 //!
 //! Tiles are 128 bytes deep along `k`, [`depth`] elements. A tile whose *rows* (rows of A, columns of B) are
-//! contiguous along `k` is one box of 64, or of 256, rows of 128 bytes. Of a tile that is contiguous across, of 16-bit
-//! elements, there are boxes of 64 elements and 64 steps of `k` side by side, 8 KiB each: one of A, four of B.
+//! contiguous along `k` is one box of 64, 128 or 256 rows of 128 bytes. Of a tile that is contiguous across, of 16-bit
+//! elements, there are boxes of 64 elements and 64 steps of `k` side by side, 8 KiB each: one of A, two or four of B.
 //!
 //! An operation is asynchronous on the hardware; here its whole life is one call, from the fence for the sums to the wait, so
 //! that nothing can touch sums or factors in flight. The tensor cores do not idle for it: another warpgroup's operation
@@ -55,12 +55,15 @@ macro_rules! factors {
 }
 factors!(f16: F16, bf16: Bf16, f32: Tf32, i8: S8);
 
-/// Sums of a thread.
-pub const SUMS: usize = 128;
 /// Rows of the sums.
 pub const ROWS: u32 = 64;
-/// Columns of the sums.
-pub const COLUMNS: u32 = 256;
+
+/// Columns of the sums, of which a thread has so many: 128 or 64.
+pub const fn columns(sums: usize) -> u32 {
+    assert!(sums == 128 || sums == 64, "a thread has 128 sums or 64");
+    2 * sums as u32
+}
+
 /// How deep tiles are along `k`, in bytes.
 pub const DEPTH_BYTES: u32 = 128;
 
@@ -78,15 +81,16 @@ pub const fn depth<T: Factor>() -> u32 {
 /// use gpu_std::prelude::*;
 /// use gpu_std::wgmma;
 /// let tile: Shared<i8> = shared::dynamic().array(1);
-/// wgmma::multiply_add::<i8, true, false>(&mut [0; wgmma::SUMS], tile, tile);
+/// wgmma::multiply_add::<i8, true, false, 128>(&mut [0; 128], tile, tile);
 /// ```
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn multiply_add<T: Factor, const A_ACROSS: bool, const B_ACROSS: bool>(
+pub fn multiply_add<T: Factor, const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
     sums: &mut [u32; SUMS],
     a: Shared<T>,
     b: Shared<T>,
 ) {
     const { assert!(size_of::<T>() == 2 || !A_ACROSS && !B_ACROSS, "only 16 bits are taken across k") };
+    const { columns(SUMS) };
     backend::multiply_add(T::KIND, A_ACROSS, B_ACROSS, sums, a.byte(0), b.byte(0));
 }

@@ -10,20 +10,22 @@ use crate::place::Product;
 use crate::warps;
 
 macro_rules! products_by_warps {
-    ($($T:ident: $($name:ident $a:literal $b:literal)*;)*) => { $( $(
-        /// A product of matrices in boxes of [`boxes`](crate::boxes) by blocks of [`THREADS`](crate::THREADS) threads
-        /// with [`SHARED_BYTES`](crate::SHARED_BYTES), at most as many as C has tiles of [`ROWS`](crate::ROWS) ×
-        /// [`COLUMNS`](crate::COLUMNS).
-        #[kernel(images = sm_90a, launch_bounds(384, 1))]
+    ($($name:ident: $T:ident, $sums:literal, $bounds:tt;)*) => { $(
+        /// A product of matrices in boxes of [`boxes`](crate::boxes) by blocks of [`threads`](crate::threads()) threads
+        /// with [`shared_bytes`](crate::shared_bytes()), at most as many as C has tiles of [`ROWS`](crate::ROWS) ×
+        /// [`columns`](crate::columns()).
+        #[kernel(images = sm_90a, launch_bounds $bounds)]
         pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<$T>, product: Product, alpha: f32, beta: f32) {
-            warps::product::<$T, $a, $b>(&a, &b, c, product, alpha, beta);
+            warps::product::<$T, $sums, { $sums / 8 }>(&a, &b, c, product, alpha, beta);
         }
-    )* )* };
+    )* };
 }
-// Whether A and B are contiguous across `k`: of row-major matrices A is not and B is.
+// How many sums a thread has, and how many blocks a multiprocessor.
 products_by_warps! {
-    bf16: tensor_bf16_nn false true tensor_bf16_nt false false tensor_bf16_tn true true tensor_bf16_tt true false;
-    f16: tensor_f16_nn false true tensor_f16_nt false false tensor_f16_tn true true tensor_f16_tt true false;
+    tensor_bf16_256: bf16, 128, (384, 1);
+    tensor_bf16_128: bf16, 64, (288, 2);
+    tensor_f16_256: f16, 128, (384, 1);
+    tensor_f16_128: f16, 64, (288, 2);
 }
 
 macro_rules! products_by_lanes {

@@ -36,8 +36,6 @@ pub struct Factors {
     pub leading: [u64; 2],
     /// Elements from one matrix of the batch to the next.
     pub batch: [u64; 2],
-    /// Whether lines go across `k`, 1 or 0.
-    pub across: [u32; 2],
     /// Whether 16 bytes may be copied at once, 1 or 0.
     pub vectors: [u32; 2],
 }
@@ -126,7 +124,7 @@ pub(crate) fn product<T: Half + Output>(
     let a = Factor {
         matrix: a.offset(u64::from(matrix) * factors.batch[0]),
         leading: factors.leading[0],
-        across: factors.across[0] != 0,
+        across: product.across[0] != 0,
         vectors: factors.vectors[0] != 0,
         extent: product.m,
         first: row,
@@ -135,7 +133,7 @@ pub(crate) fn product<T: Half + Output>(
     let b = Factor {
         matrix: b.offset(u64::from(matrix) * factors.batch[1]),
         leading: factors.leading[1],
-        across: factors.across[1] != 0,
+        across: product.across[1] != 0,
         vectors: factors.vectors[1] != 0,
         extent: product.n,
         first: column,
@@ -193,13 +191,10 @@ pub(crate) fn product<T: Half + Output>(
         step += 1;
     }
 
-    // The ring's memory is free once all have read it.
     wait::<0>();
-    sync_threads();
-    let staging = shared::dynamic().array::<u32>(LANES_THREADS / 32 * store::STAGING);
-    let staging = staging.offset(warp * store::STAGING);
     let mut bits = [0; 64];
     unroll::<64>(|at| bits[at] = f32::to_bits(sums[at]));
     let place = Place { row: row + warp_row, column: column + warp_column, matrix };
-    store::tile::<T, 4, 64>(&bits, staging, c, &product, (place, [16, 0]), alpha, beta);
+    let part = |step| [step / 2 * 16, step % 2 * 16];
+    store::tile::<T, 8, 64>(&bits, c, &product, place, part, alpha, beta);
 }

@@ -13,4 +13,4 @@ mod warps;
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE};
 pub use place::{Place, Product};
-pub use warps::{BARRIERS, COLUMNS, ROWS, SHARED_BYTES, STAGES, THREADS, boxes};
+pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

@@ -23,6 +23,8 @@ pub struct Product {
     pub narrow: u32,
     /// Whether four elements of C may be accessed at once: 1 or 0.
     pub vectors: u32,
+    /// Whether A, and whether B, is contiguous across the inner axis: 1 or 0.
+    pub across: [u32; 2],
 }
 
 /// A tile's row and column, in tiles, and its matrix.

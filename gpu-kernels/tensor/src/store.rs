@@ -1,25 +1,28 @@
 //! What becomes of the sums: `alpha · sum + beta · C`, in the type of the sums or in that of the factors.
 //!
-//! A warp's 16 rows go through shared memory, 32 columns at a time, so that a thread has four neighbours and a row's
-//! lanes write whole sectors.
+//! The tensor cores leave a lane two neighbours of a row, of each eight columns. Pairs of lanes exchange two of theirs, so that each has
+//! four, and a row's lanes write whole sectors.
 
 use gpu_std::half::{bf16, f16};
-use gpu_std::memory::{Element, GlobalMut, Shared};
+use gpu_std::memory::{Element, GlobalMut};
+use gpu_std::mma::pack;
 use gpu_std::{device, rolled, unroll, warp, wgmma};
 
 use crate::place::{Place, Product};
 
-/// Columns that go through shared memory at a time.
-pub(crate) const STEP: u32 = 32;
-/// Words from row to row there: a row's pairs and its fours lie in different banks.
-const PITCH: u32 = STEP + 8;
-/// Words of shared memory of a warp.
-pub(crate) const STAGING: u32 = 16 * PITCH;
+/// Columns that are written at a time.
+pub(crate) const STEP: u32 = 16;
 
 /// A type of factors, as what a sum can become.
 pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
     type Scale: Element;
+
+    /// `alpha · sum`, of a sum's bits.
+    fn times(sum: u32, alpha: Self::Scale) -> Self::Scale;
+
+    /// Writes four neighbours, rounded, with one access.
+    fn write_four(c: GlobalMut<Self>, values: [Self::Scale; 4]);
 
     /// `alpha · sum + beta · old`, of a sum's bits; `old` is not asked for where `beta` is zero.
     fn scaled(
@@ -44,10 +47,21 @@ macro_rules! halves {
         impl Output for $T {
             type Scale = f32;
 
+            #[inline(always)]
+            fn times(sum: u32, alpha: f32) -> f32 {
+                alpha * f32::from_bits(sum)
+            }
+
+            #[device]
+            #[inline(always)]
+            fn write_four(c: GlobalMut<Self>, [a, b, d, e]: [f32; 4]) {
+                c.cast::<u32>().write_vec(0, [pack::<$T>(a, b), pack::<$T>(d, e)]);
+            }
+
             #[device]
             #[inline(always)]
             fn scaled(sum: u32, alpha: f32, beta: f32, old: impl FnOnce() -> f32) -> f32 {
-                let product = alpha * f32::from_bits(sum);
+                let product = Self::times(sum, alpha);
                 if beta == 0.0 { product } else { gpu_std::float::mul_add(beta, old(), product) }
             }
 
@@ -70,67 +84,84 @@ macro_rules! halves {
 }
 halves!(bf16 f16);
 
-/// Writes a warp's sums to C, 16 × 32 at a time, the first from an element of a matrix on, the next ones so many rows and
-/// columns further.
+/// Writes a warp's sums to C, 16 × 16 at a time, each part so many rows and columns from an element of a matrix.
 #[device]
 #[inline(always)]
 pub(crate) fn tile<T: Output, const STEPS: usize, const SUMS: usize>(
     sums: &[u32; SUMS],
-    staging: Shared<u32>,
     c: GlobalMut<T>,
     product: &Product,
-    (Place { row, column, matrix }, [down, right]): (Place, [u32; 2]),
+    Place { row, column, matrix }: Place,
+    part: impl Fn(u32) -> [u32; 2],
     alpha: T::Scale,
     beta: T::Scale,
 ) {
-    const { assert!(SUMS == 16 * STEPS) };
+    const { assert!(SUMS == 8 * STEPS) };
     let lane = warp::lane_id();
-    let own = staging.offset(lane / 4 * PITCH + lane % 4 * 2);
+    let odd = lane % 2 != 0;
+    // Of 16 columns a lane with an even number keeps four of the first eight, the other four of the second.
+    let (line, place) = (lane / 4, lane % 4 / 2 * 4 + lane % 2 * 8);
+    let (row, column) = (row + line, column + place);
+    let first = u64::from(matrix) * product.c_batch + u64::from(row) * product.c_leading + u64::from(column);
     let mut step = 0;
     while step < STEPS as u32 {
         step = rolled(step);
-        let (row, column) = (row + step * down, column + step * right);
-        if column < product.n {
-            // Registers have no index: each step has its own code, up to here.
-            unroll::<STEPS>(|this| {
-                if this as u32 == step {
-                    unroll::<4>(|eight| {
-                        let [first, second, third, fourth] =
-                            [0, 1, 2, 3].map(|at| sums[this * 16 + eight * 4 + at]);
-                        own.write_vec(eight as u32 * 8, [first, second]);
-                        own.write_vec(eight as u32 * 8 + 8 * PITCH, [third, fourth]);
-                    });
-                }
-            });
-            warp::sync_warp(warp::FULL);
-            let mut at = 0;
-            while at < 4 {
-                at = rolled(at);
-                let (line, place) = (at * 4 + lane / 8, lane % 8 * 4);
-                let (row, column) = (row + line, column + place);
-                if row < product.m && column < product.n {
-                    let sums = staging.read_vec::<4>(line * PITCH + place);
-                    let start = u64::from(matrix) * product.c_batch
-                        + u64::from(row) * product.c_leading
-                        + u64::from(column);
-                    let left = product.n - column;
-                    let left = (left, product.vectors != 0 && left >= 4);
-                    if product.narrow != 0 {
-                        four::<T, T>(sums, c.offset(start), left, (alpha, beta), T::widen, T::narrow);
-                    } else {
-                        let c = c.cast::<T::Scale>().offset(start);
-                        four::<T, T::Scale>(sums, c, left, (alpha, beta), |old| old, |new| new);
-                    }
-                }
-                at += 1;
+        // Registers have no index: each step has its own code, up to here.
+        let mut own = [0; 8];
+        unroll::<STEPS>(|this| {
+            if this as u32 == step {
+                unroll::<8>(|at| own[at] = sums[this * 8 + at]);
             }
-            warp::sync_warp(warp::FULL);
-        }
+        });
+        let [down, right] = part(step);
+        let (row, column) = (row + down, column + right);
+        let start = first + u64::from(down) * product.c_leading + u64::from(right);
+        // Four neighbours at once, and none of them outside.
+        let whole = product.vectors != 0 && !T::reads(beta) && row + 8 < product.m && column + 4 <= product.n;
+        unroll::<2>(|half| {
+            let of = |block: usize| [0, 1].map(|which| own[block * 4 + half * 2 + which]);
+            let (mine, other) = if odd { (of(1), of(0)) } else { (of(0), of(1)) };
+            let got = other.map(|sum| warp::shuffle_xor(warp::FULL, sum, 1));
+            let [a, b] = if odd { [got, mine] } else { [mine, got] };
+            let sums = [a[0], a[1], b[0], b[1]];
+            let start = start + 8 * half as u64 * product.c_leading;
+            let row = row + 8 * half as u32;
+            if whole {
+                let values = sums.map(|sum| T::times(sum, alpha));
+                if product.narrow != 0 {
+                    T::write_four(c.offset(start), values);
+                } else {
+                    c.cast::<T::Scale>().offset(start).write_vec(0, values);
+                }
+            } else if row < product.m && column < product.n {
+                edge(sums, c, start, product, product.n - column, (alpha, beta));
+            }
+        });
         step += 1;
     }
 }
 
-/// Writes at most four neighbours, `left` of them.
+/// Writes at most four neighbours, `left` of them, or updates them.
+#[device]
+#[inline(always)]
+fn edge<T: Output>(
+    sums: [u32; 4],
+    c: GlobalMut<T>,
+    start: u64,
+    product: &Product,
+    left: u32,
+    scales: (T::Scale, T::Scale),
+) {
+    let left = (left, product.vectors != 0 && left >= 4);
+    if product.narrow != 0 {
+        four::<T, T>(sums, c.offset(start), left, scales, T::widen, T::narrow);
+    } else {
+        let c = c.cast::<T::Scale>().offset(start);
+        four::<T, T::Scale>(sums, c, left, scales, |old| old, |new| new);
+    }
+}
+
+/// The same in the type of C.
 #[device]
 #[inline(always)]
 fn four<T: Output, C: Element>(

@@ -1,9 +1,10 @@
 //! Products on capability 9.0: one warp brings tiles, two warpgroups multiply them.
 //!
-//! A block computes 128 × 256 elements of C, 64 rows a warpgroup, tile after tile until none is left (a persistent
-//! grid). Tiles of A and B, 128 bytes deep along `k`, go through a ring of stages: one thread waits until a stage is
+//! A block computes 128 rows of C by 256 or by 128 columns, 64 rows a warpgroup, tile after tile until none is left (a
+//! persistent grid). Tiles of A and B, 128 bytes deep along `k`, go through a ring of stages: one thread waits until a stage is
 //! empty and starts its copies, and the warpgroups wait until it is full, multiply, and say that it is empty. The ring
-//! goes on across tiles of C: while one is written the next one's factors arrive.
+//! goes on across tiles of C: while one is written the next one's factors arrive. Of blocks with 128 columns a
+//! multiprocessor has two, of which one multiplies while the other writes.
 //!
 //! After the Hopper kernels of CUTLASS (warp-specialised, persistent) and of P. Shah, "Outperforming cuBLAS on H100"
 //! (2024).
@@ -14,42 +15,52 @@ use gpu_std::tensor_map::TensorMap;
 use gpu_std::thread::{
     block_idx_x, grid_dim_x, set_fewer_registers, set_more_registers, sync_threads, thread_idx_x,
 };
-use gpu_std::{device, rolled, shared, warp, wgmma};
+use gpu_std::{device, opaque, rolled, shared, warp, wgmma};
 
 use crate::place::{Place, Product};
-use crate::store::{self, Output, STAGING};
+use crate::store::{self, Output};
 
 /// Rows of a block's tile.
 pub const ROWS: u32 = 2 * wgmma::ROWS;
-/// Its columns.
-pub const COLUMNS: u32 = wgmma::COLUMNS;
-/// Threads of a block: a warpgroup of which one thread copies, and two that multiply.
-pub const THREADS: u32 = 384;
-/// Stages of the ring: as many as shared memory has room for.
-pub const STAGES: u32 = 4;
-/// Barriers of a block: each stage's two.
-pub const BARRIERS: u32 = 2 * STAGES;
+/// Warps of a block that multiply.
+const WARPS: u32 = 8;
 
-const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
-const B_BYTES: u32 = COLUMNS * wgmma::DEPTH_BYTES;
-/// Warps that multiply.
-const WARPS: u32 = (THREADS - 128) / 32;
+/// Threads of a block, where a thread has so many sums: two warpgroups that multiply, and a warp of which one thread copies.
+/// With 128 sums the rest of its warpgroup is there to give its registers away: a multiprocessor's fourth has 16,384,
+/// for three warps of the block, so that otherwise all would have 168.
+pub const fn threads(sums: usize) -> u32 {
+    WARPS * 32 + if sums == 128 { 128 } else { 32 }
+}
+
+/// Columns of a block's tile, where a thread has so many sums.
+pub const fn columns(sums: usize) -> u32 {
+    wgmma::columns(sums)
+}
+
+/// Stages of the ring: as many as shared memory has room for, where one block is on a multiprocessor, or two.
+pub const fn stages(sums: usize) -> u32 {
+    if sums == 128 { 4 } else { 3 }
+}
 
 /// Dynamic shared memory of a block.
-pub const SHARED_BYTES: u32 = STAGES * (A_BYTES + B_BYTES) + WARPS * STAGING * 4 + BARRIERS * 8;
+pub const fn shared_bytes(sums: usize) -> u32 {
+    stages(sums) * ((ROWS + columns(sums)) * wgmma::DEPTH_BYTES + 2 * 8)
+}
 
-/// Elements along and rows of the boxes that are copied of A and of B, for elements of so many bytes. Of a factor that
-/// is contiguous across `k` a box has 128 bytes across, and the tile several of them.
-pub const fn boxes(bytes: u32, a_across: bool, b_across: bool) -> [[u32; 2]; 2] {
+const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
+
+/// Elements along and rows of the boxes that are copied of A and of B, for elements of so many bytes and a tile of so many
+/// columns. Of a factor that is contiguous across `k` a box has 128 bytes across, and the tile several of them.
+pub const fn boxes(bytes: u32, columns: u32, across: [bool; 2]) -> [[u32; 2]; 2] {
     let depth = wgmma::DEPTH_BYTES / bytes;
     [
-        if a_across { [depth, depth] } else { [depth, ROWS] },
-        if b_across { [depth, depth] } else { [depth, COLUMNS] },
+        if across[0] { [depth, depth] } else { [depth, ROWS] },
+        if across[1] { [depth, depth] } else { [depth, columns] },
     ]
 }
 
 /// Where a block's stages are, and how it walks through them.
-struct Ring<T: wgmma::Factor> {
+struct Ring<T: wgmma::Factor, const SUMS: usize> {
     a: Shared<T>,
     b: Shared<T>,
     barriers: Shared<u64>,
@@ -58,10 +69,15 @@ struct Ring<T: wgmma::Factor> {
     round: u32,
 }
 
-impl<T: wgmma::Factor> Ring<T> {
+impl<T: wgmma::Factor, const SUMS: usize> Ring<T, SUMS> {
+    /// Where a multiprocessor has two blocks, the hardware starts the next one while the other multiplies.
+    const PERSISTENT: bool = SUMS == 128;
+    const STAGES: u32 = stages(SUMS);
+    const COLUMNS: u32 = columns(SUMS);
+    const B_BYTES: u32 = Self::COLUMNS * wgmma::DEPTH_BYTES;
     /// Elements of a stage's tiles.
     const A: u32 = A_BYTES / size_of::<T>() as u32;
-    const B: u32 = B_BYTES / size_of::<T>() as u32;
+    const B: u32 = Self::B_BYTES / size_of::<T>() as u32;
 
     #[device]
     #[inline(always)]
@@ -72,25 +88,49 @@ impl<T: wgmma::Factor> Ring<T> {
     #[device]
     #[inline(always)]
     fn empty(&self) -> Barrier {
-        Barrier::at(self.barriers, STAGES + self.stage)
+        Barrier::at(self.barriers, Self::STAGES + self.stage)
     }
 
     #[device]
     #[inline(always)]
     fn next(&mut self) {
         self.stage += 1;
-        if self.stage == STAGES {
+        if self.stage == Self::STAGES {
             self.stage = 0;
             self.round ^= 1;
         }
     }
+
+    /// Adds a tile's products along all of `k` to the sums of warpgroup `group`.
+    #[device]
+    #[inline(always)]
+    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool>(
+        &mut self,
+        sums: &mut [u32; SUMS],
+        group: u32,
+        k: u32,
+    ) {
+        let mut done = 0;
+        while done < k {
+            self.full().wait(self.round);
+            // A warpgroup's rows of A are one after the other, whether along k or in a box of their own.
+            let a_tile = self.a.offset(self.stage * Self::A + group * (Self::A / 2));
+            let b_tile = self.b.offset(self.stage * Self::B);
+            wgmma::multiply_add::<T, A_ACROSS, B_ACROSS, SUMS>(sums, a_tile, b_tile);
+            if thread_idx_x().is_multiple_of(32) {
+                self.empty().arrive();
+            }
+            self.next();
+            done += wgmma::depth::<T>();
+        }
+    }
 }
 
-/// Computes all tiles of C with the launch's blocks of [`THREADS`] threads and [`SHARED_BYTES`], at most as many as
+/// Computes all tiles of C with the launch's blocks of [`threads`] threads and [`shared_bytes`], at most as many as
 /// there are tiles.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Output, const A_ACROSS: bool, const B_ACROSS: bool>(
+pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
     a: &TensorMap,
     b: &TensorMap,
     c: GlobalMut<T>,
@@ -99,33 +139,38 @@ pub(crate) fn product<T: Output, const A_ACROSS: bool, const B_ACROSS: bool>(
     beta: T::Scale,
 ) {
     let mut shared = shared::dynamic();
-    let mut ring = Ring::<T> {
-        a: shared.array(STAGES * Ring::<T>::A),
-        b: shared.array(STAGES * Ring::<T>::B),
-        barriers: shared.array(BARRIERS),
+    let stages = const { Ring::<T, SUMS>::STAGES };
+    let mut ring = Ring::<T, SUMS> {
+        a: shared.array(stages * Ring::<T, SUMS>::A),
+        b: shared.array(stages * Ring::<T, SUMS>::B),
+        barriers: shared.array(2 * stages),
         stage: 0,
         round: 0,
     };
-    let staging = shared.array::<u32>(WARPS * STAGING);
     let thread = thread_idx_x();
     if thread == 0 {
+        a.prefetch();
+        b.prefetch();
         let mut stage = 0;
-        while stage < STAGES {
+        while stage < stages {
             Barrier::at(ring.barriers, stage).init(1);
-            Barrier::at(ring.barriers, STAGES + stage).init(WARPS);
+            Barrier::at(ring.barriers, stages + stage).init(WARPS);
             stage += 1;
         }
         fence_init();
     }
     sync_threads();
 
-    let depth = wgmma::depth::<T>();
-    let (rows, columns) = (product.m.div_ceil(ROWS), product.n.div_ceil(COLUMNS));
+    let tile_columns = const { Ring::<T, SUMS>::COLUMNS };
+    let (rows, columns) = (product.m.div_ceil(ROWS), product.n.div_ceil(tile_columns));
     let tiles = rows * columns * product.count;
+    let [a_across, b_across] = product.across.map(|across| across != 0);
     let mut tile = block_idx_x();
-    if thread < 128 {
-        set_fewer_registers::<40>();
-        if thread < 32 && warp::elect(warp::FULL) {
+    if thread >= WARPS * 32 {
+        if const { SUMS == 128 } {
+            set_fewer_registers::<40>();
+        }
+        if thread < WARPS * 32 + 32 && warp::elect(warp::FULL) {
             while tile < tiles {
                 let Place { row, column, matrix } = Place::of(tile, rows, columns);
                 let mut k = 0;
@@ -133,71 +178,67 @@ pub(crate) fn product<T: Output, const A_ACROSS: bool, const B_ACROSS: bool>(
                     // In the first round nobody has used the stage: the phase before the first counts as complete.
                     ring.empty().wait(ring.round ^ 1);
                     let full = ring.full();
-                    full.arrive_expect(A_BYTES + B_BYTES);
-                    let a_tile = ring.a.offset(ring.stage * Ring::<T>::A);
-                    let b_tile = ring.b.offset(ring.stage * Ring::<T>::B);
-                    load::<T, ROWS, A_ACROSS>(a, a_tile, full, [k, row * ROWS, matrix]);
-                    load::<T, COLUMNS, B_ACROSS>(b, b_tile, full, [k, column * COLUMNS, matrix]);
+                    full.arrive_expect(A_BYTES + Ring::<T, SUMS>::B_BYTES);
+                    let a_tile = ring.a.offset(ring.stage * Ring::<T, SUMS>::A);
+                    let b_tile = ring.b.offset(ring.stage * Ring::<T, SUMS>::B);
+                    load::<T>(a, a_tile, full, [k, row * ROWS, matrix], if a_across { ROWS } else { 0 });
+                    let extent = if b_across { tile_columns } else { 0 };
+                    load::<T>(b, b_tile, full, [k, column * tile_columns, matrix], extent);
                     ring.next();
-                    k += depth;
+                    k += wgmma::depth::<T>();
+                }
+                if const { !Ring::<T, SUMS>::PERSISTENT } {
+                    break;
                 }
                 tile += grid_dim_x();
             }
         }
     } else {
-        set_more_registers::<232>();
-        let (group, warp) = (thread / 128 - 1, thread / 32 - 4);
-        let staging = staging.offset(warp * STAGING);
+        if const { SUMS == 128 } {
+            set_more_registers::<232>();
+        }
+        let (group, warp) = (thread / 128, thread / 32);
         while tile < tiles {
-            let mut sums = [0; wgmma::SUMS];
-            let mut k = 0;
-            while k < product.k {
-                ring.full().wait(ring.round);
-                // A warpgroup's rows of A are one after the other, whether along k or in a box of their own.
-                let a_tile = ring.a.offset(ring.stage * Ring::<T>::A + group * (Ring::<T>::A / 2));
-                let b_tile = ring.b.offset(ring.stage * Ring::<T>::B);
-                wgmma::multiply_add::<T, A_ACROSS, B_ACROSS>(&mut sums, a_tile, b_tile);
-                if thread.is_multiple_of(32) {
-                    ring.empty().arrive();
-                }
-                ring.next();
-                k += depth;
+            let mut sums = [0; SUMS];
+            match (a_across, b_across) {
+                (false, true) => ring.multiply::<false, true>(&mut sums, group, product.k),
+                (false, false) => ring.multiply::<false, false>(&mut sums, group, product.k),
+                (true, true) => ring.multiply::<true, true>(&mut sums, group, product.k),
+                (true, false) => ring.multiply::<true, false>(&mut sums, group, product.k),
             }
-            let Place { row, column, matrix } = Place::of(tile, rows, columns);
-            let place = Place { row: row * ROWS + 16 * warp, column: column * COLUMNS, matrix };
-            const STEPS: usize = (COLUMNS / store::STEP) as usize;
-            store::tile::<T, STEPS, { wgmma::SUMS }>(
-                &sums,
-                staging,
-                c,
-                &product,
-                (place, [0, store::STEP]),
-                alpha,
-                beta,
-            );
+            // Computed here and not before, where it would take registers from the sums.
+            let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);
+            let place = Place { row: row * ROWS + 16 * warp, column: column * tile_columns, matrix };
+            let part = |step| [0, step * store::STEP];
+            store::tile::<T, STEPS, SUMS>(&sums, c, &product, place, part, alpha, beta);
+            if const { !Ring::<T, SUMS>::PERSISTENT } {
+                break;
+            }
             tile += grid_dim_x();
         }
     }
 }
 
-/// Starts the copies of a tile: of rows `place[1]` and on, from `k` = `place[0]` on.
+/// Starts the copies of a tile: of rows `place[1]` and on, from `k` = `place[0]` on, in one box; or of `extent` rows that
+/// are contiguous across `k`, in several.
 #[device]
 #[inline(always)]
-fn load<T: wgmma::Factor, const EXTENT: u32, const ACROSS: bool>(
+fn load<T: wgmma::Factor>(
     map: &TensorMap,
     target: Shared<T>,
     barrier: Barrier,
     [k, first, matrix]: [u32; 3],
+    extent: u32,
 ) {
-    if const { ACROSS } {
+    if extent == 0 {
+        map.load(target, barrier, [k, first, matrix]);
+    } else {
         let depth = wgmma::depth::<T>();
         let mut part = 0;
-        while part < EXTENT / depth {
+        while part < extent / depth {
             part = rolled(part);
             map.load(target.offset(part * depth * depth), barrier, [first + part * depth, k, matrix]);
             part += 1;
         }
-    } else {
-        map.load(target, barrier, [k, first, matrix]);
     }
 }

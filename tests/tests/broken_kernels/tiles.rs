@@ -322,8 +322,10 @@ fn rings() {
 
 // ---- tensor cores ------------------------------------------------------------------------------------------------
 
+/// Sums of a thread.
+const SUMS: usize = 128;
 /// Bytes of the tiles of A and B.
-const TILES: u32 = (wgmma::ROWS + wgmma::COLUMNS) * wgmma::DEPTH_BYTES;
+const TILES: u32 = (wgmma::ROWS + wgmma::columns(SUMS)) * wgmma::DEPTH_BYTES;
 
 #[device]
 fn halves() -> Shared<bf16> {
@@ -364,8 +366,8 @@ fn multiplies(y: GlobalMut<u32>) {
     write_ones(tiles);
     fence_proxy();
     thread::sync_threads();
-    let mut sums = [0; wgmma::SUMS];
-    wgmma::multiply_add::<bf16, false, false>(&mut sums, tiles, b_of(tiles));
+    let mut sums = [0; SUMS];
+    wgmma::multiply_add::<bf16, false, false, SUMS>(&mut sums, tiles, b_of(tiles));
     y.write(thread::thread_idx_x(), f32::from_bits(sums[77]) as u32);
 }
 
@@ -374,8 +376,8 @@ fn lacks_the_proxy_fence(y: GlobalMut<u32>) {
     let tiles = halves();
     write_ones(tiles);
     thread::sync_threads();
-    let mut sums = [0; wgmma::SUMS];
-    wgmma::multiply_add::<bf16, false, false>(&mut sums, tiles, b_of(tiles)); // FAULT: lacks_the_proxy_fence
+    let mut sums = [0; SUMS];
+    wgmma::multiply_add::<bf16, false, false, SUMS>(&mut sums, tiles, b_of(tiles)); // FAULT: lacks_the_proxy_fence
     y.write(thread::thread_idx_x(), f32::from_bits(sums[77]) as u32);
 }
 
@@ -386,8 +388,8 @@ fn writes_factors_of_an_operation(y: GlobalMut<u32>) {
     fence_proxy();
     thread::sync_threads();
     if thread::thread_idx_x() < 128 {
-        let mut sums = [0; wgmma::SUMS];
-        wgmma::multiply_add::<bf16, false, false>(&mut sums, tiles, b_of(tiles)); // FAULT: writes_factors_of_an_operation
+        let mut sums = [0; SUMS];
+        wgmma::multiply_add::<bf16, false, false, SUMS>(&mut sums, tiles, b_of(tiles)); // FAULT: writes_factors_of_an_operation
         y.write(thread::thread_idx_x(), f32::from_bits(sums[77]) as u32);
     } else {
         tiles.write_vec(8 * (thread::thread_idx_x() - 128), [bf16::ZERO; 8]); // FAULT: writes_factors_of_an_operation
@@ -400,9 +402,9 @@ fn multiplies_without_a_warp(y: GlobalMut<u32>) {
     write_ones(tiles);
     fence_proxy();
     thread::sync_threads();
-    let mut sums = [0; wgmma::SUMS];
+    let mut sums = [0; SUMS];
     if thread::thread_idx_x() < 96 {
-        wgmma::multiply_add::<bf16, false, false>(&mut sums, tiles, b_of(tiles)); // FAULT: multiplies_without_a_warp
+        wgmma::multiply_add::<bf16, false, false, SUMS>(&mut sums, tiles, b_of(tiles)); // FAULT: multiplies_without_a_warp
     }
     y.write(thread::thread_idx_x(), f32::from_bits(sums[77]) as u32);
 }

@@ -4,7 +4,7 @@ mod elementwise;
 mod gemm;
 mod gemv;
 mod ger;
-mod tensor;
+pub(crate) mod tensor;
 mod triangle;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};

@@ -8,6 +8,7 @@ use crate::matrix::{Batch, BatchMut};
 use crate::plan::tensor::Plan;
 use crate::reference;
 use crate::tensor::launch::{self, TensorElement, TensorOutput};
+use crate::variants::TensorVariant;
 
 /// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or batches of
 /// them.
@@ -51,7 +52,18 @@ pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
 ) -> Result<(), Error> {
-    let (a, b, mut c) = (a.into(), b.into(), c.into());
+    product(stream, None, alpha, (a.into(), b.into()), beta, c.into())
+}
+
+/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    variant: Option<TensorVariant>,
+    alpha: f32,
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    beta: f32,
+    mut c: BatchMut<'_, C>,
+) -> Result<(), Error> {
     let layouts = [a.layout(), b.layout(), c.layout()];
     let shapes = layouts.map(|layout| layout.matrix.shape());
     let [(m, k), (inner, n), output] = shapes;
@@ -87,18 +99,26 @@ pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
         layouts,
         addresses,
         alpha != 0.0,
+        variant,
     )?;
     let scales = (alpha, beta);
-    if let Some(factors) = plan.factors {
+    let by_lanes = matches!(variant, Some(TensorVariant::Lanes));
+    if let Some(factors) = plan.factors.filter(|_| !by_lanes) {
         match launch::by_warps::<T, C>(stream, &plan, factors, scales, c.data_mut()) {
             // Of another capability than 9.0, and nothing was launched.
-            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) => {}
-            other => return other,
+            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if variant.is_none() => {}
+            other => return no_tensor_cores(other, "9.0"),
         }
+    } else if !by_lanes && variant.is_some() {
+        return Err(Error::Unaligned { bytes: 16 });
     }
-    match launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), c.into_data()) {
+    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), c.into_data()), "8.0")
+}
+
+fn no_tensor_cores(result: Result<(), Error>, needs: &'static str) -> Result<(), Error> {
+    match result {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
-            Err(Error::NoTensorCores { capability: capability.to_string(), needs: "8.0" })
+            Err(Error::NoTensorCores { capability: capability.to_string(), needs })
         }
         other => other,
     }

@@ -3,18 +3,21 @@
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
-    COLUMNS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS, SHARED_BYTES, THREADS, TILE, boxes,
+    Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS, TILE, boxes, columns, shared_bytes, threads,
 };
 
 use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
+use crate::variants::TensorVariant;
 
 /// A product by the copy engine and the tensor cores of capability 9.0, and one by those of 8.0 and later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Grid, block and shared memory with the copy engine.
     pub launch: LaunchConfig,
+    /// How many sums a thread has there: 128, or 64, half as many columns a tile.
+    pub sums: usize,
     /// The same without, and how the factors lie.
     pub lanes: (LaunchConfig, Factors),
     /// Shapes and strides, C being row-major.
@@ -23,15 +26,13 @@ pub struct Plan {
     pub swapped: bool,
     /// A and B, after that; `None` where the copy engine does not take one of them.
     pub factors: Option<[Tensor; 2]>,
-    /// Whether A, and whether B, is contiguous across the inner axis.
-    pub across: [bool; 2],
 }
 
 impl Plan {
     /// The plan for a C that is not empty, and elements of `bytes` bytes, those of C having `c_bytes`.
     ///
     /// `multiprocessors` are the device's; `addresses` those of A, B and C. Without `sums` the product counts as zero and
-    /// its factors are not read.
+    /// its factors are not read. A `variant` that is given has the tile of its name.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
@@ -41,6 +42,7 @@ impl Plan {
         [mut a, mut b, mut c]: [BatchLayout; 3],
         [mut a_address, mut b_address, c_address]: [u64; 3],
         sums: bool,
+        variant: Option<TensorVariant>,
     ) -> Result<Self, Error> {
         let swapped = c.matrix.order() == Order::ColumnMajor;
         if swapped {
@@ -52,7 +54,16 @@ impl Plan {
         let k = extent("the inner length of a product", a.matrix.columns())?;
         let k = if sums { k } else { 0 };
         let across = [a.matrix.order() == Order::ColumnMajor, b.matrix.order() == Order::RowMajor];
-        let [a_box, b_box] = boxes(bytes as u32, across[0], across[1]);
+        let steps = u64::from(k).div_ceil(128 / bytes as u64);
+        let tiles =
+            |sums| u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(columns(sums))) * c.count as u128;
+        let multiprocessors = multiprocessors.max(1);
+        let narrow = match variant {
+            Some(variant) => variant == TensorVariant::Narrow,
+            None => is_narrow(multiprocessors, steps, [128, 64].map(tiles)),
+        };
+        let sums = if narrow { 64 } else { 128 };
+        let [a_box, b_box] = boxes(bytes as u32, columns(sums), across);
         // Without a sum nothing is copied: any memory will do.
         let tensor = |layout: BatchLayout, address: u64, tile| {
             if k == 0 {
@@ -67,15 +78,15 @@ impl Plan {
         let factors = Factors {
             leading: [a, b].map(|layout| layout.matrix.leading_dimension() as u64),
             batch: [a, b].map(|layout| layout.stride as u64),
-            across: across.map(u32::from),
             vectors: [aligned(a, a_address), aligned(b, b_address)],
         };
         let a = tensor(a, a_address, a_box);
         let b = tensor(b, b_address, b_box);
-        let tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * c.count as u128;
-        let lanes = LaunchConfig::linear(blocks(tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
-        let tiles = u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(COLUMNS)) * c.count as u128;
-        let grid = blocks(tiles)?.min(multiprocessors.max(1));
+        let lane_tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * c.count as u128;
+        let lanes = LaunchConfig::linear(blocks(lane_tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
+        let grid = blocks(tiles(sums))?;
+        // Blocks of the wide tile go on to another one.
+        let grid = if sums == 128 { grid.min(multiprocessors) } else { grid };
         let strides = c.matrix.leading_dimension() | c.stride;
         let vectors = strides.is_multiple_of(4) && c_address.is_multiple_of(4 * c_bytes as u64);
         let product = Product {
@@ -87,11 +98,24 @@ impl Plan {
             count: c.count as u32,
             narrow: u32::from(c_bytes == bytes),
             vectors: vectors.into(),
+            across: across.map(u32::from),
         };
-        let launch = LaunchConfig::linear(grid, THREADS).shared(SHARED_BYTES);
+        let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
         let lanes = (lanes, factors);
-        Ok(Self { launch, lanes, product, swapped, factors: a.zip(b).map(|(a, b)| [a, b]), across })
+        Ok(Self { launch, sums, lanes, product, swapped, factors: a.zip(b).map(|(a, b)| [a, b]) })
     }
+}
+
+/// Whether the tile of half the columns takes less time, for products of so many steps and so many tiles of each kind.
+///
+/// In units of a step of the wide tile: that has an end that nothing hides. Two of the narrow one share a multiprocessor, so
+/// that only the last end is not hidden, but they read a third more from the L2 for the same product.
+fn is_narrow(multiprocessors: u32, steps: u64, [wide, narrow]: [u128; 2]) -> bool {
+    let waves = |tiles: u128| tiles.div_ceil(multiprocessors.into()) as f64;
+    let steps = steps as f64;
+    let wide = waves(wide) * (steps + 1.5);
+    let narrow = waves(narrow) * steps * 0.58 + 1.5;
+    narrow < wide
 }
 
 fn format(bytes: usize) -> Format {
@@ -140,13 +164,13 @@ mod tests {
     }
 
     fn plan(layouts: [BatchLayout; 3], addresses: [u64; 3]) -> Plan {
-        Plan::new((2, 4), 132, layouts, addresses, true).unwrap()
+        Plan::new((2, 4), 132, layouts, addresses, true, None).unwrap()
     }
 
     #[test]
     fn blocks_are_no_more_than_tiles_or_multiprocessors() {
         let square = |n| one(Layout::row_major(n, n).unwrap());
-        for (n, blocks) in [(1, 1), (256, 2), (257, 6), (8192, 132)] {
+        for (n, blocks) in [(1, 1), (256, 4), (257, 9), (8192, 132)] {
             assert_eq!(plan([square(n); 3], [0; 3]).launch.grid, [blocks, 1, 1], "{n}");
         }
     }
@@ -157,12 +181,15 @@ mod tests {
         let c = one(Layout::row_major(8, 8).unwrap());
         let nt = plan([one(row), one(row.transposed()), c], [64, 128, 0]);
         let [a, b] = nt.factors.unwrap();
-        assert_eq!((a.extents, a.strides[0], a.tile, nt.across[0]), ([16, 8, 1], 32, [64, 128, 1], false));
-        assert_eq!((b.extents, b.address, b.tile, nt.across[1]), ([16, 8, 1], 128, [64, 256, 1], false));
+        assert_eq!(
+            (a.extents, a.strides[0], a.tile, nt.product.across[0]),
+            ([16, 8, 1], 32, [64, 128, 1], 0)
+        );
+        assert_eq!((b.extents, b.address, b.tile, nt.product.across[1]), ([16, 8, 1], 128, [64, 128, 1], 0));
         let tn = plan([one(column), one(column.transposed()), c], [64, 128, 0]);
         let [a, b] = tn.factors.unwrap();
-        assert_eq!((a.extents, a.strides[0], a.tile, tn.across[0]), ([8, 16, 1], 16, [64, 64, 1], true));
-        assert_eq!((b.extents, b.tile, tn.across[1]), ([8, 16, 1], [64, 64, 1], true));
+        assert_eq!((a.extents, a.strides[0], a.tile, tn.product.across[0]), ([8, 16, 1], 16, [64, 64, 1], 1));
+        assert_eq!((b.extents, b.tile, tn.product.across[1]), ([8, 16, 1], [64, 64, 1], 1));
     }
 
     #[test]
@@ -187,6 +214,6 @@ mod tests {
         let [a, b] = plan.factors.unwrap();
         assert!(plan.swapped);
         assert_eq!((plan.product.m, plan.product.n, plan.product.c_leading), (40, 24, 24));
-        assert_eq!((a.address, b.address, plan.across), (32, 16, [true, false]));
+        assert_eq!((a.address, b.address, plan.product.across), (32, 16, [1, 0]));
     }
 }

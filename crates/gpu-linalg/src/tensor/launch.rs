@@ -35,25 +35,20 @@ mod sealed {
         (Global<T>, Global<T>, GlobalMut<T>, kernels::Product, kernels::Factors, f32, f32);
 
     /// # Safety
-    /// Each is the kernel of this type; of the letters the first is A's, the second B's: `n` is row-major, `t` is
-    /// column-major.
+    /// Each is the kernel of this type: with 128 sums a thread, with 64, and for capability 8.0.
     pub unsafe trait Kernels: gpu_std::memory::Element {
-        type Nn: Kernel<Arguments = OfProduct<Self>>;
-        type Nt: Kernel<Arguments = OfProduct<Self>>;
-        type Tn: Kernel<Arguments = OfProduct<Self>>;
-        type Tt: Kernel<Arguments = OfProduct<Self>>;
+        type Wide: Kernel<Arguments = OfProduct<Self>>;
+        type Narrow: Kernel<Arguments = OfProduct<Self>>;
         type Lanes: Kernel<Arguments = OfMatrices<Self>>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ident: $nn:ident $nt:ident $tn:ident $tt:ident $lanes:ident;)*) => { $(
+    ($($T:ident: $wide:ident $narrow:ident $lanes:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
-            type Nn = kernels::$nn;
-            type Nt = kernels::$nt;
-            type Tn = kernels::$tn;
-            type Tt = kernels::$tt;
+            type Wide = kernels::$wide;
+            type Narrow = kernels::$narrow;
             type Lanes = kernels::$lanes;
         }
 
@@ -85,8 +80,8 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_nn tensor_bf16_nt tensor_bf16_tn tensor_bf16_tt tensor_bf16;
-    f16: tensor_f16_nn tensor_f16_nt tensor_f16_tn tensor_f16_tt tensor_f16;
+    bf16: tensor_bf16_256 tensor_bf16_128 tensor_bf16;
+    f16: tensor_f16_256 tensor_f16_128 tensor_f16;
 }
 
 /// Enqueues the product of `plan`, which is that of the views' layouts; its factors are `factors`, those that the copy
@@ -106,11 +101,10 @@ pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
     // they were made, C's matrices to be apart, and the caller has checked that C shares no memory with the factors. The
     // kernel keeps to C's shape. Memory is freed only after the work enqueued before.
     unsafe {
-        match plan.across {
-            [false, true] => stream.launch::<T::Nn>(plan.launch, arguments),
-            [false, false] => stream.launch::<T::Nt>(plan.launch, arguments),
-            [true, true] => stream.launch::<T::Tn>(plan.launch, arguments),
-            [true, false] => stream.launch::<T::Tt>(plan.launch, arguments),
+        if plan.sums == 128 {
+            stream.launch::<T::Wide>(plan.launch, arguments)
+        } else {
+            stream.launch::<T::Narrow>(plan.launch, arguments)
         }?;
     }
     Ok(())

@@ -5,8 +5,10 @@
 //! Grid and block are the caller's, as the textbook's experiments vary them; a grid too small is refused.
 
 mod launch;
+mod tensor;
 
 pub use launch::VariantElement;
+pub use tensor::{TensorVariant, gemm_tensor};
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::variants as kernels;

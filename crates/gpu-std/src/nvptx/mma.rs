@@ -110,3 +110,25 @@ pub fn load_matrices<const TRANSPOSED: bool>(row: u32) -> [u32; 4] {
     }
     [a, b, c, d]
 }
+
+macro_rules! packs {
+    ($($name:ident: $instruction:literal;)*) => { $(
+        #[inline(always)]
+        pub fn $name(first: f32, second: f32) -> u32 {
+            let word: u32;
+            // SAFETY: it computes with registers.
+            unsafe {
+                asm!(
+                    concat!($instruction, " {}, {}, {};"),
+                    out(reg32) word, in(reg32) second, in(reg32) first,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            word
+        }
+    )* };
+}
+packs! {
+    pack_f16: "cvt.rn.f16x2.f32";
+    pack_bf16: "cvt.rn.bf16x2.f32";
+}

@@ -84,3 +84,15 @@ pub fn load_matrices<const TRANSPOSED: bool>(row: u32) -> [u32; 4] {
         }
     })
 }
+
+pub fn pack_f16(first: f32, second: f32) -> u32 {
+    [first, second].map(f16::from_f32).map(f16::to_bits).into_iter().rev().fold(0, join)
+}
+
+pub fn pack_bf16(first: f32, second: f32) -> u32 {
+    [first, second].map(bf16::from_f32).map(bf16::to_bits).into_iter().rev().fold(0, join)
+}
+
+fn join(word: u32, half: u16) -> u32 {
+    word << 16 | u32::from(half)
+}

@@ -1,22 +1,23 @@
 //! Products of tiles: the simulator looks at shared memory once all 128 threads are there.
 
 use crate::half::{bf16, f16};
-use crate::wgmma::{COLUMNS, DEPTH_BYTES, Kind, ROWS, SUMS};
+use crate::wgmma::{DEPTH_BYTES, Kind, ROWS, columns};
 use gpu_sim::device;
 
 #[track_caller]
-pub fn multiply_add(kind: Kind, a_across: bool, b_across: bool, sums: &mut [u32; SUMS], a: u32, b: u32) {
+pub fn multiply_add(kind: Kind, a_across: bool, b_across: bool, sums: &mut [u32], a: u32, b: u32) {
     let size = match kind {
         Kind::F16 | Kind::Bf16 => 2,
         Kind::Tf32 => 4,
         Kind::S8 => 1,
     };
     let depth = DEPTH_BYTES / size;
-    let tiles = [(a, ROWS * DEPTH_BYTES), (b, COLUMNS * DEPTH_BYTES)];
+    let columns = columns(sums.len());
+    let tiles = [(a, ROWS * DEPTH_BYTES), (b, columns * DEPTH_BYTES)];
     // Rows of A, then columns of B, each along k, as numbers.
     let factors = device::warpgroup_read("wgmma", &tiles, |shared| {
-        let mut factors = Vec::with_capacity(((ROWS + COLUMNS) * depth) as usize);
-        for (start, rows, across) in [(a, ROWS, a_across), (b, COLUMNS, b_across)] {
+        let mut factors = Vec::with_capacity(((ROWS + columns) * depth) as usize);
+        for (start, rows, across) in [(a, ROWS, a_across), (b, columns, b_across)] {
             let start = device::shared_byte(start);
             for row in 0..rows {
                 for k in 0..depth {

@@ -1,0 +1,57 @@
+//! The kernels of products on the tensor cores, by name.
+
+use gpu_core::Stream;
+
+use crate::api;
+use crate::error::Error;
+use crate::matrix::{Batch, BatchMut};
+use crate::{TensorElement, TensorOutput};
+
+/// A kernel of [`gemm_tensor`](crate::gemm_tensor), which takes the one that its plan predicts to be the fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TensorVariant {
+    /// Warps that multiply fragments in registers (`mma`), with asynchronous copies of 16 bytes: capability 8.0, any matrices.
+    Lanes,
+    /// Warpgroups that multiply tiles in shared memory (`wgmma`), brought in boxes by the copy engine: tiles of 128 × 128,
+    /// two blocks on a multiprocessor. Capability 9.0.
+    Narrow,
+    /// The same with tiles of 128 × 256, in a persistent grid.
+    Wide,
+}
+
+impl TensorVariant {
+    /// All of them, the simplest first.
+    pub const ALL: [Self; 3] = [Self::Lanes, Self::Narrow, Self::Wide];
+}
+
+/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same.
+///
+/// # Errors
+/// As there, and [`Error::Unaligned`] of matrices that the copy engine does not take.
+///
+/// ```
+/// use gpu_linalg::variants::{TensorVariant, gemm_tensor};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
+/// let a = Matrix::new(&a, Layout::row_major(8, 16)?)?;
+/// for variant in TensorVariant::ALL {
+///     let mut c = device.upload(&[f32::NAN; 64])?;
+///     let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
+///     gemm_tensor::<bf16, f32>(&device.default_stream(), variant, 1.0, a, a.transposed(), 0.0, product)?;
+///     assert_eq!(c.to_vec()?, [16.0; 64]);
+/// }
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    variant: TensorVariant,
+    alpha: f32,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, C>>,
+) -> Result<(), Error> {
+    api::tensor::product(stream, Some(variant), alpha, (a.into(), b.into()), beta, c.into())
+}
