@@ -4,7 +4,10 @@ use std::fmt;
 
 use gpu_core::{Buffer, Device};
 use gpu_linalg::variants::{self, TensorVariant};
-use gpu_linalg::{Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor};
+use gpu_linalg::{
+    Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor,
+    gemm_tensor_scratch_len,
+};
 
 use crate::error::Error;
 use crate::shapes::{logarithmic, split_mix};
@@ -137,12 +140,13 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     let len = (m * k).max(k * n) * shape.count;
     let factors = device.upload(&period.iter().copied().cycle().take(len).collect::<Vec<_>>())?;
     let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
-    let product = |c: &mut Buffer<C>| {
+    let mut scratch = device.alloc(gemm_tensor_scratch_len::<T>(k, layouts[2]))?;
+    let mut product = |c: &mut Buffer<C>| {
         let (a, b) = (Batch::new(&factors, layouts[0])?, Batch::new(&factors, layouts[1])?);
         let c = BatchMut::new(c, layouts[2])?;
         match variant {
-            None => gemm_tensor::<T, C>(&stream, 1.0, a, b, 0.0, c),
-            Some(variant) => variants::gemm_tensor::<T, C>(&stream, variant, 1.0, a, b, 0.0, c),
+            None => gemm_tensor::<T, C>(&stream, 1.0, a, b, 0.0, c, &mut scratch),
+            Some(variant) => variants::gemm_tensor::<T, C>(&stream, variant, 1.0, a, b, 0.0, c, &mut scratch),
         }
     };
     let ms = batch_median(&stream, || product(&mut c))?;

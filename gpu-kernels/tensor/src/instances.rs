@@ -5,6 +5,7 @@ use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::tensor_map::TensorMap;
 
+use crate::finish::finish;
 use crate::lanes::{self, Factors};
 use crate::place::Product;
 use crate::warps;
@@ -49,4 +50,18 @@ macro_rules! products_by_lanes {
 products_by_lanes! {
     bf16: tensor_bf16;
     f16: tensor_f16;
+}
+
+macro_rules! finishes {
+    ($($name:ident: $T:ident;)*) => { $(
+        /// Adds the parts of sums: a thread for each element of C, in blocks of [`FINISH_THREADS`](crate::FINISH_THREADS).
+        #[kernel(images = sm_80, launch_bounds(256))]
+        pub fn $name(partials: Global<f32>, c: GlobalMut<$T>, product: Product, alpha: f32, beta: f32) {
+            finish::<$T>(partials, c, &product, alpha, beta);
+        }
+    )* };
+}
+finishes! {
+    tensor_finish_bf16: bf16;
+    tensor_finish_f16: f16;
 }

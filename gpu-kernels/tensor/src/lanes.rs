@@ -58,10 +58,8 @@ impl<T: Half> Factor<T> {
     #[inline(always)]
     fn load(&self, target: Shared<T>, k: u32) {
         let thread = thread_idx_x();
-        let mut number = 0;
-        while number < TILE * DEPTH / 8 / LANES_THREADS {
-            number = rolled(number);
-            let vector = thread + number * LANES_THREADS;
+        unroll::<{ (TILE * DEPTH / 8 / LANES_THREADS) as usize }>(|number| {
+            let vector = thread + number as u32 * LANES_THREADS;
             // The line, and where in it.
             let across = self.across;
             let in_line = if across { TILE / 8 } else { DEPTH / 8 };
@@ -76,16 +74,16 @@ impl<T: Half> Factor<T> {
             if self.vectors && left >= 8 {
                 copy::<T, 8>(target, 0, source, 0);
             } else {
-                let mut at = 0;
-                while at < 8 {
-                    at = rolled(at);
-                    let value = if at < left { source.read(at) } else { T::default() };
-                    target.write(at, value);
-                    at += 1;
-                }
+                // All are on their way before the first is there.
+                let mut values = [T::default(); 8];
+                unroll::<8>(|at| {
+                    if (at as u32) < left {
+                        values[at] = source.read(at as u32);
+                    }
+                });
+                target.write_vec(0, values);
             }
-            number += 1;
-        }
+        });
     }
 
     /// The four matrices of 8 × 8 that are 16 × 16 elements from `row` of the tile and `k` of the stage on: their rows
@@ -119,8 +117,9 @@ pub(crate) fn product<T: Half + Output>(
 ) {
     let stages = shared::dynamic().array::<T>(STAGES * 2 * ELEMENTS);
     let (rows, columns) = (product.m.div_ceil(TILE), product.n.div_ceil(TILE));
-    let Place { row, column, matrix } = Place::of(block_idx_x(), rows, columns);
+    let Place { row, column, matrix: number } = Place::of(block_idx_x(), rows, columns);
     let (row, column) = (row * TILE, column * TILE);
+    let [matrix, first, end] = product.of_part(number);
     let a = Factor {
         matrix: a.offset(u64::from(matrix) * factors.batch[0]),
         leading: factors.leading[0],
@@ -128,7 +127,7 @@ pub(crate) fn product<T: Half + Output>(
         vectors: factors.vectors[0] != 0,
         extent: product.m,
         first: row,
-        k: product.k,
+        k: end,
     };
     let b = Factor {
         matrix: b.offset(u64::from(matrix) * factors.batch[1]),
@@ -137,20 +136,20 @@ pub(crate) fn product<T: Half + Output>(
         vectors: factors.vectors[1] != 0,
         extent: product.n,
         first: column,
-        k: product.k,
+        k: end,
     };
     let stage = |number: u32| {
         let a_tile = stages.offset(number % STAGES * 2 * ELEMENTS);
         (a_tile, a_tile.offset(ELEMENTS))
     };
-    let steps = product.k.div_ceil(DEPTH);
+    let steps = (end - first).div_ceil(DEPTH);
     let mut step = 0;
     while step < STAGES - 1 {
         step = rolled(step);
         if step < steps {
             let (a_tile, b_tile) = stage(step);
-            a.load(a_tile, step * DEPTH);
-            b.load(b_tile, step * DEPTH);
+            a.load(a_tile, first + step * DEPTH);
+            b.load(b_tile, first + step * DEPTH);
         }
         commit();
         step += 1;
@@ -168,8 +167,8 @@ pub(crate) fn product<T: Half + Output>(
         let later = step + STAGES - 1;
         if later < steps {
             let (a_tile, b_tile) = stage(later);
-            a.load(a_tile, later * DEPTH);
-            b.load(b_tile, later * DEPTH);
+            a.load(a_tile, first + later * DEPTH);
+            b.load(b_tile, first + later * DEPTH);
         }
         commit();
         let (a_tile, b_tile) = stage(step);
@@ -194,7 +193,7 @@ pub(crate) fn product<T: Half + Output>(
     wait::<0>();
     let mut bits = [0; 64];
     unroll::<64>(|at| bits[at] = f32::to_bits(sums[at]));
-    let place = Place { row: row + warp_row, column: column + warp_column, matrix };
+    let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let part = |step| [step / 2 * 16, step % 2 * 16];
     store::tile::<T, 8, 64>(&bits, c, &product, place, part, alpha, beta);
 }

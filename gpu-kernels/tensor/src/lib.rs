@@ -4,12 +4,14 @@
 //! matrices that the copy engine does not take.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
+mod finish;
 mod instances;
 mod lanes;
 mod place;
 mod store;
 mod warps;
 
+pub use finish::{FINISH_THREADS, part_leading};
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE};
 pub use place::{Place, Product};

@@ -23,8 +23,23 @@ pub struct Product {
     pub narrow: u32,
     /// Whether four elements of C may be accessed at once: 1 or 0.
     pub vectors: u32,
+    /// Parts that the sums are cut into: each is a product of its own.
+    pub parts: u32,
+    /// Inner length of a part, but of the last.
+    pub part: u32,
     /// Whether A, and whether B, is contiguous across the inner axis: 1 or 0.
     pub across: [u32; 2],
+}
+
+impl Product {
+    /// Of part `number` of all matrices' parts: the matrix, where along `k` it begins, and where it ends.
+    #[device]
+    #[inline(always)]
+    pub fn of_part(&self, number: u32) -> [u32; 3] {
+        let (matrix, part) = (number / self.parts.max(1), number % self.parts.max(1));
+        let first = part * self.part;
+        [matrix, first, self.k.min(first + self.part)]
+    }
 }
 
 /// A tile's row and column, in tiles, and its matrix.
@@ -34,7 +49,7 @@ pub struct Place {
     pub row: u32,
     /// From the left.
     pub column: u32,
-    /// Of the batch.
+    /// Of the batch, or the number of its part.
     pub matrix: u32,
 }
 

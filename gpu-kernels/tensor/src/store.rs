@@ -18,6 +18,12 @@ pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
     type Scale: Element;
 
+    /// The sum of two parts of a sum.
+    fn add(a: Self::Scale, b: Self::Scale) -> Self::Scale;
+
+    /// The bits of a sum.
+    fn bits(sum: Self::Scale) -> u32;
+
     /// `alpha · sum`, of a sum's bits.
     fn times(sum: u32, alpha: Self::Scale) -> Self::Scale;
 
@@ -46,6 +52,16 @@ macro_rules! halves {
     ($($T:ty)*) => { $(
         impl Output for $T {
             type Scale = f32;
+
+            #[inline(always)]
+            fn add(a: f32, b: f32) -> f32 {
+                a + b
+            }
+
+            #[inline(always)]
+            fn bits(sum: f32) -> u32 {
+                sum.to_bits()
+            }
 
             #[inline(always)]
             fn times(sum: u32, alpha: f32) -> f32 {

@@ -163,7 +163,7 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
 
     let tile_columns = const { Ring::<T, SUMS>::COLUMNS };
     let (rows, columns) = (product.m.div_ceil(ROWS), product.n.div_ceil(tile_columns));
-    let tiles = rows * columns * product.count;
+    let tiles = rows * columns * product.count * product.parts;
     let [a_across, b_across] = product.across.map(|across| across != 0);
     let mut tile = block_idx_x();
     if thread >= WARPS * 32 {
@@ -173,8 +173,8 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
         if thread < WARPS * 32 + 32 && warp::elect(warp::FULL) {
             while tile < tiles {
                 let Place { row, column, matrix } = Place::of(tile, rows, columns);
-                let mut k = 0;
-                while k < product.k {
+                let [matrix, mut k, end] = product.of_part(matrix);
+                while k < end {
                     // In the first round nobody has used the stage: the phase before the first counts as complete.
                     ring.empty().wait(ring.round ^ 1);
                     let full = ring.full();
@@ -200,11 +200,13 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
         let (group, warp) = (thread / 128, thread / 32);
         while tile < tiles {
             let mut sums = [0; SUMS];
+            let [_, first, end] = product.of_part(Place::of(tile, rows, columns).matrix);
+            let k = end - first;
             match (a_across, b_across) {
-                (false, true) => ring.multiply::<false, true>(&mut sums, group, product.k),
-                (false, false) => ring.multiply::<false, false>(&mut sums, group, product.k),
-                (true, true) => ring.multiply::<true, true>(&mut sums, group, product.k),
-                (true, false) => ring.multiply::<true, false>(&mut sums, group, product.k),
+                (false, true) => ring.multiply::<false, true>(&mut sums, group, k),
+                (false, false) => ring.multiply::<false, false>(&mut sums, group, k),
+                (true, true) => ring.multiply::<true, true>(&mut sums, group, k),
+                (true, false) => ring.multiply::<true, false>(&mut sums, group, k),
             }
             // Computed here and not before, where it would take registers from the sums.
             let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);

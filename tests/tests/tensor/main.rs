@@ -6,6 +6,7 @@ use gpu_core::Device;
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Error, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor,
+    gemm_tensor_scratch_len,
 };
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::random;
@@ -114,11 +115,20 @@ fn product<T: TensorElement + Number, C: TensorOutput<T> + Number>(
     let stream = device.default_stream();
     let (a, b) = (Batch::new(&a, layouts[0]).unwrap(), Batch::new(&b, layouts[1]).unwrap());
     let output_batch = BatchMut::new(&mut output, layouts[2]).unwrap();
+    let len = gemm_tensor_scratch_len::<T>(case.shape[2], layouts[2]);
+    let mut scratch = device.upload(&vec![f32::NAN; len]).unwrap();
     let result = match variant {
-        None => gemm_tensor::<T, C>(&stream, case.alpha, a, b, case.beta, output_batch),
-        Some(variant) => {
-            variants::gemm_tensor::<T, C>(&stream, variant, case.alpha, a, b, case.beta, output_batch)
-        }
+        None => gemm_tensor::<T, C>(&stream, case.alpha, a, b, case.beta, output_batch, &mut scratch),
+        Some(variant) => variants::gemm_tensor::<T, C>(
+            &stream,
+            variant,
+            case.alpha,
+            a,
+            b,
+            case.beta,
+            output_batch,
+            &mut scratch,
+        ),
     };
     match result {
         Ok(()) => Some(output.to_vec().unwrap()),
@@ -132,7 +142,7 @@ fn product<T: TensorElement + Number, C: TensorOutput<T> + Number>(
     }
 }
 
-const SHAPES: [[usize; 3]; 9] = [
+const SHAPES: [[usize; 3]; 11] = [
     [1, 1, 1],
     [1, 8, 64],
     [64, 256, 64],
@@ -142,6 +152,9 @@ const SHAPES: [[usize; 3]; 9] = [
     [5, 300, 700],
     [300, 7, 96],
     [40, 513, 321],
+    // In parts, the last of which is shorter.
+    [9, 20, 2000],
+    [130, 6, 1100],
 ];
 
 fn cases() -> impl Iterator<Item = Case> {

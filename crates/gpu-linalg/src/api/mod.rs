@@ -11,7 +11,7 @@ pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
-pub use tensor::gemm_tensor;
+pub use tensor::{gemm_tensor, gemm_tensor_scratch_len};
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
 
 use gpu_core::{View, ViewMut};

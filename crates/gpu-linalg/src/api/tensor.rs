@@ -1,11 +1,11 @@
 //! Products of matrices of narrow elements, on the tensor cores.
 
-use gpu_core::Stream;
+use gpu_core::{Stream, ViewMut};
 
 use super::expect_apart;
 use crate::error::Error;
-use crate::matrix::{Batch, BatchMut};
-use crate::plan::tensor::Plan;
+use crate::matrix::{Batch, BatchLayout, BatchMut};
+use crate::plan::tensor::{Plan, scratch_len};
 use crate::reference;
 use crate::tensor::launch::{self, TensorElement, TensorOutput};
 use crate::variants::TensorVariant;
@@ -15,10 +15,12 @@ use crate::variants::TensorVariant;
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of the
 /// factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
-/// `alpha` is zero A and B are not read.
+/// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C is
+/// small; what is in it afterwards is unspecified.
 ///
 /// # Order and error
-/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding. The
+/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding, or the
+/// sum of several such chains, in ascending order: how many is a function of the shapes and of C's order. The
 /// hardware adds several products at once and cuts bits off in doing so: its result is the same each time, but not that
 /// one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by `alpha` and
 /// rounded to C's type.
@@ -29,30 +31,46 @@ use crate::variants::TensorVariant;
 /// [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
 /// [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on another device than
 /// the stream or where the launch failed. C is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor, gemm_tensor_scratch_len};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
 /// let mut c = device.upload(&[f32::NAN; 64])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(8, 16)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-/// gemm_tensor::<bf16, f32>(&device.default_stream(), 0.5, matrix, matrix.transposed(), 0.0, product)?;
+/// let mut scratch = device.alloc(gemm_tensor_scratch_len::<bf16>(16, product.layout()))?;
+/// let stream = device.default_stream();
+/// gemm_tensor::<bf16, f32>(&stream, 0.5, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [8.0; 64]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
+pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     alpha: f32,
     a: impl Into<Batch<'a, T>>,
     b: impl Into<Batch<'b, T>>,
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
+    scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    product(stream, None, alpha, (a.into(), b.into()), beta, c.into())
+    product(stream, None, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// Elements of scratch memory that [`gemm_tensor`] needs for factors of type `T`, of sums of `k` products each: none but
+/// where C is small. None where an extent is larger than what `gemm_tensor` takes, either.
+///
+/// ```
+/// use gpu_linalg::{Layout, bf16, gemm_tensor_scratch_len};
+/// assert_eq!(gemm_tensor_scratch_len::<bf16>(4096, Layout::row_major(4096, 4096)?), 0);
+/// assert!(gemm_tensor_scratch_len::<bf16>(100_000, Layout::row_major(64, 64)?) > 0);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tensor_scratch_len<T: TensorElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
+    scratch_len(size_of::<T>(), k, c.into()).unwrap_or(0)
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest.
@@ -63,6 +81,7 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     beta: f32,
     mut c: BatchMut<'_, C>,
+    mut scratch: ViewMut<'_, f32>,
 ) -> Result<(), Error> {
     let layouts = [a.layout(), b.layout(), c.layout()];
     let shapes = layouts.map(|layout| layout.matrix.shape());
@@ -79,6 +98,15 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     stream.expect("output of a product", c.data().device())?;
     expect_apart(&c.data_mut(), "A", &a.data())?;
     expect_apart(&c.data_mut(), "B", &b.data())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
+    let expected = scratch_len(size_of::<T>(), k, c.layout())?;
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
+    if expected > 0 {
+        expect_apart(&scratch, "A", &a.data())?;
+        expect_apart(&scratch, "B", &b.data())?;
+    }
     if m == 0 || n == 0 || counts[2] == 0 {
         return Ok(());
     }
@@ -102,9 +130,10 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
         variant,
     )?;
     let scales = (alpha, beta);
+    let mut target = launch::Target { c: c.into_data(), scratch: scratch.reborrow() };
     let by_lanes = matches!(variant, Some(TensorVariant::Lanes));
     if let Some(factors) = plan.factors.filter(|_| !by_lanes) {
-        match launch::by_warps::<T, C>(stream, &plan, factors, scales, c.data_mut()) {
+        match launch::by_warps::<T, C>(stream, &plan, factors, scales, &mut target) {
             // Of another capability than 9.0, and nothing was launched.
             Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if variant.is_none() => {}
             other => return no_tensor_cores(other, "9.0"),
@@ -112,7 +141,7 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     } else if !by_lanes && variant.is_some() {
         return Err(Error::Unaligned { bytes: 16 });
     }
-    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), c.into_data()), "8.0")
+    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), &mut target), "8.0")
 }
 
 fn no_tensor_cores(result: Result<(), Error>, needs: &'static str) -> Result<(), Error> {

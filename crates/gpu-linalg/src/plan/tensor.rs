@@ -3,7 +3,8 @@
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
-    Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS, TILE, boxes, columns, shared_bytes, threads,
+    FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS, TILE, boxes, columns,
+    part_leading, shared_bytes, threads,
 };
 
 use super::{blocks, extent};
@@ -20,8 +21,10 @@ pub struct Plan {
     pub sums: usize,
     /// The same without, and how the factors lie.
     pub lanes: (LaunchConfig, Factors),
-    /// Shapes and strides, C being row-major.
+    /// Shapes and strides of what the products are written to, row-major: C, or the sums of the parts.
     pub product: Product,
+    /// Where the sums are in parts: how those are added, and shapes and strides of C.
+    pub finish: Option<(LaunchConfig, Product)>,
     /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major.
     pub swapped: bool,
     /// A and B, after that; `None` where the copy engine does not take one of them.
@@ -54,9 +57,10 @@ impl Plan {
         let k = extent("the inner length of a product", a.matrix.columns())?;
         let k = if sums { k } else { 0 };
         let across = [a.matrix.order() == Order::ColumnMajor, b.matrix.order() == Order::RowMajor];
-        let steps = u64::from(k).div_ceil(128 / bytes as u64);
-        let tiles =
-            |sums| u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(columns(sums))) * c.count as u128;
+        let (parts, part) = split(bytes, [m, n, k], c.count);
+        let steps = u64::from(part).div_ceil(128 / bytes as u64);
+        let count = c.count as u128 * u128::from(parts);
+        let tiles = |sums| u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(columns(sums))) * count;
         let multiprocessors = multiprocessors.max(1);
         let narrow = match variant {
             Some(variant) => variant == TensorVariant::Narrow,
@@ -82,7 +86,7 @@ impl Plan {
         };
         let a = tensor(a, a_address, a_box);
         let b = tensor(b, b_address, b_box);
-        let lane_tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * c.count as u128;
+        let lane_tiles = u128::from(m.div_ceil(TILE)) * u128::from(n.div_ceil(TILE)) * count;
         let lanes = LaunchConfig::linear(blocks(lane_tiles)?, LANES_THREADS).shared(LANES_SHARED_BYTES);
         let grid = blocks(tiles(sums))?;
         // Blocks of the wide tile go on to another one.
@@ -98,12 +102,68 @@ impl Plan {
             count: c.count as u32,
             narrow: u32::from(c_bytes == bytes),
             vectors: vectors.into(),
+            parts,
+            part,
             across: across.map(u32::from),
         };
+        let (mut product, mut finish) = (product, None);
+        if parts > 1 {
+            let elements = u128::from(m) * u128::from(n) * c.count as u128;
+            let adds =
+                LaunchConfig::linear(blocks(elements.div_ceil(FINISH_THREADS.into()))?, FINISH_THREADS);
+            finish = Some((adds, product));
+            product.c_leading = part_leading(n);
+            product.c_batch = u64::from(m) * part_leading(n);
+            (product.narrow, product.vectors) = (0, 1);
+        }
         let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
         let lanes = (lanes, factors);
-        Ok(Self { launch, sums, lanes, product, swapped, factors: a.zip(b).map(|(a, b)| [a, b]) })
+        Ok(Self { launch, sums, lanes, product, finish, swapped, factors: a.zip(b).map(|(a, b)| [a, b]) })
     }
+}
+
+/// How many parts the sums of a product are cut into, and the length of each but the last: more than one where C has too
+/// few tiles for a GPU's multiprocessors. A function of the shapes alone, of which C is row-major.
+///
+/// Predicted microseconds on an H200: a step of a tile of 128 × 128 is 128 bytes deep; parts are written, read and
+/// added by another launch.
+pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
+    let depth = 128 / bytes as u32;
+    let steps = k.div_ceil(depth);
+    let tiles = u64::from(m.div_ceil(TILE)) * u64::from(n.div_ceil(TILE)) * count as u64;
+    let elements = f64::from(m) * f64::from(n) * count as f64;
+    let time = |parts: u32| {
+        let adds = if parts > 1 { 2.5 + f64::from(parts) * elements * 8.0 / 4e6 } else { 0.0 };
+        let waves = (tiles * u64::from(parts)).div_ceil(PLANNED_FOR) as f64;
+        waves * f64::from(steps.div_ceil(parts)) * 0.4 + adds
+    };
+    let mut best = (time(1), steps.max(1));
+    for parts in 2..=steps.min(MOST_PARTS) {
+        let of_part = steps.div_ceil(parts);
+        let time = time(steps.div_ceil(of_part));
+        if time < best.0 {
+            best = (time, of_part);
+        }
+    }
+    // Whole steps, so that parts begin where the copy engine can.
+    (steps.div_ceil(best.1).max(1), best.1 * depth)
+}
+
+/// Multiprocessors that the parts are made for.
+const PLANNED_FOR: u64 = 132;
+const MOST_PARTS: u32 = 256;
+
+/// Elements of `f32` that the parts of sums of `k` products take, for elements of `bytes` bytes.
+///
+/// # Errors
+/// [`Error::ExtentTooLarge`].
+pub fn scratch_len(bytes: usize, k: usize, c: BatchLayout) -> Result<usize, Error> {
+    let c = if c.matrix.order() == Order::ColumnMajor { c.transposed() } else { c };
+    let m = extent("the number of rows of C", c.matrix.rows())?;
+    let n = extent("the number of columns of C", c.matrix.columns())?;
+    let k = extent("the inner length of a product", k)?;
+    let (parts, _) = split(bytes, [m, n, k], c.count);
+    Ok(if parts == 1 { 0 } else { parts as usize * m as usize * part_leading(n) as usize * c.count })
 }
 
 /// Whether the tile of half the columns takes less time, for products of so many steps and so many tiles of each kind.

@@ -3,11 +3,13 @@
 use rayon::prelude::*;
 
 use crate::matrix::{BatchLayout, Order};
+use crate::plan::tensor::split;
 use crate::tensor::launch::{TensorElement, TensorOutput};
 
 /// [`crate::gemm_tensor`] of slices with their layouts.
 ///
-/// Products are exact in `f32`; an element of C is a chain of them over ascending `k`, each added with one rounding.
+/// Products are exact in `f32`; an element of C is a chain of them over ascending `k`, each added with one rounding, or
+/// the sum of as many chains as the plan has parts.
 ///
 /// # Panics
 /// Where shapes do not fit together, or a slice is shorter than its batch.
@@ -38,15 +40,27 @@ pub fn gemm_tensor<T: TensorElement, C: TensorOutput<T>>(
     if m == 0 || n == 0 {
         return;
     }
+    // Extents that no plan takes have no parts.
+    let extents = [m, n, k].map(|extent| u32::try_from(extent).unwrap_or(0));
+    let (parts, part) = split(size_of::<T>(), extents, c_layout.count);
+    let part = if parts == 1 { k } else { part as usize };
     for number in 0..c_layout.count {
         let (a_start, b_start) = (number * a_layout.stride, number * b_layout.stride);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
             let mut sums = vec![0.0_f32; n];
-            for k in 0..k {
-                let factor = a[a_start + a_matrix.index(row, k)].widen();
-                for (column, sum) in sums.iter_mut().enumerate() {
-                    *sum = factor.mul_add(b[b_start + b_matrix.index(k, column)].widen(), *sum);
+            for first in (0..k).step_by(part.max(1)) {
+                let mut chains = vec![0.0_f32; n];
+                for k in first..k.min(first + part) {
+                    let factor = a[a_start + a_matrix.index(row, k)].widen();
+                    for (column, sum) in chains.iter_mut().enumerate() {
+                        *sum = factor.mul_add(b[b_start + b_matrix.index(k, column)].widen(), *sum);
+                    }
+                }
+                if parts == 1 {
+                    sums = chains;
+                } else {
+                    sums.iter_mut().zip(chains).for_each(|(sum, chain)| *sum += chain);
                 }
             }
             for (c, sum) in c.iter_mut().zip(sums) {

@@ -1,6 +1,6 @@
 //! The kernels of products on the tensor cores, by name.
 
-use gpu_core::Stream;
+use gpu_core::{Stream, ViewMut};
 
 use crate::api;
 use crate::error::Error;
@@ -32,19 +32,22 @@ impl TensorVariant {
 ///
 /// ```
 /// use gpu_linalg::variants::{TensorVariant, gemm_tensor};
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor_scratch_len};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
 /// let a = Matrix::new(&a, Layout::row_major(8, 16)?)?;
+/// let mut scratch = device.alloc(gemm_tensor_scratch_len::<bf16>(16, Layout::row_major(8, 8)?))?;
+/// let stream = device.default_stream();
 /// for variant in TensorVariant::ALL {
 ///     let mut c = device.upload(&[f32::NAN; 64])?;
 ///     let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-///     gemm_tensor::<bf16, f32>(&device.default_stream(), variant, 1.0, a, a.transposed(), 0.0, product)?;
+///     gemm_tensor::<bf16, f32>(&stream, variant, 1.0, a, a.transposed(), 0.0, product, &mut scratch)?;
 ///     assert_eq!(c.to_vec()?, [16.0; 64]);
 /// }
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
     variant: TensorVariant,
     alpha: f32,
@@ -52,6 +55,7 @@ pub fn gemm_tensor<'a, 'b, 'c, T: TensorElement, C: TensorOutput<T>>(
     b: impl Into<Batch<'b, T>>,
     beta: f32,
     c: impl Into<BatchMut<'c, C>>,
+    scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    api::tensor::product(stream, Some(variant), alpha, (a.into(), b.into()), beta, c.into())
+    api::tensor::product(stream, Some(variant), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
