@@ -159,7 +159,7 @@ macro_rules! segmented {
 segmented! {
     u32, 4: segmented_sort_b32 segmented_merge_b32;
     u64, 2: segmented_sort_b64 segmented_merge_b64;
-    u128, 2: segmented_sort_b128 segmented_merge_b128;
+    u128, 3: segmented_sort_b128 segmented_merge_b128;
 }
 
 macro_rules! top_k {
@@ -219,7 +219,7 @@ macro_rules! top_k {
 top_k! {
     top_k::Narrow, u64: top_k_rows_b16 8 top_k_digits_b16 top_k_filter_b16;
     u32, u64: top_k_rows_b32 8 top_k_digits_b32 top_k_filter_b32;
-    u64, u128: top_k_rows_b64 7 top_k_digits_b64 top_k_filter_b64;
+    u64, u128: top_k_rows_b64 8 top_k_digits_b64 top_k_filter_b64;
 }
 
 macro_rules! top_k_ends {
