@@ -342,22 +342,23 @@ pub enum Error {
         most: usize,
     },
 
-    /// The scratch memory was made for less.
-    #[error("a {what} of {len} elements needs scratch memory of {expected} words, but this has {actual}")]
+    /// There is less scratch memory than a call needs, and what there is does not grow.
+    #[error("a {what} needs {expected} bytes of scratch memory, but this has {actual}")]
     ScratchTooSmall {
         /// What was asked for.
         what: &'static str,
-        /// Elements of the input.
-        len: usize,
-        /// Words that are needed.
+        /// Bytes that are needed.
         expected: usize,
-        /// Words that the scratch memory has.
+        /// Bytes that there are.
         actual: usize,
     },
 
     /// The scratch memory belongs to another stream, whose work may be using it.
-    #[error("scratch memory of one stream was given with another stream")]
-    ScratchOfOtherStream,
+    #[error("a {what} was given scratch memory of another stream")]
+    ScratchOfOtherStream {
+        /// What was asked for.
+        what: &'static str,
+    },
 
     /// There are no such bits in a key.
     #[error("a sort by bits {start} to {end} of keys that have {width}")]

@@ -22,6 +22,7 @@ pub mod occupancy;
 mod order;
 mod pinned;
 pub mod properties;
+mod scratch;
 pub mod segments;
 #[cfg(feature = "simulator")]
 mod simulator;
@@ -35,7 +36,7 @@ pub use buffer::Buffer;
 pub use capability::Capability;
 pub use cpu::ALIGNMENT;
 pub use device::{Device, ENVIRONMENT, Kind};
-pub use element::Element;
+pub use element::{Count, Element};
 pub use error::{DriverFailure, Error, Launched, Result};
 pub use event::Event;
 pub use launch::{AnyKernel, IntoArgument, IntoArguments, MappedArguments, Untyped};
@@ -44,6 +45,7 @@ pub use matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order}
 pub use occupancy::Occupancy;
 pub use pinned::Pinned;
 pub use properties::Properties;
+pub use scratch::{Parts, Scratch, ScratchSize};
 pub use segments::{Offsets, Segments};
 pub use stream::Stream;
 pub use texture::Texture;

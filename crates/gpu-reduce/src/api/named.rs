@@ -1,11 +1,10 @@
 //! The reductions by name: one that returns the result, and one on a stream.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Scratch, Stream, View, ViewMut};
 use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce, reduce_into};
 use crate::element::{Element, IntegerElement, RealElement};
-use crate::scratch::Scratch;
 use gpu_core::Error;
 
 // `name, name_into: bound, associated type of the bound => what the kernel writes, what is returned, how`.
@@ -52,7 +51,7 @@ named! {
     /// use gpu_reduce::{Scratch, sum_into};
     /// let stream = device.stream()?;
     /// let mut output = device.zeroed(1)?;
-    /// let mut scratch = Scratch::for_len(&stream, values.len())?;
+    /// let mut scratch = Scratch::new(&stream);
     /// sum_into(&stream, &values, &mut output, &mut scratch)?;
     /// stream.synchronize()?;
     /// assert_eq!(output.to_vec()?, [1000.0]);

@@ -1,12 +1,11 @@
 //! The reductions of segments and along axes by name: what [`Reduction::OUTPUTS`](crate::kernels::Reduction::OUTPUTS) says is
 //! how many elements each segment or line gives, as on a stream.
 
-use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce_axis, reduce_axis_into, reduce_segments, reduce_segments_into};
 use crate::element::{Element, IntegerElement, RealElement};
-use crate::scratch::Scratch;
 use gpu_core::Error;
 
 // `name of the whole array's: of the segments', of the axis', each with its form on a stream: bound, associated type of the
