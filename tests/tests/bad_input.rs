@@ -269,7 +269,7 @@ fn batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch() {
         let error = transpose_in_place(&stream, &mut data, overlapping, &mut none).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::Overlap { expected: 16, actual: 8 })), "{error}");
         let error = transpose_in_place(&stream, &mut data, batch, &mut none).unwrap_err();
-        assert!(matches!(error, Transpose::ScratchTooSmall { expected: 288, actual: 0 }), "{error}");
+        assert!(matches!(error, Transpose::Device(Core::ScratchTooSmall { actual: 0, .. })), "{error}");
         let gaps = BatchLayout::from(
             Layout::row_major(3, 5).and_then(|layout| layout.with_leading_dimension(6)).unwrap(),
         );

@@ -360,6 +360,44 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// An output shares memory with an input, or with another output.
+    #[error("the output shares memory with {with}")]
+    Aliasing {
+        /// What it shares memory with.
+        with: &'static str,
+    },
+
+    /// What has to be square is not.
+    #[error("{what} has as many rows as columns, not {rows} × {columns}")]
+    NotSquare {
+        /// "a triangular matrix".
+        what: &'static str,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
+
+    /// An extent is more than the kernels can count.
+    #[error("{what} is {actual}, the limit is {limit}")]
+    ExtentTooLarge {
+        /// Which extent.
+        what: &'static str,
+        /// The extent.
+        actual: usize,
+        /// The largest.
+        limit: usize,
+    },
+
+    /// A launch cannot hold as many blocks as are needed.
+    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
+    TooManyBlocks {
+        /// Blocks needed.
+        blocks: u128,
+        /// The most blocks of a launch.
+        limit: u32,
+    },
+
     /// There are no such bits in a key.
     #[error("a sort by bits {start} to {end} of keys that have {width}")]
     Bits {

@@ -16,7 +16,7 @@ pub mod variants;
 
 pub use api::*;
 pub use by_key::{RunKey, reduce_by_key, reduce_by_key_into, reduce_by_key_scratch};
-pub use element::{Element, IntegerElement, RealElement};
+pub use element::{Element, FloatElement, IntegerElement};
 pub use gpu_core::{Error, Offsets, Scratch, ScratchSize, Segments};
 pub use gpu_std::half::{bf16, f16};
 pub use instance::{

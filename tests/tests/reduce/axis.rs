@@ -7,7 +7,7 @@ use crate::support::reduce::{Sample, bits_of};
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    AlongColumns, Columns, Element, Error, Operand, RealElement, Scratch, Segmented, argmax_axis, max_axis,
+    AlongColumns, Columns, Element, Error, FloatElement, Operand, Scratch, Segmented, argmax_axis, max_axis,
     mean_axis, minmax_axis, reduce_axis, reduce_axis_into, reference, sum_axis,
 };
 use gpu_std::half::{bf16, f16};

@@ -4,8 +4,8 @@ use core::fmt::Debug;
 
 use gpu_core::{Device, View};
 use gpu_reduce::{
-    Columns, Instance, Operand, RealElement, all, argmax, argmin, count_nonzero, dot, max, mean, min, minmax,
-    norm_l1, norm_l2, norm_max, product, reduce, reference, sum, sum_of_squares,
+    Columns, FloatElement, Instance, Operand, all, argmax, argmin, count_nonzero, dot, max, mean, min,
+    minmax, norm_l1, norm_l2, norm_max, product, reduce, reference, sum, sum_of_squares,
 };
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cases, for_each};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// A 16-bit float.
-trait Half: RealElement<Mean = f32, Magnitude = Self, Register = f32> {
+trait Half: FloatElement<Mean = f32, Magnitude = Self, Register = f32> {
     fn of(value: f32) -> Self;
     fn of_bits(bits: u16) -> Self;
     fn value(self) -> f32;

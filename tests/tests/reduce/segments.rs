@@ -7,7 +7,7 @@ use crate::support::reduce::{Sample, bits_of};
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Element, Error, Offsets, Operand, RealElement, Scratch, Segmented, Segments, argmax_segments,
+    Columns, Element, Error, FloatElement, Offsets, Operand, Scratch, Segmented, Segments, argmax_segments,
     mean_segments, minmax_segments, reduce, reduce_segments, reduce_segments_into, reference, sum_segments,
 };
 use gpu_std::half::{bf16, f16};
