@@ -11,6 +11,8 @@ mod device;
 mod element;
 mod error;
 mod event;
+#[cfg(feature = "half")]
+pub mod halves;
 pub mod image;
 #[cfg(feature = "cuda")]
 pub mod interop;
