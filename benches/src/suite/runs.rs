@@ -113,7 +113,7 @@ impl Work for SumByKey<'_> {
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
         let (inputs, keys, runs) = (self.inputs, &self.keys, self.keys.runs());
-        self.counts.check(launched, |_, count| count[0] = runs as u32)?;
+        self.counts.check(launched, |_, count| count[0] = runs as Count)?;
         self.unique.check(launched, |input, output| front(output, keys.unique(input)))?;
         let offsets: Vec<usize> = keys.offsets.iter().map(|&offset| offset as usize).collect();
         self.sums.check(launched, |input, output| {

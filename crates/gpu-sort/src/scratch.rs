@@ -17,8 +17,8 @@ use crate::values::moved_bytes;
 /// [`Error::TooLong`].
 ///
 /// ```
-/// let bytes = gpu_sort::sort_scratch::<u32>(1 << 20)?.bytes();
-/// assert!(4 << 20 < bytes && bytes < (4 << 20) / 30 * 31, "{bytes}");
+/// let (bytes, of_keys) = (gpu_sort::sort_scratch::<u32>(1 << 24)?.bytes(), 4 << 24);
+/// assert!(of_keys < bytes && bytes < of_keys / 25 * 26, "{bytes}");
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort_scratch<K: SortKey>(len: usize) -> Result<ScratchSize, Error> {

@@ -58,7 +58,8 @@ pub fn scan_segments<'a, 's, S: Segmented>(
 /// Writes the scan of each segment of an array with the operator `S` to `output`, on `stream`; see [`scan_segments`].
 ///
 /// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
-/// [`scan_into`](crate::scan_into). The scratch memory is that of [`Scratch::for_segments`].
+/// [`scan_into`](crate::scan_into). The scratch memory is that of
+/// [`scan_segments_scratch`](crate::scan_segments_scratch).
 ///
 /// # Errors
 /// Those of [`scan_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
