@@ -3,7 +3,11 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::solve::Run;
-use gpu_sparse_kernels::{Scalar, THREADS, check, convert, levels, order, solve, spmv};
+use gpu_sparse_kernels::spmm::{self, COLUMNS};
+use gpu_sparse_kernels::waiting::Strides;
+use gpu_sparse_kernels::{
+    NONE, Scalar, THREADS, chains, check, convert, free, levels, order, ordered, solve, spmv,
+};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -16,6 +20,19 @@ pub trait Element: gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed:
 
 mod sealed {
     use super::*;
+
+    /// What the kernels take that have rows in their own order.
+    pub type Waiting<T> = (
+        Global<u32>,
+        Global<u32>,
+        Global<T>,
+        Global<T>,
+        GlobalMut<<T as Scalar>::Word>,
+        GlobalMut<u32>,
+        Rows,
+        Strides,
+        T,
+    );
 
     /// The kernels of a type.
     ///
@@ -41,30 +58,53 @@ mod sealed {
         type Finish: Kernel<
             Arguments = (Global<u32>, Global<Self>, Global<u32>, GlobalMut<Self>, spmv::Shape, Self, Self),
         >;
-        /// Offsets, indices, values, b, x, the ticket, the triangle, alpha.
-        type Free: Kernel<
-            Arguments = (
-                Global<u32>,
-                Global<u32>,
-                Global<Self>,
-                Global<Self>,
-                GlobalMut<Self::Word>,
-                GlobalMut<u32>,
-                Rows,
-                Self,
-            ),
-        >;
-        /// Offsets, indices, values, b, x, the order, its starts, the triangle, the levels, alpha.
-        type Levels: Kernel<
+        /// Offsets, indices, values, B, C, what is to be done, alpha, beta.
+        type Products: Kernel<
             Arguments = (
                 Global<u32>,
                 Global<u32>,
                 Global<Self>,
                 Global<Self>,
                 GlobalMut<Self>,
+                spmm::Product,
+                Self,
+                Self,
+            ),
+        >;
+        /// Offsets, indices, values, b, x, the ticket, the triangle, where b and x lie, alpha.
+        type Free: Kernel<Arguments = Waiting<Self>>;
+        /// The same.
+        type Chains: Kernel<Arguments = Waiting<Self>>;
+        /// Offsets, indices, values, b, x, the order, the tasks, the ticket, the triangle, where b and x lie, how many tasks,
+        /// alpha.
+        type Ordered: Kernel<
+            Arguments = (
+                Global<u32>,
+                Global<u32>,
+                Global<Self>,
+                Global<Self>,
+                GlobalMut<Self::Word>,
+                Global<u32>,
+                Global<u32>,
+                GlobalMut<u32>,
+                Rows,
+                Strides,
+                u32,
+                Self,
+            ),
+        >;
+        /// Offsets, indices, values, b, x, the order, its starts, the triangle, where b and x lie, the levels, alpha.
+        type Levels: Kernel<
+            Arguments = (
+                Global<u32>,
+                Global<u32>,
+                Global<Self>,
+                Global<Self>,
+                GlobalMut<Self::Word>,
                 Global<u32>,
                 Global<u32>,
                 Rows,
+                Strides,
                 Run,
                 Self,
             ),
@@ -90,14 +130,17 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($T:ty: $product:ident, $finish:ident, $free:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
+    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Product = spmv::$product;
             type Finish = spmv::$finish;
-            type Free = solve::$free;
+            type Products = spmm::$products;
+            type Free = free::$free;
+            type Chains = chains::$chains;
+            type Ordered = ordered::$ordered;
             type Levels = solve::$levels;
             type Add = convert::$add;
             type Gather = convert::$gather;
@@ -105,8 +148,10 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_solve_free_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
-    f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_solve_free_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
+    f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_spmm_f32, sparse_solve_free_f32, sparse_solve_chains_f32,
+        sparse_solve_ordered_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
+    f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_spmm_f64, sparse_solve_free_f64, sparse_solve_chains_f64,
+        sparse_solve_ordered_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
 }
 
 impl<'a, T: Element> CsrView<'a, T> {
@@ -153,8 +198,8 @@ pub(crate) fn check_triangle<T: Element>(
 ) -> Result<[u32; check::TRIANGLE_CHECKS as usize], Error> {
     let stream = matrix.device().default_stream();
     let mut found = stream.device().upload(&[gpu_sparse_kernels::NONE; check::TRIANGLE_CHECKS as usize])?;
-    let Rows { rows, upper, unit } = rows_of(matrix.rows, side, diagonal);
-    let shape = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32 };
+    let Rows { rows, entries, upper, unit } = rows_of(matrix, side, diagonal);
+    let shape = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32, entries };
     let arguments = (matrix.offsets, matrix.indices, matrix.values.untyped(), shape, &mut found);
     // SAFETY: the matrix was checked; of its values the kernel reads words within their bytes.
     unsafe { stream.launch::<check::sparse_triangle>(linear(matrix.rows), arguments)? };
@@ -164,9 +209,57 @@ pub(crate) fn check_triangle<T: Element>(
 }
 
 /// A triangle, as the kernels take it.
-pub(crate) fn rows_of(rows: usize, side: Side, diagonal: Diagonal) -> Rows {
+pub(crate) fn rows_of<T: Element>(matrix: &CsrView<'_, T>, side: Side, diagonal: Diagonal) -> Rows {
     let (upper, unit) = ((side == Side::Upper) as u32, (diagonal == Diagonal::Unit) as u32);
-    Rows { rows: rows as u32, upper, unit }
+    Rows { rows: matrix.rows as u32, entries: matrix.entries() as u32, upper, unit }
+}
+
+/// The first place where two arrays of one device and length, at least one word, differ.
+pub(crate) fn differ(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<usize>, Error> {
+    let stream = one.device().default_stream();
+    let mut found = stream.device().upload(&[NONE])?;
+    let arguments = (one, other, &mut found, one.len() as u32);
+    // SAFETY: both have as many words.
+    unsafe { stream.launch::<check::sparse_differ>(linear(one.len()), arguments)? };
+    let mut word = [0];
+    found.copy_to(&mut word)?;
+    Ok((word[0] != NONE).then_some(word[0] as usize))
+}
+
+/// The most entries of a row of a triangle with rows beside the diagonal, and the rows that wait for one of the same block.
+pub(crate) fn profile<T: Element>(
+    stream: &Stream,
+    a: &CsrView<'_, T>,
+    shape: Rows,
+) -> Result<(u32, u32), Error> {
+    let mut found = stream.device().zeroed::<u32>(2)?;
+    let arguments = (a.offsets, a.indices, &mut found, shape);
+    // SAFETY: the matrix was found to be that triangle; there are two words that are found.
+    unsafe { stream.launch::<order::sparse_profile>(linear(a.rows), arguments)? };
+    let mut words = [0; 2];
+    found.copy_to(&mut words)?;
+    Ok((words[0], words[1]))
+}
+
+/// Enqueues `C = alpha · A · B + beta · C` of a matrix with rows.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub(crate) fn spmm<T: Element>(
+    stream: &Stream,
+    shape: spmm::Product,
+    alpha: T,
+    a: &CsrView<'_, T>,
+    b: View<'_, T>,
+    beta: T,
+    c: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let blocks = shape.rows.div_ceil(THREADS / shape.lanes);
+    let mut launch = LaunchConfig::linear(blocks, THREADS);
+    launch.grid[1] = shape.columns.div_ceil(COLUMNS);
+    let arguments = (a.offsets, a.indices, a.values, b, c, shape, alpha, beta);
+    // SAFETY: the matrix was checked, B and C have its columns and rows where the shape says (checked by the caller); C is
+    // exclusive.
+    unsafe { stream.launch::<T::Products>(launch, arguments)? };
+    Ok(())
 }
 
 /// Entries of the longest row of a matrix with rows.
@@ -259,44 +352,129 @@ pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_,
     Ok(())
 }
 
-/// Enqueues the solution free of synchronisation of a triangle with rows.
-pub(crate) fn solve_free<T: Element>(
+/// Enqueues the numbers of warps that solve groups of rows, at least one group, which start at `starts`.
+pub(crate) fn task_counts(
     stream: &Stream,
-    a: &CsrView<'_, T>,
-    shape: Rows,
-    alpha: T,
-    b: View<'_, T>,
-    mut x: ViewMut<'_, T>,
-    ticket: &mut Buffer<u32>,
+    starts: View<'_, u32>,
+    counts: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    stream.memset(&mut *ticket, 0)?;
-    stream.memset(x.reborrow(), 0xff)?;
-    let launch = linear(a.rows).shared(solve::shared_bytes::<T>());
-    let arguments = (a.offsets, a.indices, a.values, b, x.cast::<T::Word>(), ticket, shape, alpha);
-    // SAFETY: the matrix was found to be that triangle, so that rows wait for earlier ones alone; the vectors have an
-    // element for each row (checked by the caller), and `x` is exclusive.
-    unsafe { stream.launch::<T::Free>(launch, arguments)? };
+    assert_eq!(starts.len(), counts.len() + 1);
+    let groups = counts.len();
+    // SAFETY: there is a start more than groups, and a count for each.
+    unsafe { stream.launch::<ordered::sparse_task_counts>(linear(groups), (starts, counts, groups as u32))? };
     Ok(())
 }
 
-/// Enqueues the solution level by level of a triangle with rows.
-pub(crate) fn solve_levels<T: Element>(
+/// Enqueues what each warp does, at least one, from the warps before each group.
+pub(crate) fn tasks(
     stream: &Stream,
-    a: &CsrView<'_, T>,
-    shape: Rows,
-    alpha: T,
-    b: View<'_, T>,
-    mut x: ViewMut<'_, T>,
-    order: &crate::api::RowOrder,
+    starts: View<'_, u32>,
+    before: &Buffer<u32>,
+    tasks: &mut Buffer<u32>,
 ) -> Result<(), Error> {
-    for &(run, blocks) in order.runs() {
-        let (rows, starts) = (order.rows(), order.starts());
-        let arguments = (a.offsets, a.indices, a.values, b, x.reborrow(), rows, starts, shape, run, alpha);
-        // SAFETY: as above; the order is of this triangle's rows, of which a level reads what earlier ones have
-        // written, and several levels are one block's.
-        unsafe { stream.launch::<T::Levels>(LaunchConfig::linear(blocks, THREADS), arguments)? };
-    }
+    assert_eq!(starts.len(), before.len());
+    let (groups, count) = (starts.len() as u32 - 1, tasks.len() / 2);
+    let arguments = (starts, before, tasks, groups, count as u32);
+    // SAFETY: there are two words for each warp, of which all groups together have as many.
+    unsafe { stream.launch::<ordered::sparse_tasks>(linear(count), arguments)? };
     Ok(())
+}
+
+/// Systems with one triangle that has rows: what solvers take.
+pub(crate) struct Systems<'s, T: Element> {
+    pub(crate) a: CsrView<'s, T>,
+    pub(crate) shape: Rows,
+    pub(crate) alpha: T,
+    pub(crate) b: View<'s, T>,
+    pub(crate) x: ViewMut<'s, T>,
+    pub(crate) strides: Strides,
+    /// How many, at least one.
+    pub(crate) count: u32,
+    /// A word for each.
+    pub(crate) ticket: &'s mut Buffer<u32>,
+}
+
+/// Who solves them.
+pub(crate) enum Solver<'o> {
+    /// Rows in their own order.
+    Free,
+    /// A warp 32 of them.
+    Chains,
+    /// Rows in this order; what each warp does.
+    Ordered(&'o crate::api::RowOrder, &'o Buffer<u32>),
+    /// The levels of this order.
+    Levels(&'o crate::api::RowOrder),
+}
+
+impl<T: Element> Systems<'_, T> {
+    /// Enqueues their solution.
+    pub(crate) fn solve(self, stream: &Stream, solver: Solver<'_>) -> Result<(), Error> {
+        let Systems { a, shape, alpha, b, mut x, strides, count, ticket } = self;
+        if !matches!(solver, Solver::Levels(_)) {
+            stream.memset(ticket.slice_mut(..count as usize), 0)?;
+            let is_dense = |line: u64, distance: u64, lines: u32| {
+                line == 1 && (lines == 1 || distance == shape.rows.into())
+            };
+            let all = u64::from(shape.rows) * u64::from(count);
+            let rows_are_dense = strides.x_column == 1 && strides.x_row == count.into();
+            if is_dense(strides.x_row, strides.x_column, count) || rows_are_dense {
+                stream.memset(x.reborrow().into_slice(..all as usize), 0xff)?;
+            } else {
+                let words = (size_of::<T>() / 4) as u32;
+                let (row, column) = (strides.x_row, strides.x_column);
+                let arguments = (x.reborrow().cast::<u32>(), row, column, shape.rows, words);
+                // SAFETY: the elements of all rows lie where the strides say, within `x`.
+                unsafe { stream.launch::<solve::sparse_unknown>(high(linear(a.rows), count), arguments)? };
+            }
+        }
+        let mut x = x.cast::<T::Word>();
+        // SAFETY (of the launches below): the matrix was found to be that triangle, so that rows wait for earlier ones alone;
+        // right-hand sides and solutions have an element for each row where the strides say (checked by the caller), and `x`
+        // is exclusive. Orders are of this triangle's rows.
+        match solver {
+            Solver::Free => {
+                let launch = high(linear(a.rows).shared(free::shared_bytes::<T>()), count);
+                let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
+                // SAFETY: as above.
+                unsafe { stream.launch::<T::Free>(launch, arguments)? };
+            }
+            Solver::Chains => {
+                let launch = high(linear(a.rows).shared(chains::shared_bytes::<T>()), count);
+                let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
+                // SAFETY: as above.
+                unsafe { stream.launch::<T::Chains>(launch, arguments)? };
+            }
+            Solver::Ordered(order, tasks) => {
+                let warps = (tasks.len() / 2) as u32;
+                let blocks = warps.div_ceil(ordered::THREADS / 32);
+                let launch = LaunchConfig::linear(blocks, ordered::THREADS);
+                let launch = high(launch.shared(crate::plan::solve::ORDERED_SHARED_BYTES), count);
+                let rows = order.rows();
+                let arguments =
+                    (a.offsets, a.indices, a.values, b, x, rows, tasks, ticket, shape, strides, warps, alpha);
+                // SAFETY: as above; a task for each warp, and a row waits for rows of earlier ones.
+                unsafe { stream.launch::<T::Ordered>(launch, arguments)? };
+            }
+            Solver::Levels(order) => {
+                for &(run, blocks) in order.runs() {
+                    let (rows, starts) = (order.rows(), order.starts());
+                    let x = x.reborrow();
+                    let arguments =
+                        (a.offsets, a.indices, a.values, b, x, rows, starts, shape, strides, run, alpha);
+                    let launch = high(LaunchConfig::linear(blocks, THREADS), count);
+                    // SAFETY: as above; a level reads what earlier ones have written, and several levels are one block's.
+                    unsafe { stream.launch::<T::Levels>(launch, arguments)? };
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So many rows of the launch's blocks.
+fn high(mut launch: LaunchConfig, rows: u32) -> LaunchConfig {
+    launch.grid[1] = rows;
+    launch
 }
 
 /// Enqueues the row of every entry, at least one, of a matrix that was checked.
@@ -360,6 +538,23 @@ pub(crate) fn gather<T: Element>(
 ) -> Result<(), Error> {
     let len = order.len();
     let arguments = (order, rows, values, rows_output, values_output, len as u32);
+    // SAFETY: all have as many elements, and the order is one of them.
+    unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
+    Ok(())
+}
+
+/// Enqueues values of entries, at least one, in another order.
+pub(crate) fn gather_values<T: Element>(
+    stream: &Stream,
+    order: &Buffer<u32>,
+    values: View<'_, T>,
+    output: &mut Buffer<T>,
+) -> Result<(), Error> {
+    let len = order.len();
+    assert!(values.len() == len && output.len() == len);
+    // The kernel moves rows with them: what it makes of these is not used.
+    let mut rows = stream.device().alloc::<u32>(len)?;
+    let arguments = (order, order, values, &mut rows, output, len as u32);
     // SAFETY: all have as many elements, and the order is one of them.
     unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
     Ok(())

@@ -17,10 +17,11 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, keep_rolled, kernel, warp};
 
 use crate::THREADS;
+use crate::waiting::draw;
 
 /// A triangle, but for addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -28,6 +29,8 @@ use crate::THREADS;
 pub struct Rows {
     /// Rows, and columns.
     pub rows: u32,
+    /// Entries.
+    pub entries: u32,
     /// Whether entries stand right of the diagonal: 1 or 0.
     pub upper: u32,
     /// Whether the diagonal is taken to be one, whatever is stored: 1 or 0.
@@ -36,7 +39,7 @@ pub struct Rows {
 
 /// The entries of a row beside the diagonal, from the far side towards it: of a lower triangle with ascending columns,
 /// of an upper one with descending ones.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Beside {
     /// The first of them.
     pub(crate) at: u32,
@@ -48,18 +51,37 @@ pub(crate) struct Beside {
     pub(crate) step: u32,
 }
 
+impl Beside {
+    /// Where entry number `entry` of them stands.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn place(&self, entry: u32) -> u32 {
+        self.at.wrapping_add(self.step.wrapping_mul(entry))
+    }
+}
+
 impl Rows {
-    /// Those of `row`.
+    /// Those of `row`. Offsets that changed since they were checked may say anything, but nothing beyond the entries.
     #[device]
     #[inline(always)]
     pub(crate) fn beside(&self, offsets: Global<u32>, indices: Global<u32>, row: u32) -> Beside {
-        let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        let (start, end) = crate::check::bounds(offsets, row, self.entries);
         let upper = self.upper != 0;
-        let diagonal = if upper { start } else { end.wrapping_sub(1) };
+        // There is an entry, as a diagonal is stored that is read.
+        let diagonal = if start == end {
+            0
+        } else if upper {
+            start
+        } else {
+            end - 1
+        };
         let stored = start < end && indices.read_only(diagonal) == row;
+        let number = self.numbered(row);
+        let left = end - start - stored as u32;
         Beside {
             at: if upper { end.wrapping_sub(1) } else { start },
-            left: end - start - stored as u32,
+            // No row has more than there are before it.
+            left: if left < number { left } else { number },
             diagonal,
             step: if upper { u32::MAX } else { 1 },
         }
@@ -69,7 +91,16 @@ impl Rows {
     #[device]
     #[inline(always)]
     pub(crate) fn numbered(&self, number: u32) -> u32 {
-        if self.upper != 0 { self.rows - 1 - number } else { number }
+        if self.upper != 0 { (self.rows - 1).wrapping_sub(number) } else { number }
+    }
+
+    /// The number of the row that an entry in `column` of row number `number`, which is not the first, waits for: an
+    /// earlier one, even if the column changed since it was checked.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn other(&self, column: u32, number: u32) -> u32 {
+        let (other, last) = (self.numbered(column), number.wrapping_sub(1));
+        if other < last { other } else { last }
     }
 }
 
@@ -77,11 +108,7 @@ impl Rows {
 #[device]
 #[inline(always)]
 pub(crate) fn first_of_block(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
-    if thread_idx_x() == 0 {
-        room.write(0, ticket.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device));
-    }
-    sync_threads();
-    room.read(0) * THREADS
+    draw(ticket, room) * THREADS
 }
 
 /// Bytes of dynamic shared memory of a block of [`sparse_levels()`].
@@ -105,7 +132,7 @@ pub fn sparse_levels(
     let number = base + thread;
     let mut done = number >= shape.rows;
     let row = if done { 0 } else { shape.numbered(number) };
-    let mut rest = Beside { at: 0, left: 0, diagonal: 0, step: 1 };
+    let mut rest = Beside::default();
     if !done {
         rest = shape.beside(offsets, indices, row);
     }
@@ -116,12 +143,11 @@ pub fn sparse_levels(
             let mut waits = false;
             while rest.left > 0 && !waits {
                 keep_rolled();
-                let column = indices.read_only(rest.at);
-                let other = shape.numbered(column);
+                let other = shape.other(indices.read_only(rest.at), number);
                 let level = if other >= base {
                     known.atomic(other - base).load(Ordering::Relaxed, Scope::Block)
                 } else {
-                    levels.atomic(column).load(Ordering::Relaxed, Scope::Device)
+                    levels.atomic(shape.numbered(other)).load(Ordering::Relaxed, Scope::Device)
                 };
                 if level == 0 {
                     waits = true;

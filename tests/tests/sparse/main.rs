@@ -2,6 +2,7 @@
 
 mod convert;
 mod input;
+mod many;
 mod market;
 mod schedules;
 mod solve;

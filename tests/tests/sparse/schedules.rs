@@ -4,7 +4,7 @@
 
 use gpu_core::{Device, Error};
 use gpu_sim::{BlockOrder, Config, FaultKind, Record};
-use gpu_sparse::{Analysis, Diagonal, Method, Side, Spmv, Strategy, reference};
+use gpu_sparse::{Algorithm, Analysis, Diagonal, Side, Spmv, Strategy, reference};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::prelude::*;
 use gpu_tests::compare::assert_same_bits;
@@ -41,15 +41,15 @@ fn a_thousand_schedules_of_levels_and_systems() {
         for seed in (side as u64..1000).step_by(2) {
             let device = simulator(seed);
             let a = host.on(&device);
-            let method = if seed % 5 < 4 { Method::Free } else { Method::Levels };
+            let algorithm = Algorithm::ALL[(seed / 2 % 4) as usize];
             let mut analysis =
-                Analysis::new(&a, side, Diagonal::Stored).unwrap().with_method(method).unwrap();
+                Analysis::new(&a, side, Diagonal::Stored).unwrap().with_algorithm(algorithm).unwrap();
             let mut found = vec![0; host.rows];
             analysis.levels().copy_to(&mut found).unwrap();
             assert_eq!(found, levels, "seed {seed}");
             let (right, mut x) = (device.upload(&b).unwrap(), device.alloc(host.rows).unwrap());
             analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
-            assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("seed {seed}, {method:?}"));
+            assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("seed {seed}, {algorithm:?}"));
         }
     }
 }

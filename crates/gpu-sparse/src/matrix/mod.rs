@@ -3,6 +3,7 @@
 pub(crate) mod check;
 mod coo;
 mod csr;
+mod held;
 #[cfg(feature = "sprs")]
 mod with_sprs;
 
@@ -10,3 +11,4 @@ pub use coo::Coo;
 pub use csr::{Csc, Csr, CsrView};
 
 pub(crate) use csr::{extent, sizes};
+pub(crate) use held::Held;
