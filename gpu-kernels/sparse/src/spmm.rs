@@ -101,20 +101,21 @@ impl<T: Scalar> Operands<T> {
 #[inline(always)]
 fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Product) {
     let lane = warp::lane_id();
+    let lanes = if shape.lanes == 1 { 1 } else { 4 };
     let from = block_idx_y() * COLUMNS;
     let to = shape.columns.min(from + COLUMNS);
-    let base = block_idx_x() * (THREADS / shape.lanes) + thread_idx_x() / 32 * (32 / shape.lanes);
-    let row = base + lane / shape.lanes;
+    let base = block_idx_x() * (THREADS / lanes) + thread_idx_x() / 32 * (32 / lanes);
+    let row = base + lane / lanes;
     let inside = row < shape.rows;
     let (mut start, mut end) = (0, 0);
     if inside && shape.entries > 0 {
         (start, end) = bounds(offsets, row, shape.entries);
     }
-    let long = end - start > limit(shape.lanes);
-    let is_first = lane.is_multiple_of(shape.lanes);
+    let long = end - start > limit(lanes);
+    let is_first = lane.is_multiple_of(lanes);
     let stop = if long { start } else { end };
     let counts = inside && !long && is_first;
-    if shape.lanes == 1 {
+    if lanes == 1 {
         operands.short::<1>(shape, (row, counts), (start, stop), (from, to));
     } else {
         operands.short::<4>(shape, (row, counts), (start, stop), (from, to));
@@ -144,7 +145,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
             }
             let sum = tree(total);
             if lane == 0 {
-                operands.finish(shape, base + whose / shape.lanes, column, sum);
+                operands.finish(shape, base + whose / lanes, column, sum);
             }
             column += 1;
         }
@@ -154,7 +155,7 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
 macro_rules! kernels {
     ($($T:ty: $product:ident;)*) => { $(
         #[doc = concat!("Products of matrices of `", stringify!($T), "` with dense ones, in blocks of [`THREADS`] of as many rows as have [`Product::lanes`] each, a row of blocks for [`COLUMNS`] columns.")]
-        #[kernel(images = sm_75, launch_bounds(256))]
+        #[kernel(images = sm_75, launch_bounds(256, 3))]
         pub fn $product(
             offsets: Global<u32>,
             indices: Global<u32>,

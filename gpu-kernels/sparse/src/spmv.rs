@@ -207,6 +207,7 @@ fn product<T: Scalar>(
     let slots = (shape.rows + shape.entries).div_ceil(PIECE);
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
     let dealt = shape.dealt != 0;
+    let lanes = if shape.lanes == 1 { 1 } else { 4 };
 
     // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes to
     // `y`.
@@ -242,7 +243,7 @@ fn product<T: Scalar>(
         }
     };
 
-    let per_block = THREADS / shape.lanes;
+    let per_block = THREADS / lanes;
     let (mut first, mut last) = (block_idx_x() * per_block, shape.rows.min((block_idx_x() + 1) * per_block));
     let mut to = 0;
     if dealt {
@@ -266,24 +267,21 @@ fn product<T: Scalar>(
             }
         }
     }
-    let mut base = first + thread / 32 * (32 / shape.lanes);
+    let mut base = first + thread / 32 * (32 / lanes);
     while base < last {
         keep_rolled();
-        let row = base + lane / shape.lanes;
+        let row = base + lane / lanes;
         let inside = row < last;
         let (mut start, mut end) = (0, 0);
         if inside && shape.entries > 0 {
             (start, end) = bounds(offsets, row, shape.entries);
         }
-        let long = end - start > limit(shape.lanes);
+        let long = end - start > limit(lanes);
         // A long row has nothing for its lanes alone.
         let stop = if long { start } else { end };
-        let sum = if shape.lanes == 1 {
-            sources.short::<1, 8>(start, stop)
-        } else {
-            sources.short::<4, 8>(start, stop)
-        };
-        let is_first = lane.is_multiple_of(shape.lanes);
+        let sum =
+            if lanes == 1 { sources.short::<1, 8>(start, stop) } else { sources.short::<4, 8>(start, stop) };
+        let is_first = lane.is_multiple_of(lanes);
         if inside && !long && is_first {
             y.write(row, combine(alpha, sum, beta, || y.read(row)));
         }
@@ -294,7 +292,7 @@ fn product<T: Scalar>(
             left &= left - 1;
             let (start, end) =
                 (warp::shuffle_idx(warp::FULL, start, whose), warp::shuffle_idx(warp::FULL, end, whose));
-            long_row(base + whose / shape.lanes, start, end, (0, 1), to);
+            long_row(base + whose / lanes, start, end, (0, 1), to);
         }
         base += per_block;
     }
