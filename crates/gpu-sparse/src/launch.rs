@@ -559,3 +559,24 @@ pub(crate) fn gather_values<T: Element>(
     unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
     Ok(())
 }
+
+/// How much each number of one launch's length is above `base`, and the first, if any, that is below or more than `most` above.
+pub(crate) fn narrow(
+    wide: View<'_, u64>,
+    mut narrow: ViewMut<'_, u32>,
+    base: u64,
+    most: u32,
+) -> Result<Option<usize>, Error> {
+    assert_eq!(wide.len(), narrow.len());
+    if wide.is_empty() {
+        return Ok(None);
+    }
+    let stream = wide.device().default_stream();
+    let mut found = stream.device().upload(&[NONE])?;
+    let arguments = (wide, narrow.reborrow(), &mut found, base, most, wide.len() as u32);
+    // SAFETY: there are as many numbers of both.
+    unsafe { stream.launch::<convert::sparse_narrow>(linear(wide.len()), arguments)? };
+    let mut word = [0];
+    found.copy_to(&mut word)?;
+    Ok((word[0] != NONE).then_some(word[0] as usize))
+}

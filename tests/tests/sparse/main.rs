@@ -8,3 +8,4 @@ mod schedules;
 mod solve;
 mod spmv;
 mod support;
+mod wide;

@@ -5,11 +5,13 @@ mod order;
 mod solve;
 mod spmm;
 mod spmv;
+mod wide;
 
 pub use convert::{compress, transpose};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
 pub use spmv::{Spmv, spmv};
+pub use wide::WideSpmv;
 
 pub(crate) use convert::transposed_with_order;
 
