@@ -61,17 +61,19 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
             more = count < rest.left && count < lane;
         }
     }
-    let outer = rest.left - count;
+    // Before the first window there is nothing.
+    let outer = if window > 0 { rest.left - count } else { 0 };
+    let skipped = rest.left - count;
     let first_inner = thread / 32 * ENTRIES + lane * lane.saturating_sub(1) / 2;
     let mut entry = 0;
     while entry < count {
         keep_rolled();
-        inner.write(first_inner + entry, system.values.read_only(rest.place(outer + entry)));
+        inner.write(first_inner + entry, system.values.read_only(rest.place(skipped + entry)));
         entry += 1;
     }
 
     // ---- what comes from before the window
-    let mut batch = Batch::read(&system, shape, number, &rest, (0, 1, outer));
+    let mut batch = Batch::read(&system, shape, window, &rest, (0, 1, outer));
     let (mut first, mut ready) = (0, outer == 0);
     while !warp::warp_vote_all(warp::FULL, ready) {
         keep_rolled();
@@ -88,7 +90,7 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
                 first = outer.min(first + ASKED as u32);
                 ready = first == outer;
                 if !ready {
-                    batch = Batch::read(&system, shape, number, &rest, (first, 1, outer));
+                    batch = Batch::read(&system, shape, window, &rest, (first, 1, outer));
                 }
             }
         }

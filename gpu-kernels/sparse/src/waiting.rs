@@ -90,7 +90,8 @@ pub(crate) struct Batch<T: Scalar> {
 }
 
 impl<T: Scalar> Batch<T> {
-    /// Those of the row with number `number` from its entry `first` on, every `step`th, before entry `end`.
+    /// Those of a row from its entry `first` on, every `step`th, before entry `end`, which wait for rows with numbers below
+    /// `number`.
     #[device]
     #[inline(always)]
     pub(crate) fn read(

@@ -1,5 +1,6 @@
 //! Sparse matrices.
 
+mod clamped;
 mod convert;
 mod input;
 mod many;
