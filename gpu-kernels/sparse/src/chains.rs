@@ -2,7 +2,7 @@
 //!
 //! A lane first adds what its row needs of rows before the window, waiting for it as [`free`](crate::free) does. Then the
 //! window is solved in 32 steps: in step k lane k finishes its row and hands the result to all lanes by a shuffle, and
-//! those whose row has an entry there add it. The entries inside of the window lie in shared memory by then, so that a row
+//! those whose row has an entry there add it; others hear of eight at a time. The entries inside of the window lie in shared memory by then, so that a row
 //! costs two additions, a multiplication and a shuffle, and no memory is waited for. Other warps have read their
 //! rows meanwhile; from one window to the next the results go through shared memory inside of a block.
 
@@ -13,7 +13,7 @@ use gpu_std::thread::thread_idx_x;
 use gpu_std::{device, keep_rolled, kernel, warp};
 
 use crate::THREADS;
-use crate::levels::{Beside, Rows, first_of_block};
+use crate::levels::{Beside, Rows, first_of_block, inside_of_window};
 use crate::scalar::Scalar;
 use crate::waiting::{ASKED, Batch, Strides, System};
 
@@ -48,19 +48,7 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
     }
 
     // ---- the entries inside of the window: which columns, and their values, in order
-    let (mut columns, mut count) = (0, 0);
-    let mut more = rest.left > 0 && lane > 0;
-    while more {
-        keep_rolled();
-        let column = system.indices.read_only(rest.place(rest.left - 1 - count));
-        let other = shape.other(column, number);
-        more = other >= window;
-        if more {
-            columns |= 1 << (other - window);
-            count += 1;
-            more = count < rest.left && count < lane;
-        }
-    }
+    let (columns, count) = inside_of_window(shape, system.indices, &rest, (number, window));
     // Before the first window there is nothing.
     let outer = if window > 0 { rest.left - count } else { 0 };
     let skipped = rest.left - count;
@@ -72,9 +60,10 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
         entry += 1;
     }
 
-    // ---- what comes from before the window
+    // ---- what comes from before the window; the next entries are read while some are waited for
     let mut batch = Batch::read(&system, shape, window, &rest, (0, 1, outer));
     let (mut first, mut ready) = (0, outer == 0);
+    let mut following = Batch::read(&system, shape, window, &rest, (ASKED as u32, 1, outer));
     while !warp::warp_vote_all(warp::FULL, ready) {
         keep_rolled();
         if !ready {
@@ -89,9 +78,9 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
                 sum = batch.add(sum, outer - first);
                 first = outer.min(first + ASKED as u32);
                 ready = first == outer;
-                if !ready {
-                    batch = Batch::read(&system, shape, window, &rest, (first, 1, outer));
-                }
+                batch = following;
+                let next = first + ASKED as u32;
+                following = Batch::read(&system, shape, window, &rest, (next, 1, outer));
             }
         }
     }
@@ -103,24 +92,34 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
         next = inner.read(first_inner);
     }
     let (mut step, mut taken) = (0, 0);
+    let mut own = (right - sum) * inverse;
+    let tell = |own: T| {
+        let word = own.to_word();
+        known.atomic(thread).store(word, Ordering::Relaxed, Scope::Block);
+        system.tell(row, word);
+    };
+    if !has_inner {
+        if inside {
+            tell(own);
+        }
+        return;
+    }
     while step < 32 {
         keep_rolled();
-        let word = ((right - sum) * inverse).to_word();
-        // Without entries in the window all rows are finished in the first step.
-        if inside && (lane == step || !has_inner) {
-            known.atomic(thread).store(word, Ordering::Relaxed, Scope::Block);
-            system.tell(row, word);
+        let solution = (right - sum) * inverse;
+        own = if lane == step { solution } else { own };
+        // What a row of the window needs of another is the number, not its word: of a NaN both are one.
+        let solved = warp::shuffle_idx(warp::FULL, solution, step);
+        let added = next.mul_add(solved, sum);
+        let is_next = columns >> step & 1 != 0;
+        sum = if is_next { added } else { sum };
+        taken += is_next as u32;
+        if is_next && taken < count {
+            next = inner.read(first_inner + taken);
         }
-        if !has_inner {
-            break;
-        }
-        let solved = warp::shuffle_idx(warp::FULL, T::from_word(word), step);
-        if columns >> step & 1 != 0 {
-            sum = next.mul_add(solved, sum);
-            taken += 1;
-            if taken < count {
-                next = inner.read(first_inner + taken);
-            }
+        // Eight at a time, as a branch in each step would take longer than the step.
+        if step % 8 == 7 && inside && lane / 8 == step / 8 {
+            tell(own);
         }
         step += 1;
     }
