@@ -387,9 +387,8 @@ pub(crate) struct Systems<'s, T: Element> {
     pub(crate) alpha: T,
     pub(crate) b: View<'s, T>,
     pub(crate) x: ViewMut<'s, T>,
+    /// Of how many, at least one.
     pub(crate) strides: Strides,
-    /// How many, at least one.
-    pub(crate) count: u32,
     /// A word for each.
     pub(crate) ticket: &'s mut Buffer<u32>,
 }
@@ -409,7 +408,8 @@ pub(crate) enum Solver<'o> {
 impl<T: Element> Systems<'_, T> {
     /// Enqueues their solution.
     pub(crate) fn solve(self, stream: &Stream, solver: Solver<'_>) -> Result<(), Error> {
-        let Systems { a, shape, alpha, b, mut x, strides, count, ticket } = self;
+        let Systems { a, shape, alpha, b, mut x, strides, ticket } = self;
+        let count = strides.systems as u32;
         if !matches!(solver, Solver::Levels(_)) {
             stream.memset(ticket.slice_mut(..count as usize), 0)?;
             let is_dense = |line: u64, distance: u64, lines: u32| {
@@ -433,13 +433,13 @@ impl<T: Element> Systems<'_, T> {
         // is exclusive. Orders are of this triangle's rows.
         match solver {
             Solver::Free => {
-                let launch = high(linear(a.rows).shared(free::shared_bytes::<T>()), count);
+                let launch = times(linear(a.rows).shared(free::shared_bytes::<T>()), count);
                 let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
                 // SAFETY: as above.
                 unsafe { stream.launch::<T::Free>(launch, arguments)? };
             }
             Solver::Chains => {
-                let launch = high(linear(a.rows).shared(chains::shared_bytes::<T>()), count);
+                let launch = times(linear(a.rows).shared(chains::shared_bytes::<T>()), count);
                 let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
                 // SAFETY: as above.
                 unsafe { stream.launch::<T::Chains>(launch, arguments)? };
@@ -448,7 +448,7 @@ impl<T: Element> Systems<'_, T> {
                 let warps = (tasks.len() / 2) as u32;
                 let blocks = warps.div_ceil(ordered::THREADS / 32);
                 let launch = LaunchConfig::linear(blocks, ordered::THREADS);
-                let launch = high(launch.shared(crate::plan::solve::ORDERED_SHARED_BYTES), count);
+                let launch = times(launch.shared(crate::plan::solve::ORDERED_SHARED_BYTES), count);
                 let rows = order.rows();
                 let arguments =
                     (a.offsets, a.indices, a.values, b, x, rows, tasks, ticket, shape, strides, warps, alpha);
@@ -469,6 +469,12 @@ impl<T: Element> Systems<'_, T> {
         }
         Ok(())
     }
+}
+
+/// So many times the launch's blocks.
+fn times(mut launch: LaunchConfig, count: u32) -> LaunchConfig {
+    launch.grid[0] *= count;
+    launch
 }
 
 /// So many rows of the launch's blocks.

@@ -29,7 +29,7 @@ pub const fn shared_bytes<T: Scalar>() -> u32 {
 #[device]
 #[inline(always)]
 fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u32>, shape: &Rows) {
-    let system = system.of_block();
+    let (system, ticket) = system.of_block(ticket);
     let mut memory = shared::dynamic();
     let (room, known) = (memory.array::<u32>(1), memory.array::<T::Word>(THREADS));
     let inner = memory.array::<T>(THREADS / 32 * ENTRIES);
@@ -127,7 +127,7 @@ fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<
 
 macro_rules! kernels {
     ($($T:ty, $Word:ty: $chains:ident;)*) => { $(
-        #[doc = concat!("Systems of `", stringify!($T), "` that are chains: a warp 32 rows, in blocks of [`THREADS`], with [`shared_bytes`], a row of blocks a system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
+        #[doc = concat!("Systems of `", stringify!($T), "` that are chains: a warp 32 rows, in blocks of [`THREADS`], with [`shared_bytes`], for each system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $chains(
             offsets: Global<u32>,

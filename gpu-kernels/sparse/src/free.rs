@@ -20,7 +20,7 @@ pub const fn shared_bytes<T: Scalar>() -> u32 {
 #[device]
 #[inline(always)]
 fn free<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u32>, shape: &Rows) {
-    let system = system.of_block();
+    let (system, ticket) = system.of_block(ticket);
     let mut memory = shared::dynamic();
     let (room, known) = (memory.array::<u32>(1), memory.array::<T::Word>(THREADS));
     let thread = thread_idx_x();
@@ -74,7 +74,7 @@ fn free<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u3
 
 macro_rules! kernels {
     ($($T:ty, $Word:ty: $free:ident;)*) => { $(
-        #[doc = concat!("Systems of `", stringify!($T), "`, free of synchronisation: a thread a row, in blocks of [`THREADS`], with [`shared_bytes`], a row of blocks a system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
+        #[doc = concat!("Systems of `", stringify!($T), "`, free of synchronisation: a thread a row, in blocks of [`THREADS`], with [`shared_bytes`], for each system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $free(
             offsets: Global<u32>,

@@ -81,7 +81,7 @@ fn ordered<T: Scalar>(
     ticket: GlobalMut<u32>,
     shape: &Rows,
 ) {
-    let system = system.of_block();
+    let (system, ticket) = system.of_block(ticket);
     let room = shared::dynamic().array::<u32>(1);
     let lane = warp::lane_id();
     let task = draw(ticket, room) * (THREADS / 32) + gpu_std::thread::thread_idx_x() / 32;
@@ -102,11 +102,25 @@ fn ordered<T: Scalar>(
     while warp::warp_vote_any(warp::FULL, first < rest.left) {
         keep_rolled();
         let mut batch = Batch::read(&system, shape, number, &rest, (first + lane % lanes, lanes, rest.left));
-        loop {
-            keep_rolled();
-            let are_known = batch.ask(|other| system.ask(shape.numbered(other)));
-            if warp::warp_vote_all(warp::FULL, are_known) {
-                break;
+        let ask = |other: u32| system.ask(shape.numbered(other));
+        let mut are_known = batch.ask(ask);
+        let lacking = warp::warp_vote_ballot(warp::FULL, !are_known);
+        if lacking != 0 {
+            // The values of a level come at about the same time. Until the first that lacks is there, it alone is asked for.
+            let is_first = lane == lacking.trailing_zeros();
+            loop {
+                keep_rolled();
+                let is_there = is_first && batch.ask_one(ask);
+                if warp::warp_vote_any(warp::FULL, is_there) {
+                    break;
+                }
+            }
+            loop {
+                keep_rolled();
+                are_known = batch.ask(ask);
+                if warp::warp_vote_all(warp::FULL, are_known) {
+                    break;
+                }
             }
         }
         if lanes == 1 {
@@ -141,7 +155,7 @@ fn ordered<T: Scalar>(
 
 macro_rules! kernels {
     ($($T:ty, $Word:ty: $ordered:ident;)*) => { $(
-        #[doc = concat!("Systems of `", stringify!($T), "`, rows in the order `order`, a warp each of `count` `tasks`, in blocks of [`THREADS`], with [`SHARED_BYTES`], a row of blocks a system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
+        #[doc = concat!("Systems of `", stringify!($T), "`, rows in the order `order`, a warp each of `count` `tasks`, in blocks of [`THREADS`], with [`SHARED_BYTES`], for each system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
         #[kernel(images = sm_75, launch_bounds(128))]
         pub fn $ordered(
             offsets: Global<u32>,

@@ -14,7 +14,7 @@
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{grid_dim_x, index_1d, sync_threads};
+use gpu_std::thread::{block_idx_y, grid_dim_x, index_1d, sync_threads};
 use gpu_std::{device, keep_rolled, kernel};
 
 use crate::THREADS;
@@ -44,7 +44,7 @@ fn levels<T: Scalar>(
     shape: &Rows,
     run: Run,
 ) {
-    let system = system.of_block();
+    let system = system.of(block_idx_y());
     let solution = |row: u32| system.x.offset(row as u64 * system.strides.x_row);
     let mut level = run.first;
     while level < run.first + run.count {
@@ -80,7 +80,7 @@ fn levels<T: Scalar>(
 pub fn sparse_unknown(x: GlobalMut<u32>, row: u64, column: u64, rows: u32, words: u32) {
     let number = index_1d();
     if number < rows {
-        let at = number as u64 * row + gpu_std::thread::block_idx_y() as u64 * column;
+        let at = number as u64 * row + block_idx_y() as u64 * column;
         let element = x.offset(at * words as u64);
         element.write(0, u32::MAX);
         if words > 1 {

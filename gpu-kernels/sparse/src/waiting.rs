@@ -6,7 +6,7 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{block_idx_y, sync_threads, thread_idx_x};
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, unroll};
 
 use crate::NONE;
@@ -17,7 +17,7 @@ use crate::scalar::Scalar;
 /// cache.
 pub const ASKED: usize = 4;
 
-/// Where the elements of right-hand sides and of solutions lie, of as many systems as the grid is high.
+/// Where the elements of right-hand sides and of solutions lie, and of how many systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Strides {
@@ -29,6 +29,8 @@ pub struct Strides {
     pub x_row: u64,
     /// Elements from one solution to the next.
     pub x_column: u64,
+    /// Systems, fewer than 2^32.
+    pub systems: u64,
 }
 
 /// What is read of a system, and where its solution goes.
@@ -43,14 +45,23 @@ pub(crate) struct System<T: Scalar> {
 }
 
 impl<T: Scalar> System<T> {
-    /// The system of this block, of those that the grid is high.
+    /// One of the systems.
     #[device]
     #[inline(always)]
-    pub(crate) fn of_block(mut self) -> Self {
-        let column = block_idx_y() as u64;
-        self.b = self.b.offset(column * self.strides.b_column);
-        self.x = self.x.offset(column * self.strides.x_column);
+    pub(crate) fn of(mut self, number: u32) -> Self {
+        self.b = self.b.offset(number as u64 * self.strides.b_column);
+        self.x = self.x.offset(number as u64 * self.strides.x_column);
         self
+    }
+
+    /// The system of this block: blocks that follow each other are of one after the other, so that all are solved at the
+    /// same time. And the word that it draws from.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn of_block(self, ticket: GlobalMut<u32>) -> (Self, GlobalMut<u32>) {
+        let systems = self.strides.systems as u32;
+        let number = if systems > 1 { block_idx_x() % systems } else { 0 };
+        (self.of(number), ticket.offset(number as u64))
     }
 
     /// `alpha · b` of a row, and one over its diagonal.
@@ -130,6 +141,21 @@ impl<T: Scalar> Batch<T> {
         known
     }
 
+    /// Asks for the first that is not known, and says whether it is.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn ask_one(&mut self, mut of: impl FnMut(u32) -> T::Word) -> bool {
+        let (mut asked, mut known) = (false, true);
+        unroll::<ASKED>(|j| {
+            if !asked && self.words[j] == T::UNKNOWN {
+                self.words[j] = of(self.others[j]);
+                asked = true;
+                known = self.words[j] != T::UNKNOWN;
+            }
+        });
+        known
+    }
+
     /// The first `left` of them, one after the other, added to `sum`.
     #[device]
     #[inline(always)]
@@ -148,7 +174,6 @@ impl<T: Scalar> Batch<T> {
 #[inline(always)]
 pub(crate) fn draw(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
     if thread_idx_x() == 0 {
-        let ticket = ticket.offset(block_idx_y() as u64);
         room.write(0, ticket.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device));
     }
     sync_threads();

@@ -71,7 +71,7 @@ fn levels_and_systems_stay_inside_and_end() {
         let stream = device.default_stream();
         let upper = (seed % 2) as u32;
         let shape = Rows { rows: ROWS as u32, entries: ENTRIES as u32, upper, unit: (seed / 2 % 2) as u32 };
-        let strides = Strides { b_row: 1, x_row: 1, b_column: 0, x_column: 0 };
+        let strides = Strides { b_row: 1, x_row: 1, b_column: 0, x_column: 0, systems: 1 };
         let linear = LaunchConfig::linear((ROWS as u32).div_ceil(THREADS), THREADS);
         let b = device.upload(&[1.0f32; ROWS]).unwrap();
         let ticket = || device.zeroed::<u32>(1).unwrap();

@@ -365,16 +365,17 @@ impl<'a, T: Element> Analysis<'a, T> {
             return Ok(());
         }
         let ((b_row, b_column), (x_row, x_column)) = (strides(b_layout), strides(x_layout));
-        let strides = Strides { b_row, b_column, x_row, x_column };
-        for first in (0..count).step_by(SYSTEMS) {
+        // Of ordered rows a block has four at least; a grid has fewer than 2^31 blocks.
+        let at_once = SYSTEMS.min((1 << 30) / a.rows.div_ceil(4)).max(1);
+        for first in (0..count).step_by(at_once) {
+            let systems = at_once.min(count - first) as u64;
             let systems = Systems {
                 a,
                 shape,
                 alpha,
                 b: b.slice(first * b_column as usize..),
                 x: target.reborrow().into_slice(first * x_column as usize..),
-                strides,
-                count: SYSTEMS.min(count - first) as u32,
+                strides: Strides { b_row, b_column, x_row, x_column, systems },
                 ticket: &mut self.ticket,
             };
             let solver = match (self.algorithm, &self.order, &self.tasks) {

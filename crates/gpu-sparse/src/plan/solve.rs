@@ -60,10 +60,9 @@ const LONG_ROW: u32 = 64;
 const NEAR_SHARE: u32 = 8;
 /// Rows of a level that one block has in a run of levels: more are a launch of their own.
 const MOST_MERGED: u32 = 2 * THREADS;
-/// Shared memory that a block of ordered rows asks for, and does not use: 4 blocks, 512 rows, are on a multiprocessor of
-/// Hopper then. More would ask for values that are far from known, and be in the way of those whose turn it is: each time a
-/// warp asks takes 16 cycles a value of the multiprocessor's path to the second-level cache.
-pub(crate) const ORDERED_SHARED_BYTES: u32 = 45 << 10;
+/// Shared memory that a block of ordered rows asks for, and does not use: 8 blocks, 1024 rows, are on a multiprocessor of
+/// Hopper then: what lies ahead is read in time, and not so much that those whose turn is far are in the way.
+pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 
 impl Profile {
     /// What is taken where nothing else is asked for.
