@@ -8,7 +8,8 @@ use gpu_benches::suite::sparse::{measure, structures};
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_core::Device;
 
-/// Times gpu-sparse in f64 on the structures of the figures and on 40 that a seed draws, every algorithm of each operation.
+/// Times gpu-sparse in f64 on the structures of the figures and on 40 that a seed draws, every algorithm of each
+/// operation.
 ///
 /// benches/peers/sparse.cu (cuSPARSE) times the same operations of the structures that `--list` prints.
 #[derive(Parser)]

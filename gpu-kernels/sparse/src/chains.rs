@@ -1,10 +1,11 @@
 //! Triangular systems that are mostly chains, rows in their own order: a warp has a window of 32 rows.
 //!
-//! A lane first adds what its row needs of rows before the window, waiting for it as [`free`](crate::free) does. Then the
-//! window is solved in 32 steps: in step k lane k finishes its row and hands the result to all lanes by a shuffle, and
-//! those whose row has an entry there add it; others hear of eight at a time. The entries inside of the window lie in shared memory by then, so that a row
-//! costs two additions, a multiplication and a shuffle, and no memory is waited for. Other warps have read their
-//! rows meanwhile; from one window to the next the results go through shared memory inside of a block.
+//! A lane first adds what its row needs of rows before the window, waiting for it as [`free`](crate::free) does. Then
+//! the window is solved in 32 steps: in step k lane k finishes its row and hands the result to all lanes by a shuffle,
+//! and those whose row has an entry there add it; others hear of eight at a time. The entries inside of the window lie
+//! in shared memory by then, so that a row costs two additions, a multiplication and a shuffle, and no memory is waited
+//! for. Other warps have read their rows meanwhile; from one window to the next the results go through shared memory
+//! inside of a block.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};

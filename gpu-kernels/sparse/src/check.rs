@@ -37,8 +37,8 @@ pub struct Triangle {
     pub entries: u32,
 }
 
-/// Where the entries of a row start and end. Offsets that were checked are memory that may change, by a write that is still
-/// under way or through another's pointer: what they say never leaves the entries.
+/// Where the entries of a row start and end. Offsets that were checked are memory that may change, by a write that is
+/// still under way or through another's pointer: what they say never leaves the entries.
 #[device]
 #[inline(always)]
 pub(crate) fn bounds(offsets: Global<u32>, row: u32, entries: u32) -> (u32, u32) {

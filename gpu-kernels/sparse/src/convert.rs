@@ -39,8 +39,8 @@ pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entri
     }
 }
 
-/// Numbers of 64 bits as 32: how much each is above `base`. The first, if any, that is below or more than `most` above goes to
-/// `found`, which is [`NONE`](crate::NONE) before: a thread a number, in blocks of [`THREADS`](crate::THREADS).
+/// Numbers of 64 bits as 32: how much each is above `base`. The first, if any, that is below or more than `most` above
+/// goes to `found`, which is [`NONE`](crate::NONE) before: a thread a number, in blocks of [`THREADS`](crate::THREADS).
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_narrow(
     wide: Global<u64>,
@@ -93,7 +93,8 @@ pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
 }
 
 /// The values of equal keys, added in the order in which they stand, from the first: a thread a key, in blocks of
-/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value is.
+/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value
+/// is.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]

@@ -1,12 +1,13 @@
 //! The levels of a triangle's rows: 1 for rows that wait for none, else one more than the highest level waited for.
 //!
-//! A row is a thread's, and rows are taken in the order in which they can be solved: from the first of a lower triangle,
-//! from the last of an upper one. A thread waits for the levels of others, as the synchronisation-free solvers do
-//! (Liu, Li, Hogg, Duff, Vinter, Euro-Par 2016), a thread a row (Su, Zhang, Li, Zhou, Tang, Du, *CapelliniSpTRSV*, ICPP
-//! 2020), and in three ways that keep the wait short and finite:
+//! A row is a thread's, and rows are taken in the order in which they can be solved: from the first of a lower
+//! triangle, from the last of an upper one. A thread waits for the levels of others, as the synchronisation-free
+//! solvers do (Liu, Li, Hogg, Duff, Vinter, Euro-Par 2016), a thread a row (Su, Zhang, Li, Zhou, Tang, Du,
+//! *CapelliniSpTRSV*, ICPP 2020), and in three ways that keep the wait short and finite:
 //!
-//! * The rows of a warp do not wait for each other: once all know what comes from earlier rows, the rest passes from lane to
-//!   lane by shuffles. Where rows need only the one before, that is a scan: the level of a chain is a maximum of sums.
+//! * The rows of a warp do not wait for each other: once all know what comes from earlier rows, the rest passes from
+//!   lane to lane by shuffles. Where rows need only the one before, that is a scan: the level of a chain is a maximum
+//!   of sums.
 //! * Rows of the block are waited for in shared memory. Only what other blocks have is waited for in global memory.
 //! * No thread waits in a loop of its own: all lanes of a warp ask once, and go round together while one of them lacks
 //!   something. And blocks take their rows by a ticket: what a block waits for is a block's that runs.
@@ -115,8 +116,8 @@ pub(crate) fn first_of_block(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
 /// Bytes of dynamic shared memory of a block of [`sparse_levels()`].
 pub const SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(1).array::<u32>(THREADS).bytes();
 
-/// The entries of a lane's row inside of its warp's window of 32 rows, of which the first has number `window`: the columns
-/// as bits, and how many. They are the last of the row.
+/// The entries of a lane's row inside of its warp's window of 32 rows, of which the first has number `window`: the
+/// columns as bits, and how many. They are the last of the row.
 #[device]
 #[inline(always)]
 pub(crate) fn inside_of_window(
@@ -256,7 +257,8 @@ pub fn sparse_levels(
     }
 }
 
-/// The numbers of the rows that a row waits for from its entry `first` on, before entry `end`; [`NONE`] where there is none.
+/// The numbers of the rows that a row waits for from its entry `first` on, before entry `end`; [`NONE`] where there is
+/// none.
 #[device]
 #[inline(always)]
 fn waited_for(

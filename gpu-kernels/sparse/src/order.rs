@@ -1,7 +1,9 @@
-//! Rows grouped by level and, inside a level, by the number of their entries beside the diagonal; and packed into warps.
+//! Rows grouped by level and, inside a level, by the number of their entries beside the diagonal; and packed into
+//! warps.
 //!
-//! After Dufrechou and Ezzatti, *Using analysis information in the synchronization-free GPU solution of sparse triangular
-//! systems* (Concurrency and Computation 2020): a row gets as many lanes as it has entries, rounded up to a power of two.
+//! After Dufrechou and Ezzatti, *Using analysis information in the synchronization-free GPU solution of sparse
+//! triangular systems* (Concurrency and Computation 2020): a row gets as many lanes as it has entries, rounded up to a
+//! power of two.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
@@ -53,8 +55,8 @@ pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
     }
 }
 
-/// What the choice of a solver asks of a triangle: a thread a row, in blocks of [`THREADS`]. `found` is zero before, and gets
-/// the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
+/// What the choice of a solver asks of a triangle: a thread a row, in blocks of [`THREADS`]. `found` is zero before,
+/// and gets the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
     let number = index_1d();

@@ -1,9 +1,10 @@
 //! Triangular systems free of synchronisation, rows in the order of their levels and size classes
-//! ([`order`](crate::order)): rows of a warp do not wait for each other, and those in flight are those whose turn is near.
+//! ([`order`](crate::order)): rows of a warp do not wait for each other, and those in flight are those whose turn is
+//! near.
 //!
-//! A row has lanes as its size class says ([`lanes_of`]), each of which asks for [`ASKED`](crate::waiting::ASKED) values at
-//! a time. The entries of a row are one chain all the same: each value is handed to all lanes of the row by a shuffle, in
-//! order. Warps take their rows by a ticket, so that what they wait for is a warp's that runs.
+//! A row has lanes as its size class says ([`lanes_of`]), each of which asks for [`ASKED`](crate::waiting::ASKED)
+//! values at a time. The entries of a row are one chain all the same: each value is handed to all lanes of the row by a
+//! shuffle, in order. Warps take their rows by a ticket, so that what they wait for is a warp's that runs.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
@@ -106,7 +107,8 @@ fn ordered<T: Scalar>(
         let mut are_known = batch.ask(ask);
         let lacking = warp::warp_vote_ballot(warp::FULL, !are_known);
         if lacking != 0 {
-            // The values of a level come at about the same time. Until the first that lacks is there, it alone is asked for.
+            // The values of a level come at about the same time. Until the first that lacks is there, it alone is asked
+            // for.
             let is_first = lane == lacking.trailing_zeros();
             loop {
                 keep_rolled();

@@ -1,16 +1,16 @@
 //! Triangular systems: `A · x = alpha · b`, A a lower or an upper triangle.
 //!
 //! # Order of operations
-//! The entries of a row beside the diagonal are one chain of fused multiply-adds, from zero, from the far side towards the
-//! diagonal; the solution is `(alpha · b - sum) · (1 / diagonal)`, each operation rounded once. (The inverse is at hand
-//! before the last value that a row waits for, where a division would come after it.) With a unit diagonal it is
+//! The entries of a row beside the diagonal are one chain of fused multiply-adds, from zero, from the far side towards
+//! the diagonal; the solution is `(alpha · b - sum) · (1 / diagonal)`, each operation rounded once. (The inverse is at
+//! hand before the last value that a row waits for, where a division would come after it.) With a unit diagonal it is
 //! `alpha · b - sum`. That is a function of the matrix alone: all ways to solve give the same bits.
 //!
 //! * [`free`](crate::free): free of synchronisation, rows in their own order.
 //! * [`chains`](crate::chains): the same, a warp 32 rows, solved in its registers.
 //! * [`ordered`](crate::ordered): free of synchronisation, rows in the order of their levels.
-//! * [`levels`](fn@sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many rows,
-//!   and one of a single block for a run of levels of few.
+//! * [`levels`](fn@sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many
+//!   rows, and one of a single block for a run of levels of few.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -74,8 +74,8 @@ fn levels<T: Scalar>(
     }
 }
 
-/// Makes all bits of the solutions ones, where those have gaps between them: a thread a row, in blocks of [`THREADS`], a row
-/// of blocks a system.
+/// Makes all bits of the solutions ones, where those have gaps between them: a thread a row, in blocks of [`THREADS`],
+/// a row of blocks a system.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_unknown(x: GlobalMut<u32>, row: u64, column: u64, rows: u32, words: u32) {
     let number = index_1d();

@@ -1,7 +1,8 @@
 //! Products of a matrix and a dense one of a few columns: `C = alpha · A · B + beta · C`.
 //!
-//! Every column is computed in the order that [`spmv`](crate::spmv) states, and has the bits of that product. A short row's
-//! entries are read once for [`COLUMNS`] columns, and stay in registers; longer ones are the warp's, column after column.
+//! Every column is computed in the order that [`spmv`](crate::spmv) states, and has the bits of that product. A short
+//! row's entries are read once for [`COLUMNS`] columns, and stay in registers; longer ones are the warp's, column after
+//! column.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;

@@ -1,21 +1,21 @@
 //! Products of a matrix and a vector: `y = alpha · A · x + beta · y`.
 //!
 //! # Order of operations
-//! A row's entries are cut into pieces of [`PIECE`]. Entry `k` of a piece belongs to chain `k mod 32`; a chain is one of
-//! fused multiply-adds in ascending order, from zero; the 32 chains are added at the distances 16, 8, 4, 2, 1. The sum
-//! of piece `p` is added to chain `p mod 32` of 32 more, which are added likewise. The result is `fma(alpha, sum + 0,
-//! beta · y)`, or `alpha · (sum + 0)` where `beta` is zero.
+//! A row's entries are cut into pieces of [`PIECE`]. Entry `k` of a piece belongs to chain `k mod 32`; a chain is one
+//! of fused multiply-adds in ascending order, from zero; the 32 chains are added at the distances 16, 8, 4, 2, 1. The
+//! sum of piece `p` is added to chain `p mod 32` of 32 more, which are added likewise. The result is `fma(alpha, sum +
+//! 0, beta · y)`, or `alpha · (sum + 0)` where `beta` is zero.
 //!
-//! That depends on the length of the row alone. Who computes it does not matter: a thread that has all chains of a short
-//! row in registers, lanes that share them, or warps of several blocks that take a piece each. All kernels give the same
-//! bits.
+//! That depends on the length of the row alone. Who computes it does not matter: a thread that has all chains of a
+//! short row in registers, lanes that share them, or warps of several blocks that take a piece each. All kernels give
+//! the same bits.
 //!
 //! # Who computes it
-//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the whole
-//!   warp, one after the other.
+//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the
+//!   whole warp, one after the other.
 //! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
-//!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it: the
-//!   rows, and the pieces of long rows, that start there.
+//!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it:
+//!   the rows, and the pieces of long rows, that start there.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
@@ -80,8 +80,8 @@ pub(crate) fn tree<T: Scalar>(mut sum: T) -> T {
     sum
 }
 
-/// The sum of a piece from entry `start` to `end`, by a warp; `x` has its elements at distances of `stride`, where they are
-/// `STRIDED`.
+/// The sum of a piece from entry `start` to `end`, by a warp; `x` has its elements at distances of `stride`, where they
+/// are `STRIDED`.
 #[device]
 #[inline(always)]
 pub(crate) fn piece_inline<T: Scalar, const STRIDED: bool>(
@@ -209,8 +209,8 @@ fn product<T: Scalar>(
     let dealt = shape.dealt != 0;
     let lanes = if shape.lanes == 1 { 1 } else { 4 };
 
-    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes to
-    // `y`.
+    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes
+    // to `y`.
     let long_row = |row: u32, start: u32, end: u32, (number, step): (u32, u32), to: u32| {
         let whole = !dealt || end - start <= PIECE;
         let (mut total, mut number) = (T::ZERO, number);

@@ -1,7 +1,7 @@
 //! What the solvers free of synchronisation share: entries that a lane asks for together, and the ticket.
 //!
-//! A value of the solution says itself whether it is known: all its bits are ones until then, a NaN that no result has. A
-//! load that sees it needs nothing else, so relaxed loads and stores suffice.
+//! A value of the solution says itself whether it is known: all its bits are ones until then, a NaN that no result has.
+//! A load that sees it needs nothing else, so relaxed loads and stores suffice.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -13,8 +13,8 @@ use crate::NONE;
 use crate::levels::{Beside, Rows};
 use crate::scalar::Scalar;
 
-/// Entries that a lane asks for together: their loads overlap, where one after the other each would wait for the second-level
-/// cache.
+/// Entries that a lane asks for together: their loads overlap, where one after the other each would wait for the
+/// second-level cache.
 pub const ASKED: usize = 4;
 
 /// Where the elements of right-hand sides and of solutions lie, and of how many systems.
@@ -54,8 +54,8 @@ impl<T: Scalar> System<T> {
         self
     }
 
-    /// The system of this block: blocks that follow each other are of one after the other, so that all are solved at the
-    /// same time. And the word that it draws from.
+    /// The system of this block: blocks that follow each other are of one after the other, so that all are solved at
+    /// the same time. And the word that it draws from.
     #[device]
     #[inline(always)]
     pub(crate) fn of_block(self, ticket: GlobalMut<u32>) -> (Self, GlobalMut<u32>) {
@@ -101,8 +101,8 @@ pub(crate) struct Batch<T: Scalar> {
 }
 
 impl<T: Scalar> Batch<T> {
-    /// Those of a row from its entry `first` on, every `step`th, before entry `end`, which wait for rows with numbers below
-    /// `number`.
+    /// Those of a row from its entry `first` on, every `step`th, before entry `end`, which wait for rows with numbers
+    /// below `number`.
     #[device]
     #[inline(always)]
     pub(crate) fn read(

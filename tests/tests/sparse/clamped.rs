@@ -1,5 +1,5 @@
-//! Offsets and columns that say anything, as if they had changed after they were checked: in the simulator, which stops at
-//! every access outside of memory. What comes out is of no matter, but kernels end, and touch nothing else.
+//! Offsets and columns that say anything, as if they had changed after they were checked: in the simulator, which stops
+//! at every access outside of memory. What comes out is of no matter, but kernels end, and touch nothing else.
 
 use gpu_core::{Buffer, Device, Layout, Matrix, MatrixMut, Stream};
 use gpu_sim::{Config, Record};
@@ -83,7 +83,7 @@ fn levels_and_systems_stay_inside_and_end() {
 
         let mut found = device.zeroed::<u32>(ROWS).unwrap();
         let mut profile = device.zeroed::<u32>(2).unwrap();
-        // SAFETY (of all launches here): the simulator checks every access.
+        // SAFETY: the simulator checks every access.
         unsafe {
             let launch = linear.shared(levels::SHARED_BYTES);
             let arguments = (offsets, indices, &mut found, &mut ticket(), shape);

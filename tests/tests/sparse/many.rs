@@ -131,7 +131,7 @@ fn transposed_systems_are_those_of_the_transposed_matrix() {
                 let other = transposed_host(&host);
                 let expected = naive_solution(&other, side.transposed(), Diagonal::Stored, 1.0, &b);
                 let mut analysis = Analysis::transposed(&a, side, Diagonal::Stored).unwrap();
-                assert_same_bits(&solved(device, &mut analysis, &b), &expected, &name);
+                assert_same_bits(&solved(device, &mut analysis, &b), &expected, name);
                 // The same matrix as compressed columns.
                 let columns = Csc::of_transposed(transpose(&a).unwrap());
                 let view = columns.transposed();

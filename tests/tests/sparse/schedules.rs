@@ -28,8 +28,8 @@ fn triangle() -> Host<f32> {
     })
 }
 
-/// Every kernel that waits for values, each under a thousand schedules, half of them of each side: levels, and three solvers.
-/// The one that goes level by level waits for none, and shares a few of them.
+/// Every kernel that waits for values, each under a thousand schedules, half of them of each side: levels, and three
+/// solvers. The one that goes level by level waits for none, and shares a few of them.
 fn schedules_of(host: &Host<f32>, side: Side) {
     let b = vector::<f32>(host.rows, 92);
     let mut expected = vec![0.0; host.rows];
@@ -161,8 +161,8 @@ fn run_chain(seed: u64, fault: Fault) -> Result<Vec<u32>, FaultKind> {
     }
 }
 
-/// What was published of kernels of this kind: plain loads race with the store, or see for ever what was there when the thread
-/// first looked; lanes that wait for one of their warp while that waits for them.
+/// What was published of kernels of this kind: plain loads race with the store, or see for ever what was there when the
+/// thread first looked; lanes that wait for one of their warp while that waits for them.
 #[test]
 fn planted_faults_are_found() {
     let stops = |said: &str| said.contains("Livelock") || said.contains("Deadlock");

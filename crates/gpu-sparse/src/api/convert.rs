@@ -10,12 +10,12 @@ use crate::launch::{self, Element};
 use crate::matrix::{Coo, Csr, CsrView};
 use crate::reference;
 
-/// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same place
-/// added in the order in which they stand. Waits for it.
+/// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
+/// place added in the order in which they stand. Waits for it.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice or a
-/// launch failed.
+/// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice
+/// or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Coo, compress};
@@ -85,8 +85,8 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
     Ok(Csr { rows, columns, offsets, indices, values })
 }
 
-/// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure, else
-/// the compressed columns. Waits for it.
+/// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure,
+/// else the compressed columns. Waits for it.
 ///
 /// # Errors
 /// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.

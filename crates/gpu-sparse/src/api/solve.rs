@@ -48,12 +48,13 @@ const SYSTEMS: usize = 64;
 /// A row is of level 1 if it has no entry beside the diagonal, else of one more than the highest level of the rows that
 /// those entries stand for: rows of a level can be solved at the same time, once all levels before are. It holds the
 /// matrix, so there is no solving of another than the one analysed; other values of the same structure are
-/// [`with_values`](Self::with_values) and [`with_matrix`](Self::with_matrix). It belongs to the stream that it is used on.
+/// [`with_values`](Self::with_values) and [`with_matrix`](Self::with_matrix). It belongs to the stream that it is used
+/// on.
 ///
 /// [`Analysis::transposed`] is one of the transposed matrix: it holds that, and all that is said of rows, levels and
 /// profile is said of its rows. A matrix of compressed columns is the transposed one of compressed rows
-/// ([`Csc::transposed`](crate::Csc::transposed)), so that `Analysis::transposed(columns.transposed(), side.transposed(), …)`
-/// solves systems with it.
+/// ([`Csc::transposed`](crate::Csc::transposed)), so that `Analysis::transposed(columns.transposed(),
+/// side.transposed(), …)` solves systems with it.
 #[derive(Debug)]
 pub struct Analysis<'a, T: Element> {
     matrix: Held<'a, T>,
@@ -88,8 +89,8 @@ impl<'a, T: Element> Analysis<'a, T> {
         Self::of(Held::as_it_is(matrix.into()), side, diagonal)
     }
 
-    /// The same of the transposed matrix: systems are `Aᵀ · x = alpha · b`. `side` is that of `matrix` as it is given. It is
-    /// transposed where it lives, in memory of the analysis.
+    /// The same of the transposed matrix: systems are `Aᵀ · x = alpha · b`. `side` is that of `matrix` as it is given.
+    /// It is transposed where it lives, in memory of the analysis.
     ///
     /// # Errors
     /// Those of [`Analysis::new`], in which rows are those of the transposed matrix; [`Error::TooLarge`].
@@ -168,8 +169,8 @@ impl<'a, T: Element> Analysis<'a, T> {
         Ok(self)
     }
 
-    /// The same structure with other values, in the order of those of the matrix that was given, of which no entry on a stored
-    /// diagonal is zero; waits for that check.
+    /// The same structure with other values, in the order of those of the matrix that was given, of which no entry on a
+    /// stored diagonal is zero; waits for that check.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::ZeroPivot`]; [`Error::Device`] where the values live elsewhere or the launch failed.
@@ -191,8 +192,8 @@ impl<'a, T: Element> Analysis<'a, T> {
         Ok(Analysis { matrix, side, diagonal, levels, profile, algorithm, order, tasks, ticket })
     }
 
-    /// The same with the values of `matrix`, once that is found to have the structure of the one that was given; waits for that
-    /// and for the check of the diagonal.
+    /// The same with the values of `matrix`, once that is found to have the structure of the one that was given; waits
+    /// for that and for the check of the diagonal.
     ///
     /// # Errors
     /// [`Error::OtherPlan`] where its size is another, [`Error::OtherStructure`]; those of [`Analysis::with_values`].
@@ -234,8 +235,8 @@ impl<'a, T: Element> Analysis<'a, T> {
         self.algorithm
     }
 
-    /// The rows grouped by level and size class, computed where the matrix lives: maximum, counts, exclusive sums, order.
-    /// Waits for it.
+    /// The rows grouped by level and size class, computed where the matrix lives: maximum, counts, exclusive sums,
+    /// order. Waits for it.
     ///
     /// # Errors
     /// [`Error::Device`] where memory does not suffice or a launch failed.
@@ -259,12 +260,12 @@ impl<'a, T: Element> Analysis<'a, T> {
 
     /// Solves `A · x = alpha · b` for `x`, on `stream`.
     ///
-    /// Both have as many elements as A has rows. The order of every row's sum is a function of the matrix alone (see the
-    /// [crate documentation](crate)). Neither allocates nor waits.
+    /// Both have as many elements as A has rows. The order of every row's sum is a function of the matrix alone (see
+    /// the [crate documentation](crate)). Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream
-    /// or where the launch failed. `x` is as it was then, but where a launch failed.
+    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the
+    /// stream or where the launch failed. `x` is as it was then, but where a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
@@ -293,12 +294,12 @@ impl<'a, T: Element> Analysis<'a, T> {
 
     /// Solves `A · X = alpha · B` for `X`, on `stream`: a system for each column, with the bits of [`Analysis::solve`].
     ///
-    /// Both have as many rows as A, and as many columns as there are systems; each has its own layout. What lies between
-    /// lines of X is left as it is. 64 systems are a launch. Neither allocates nor waits.
+    /// Both have as many rows as A, and as many columns as there are systems; each has its own layout. What lies
+    /// between lines of X is left as it is. 64 systems are a launch. Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream or where
-    /// the launch failed. `X` is as it was then, but where a launch failed.
+    /// [`Error::Shape`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream or
+    /// where the launch failed. `X` is as it was then, but where a launch failed.
     ///
     /// ```
     /// use gpu_core::{Layout, Matrix, MatrixMut};

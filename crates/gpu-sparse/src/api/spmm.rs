@@ -13,14 +13,16 @@ use crate::reference;
 impl<T: Element> Spmv<'_, T> {
     /// `C = alpha · A · B + beta · C`, on `stream`: B of a few columns, each with the bits that [`Spmv::run`] gives it.
     ///
-    /// B has as many rows as A has columns, C as many as A has rows, and both have as many columns; each has its own layout.
-    /// Where `beta` is zero C is not read, where `alpha` is zero neither A nor B. What lies between lines of C is left as it is.
-    /// A row is computed by a thread or 4 lanes, a long one by its warp: [`Strategy::Balanced`](crate::Strategy::Balanced)
-    /// is of products with one vector alone. Neither allocates nor waits.
+    /// B has as many rows as A has columns, C as many as A has rows, and both have as many columns; each has its own
+    /// layout. Where `beta` is zero C is not read, where `alpha` is zero neither A nor B. What lies between lines of C
+    /// is left as it is. A row is computed by a thread or 4 lanes, a long one by its warp:
+    /// [`Strategy::Balanced`](crate::Strategy::Balanced) is of products with one vector alone. Neither allocates nor
+    /// waits.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::TooLarge`] where there are more than 2^20 - 16 columns, [`Error::Aliasing`];
-    /// [`Error::Device`] where memory is on another device than the stream or where the launch failed. C is as it was then.
+    /// [`Error::Device`] where memory is on another device than the stream or where the launch failed. C is as it was
+    /// then.
     ///
     /// ```
     /// use gpu_core::{Layout, Matrix, MatrixMut};

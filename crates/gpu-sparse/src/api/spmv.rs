@@ -38,8 +38,8 @@ impl<'a, T: Element> Spmv<'a, T> {
         Self::of(Held::as_it_is(matrix.into()))
     }
 
-    /// The same of the transposed matrix: products are `y = alpha · Aᵀ · x + beta · y`. It is transposed where it lives, in
-    /// memory of the product's; of compressed columns that is what they are already
+    /// The same of the transposed matrix: products are `y = alpha · Aᵀ · x + beta · y`. It is transposed where it
+    /// lives, in memory of the product's; of compressed columns that is what they are already
     /// ([`Csc::transposed`](crate::Csc::transposed) says how their products with the transposed matrix are computed).
     ///
     /// # Errors
@@ -123,13 +123,13 @@ impl<'a, T: Element> Spmv<'a, T> {
 
     /// `y = alpha · A · x + beta · y`, on `stream`.
     ///
-    /// `x` has as many elements as A has columns, `y` as many as it has rows. Where `beta` is zero `y` is not read, where
-    /// `alpha` is zero neither A nor `x`. The order of every sum is a function of the length of its row alone (see the
-    /// [crate documentation](crate)). Neither allocates nor waits.
+    /// `x` has as many elements as A has columns, `y` as many as it has rows. Where `beta` is zero `y` is not read,
+    /// where `alpha` is zero neither A nor `x`. The order of every sum is a function of the length of its row alone
+    /// (see the [crate documentation](crate)). Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream
-    /// or where the launch failed. `y` is as it was then.
+    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the
+    /// stream or where the launch failed. `y` is as it was then.
     ///
     /// ```
     /// use gpu_sparse::{Csr, Spmv};

@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::launch::Element;
 use crate::matrix::Wide;
 
-/// What products of one [`Wide`] matrix and vectors are computed with: a [`Spmv`] for each of its panels, each chosen from
-/// its own rows. The order of every sum is a function of the length of its row alone, so the bits are those of one panel.
+/// What products of one [`Wide`] matrix and vectors are computed with: a [`Spmv`] for each of its panels, each chosen
+/// from its own rows. The order of every sum is a function of the length of its row alone, so the bits are those of one
+/// panel.
 #[derive(Debug)]
 pub struct WideSpmv<'a, T: Element> {
     rows: usize,

@@ -10,16 +10,17 @@ use crate::launch::Element;
 /// A matrix of compressed columns (CSC), borrowed: the entries of column `c` stand from `offsets[c]` to before
 /// `offsets[c + 1]` of `indices`, their rows, and `values`. The rows of a column ascend, and none comes twice.
 ///
-/// It is kept as what it also is, its transposed matrix of compressed rows. With [`CscView::transposed`], `Spmv::transposed`
-/// and `Analysis::transposed` compute with the matrix itself, `Spmv::new` and `Analysis::new` with the transposed one.
+/// It is kept as what it also is, its transposed matrix of compressed rows. With [`CscView::transposed`],
+/// `Spmv::transposed` and `Analysis::transposed` compute with the matrix itself, `Spmv::new` and `Analysis::new` with
+/// the transposed one.
 #[derive(Clone, Copy, Debug)]
 pub struct CscView<'a, T: Element> {
     transposed: CsrView<'a, T>,
 }
 
 impl<'a, T: Element> CscView<'a, T> {
-    /// The `rows` × `columns` matrix in these arrays, once they are found to be one: where they live, a thread a column. Waits
-    /// for that.
+    /// The `rows` × `columns` matrix in these arrays, once they are found to be one: where they live, a thread a
+    /// column. Waits for that.
     ///
     /// # Errors
     /// Those of [`CsrView::new`] of the transposed matrix: what they call rows are columns.

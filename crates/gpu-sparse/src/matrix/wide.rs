@@ -12,14 +12,15 @@ const LAUNCH: usize = 1 << 30;
 
 /// A matrix of compressed rows, borrowed, whose offsets have 64 bits; see [`CsrView`]. Columns have 32.
 ///
-/// cuSPARSE takes 64-bit offsets with 64-bit or with 32-bit columns. Here it is the latter: a device's memory holds more than
-/// 2^32 entries, at 12 bytes each, but hardly a vector of 2^32 elements, and columns of 64 bits would add a third to the
-/// bytes of each entry, which is what products wait for. Columns that come with 64 bits are narrowed once
+/// cuSPARSE takes 64-bit offsets with 64-bit or with 32-bit columns. Here it is the latter: a device's memory holds
+/// more than 2^32 entries, at 12 bytes each, but hardly a vector of 2^32 elements, and columns of 64 bits would add a
+/// third to the bytes of each entry, which is what products wait for. Columns that come with 64 bits are narrowed once
 /// ([`narrow_indices`]).
 ///
-/// It is cut into panels of rows whose offsets 32 bits hold, mostly a single one: the offsets of each are narrowed when it is
-/// made, so that all kernels are those of [`CsrView`], with their bits and their speed. Of one panel,
-/// [`Wide::narrow`] is the whole matrix, for all that takes one; products go over all panels ([`WideSpmv`](crate::WideSpmv)).
+/// It is cut into panels of rows whose offsets 32 bits hold, mostly a single one: the offsets of each are narrowed when
+/// it is made, so that all kernels are those of [`CsrView`], with their bits and their speed. Of one panel,
+/// [`Wide::narrow`] is the whole matrix, for all that takes one; products go over all panels
+/// ([`WideSpmv`](crate::WideSpmv)).
 #[derive(Debug)]
 pub struct Wide<'a, T: Element> {
     rows: usize,
@@ -37,8 +38,8 @@ struct Panel<'a, T: Element> {
 }
 
 impl<'a, T: Element> Wide<'a, T> {
-    /// The `rows` × `columns` matrix in these arrays, once they are found to be one: where they live, a thread a row. Waits
-    /// for that.
+    /// The `rows` × `columns` matrix in these arrays, once they are found to be one: where they live, a thread a row.
+    /// Waits for that.
     ///
     /// # Errors
     /// Those of [`CsrView::new`]; [`Error::TooLarge`] where a row has more entries than a panel.
@@ -213,8 +214,8 @@ fn panel<'a, T: Element>(
 /// Columns of 64 bits as 32, in a buffer of their own where they live. Waits for it.
 ///
 /// # Errors
-/// [`Error::TooLarge`] of the first that 32 bits do not hold; [`Error::Device`] where memory does not suffice or a launch
-/// failed.
+/// [`Error::TooLarge`] of the first that 32 bits do not hold; [`Error::Device`] where memory does not suffice or a
+/// launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Wide, narrow_indices};

@@ -44,11 +44,11 @@ pub struct Profile {
 
 // ---- the constants of the choice
 //
-// What they rest on are the times of benches/results/README.md, "Shapes", on an H200 in f64: with 646 levels (the Laplacian
-// of 216³) 4.03 ms level by level, 6.2 µs a launch, and 9.9 ms with the rows in their own order, of which nearly all wait for
-// one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.996 ms in their own order. Chains and ordered rows are
-// newer than those measurements: where they begin follows from how they work, and `--bin sparse` of gpu-benches measures
-// every algorithm on 40 structures beside what is chosen.
+// What they rest on are the times of benches/results/README.md, "Shapes", on an H200 in f64: with 646 levels (the
+// Laplacian of 216³) 4.03 ms level by level, 6.2 µs a launch, and 9.9 ms with the rows in their own order, of which
+// nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.996 ms in their own
+// order. Chains and ordered rows are newer than those measurements: where they begin follows from how they work, and
+// `--bin sparse` of gpu-benches measures every algorithm on 40 structures beside what is chosen.
 
 /// Mean rows of a level up to which a warp has 32 rows in a row: fewer cannot keep more than a warp busy.
 const CHAIN_WIDTH: u32 = 32;
@@ -60,8 +60,8 @@ const LONG_ROW: u32 = 64;
 const NEAR_SHARE: u32 = 8;
 /// Rows of a level that one block has in a run of levels: more are a launch of their own.
 const MOST_MERGED: u32 = 2 * THREADS;
-/// Shared memory that a block of ordered rows asks for, and does not use: 8 blocks, 1024 rows, are on a multiprocessor of
-/// Hopper then: what lies ahead is read in time, and not so much that those whose turn is far are in the way.
+/// Shared memory that a block of ordered rows asks for, and does not use: 8 blocks, 1024 rows, are on a multiprocessor
+/// of Hopper then: what lies ahead is read in time, and not so much that those whose turn is far are in the way.
 pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 
 impl Profile {

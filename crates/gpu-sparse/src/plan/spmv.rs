@@ -29,8 +29,8 @@ pub enum Strategy {
 }
 
 impl Statistics {
-    /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the warp
-    /// that has it would be waited for; else a thread where rows are as short as it can hold, or 4 lanes.
+    /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the
+    /// warp that has it would be waited for; else a thread where rows are as short as it can hold, or 4 lanes.
     pub fn strategy(&self) -> Strategy {
         let mean = self.entries / self.rows.max(1);
         // A warp's other work is some 32 rows.
@@ -44,7 +44,8 @@ impl Statistics {
     }
 }
 
-/// Lanes of a row in products with several vectors: what [`Statistics::strategy`] takes without the pieces of long rows.
+/// Lanes of a row in products with several vectors: what [`Statistics::strategy`] takes without the pieces of long
+/// rows.
 pub fn columns_lanes(statistics: Statistics) -> u32 {
     let balanced_none = Statistics { longest: statistics.longest.min(PIECE), ..statistics };
     if balanced_none.strategy() == Strategy::Thread { 1 } else { 4 }
