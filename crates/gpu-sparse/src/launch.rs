@@ -181,6 +181,12 @@ pub(crate) fn linear(len: usize) -> LaunchConfig {
     LaunchConfig::linear((len as u32).div_ceil(THREADS), THREADS)
 }
 
+/// Threads that go over `len` elements, at least one: so few that what their warps find is soon added.
+fn striding(len: usize) -> LaunchConfig {
+    let all = linear(len);
+    LaunchConfig::linear(all.grid[0].min(1024), THREADS)
+}
+
 /// What the kernel of the checks finds in a matrix with rows, whose arrays have the lengths of its shape.
 pub(crate) fn check<T: Element>(matrix: &CsrView<'_, T>) -> Result<[u32; check::CHECKS as usize], Error> {
     let stream = matrix.device().default_stream();
@@ -240,7 +246,7 @@ pub(crate) fn profile<T: Element>(
     let mut found = stream.device().zeroed::<u32>(2)?;
     let arguments = (a.offsets, a.indices, &mut found, shape);
     // SAFETY: the matrix was found to be that triangle; there are two words that are found.
-    unsafe { stream.launch::<order::sparse_profile>(linear(a.rows), arguments)? };
+    unsafe { stream.launch::<order::sparse_profile>(striding(a.rows), arguments)? };
     let mut words = [0; 2];
     found.copy_to(&mut words)?;
     Ok((words[0], words[1]))
@@ -272,7 +278,7 @@ pub(crate) fn longest<T: Element>(matrix: &CsrView<'_, T>) -> Result<u32, Error>
     let mut longest = stream.device().zeroed::<u32>(1)?;
     let arguments = (matrix.offsets, matrix.rows as u32, &mut longest);
     // SAFETY: there is one offset more than rows.
-    unsafe { stream.launch::<check::sparse_longest>(linear(matrix.rows), arguments)? };
+    unsafe { stream.launch::<check::sparse_longest>(striding(matrix.rows), arguments)? };
     let mut word = [0];
     longest.copy_to(&mut word)?;
     Ok(word[0])

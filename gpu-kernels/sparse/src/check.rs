@@ -5,10 +5,10 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::index_1d;
+use gpu_std::thread::{grid_dim_x, index_1d};
 use gpu_std::{device, keep_rolled, kernel, warp};
 
-use crate::NONE;
+use crate::{NONE, THREADS};
 
 /// Words that [`sparse_check()`] writes: for each kind of fault the first row that has it, else
 /// [`NONE`](crate::NONE), which they hold before.
@@ -83,14 +83,16 @@ pub fn sparse_check(
     }
 }
 
-/// The most entries of a row: a thread a row, in blocks of [`THREADS`](crate::THREADS). `longest` is zero before.
+/// The most entries of a row: any number of blocks of [`THREADS`](crate::THREADS). `longest` is zero before.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_longest(offsets: Global<u32>, rows: u32, longest: GlobalMut<u32>) {
-    let row = index_1d();
+    let mut row = index_1d();
     let mut length = 0;
-    if row < rows {
+    while row < rows {
+        keep_rolled();
         let (start, end) = bounds(offsets, row, NONE);
-        length = end - start;
+        length = if end - start > length { end - start } else { length };
+        row = row.saturating_add(grid_dim_x() * THREADS);
     }
     length = warp::warp_reduce(warp::FULL, length, warp::WarpReductionOp::Max);
     if warp::lane_id() == 0 {

@@ -7,11 +7,11 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::index_1d;
-use gpu_std::{kernel, warp};
+use gpu_std::thread::{grid_dim_x, index_1d};
+use gpu_std::{keep_rolled, kernel, warp};
 
 use crate::THREADS;
-use crate::levels::{Beside, Rows};
+use crate::levels::Rows;
 
 /// Size classes of a level: rows of 1, 2, 3–4, 5–8, 9–16, more entries, and none.
 pub const CLASSES: u32 = 7;
@@ -55,22 +55,25 @@ pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
     }
 }
 
-/// What the choice of a solver asks of a triangle: a thread a row, in blocks of [`THREADS`]. `found` is zero before,
-/// and gets the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
+/// What the choice of a solver asks of a triangle: any number of blocks of [`THREADS`]. `found` is zero before, and gets
+/// the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
-    let number = index_1d();
-    let (mut rest, mut near) = (Beside::default(), false);
-    if number < shape.rows {
-        rest = shape.beside(offsets, indices, shape.numbered(number));
+    let mut number = index_1d();
+    let (mut longest, mut near) = (0, 0);
+    while number < shape.rows {
+        keep_rolled();
+        let rest = shape.beside(offsets, indices, shape.numbered(number));
         if rest.left > 0 {
+            longest = if rest.left > longest { rest.left } else { longest };
             // The last is the nearest.
             let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);
-            near = other / THREADS == number / THREADS;
+            near += (other / THREADS == number / THREADS) as u32;
         }
+        number = number.saturating_add(grid_dim_x() * THREADS);
     }
-    let longest = warp::warp_reduce(warp::FULL, rest.left, warp::WarpReductionOp::Max);
-    let near = warp::warp_vote_ballot(warp::FULL, near).count_ones();
+    longest = warp::warp_reduce(warp::FULL, longest, warp::WarpReductionOp::Max);
+    near = warp::warp_reduce(warp::FULL, near, warp::WarpReductionOp::Add);
     if warp::lane_id() == 0 {
         found.atomic(0).fetch_max(longest, Ordering::Relaxed, Scope::Device);
         found.atomic(1).fetch_add(near, Ordering::Relaxed, Scope::Device);
