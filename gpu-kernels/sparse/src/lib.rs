@@ -13,13 +13,18 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+pub mod chains;
 pub mod check;
 pub mod convert;
+pub mod free;
 pub mod levels;
 pub mod order;
+pub mod ordered;
 mod scalar;
 pub mod solve;
+pub mod spmm;
 pub mod spmv;
+pub mod waiting;
 
 pub use scalar::Scalar;
 

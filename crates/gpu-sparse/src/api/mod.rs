@@ -3,14 +3,19 @@
 mod convert;
 mod order;
 mod solve;
+mod spmm;
 mod spmv;
+mod wide;
 
 pub use convert::{compress, transpose};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
 pub use spmv::{Spmv, spmv};
+pub use wide::WideSpmv;
 
-pub use crate::plan::solve::Method;
+pub(crate) use convert::transposed_with_order;
+
+pub use crate::plan::solve::{Algorithm, Profile};
 pub use crate::plan::spmv::{Statistics, Strategy};
 
 use gpu_core::{View, ViewMut};

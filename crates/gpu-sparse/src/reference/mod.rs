@@ -7,5 +7,5 @@ mod spmv;
 
 pub use check::{check, check_triangle};
 pub use convert::{compress, transpose};
-pub use solve::{RowGroups, levels, order_rows, solve};
+pub use solve::{RowGroups, levels, order_rows, profile, solve};
 pub use spmv::spmv;
