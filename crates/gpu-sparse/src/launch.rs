@@ -12,7 +12,10 @@ use crate::error::Error;
 use crate::matrix::CsrView;
 
 /// A type of elements of matrices and vectors: `f32`, `f64`.
-pub trait Element: gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed::Kernels {}
+pub trait Element:
+    gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed::Kernels + crate::factor::launch::Kernels
+{
+}
 
 mod sealed {
     use super::*;

@@ -1,6 +1,7 @@
 //! Sparse matrices.
 
 mod convert;
+mod factor;
 mod input;
 mod market;
 mod schedules;

@@ -1,11 +1,13 @@
 //! Validate, plan, launch.
 
 mod convert;
+mod factor;
 mod order;
 mod solve;
 mod spmv;
 
 pub use convert::{compress, transpose};
+pub use factor::{Ilu0, ic0, ilu0, triangle};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
 pub use spmv::{Spmv, spmv};

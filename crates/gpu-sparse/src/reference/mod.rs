@@ -2,10 +2,12 @@
 
 mod check;
 mod convert;
+mod factor;
 mod solve;
 mod spmv;
 
 pub use check::{check, check_triangle};
 pub use convert::{compress, transpose};
+pub use factor::{ic0, ilu0, missing_diagonal, triangle};
 pub use solve::{RowGroups, levels, order_rows, solve};
 pub use spmv::spmv;
