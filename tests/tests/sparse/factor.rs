@@ -51,7 +51,7 @@ fn as_f64<T: Value>(value: T) -> f64 {
 
 /// The oracle of IC(0): each entry by its definition, in the documented order.
 fn naive_ic0<T: Value>(a: &Places<T>) -> Places<T> {
-    let mut factor = Places::new();
+    let mut factor: Places<T> = Places::new();
     for (&(row, column), &value) in a {
         let left: Vec<(u32, T)> = factor.range((row, 0)..(row, column)).map(|(key, &l)| (key.1, l)).collect();
         let mut sum = value;
@@ -69,7 +69,7 @@ fn naive_ic0<T: Value>(a: &Places<T>) -> Places<T> {
 
 /// The oracle of ILU(0): each entry by its definition, in the documented order.
 fn naive_ilu0<T: Value>(a: &Places<T>) -> Places<T> {
-    let mut factors = Places::new();
+    let mut factors: Places<T> = Places::new();
     for (&(row, column), &value) in a {
         let mut sum = value;
         for k in 0..row.min(column) {

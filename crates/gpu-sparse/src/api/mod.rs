@@ -5,12 +5,14 @@ mod factor;
 mod order;
 mod solve;
 mod spmv;
+mod steps;
 
 pub use convert::{compress, transpose};
 pub use factor::{Ilu0, ic0, ilu0, triangle};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
 pub use spmv::{Spmv, spmv};
+pub use steps::OrderSteps;
 
 pub use crate::plan::solve::Method;
 pub use crate::plan::spmv::{Statistics, Strategy};
