@@ -33,6 +33,10 @@ struct Options {
     /// simulator if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=600))]
     size: Option<u32>,
+    /// How much better the middle of the cube conducts than what is around it: where it is 1 all of A's diagonal is 6, and
+    /// Jacobi's steps are those without a preconditioner
+    #[arg(long, default_value_t = 1.0)]
+    contrast: f64,
     /// Preconditioners, one or more; all of them if not given
     #[arg(long, value_enum, value_delimiter = ',')]
     preconditioner: Vec<Preconditioner>,
@@ -102,6 +106,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if !(options.tolerance > 0.0 && options.tolerance < 1.0) {
         return Err(format!("the tolerance is {}: it is between 0 and 1", options.tolerance).into());
     }
+    if !(options.contrast > 0.0 && options.contrast.is_finite()) {
+        return Err(format!("the contrast is {}: it is positive and finite", options.contrast).into());
+    }
     let device = match &options.device {
         Some(name) => Device::by_name(name)?,
         None => Device::from_env()?,
@@ -115,7 +122,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if chosen.is_empty() {
         chosen = vec![Preconditioner::None, Preconditioner::Jacobi, Preconditioner::Ic0];
     }
-    let Arrays { offsets, indices, values } = poisson(edge);
+    let Arrays { offsets, indices, values } = poisson(edge, options.contrast);
     let rows = offsets.len() - 1;
     let a = Csr::upload(&device, rows, rows, &offsets, &indices, &values)?;
     let b = device.upload(&sources(rows))?;

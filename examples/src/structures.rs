@@ -16,9 +16,15 @@ pub struct Arrays<T> {
 }
 
 /// The 7-point Laplacian of a cube of `edge`³ points with zeros around it, times the square of their distance: 6 on the
-/// diagonal, -1 for each neighbour.
-pub fn poisson(edge: u32) -> Arrays<f64> {
+/// diagonal, -1 for each neighbour. The inner half of each edge conducts `contrast` times as well; between two points the
+/// conductivity is the harmonic mean.
+pub fn poisson(edge: u32, contrast: f64) -> Arrays<f64> {
     let (plane, rows) = (edge * edge, edge * edge * edge);
+    let inner = edge / 4..edge - edge / 4;
+    let conductivity = |row: u32| {
+        let is_inner = [row % edge, row % plane / edge, row / plane].iter().all(|at| inner.contains(at));
+        if is_inner { contrast } else { 1.0 }
+    };
     let mut arrays = Arrays { offsets: vec![0], ..Arrays::default() };
     for row in 0..rows {
         let (x, y, z) = (row % edge, row % plane / edge, row / plane);
@@ -31,9 +37,16 @@ pub fn poisson(edge: u32) -> Arrays<f64> {
             (y + 1 < edge, row + edge),
             (z + 1 < edge, row + plane),
         ];
-        for (_, column) in neighbours.into_iter().filter(|(is_there, _)| *is_there) {
-            arrays.indices.push(column);
-            arrays.values.push(if column == row { 6.0 } else { -1.0 });
+        let own = conductivity(row);
+        let between = |(is_there, column): (bool, u32)| {
+            let other = if is_there { conductivity(column) } else { own };
+            2.0 * own * other / (own + other)
+        };
+        let diagonal: f64 =
+            neighbours.iter().filter(|(_, column)| *column != row).map(|&to| between(to)).sum();
+        for to in neighbours.into_iter().filter(|(is_there, _)| *is_there) {
+            arrays.indices.push(to.1);
+            arrays.values.push(if to.1 == row { diagonal } else { -between(to) });
         }
         arrays.offsets.push(arrays.indices.len() as u32);
     }
@@ -222,12 +235,18 @@ mod tests {
 
     #[test]
     fn the_laplacian_is_symmetric_and_sums_to_its_boundary() {
-        let Arrays { offsets, indices, values } = poisson(4);
+        let Arrays { offsets, indices, values } = poisson(4, 1.0);
         assert_eq!((offsets.len(), indices.len()), (65, 64 + 6 * 4 * 4 * 3));
         // A row's sum is how many of its neighbours are outside.
         let sum: f64 = values.iter().sum();
         assert_eq!(sum, 6.0 * 16.0);
         let corner = &indices[..offsets[1] as usize];
         assert_eq!(corner, [0, 1, 4, 16]);
+        // Of two points that conduct 1 and 3 the mean is 1.5.
+        let Arrays { offsets, indices, values } = poisson(4, 3.0);
+        let inner = 16 + 4 + 1;
+        let row = offsets[inner] as usize..offsets[inner + 1] as usize;
+        assert_eq!(indices[row.clone()], [5, 17, 20, 21, 22, 25, 37]);
+        assert_eq!(values[row], [-1.5, -1.5, -1.5, 13.5, -3.0, -3.0, -3.0]);
     }
 }

@@ -30,6 +30,14 @@ fn all_devices_take_the_same_steps() {
 }
 
 #[test]
+fn jacobi_helps_where_the_cube_is_not_all_the_same() {
+    let options = ["--device", "cpu", "--size", "12", "--contrast", "1000", "--json"];
+    let lines = json("conjugate_gradient", &options);
+    let steps = |of: usize| lines[of]["steps"].as_u64().expect("steps");
+    assert!(steps(2) < steps(1) && steps(1) < steps(0), "{} {} {}", steps(0), steps(1), steps(2));
+}
+
+#[test]
 fn convergence_is_drawn() {
     let file = std::env::temp_dir().join(format!("conjugate_gradient-{}.png", std::process::id()));
     let path = file.to_str().expect("a path of letters");
@@ -46,12 +54,15 @@ fn convergence_is_drawn() {
 #[test]
 fn a_user_is_told_what_there_is() {
     let help = run("conjugate_gradient", &["--help"]);
-    for option in ["--size", "--preconditioner", "--tolerance", "--steps", "--plot", "--device", "--json"] {
+    for option in
+        ["--size", "--contrast", "--preconditioner", "--tolerance", "--steps", "--plot", "--device", "--json"]
+    {
         assert!(help.contains(option), "{option} is missing from\n{help}");
     }
     for (arguments, expected) in [
         (["--tolerance", "0"], "the tolerance is 0: it is between 0 and 1"),
         (["--steps", "2"], "after 2 steps the residual is"),
+        (["--contrast", "0"], "the contrast is 0: it is positive and finite"),
     ] {
         let output =
             start("conjugate_gradient", &[&["--device", "cpu", "--size", "9"][..], &arguments].concat());

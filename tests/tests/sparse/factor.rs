@@ -259,8 +259,8 @@ fn what_has_no_factors_is_refused() {
 
 #[test]
 fn a_thousand_schedules_of_factors() {
-    let square = dominant(matrix::<f32>(530, 530, 91, |row, random| {
-        let near = [row.saturating_sub(1), row.saturating_sub(40), (row + 1).min(529), random.below(530)];
+    let square = dominant(matrix::<f32>(300, 300, 91, |row, random| {
+        let near = [row.saturating_sub(1), row.saturating_sub(40), (row + 1).min(299), random.below(300)];
         let mut columns = vec![row];
         columns.extend(near.iter().take(random.below(5)));
         columns

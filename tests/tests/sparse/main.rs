@@ -2,8 +2,10 @@
 
 mod convert;
 mod factor;
+mod golden;
 mod input;
 mod market;
+mod property;
 mod schedules;
 mod solve;
 mod spmv;
