@@ -366,21 +366,21 @@ fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
             .margin(10)
             .x_label_area_size(40)
             .y_label_area_size(90)
-            .build_cartesian_2d(0.0..levels, 0.0..most * 1.05)?;
+            .build_cartesian_2d(0.5..levels + 0.5, 0.0..most * 1.05)?;
         chart
             .configure_mesh()
             .x_desc("level")
             .y_desc("rows")
             .label_style((FONT, 14))
-            .x_label_formatter(&|level| format!("{level}"))
-            .y_label_formatter(&|rows| format!("{rows}"))
+            .x_label_formatter(&|level| format!("{level:.0}"))
+            .y_label_formatter(&|rows| format!("{}", (rows * 1e3).round() / 1e3))
             .draw()?;
         // No more bars than the chart has pixels.
         let wide = line.profile.len().div_ceil(1800).max(1);
         let colour = Palette99::pick(0).to_rgba();
         chart.draw_series(line.profile.chunks(wide).enumerate().map(|(at, rows)| {
             let rows_here = f64::from(rows.iter().copied().max().unwrap_or(0));
-            let first = (at * wide) as f64;
+            let first = (at * wide) as f64 + 0.5;
             Rectangle::new([(first, 0.0), (first + rows.len() as f64, rows_here)], colour.filled())
         }))?;
     }

@@ -9,4 +9,5 @@ mod property;
 mod schedules;
 mod solve;
 mod spmv;
+mod steps;
 mod support;

@@ -1,6 +1,6 @@
 //! Levels, ordered rows and triangular systems: one body over all backends, against serial oracles.
 
-use gpu_sparse::{Analysis, Diagonal, Error, Method, OrderSteps, Side};
+use gpu_sparse::{Analysis, Diagonal, Error, Method, Side};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
@@ -248,38 +248,6 @@ fn what_is_no_triangle_is_refused() {
         for value in [f64::from_bits(1), 0.5] {
             let a = gpu_sparse::Csr::upload(device, 1, 1, &[0, 1], &[0], &[value]).unwrap();
             assert!(Analysis::new(&a, lower, stored).is_ok());
-        }
-    });
-}
-
-#[test]
-fn the_steps_of_ordering_rows_give_their_order() {
-    for_each("steps of ordering", |device| {
-        for (name, host, side, diagonal) in all::<f32>() {
-            let a = host.on(device);
-            let analysis = Analysis::new(&a, side, diagonal).unwrap();
-            let order = analysis.order_rows().unwrap();
-            let mut steps = OrderSteps::new(&analysis);
-            assert!(steps.starts().is_none() && steps.rows().is_none());
-            // Twice: what the first left does not matter.
-            for _ in 0..2 {
-                assert_eq!(steps.maximum().unwrap(), analysis.level_count(), "{name}");
-                steps.count().unwrap();
-                steps.sum().unwrap();
-                steps.order().unwrap();
-            }
-            let host_of = |view: Option<gpu_core::View<'_, u32>>| {
-                let view = view.unwrap();
-                let mut words = vec![0; view.len()];
-                view.copy_to(&mut words).unwrap();
-                words
-            };
-            assert_eq!(host_of(steps.starts()), host_of(Some(order.starts())), "{name}");
-            assert_eq!(host_of(steps.rows()), host_of(Some(order.rows())), "{name}");
-            // Each step does those before it.
-            let mut steps = OrderSteps::new(&analysis);
-            steps.order().unwrap();
-            assert_eq!(host_of(steps.rows()), host_of(Some(order.rows())), "{name}");
         }
     });
 }
