@@ -14,6 +14,7 @@ pub mod predicted;
 pub mod products;
 pub mod reductions;
 pub mod scans;
+pub mod structures;
 pub mod table;
 pub mod timing;
 pub mod transpositions;

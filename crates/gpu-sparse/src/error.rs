@@ -96,6 +96,12 @@ pub enum Error {
         /// The first such row.
         row: usize,
     },
+    /// A pivot of an incomplete Cholesky factor is not positive.
+    #[error("the pivot of row {row} is not positive")]
+    NotPositive {
+        /// The first such row.
+        row: usize,
+    },
     /// Vectors do not fit the matrix.
     #[error(
         "a {rows} × {columns} matrix takes a vector of {columns} elements to one of {rows}, not {x} to {y}"

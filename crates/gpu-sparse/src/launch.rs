@@ -20,7 +20,10 @@ mod systems;
 pub(crate) use systems::{Solver, Systems, task_counts, tasks};
 
 /// A type of elements of matrices and vectors: `f32`, `f64`.
-pub trait Element: gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed::Kernels {}
+pub trait Element:
+    gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed::Kernels + crate::factor::launch::Kernels
+{
+}
 
 mod sealed {
     use super::*;

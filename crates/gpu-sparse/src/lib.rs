@@ -2,6 +2,9 @@
 
 mod api;
 mod error;
+mod factor {
+    pub(crate) mod launch;
+}
 mod launch;
 pub mod market;
 mod matrix;

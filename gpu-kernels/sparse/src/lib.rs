@@ -1,4 +1,5 @@
-//! Sparse matrices: their checks, products with vectors, levels of triangles, triangular systems, conversions.
+//! Sparse matrices: their checks, products with vectors, levels of triangles, triangular systems, incomplete factors,
+//! conversions.
 //!
 //! Every result's order of operations is a function of the matrix's structure alone, so the CPU, the simulator and
 //! every GPU give the same bits; each module states its order.
@@ -16,10 +17,12 @@
 pub mod chains;
 pub mod check;
 pub mod convert;
+pub mod factor;
 pub mod free;
 pub mod levels;
 pub mod order;
 pub mod ordered;
+pub mod part;
 mod scalar;
 pub mod solve;
 pub mod spmm;

@@ -8,6 +8,7 @@ mod linalg;
 mod reduce;
 mod scan;
 mod sort;
+mod sparse;
 mod stencil;
 mod transpose;
 

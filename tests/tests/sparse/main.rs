@@ -2,11 +2,15 @@
 
 mod clamped;
 mod convert;
+mod factor;
+mod golden;
 mod input;
 mod many;
 mod market;
+mod property;
 mod schedules;
 mod solve;
 mod spmv;
+mod steps;
 mod support;
 mod wide;

@@ -1,16 +1,20 @@
 //! Validate, plan, launch.
 
 mod convert;
+mod factor;
 mod order;
 mod solve;
 mod spmm;
 mod spmv;
+mod steps;
 mod wide;
 
 pub use convert::{compress, transpose};
+pub use factor::{Ilu0, ic0, ilu0, triangle};
 pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
 pub use spmv::{Spmv, spmv};
+pub use steps::OrderSteps;
 pub use wide::WideSpmv;
 
 pub(crate) use convert::transposed_with_order;

@@ -89,7 +89,7 @@ impl RowOrder {
         }
         let mut before = device.zeroed::<u32>(groups + 1)?;
         launch::task_counts(stream, self.starts.view(), before.slice_mut(..groups))?;
-        let mut scratch = Scratch::for_len(stream, groups + 1)?;
+        let mut scratch = Scratch::new(stream);
         scan_in_place::<Sum<u32>>(stream, &mut before, Options::exclusive(), &mut scratch)?;
         let mut count = [0];
         before.slice(groups..).copy_to(&mut count)?;

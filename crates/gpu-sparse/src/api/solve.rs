@@ -390,7 +390,17 @@ impl<'a, T: Element> Analysis<'a, T> {
         Ok(())
     }
 
-    fn shape(&self) -> Rows {
+    /// The matrix.
+    pub(super) fn matrix(&self) -> CsrView<'_, T> {
+        self.matrix.view()
+    }
+
+    /// The level of every row.
+    pub(super) fn level_buffer(&self) -> &Buffer<u32> {
+        &self.levels
+    }
+
+    pub(super) fn shape(&self) -> Rows {
         launch::rows_of(&self.matrix.view(), self.side, self.diagonal)
     }
 }
