@@ -6,7 +6,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use crate::batch::Batch;
 use crate::solve::{self, Solve};
 use crate::strips::{self, Strips};
-use crate::{block, lanes};
+use crate::{block, copy, lanes};
 
 /// Calls the macro `$with` with, for each type, the elements of a vector, and the kernels: of matrices of at most 8, 16 and 32
 /// rows, of larger ones, of what lies below a block, and of solutions.
@@ -59,3 +59,19 @@ macro_rules! kernels {
     )* };
 }
 factor_instances!(kernels);
+
+macro_rules! copies {
+    ($($name:ident: $T:ty, $U:ty;)*) => { $(
+        #[doc = concat!("Copies a matrix of `", stringify!($T), "` to one of `", stringify!($U), "`: a block of [`COPY_THREADS`](crate::COPY_THREADS) threads for each tile of [`COPY_TILE`](crate::COPY_TILE)².")]
+        #[kernel(images = sm_75, launch_bounds(256))]
+        pub fn $name(from: Global<$T>, to: GlobalMut<$U>, shape: copy::Copy) {
+            copy::copy::<$T, $U>(from, to, &shape);
+        }
+    )* };
+}
+copies! {
+    factor_copy_f32: f32, f32;
+    factor_copy_f64: f64, f64;
+    factor_narrow: f64, f32;
+    factor_widen: f32, f64;
+}

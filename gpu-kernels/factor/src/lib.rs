@@ -7,6 +7,7 @@
 
 mod batch;
 mod block;
+mod copy;
 mod instances;
 mod lanes;
 mod pivot;
@@ -15,6 +16,7 @@ mod strips;
 
 pub use batch::Batch;
 pub use block::{BLOCK_THREADS, PANEL, block_shared_bytes};
+pub use copy::{COPY_THREADS, COPY_TILE, Convert, Copy};
 pub use instances::*;
 pub use lanes::{LANES_MOST, LANES_THREADS, lanes_shared_bytes};
 pub use pivot::{Pivot, pivot};
