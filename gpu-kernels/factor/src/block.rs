@@ -101,16 +101,36 @@ pub(crate) fn subtract<T: Float, const V: usize>(
     staged: Shared<T>,
     sums: &mut [T; P],
 ) {
+    let x = l.at(row, 0);
+    // What is staged starts at row `first`.
+    subtract_with::<T, V>(
+        first,
+        staged,
+        |k| (k * PANEL).wrapping_sub(first),
+        |k| x.offset(k as u64 * l.column).read(0),
+        sums,
+    );
+}
+
+/// Subtracts from a row's part of the panel that starts at column `first` the products of its elements `x` of the columns before with those of the panel's
+/// rows, of which column k has its row 0 at `column(k)` in shared memory.
+#[device]
+#[inline(always)]
+pub(crate) fn subtract_with<T: Float, const V: usize>(
+    first: u32,
+    shared: Shared<T>,
+    column: impl Fn(u32) -> u32,
+    x: impl Fn(u32) -> T,
+    sums: &mut [T; P],
+) {
     let mut k = 0;
-    let mut x = l.at(row, 0);
     // `first` is a multiple of the panel's columns.
     while k < opaque(first) {
         let mut ahead = [T::ZERO; AHEAD];
-        unroll::<AHEAD>(|step| ahead[step] = x.offset(step as u64 * l.column).read(0));
-        x = x.offset(AHEAD as u64 * l.column);
+        unroll::<AHEAD>(|step| ahead[step] = x(k + step as u32));
         unroll::<AHEAD>(|step| {
             let factor = -ahead[step];
-            let column = staged.offset((k + step as u32) * PANEL);
+            let column = shared.offset(column(k + step as u32).wrapping_add(first));
             unroll::<P>(|group| {
                 if group < P / V {
                     let factors = column.read_vec::<V>((group * V) as u32);
@@ -125,66 +145,79 @@ pub(crate) fn subtract<T: Float, const V: usize>(
     }
 }
 
-/// Subtracts the products of `l`, a row's element of column `j` of the panel, from the row's elements behind it.
-#[device]
-#[inline(always)]
-fn behind<T: Float, const V: usize>(l: T, j: usize, diagonal: Shared<T>, sums: &mut [T; P]) {
-    unroll::<P>(|group| {
-        if group < P / V && (group + 1) * V > j + 1 {
-            let factors = diagonal.read_vec::<V>((j * P + group * V) as u32);
-            unroll::<V>(|v| {
-                let k = group * V + v;
-                if k > j {
-                    sums[k] = (-l).mul_add(factors[v], sums[k]);
-                }
-            });
-        }
-    });
-}
-
-/// Solves for a row below the diagonal block, whose columns are in `diagonal`, with the reciprocals of its roots.
+/// Solves for a row below the diagonal block, of which `diagonal` has a column every `leading` elements, with the reciprocals of its roots.
 #[device]
 #[inline(always)]
 pub(crate) fn below<T: Float, const V: usize>(
     diagonal: Shared<T>,
+    leading: u32,
     reciprocals: Shared<T>,
     sums: &mut [T; P],
 ) {
     unroll::<P>(|j| {
         let l = sums[j] * reciprocals.read(j as u32);
         sums[j] = l;
-        behind::<T, V>(l, j, diagonal, sums);
+        let column = diagonal.offset(j as u32 * leading);
+        unroll::<P>(|group| {
+            if group < P / V && (group + 1) * V > j + 1 {
+                let factors = column.read_vec::<V>((group * V) as u32);
+                unroll::<V>(|v| {
+                    let k = group * V + v;
+                    if k > j {
+                        sums[k] = (-l).mul_add(factors[v], sums[k]);
+                    }
+                });
+            }
+        });
     });
 }
 
-/// Factors the diagonal block in the first lanes of a warp, and solves for the rows in its others. The order of the first minor
-/// that is not positive, or zero.
+/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its columns go to `diagonal`, one
+/// every `leading` elements. The order of the first minor that is not positive, or zero.
 #[device]
 #[inline(always)]
-fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
+pub(crate) fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
     diagonal: Shared<T>,
+    leading: u32,
     reciprocals: Shared<T>,
+    lane: u32,
     width: u32,
     sums: &mut [T; P],
 ) -> u32 {
-    let lane = thread_idx_x();
+    let of = |value: T, j: usize| warp_shuffle_idx(FULL, value, lane + j as u32, 32).0;
+    let row = (thread_idx_x() % 32).wrapping_sub(lane);
     let mut failed = 0;
+    let mut now = pivot(of(sums[0], 0));
     unroll::<P>(|j| {
         if (j as u32) < width {
-            let pivot = pivot(warp_shuffle_idx(FULL, sums[j], j as u32, 32).0);
-            if !pivot.is_positive && failed == 0 {
+            if !now.is_positive && failed == 0 {
                 failed = j as u32 + 1;
             }
-            let l = if lane == j as u32 { pivot.root } else { sums[j] * pivot.reciprocal };
+            let l = if row == j as u32 { now.root } else { sums[j] * now.reciprocal };
             sums[j] = l;
-            if lane < PANEL {
-                diagonal.write((j * P) as u32 + lane, l);
+            let column = diagonal.offset(j as u32 * leading);
+            if row < PANEL {
+                column.write(row, l);
             }
-            if lane == 0 {
-                reciprocals.write(j as u32, pivot.reciprocal);
+            if row == 0 {
+                reciprocals.write(j as u32, now.reciprocal);
             }
+            // The next pivot needs its own row's element alone: while it is computed the others' arrive.
+            let next = if j + 1 < P { of((-l).mul_add(l, sums[(j + 1) % P]), j + 1) } else { T::ONE };
             sync_warp(FULL);
-            behind::<T, V>(l, j, diagonal, sums);
+            let mut factors = [T::ZERO; P];
+            unroll::<P>(|group| {
+                if group < P / V && (group + 1) * V > j + 1 {
+                    let some = column.read_vec::<V>((group * V) as u32);
+                    unroll::<V>(|v| factors[group * V + v] = some[v]);
+                }
+            });
+            now = pivot(next);
+            unroll::<P>(|k| {
+                if k > j {
+                    sums[k] = (-l).mul_add(factors[k], sums[k]);
+                }
+            });
         }
     });
     failed
@@ -237,7 +270,7 @@ pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
             subtract::<T, V>(&l, row.min(size - 1), first, staged, &mut sums);
             if above == 0 {
                 if thread < 32 {
-                    let order = diagonal_block::<T, V>(diagonal, reciprocals, width, &mut sums);
+                    let order = diagonal_block::<T, V>(diagonal, PANEL, reciprocals, 0, width, &mut sums);
                     if order != 0 && failed == 0 {
                         failed = first + order;
                     }
@@ -248,7 +281,7 @@ pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
                 }
             }
             if exists && (above != 0 || thread >= 32) {
-                below::<T, V>(diagonal, reciprocals, &mut sums);
+                below::<T, V>(diagonal, PANEL, reciprocals, &mut sums);
             }
             if exists {
                 let into = l.at(row, first);

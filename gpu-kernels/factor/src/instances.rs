@@ -5,23 +5,24 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use crate::batch::Batch;
 use crate::solve::{self, Solve};
+use crate::step::{self, Step};
 use crate::strips::{self, Strips};
 use crate::{block, copy, lanes};
 
 /// Calls the macro `$with` with, for each type, the elements of a vector, and the kernels: of matrices of at most 8, 16 and 32
-/// rows, of larger ones, of what lies below a block, and of solutions.
+/// rows, of larger ones, of what lies below a block, of solutions, and of steps of large ones.
 #[macro_export]
 macro_rules! factor_instances {
     ($with:ident) => {
         $with! {
-            f32, 4: factor_lanes_8_f32, factor_lanes_16_f32, factor_lanes_32_f32, factor_block_f32, factor_strips_f32, factor_solve_f32;
-            f64, 2: factor_lanes_8_f64, factor_lanes_16_f64, factor_lanes_32_f64, factor_block_f64, factor_strips_f64, factor_solve_f64;
+            f32, 4: factor_lanes_8_f32, factor_lanes_16_f32, factor_lanes_32_f32, factor_block_f32, factor_strips_f32, factor_solve_f32, factor_step_f32;
+            f64, 2: factor_lanes_8_f64, factor_lanes_16_f64, factor_lanes_32_f64, factor_block_f64, factor_strips_f64, factor_solve_f64, factor_step_f64;
         }
     };
 }
 
 macro_rules! kernels {
-    ($($T:ty, $v:literal: $lanes_8:ident, $lanes_16:ident, $lanes_32:ident, $block:ident, $strips:ident, $solve:ident;)*) => { $(
+    ($($T:ty, $v:literal: $lanes_8:ident, $lanes_16:ident, $lanes_32:ident, $block:ident, $strips:ident, $solve:ident, $step:ident;)*) => { $(
         kernels!(lanes $T, $v: $lanes_8 8, $lanes_16 16, $lanes_32 32);
 
         #[doc = concat!("Factors matrices of `", stringify!($T), "`: a block of [`BLOCK_THREADS`](crate::BLOCK_THREADS) threads for each, with [`block_shared_bytes`](crate::block_shared_bytes).")]
@@ -41,6 +42,12 @@ macro_rules! kernels {
         #[kernel(images = sm_75, launch_bounds(64, 8))]
         pub fn $strips(a: GlobalMut<$T>, scratch: GlobalMut<$T>, shape: Strips) {
             strips::strips::<$T, $v>(a, scratch, &shape);
+        }
+
+        #[doc = concat!("A step of a large matrix of `", stringify!($T), "`: [`Step::grid`] blocks of [`STEP_THREADS`](crate::STEP_THREADS) threads with [`step_shared_bytes`](crate::step_shared_bytes).")]
+        #[kernel(images = sm_75, launch_bounds(192, 2))]
+        pub fn $step(a: GlobalMut<$T>, scratch: GlobalMut<$T>, info: GlobalMut<u32>, shape: Step) {
+            step::step::<$T, $v>(a, scratch, info, &shape);
         }
 
         #[doc = concat!("Solves systems of `", stringify!($T), "`: [`Solve::blocks`] blocks of 32 threads for each matrix, with [`solve_shared_bytes`](crate::solve_shared_bytes).")]

@@ -12,6 +12,7 @@ mod instances;
 mod lanes;
 mod pivot;
 mod solve;
+mod step;
 mod strips;
 
 pub use batch::Batch;
@@ -21,4 +22,5 @@ pub use instances::*;
 pub use lanes::{LANES_MOST, LANES_THREADS, lanes_shared_bytes};
 pub use pivot::{Pivot, pivot};
 pub use solve::{SOLVE_MOST, SOLVE_RHS, Solve, solve_shared_bytes};
+pub use step::{STEP_ROWS, STEP_SLOTS, STEP_THREADS, Step, step_shared_bytes};
 pub use strips::{STRIP_ROWS, Strips, strips_shared_bytes};

@@ -14,5 +14,5 @@ pub(crate) fn step<T: RealElement>(
     place: (usize, usize),
     added: (&[T], usize),
 ) -> u32 {
-    factor::step(triangle, a, place, added, launch::factor_panel::<T>)
+    factor::step(triangle, a, place, added, &launch::factor_ways::<T>())
 }

@@ -1,7 +1,7 @@
 //! The factorisations' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_factor_kernels::{self as kernels, Batch, Solve, Strips};
+use gpu_factor_kernels::{self as kernels, Batch, Solve, Step, Strips};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -33,13 +33,15 @@ mod sealed {
         type Solve: Kernel<
             Arguments = (Global<Self>, GlobalMut<Self>, Global<Self>, Global<u64>, Batch, Solve),
         >;
+        /// A, scratch memory, order of a minor, shape.
+        type Step: Kernel<Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, Step)>;
         /// From, to, shape, what is multiplied by.
         type Copy: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, kernels::Copy, f64)>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ident, $v:literal: $lanes_8:ident, $lanes_16:ident, $lanes_32:ident, $block:ident, $strips:ident, $solve:ident;)*) => { $(
+    ($($T:ident, $v:literal: $lanes_8:ident, $lanes_16:ident, $lanes_32:ident, $block:ident, $strips:ident, $solve:ident, $step:ident;)*) => { $(
         impl FactorElement for $T {}
 
         // SAFETY: the table names the kernels of the type.
@@ -50,6 +52,7 @@ macro_rules! elements {
             type Block = kernels::$block;
             type Strips = kernels::$strips;
             type Solve = kernels::$solve;
+            type Step = kernels::$step;
             type Copy = elements!(copy $T);
         }
     )* };
@@ -100,6 +103,20 @@ pub(crate) fn strips<T: FactorElement>(
     // column and what is added; each thread reads and writes a row of its own. All is freed only after the work
     // enqueued before.
     unsafe { stream.launch::<T::Strips>(launch, (a, scratch, shape))? };
+    Ok(())
+}
+
+/// Enqueues a step of a large matrix, which starts at `a`.
+pub(crate) fn step<T: FactorElement>(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, Step),
+    a: GlobalMut<T>,
+    scratch: GlobalMut<T>,
+    info: ViewMut<'_, u32>,
+) -> Result<(), Error> {
+    // SAFETY: the caller took the accessors from exclusive views that hold the matrix, the factors by turns and what is added; of A the kernel
+    // writes what only the block of threads reads that writes it. All is freed only after the work enqueued before.
+    unsafe { stream.launch::<T::Step>(launch, (a, scratch, info, shape))? };
     Ok(())
 }
 

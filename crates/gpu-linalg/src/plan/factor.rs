@@ -2,8 +2,8 @@
 
 use gpu_factor_kernels::{
     BLOCK_THREADS, Batch, COPY_THREADS, COPY_TILE, Copy, LANES_MOST, LANES_THREADS, SOLVE_MOST, SOLVE_RHS,
-    STRIP_ROWS, Solve, Strips, block_shared_bytes, lanes_shared_bytes, solve_shared_bytes,
-    strips_shared_bytes,
+    STEP_ROWS, STEP_THREADS, STRIP_ROWS, Solve, Step, Strips, block_shared_bytes, lanes_shared_bytes,
+    solve_shared_bytes, step_shared_bytes, strips_shared_bytes,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -157,6 +157,31 @@ impl Whole {
         };
         Ok(Self { kernel: Kernel::Block, launch: Kernel::Block.launch::<T>(1, size)?, batch })
     }
+}
+
+/// The launch for the step of a large matrix that starts at column `first`.
+///
+/// # Errors
+/// [`Error::ExtentTooLarge`].
+pub fn step<T: RealElement>(
+    triangle: Triangle,
+    matrix: Layout,
+    first: usize,
+) -> Result<(LaunchConfig, Step), Error> {
+    let n = extent("the number of rows", matrix.rows())?;
+    let columns = STEP.min(matrix.rows() - first) as u32;
+    let (row, column) = strides(triangle, matrix);
+    let (first, rows) = (first as u32, n - first as u32 - columns);
+    let shape = Step {
+        row: row as u64,
+        column: column as u64,
+        added: added(matrix.rows(), first as usize),
+        first,
+        columns,
+        rows,
+        blocks: rows.div_ceil(STEP_ROWS).max(1),
+    };
+    Ok((LaunchConfig::linear(shape.grid(), STEP_THREADS).shared(step_shared_bytes::<T>()), shape))
 }
 
 /// The launch for the rows below the block of a large matrix that starts at column `first`, which is a whole [`STEP`].

@@ -18,11 +18,10 @@ pub(crate) fn pivot<T: Float>(square: T) -> Option<(T, T)> {
     Some((root, if product * T::ZERO == T::ZERO { product } else { T::ONE / root }))
 }
 
-/// Factors the first rows of `l`, as many as `l` has columns, and solves for those below: a row-major array of `columns`
-/// columns. What is above the diagonal is not read. The order of the first minor that is not positive definite, or zero.
-/// The reciprocals of the roots go to `roots`.
+/// Factors `l`, a row-major array of `columns` rows and columns. What is above the diagonal is not read. The order of the first minor that is
+/// not positive definite, or zero. The reciprocals of the roots go to `roots`.
 #[inline(always)]
-pub(crate) fn panel<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+pub(crate) fn square<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
     let mut failed = 0;
     let mut column = vec![T::ZERO; columns];
     for j in 0..columns {
@@ -35,18 +34,40 @@ pub(crate) fn panel<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u
         l[j * columns + j] = root;
         for (i, row) in l.chunks_exact_mut(columns).enumerate().skip(j + 1) {
             row[j] = row[j] * reciprocal;
+            column[i] = row[j];
             let factor = -row[j];
-            if i < columns {
-                column[i] = row[j];
-            }
-            let end = columns.min(i + 1);
-            for (a, &other) in row[j + 1..end].iter_mut().zip(&column[j + 1..end]) {
+            for (a, &other) in row[j + 1..=i].iter_mut().zip(&column[j + 1..=i]) {
                 *a = factor.mul_add(other, *a);
             }
         }
     }
     failed
 }
+
+/// Solves for `rows` below a factored square, of as many elements each as `roots` has; `transposed` has the square's columns as rows.
+#[inline(always)]
+pub(crate) fn below<T: Float>(rows: &mut [T], transposed: &[T], roots: &[T]) {
+    let columns = roots.len();
+    for row in rows.chunks_exact_mut(columns) {
+        for j in 0..columns {
+            row[j] = row[j] * roots[j];
+            let factor = -row[j];
+            let column = &transposed[j * columns + j + 1..(j + 1) * columns];
+            for (a, &other) in row[j + 1..].iter_mut().zip(column) {
+                *a = factor.mul_add(other, *a);
+            }
+        }
+    }
+}
+
+/// How a step's parts are computed: [`square`] and [`below`], or the same with other instructions.
+pub(crate) struct Ways<T> {
+    pub square: fn(&mut [T], usize, &mut [T]) -> u32,
+    pub below: fn(&mut [T], &[T], &[T]),
+}
+
+/// Rows of a step that are one task.
+const TASK: usize = 32;
 
 /// [`crate::potrf_to`] of slices, of matrices of which each is factored whole; `None`: in place. Gives the orders of minors.
 ///
@@ -77,7 +98,7 @@ pub fn potrf<T: Float>(
                 };
             }
         }
-        *info = panel(&mut l, n, &mut vec![T::ZERO; n]);
+        *info = square(&mut l, n, &mut vec![T::ZERO; n]);
         for i in 0..n {
             for j in 0..=i {
                 to[i * row + j * column] = l[i * n + j];
@@ -156,14 +177,14 @@ pub(crate) fn solve_step<T: Float>(
 }
 
 /// A step of a large matrix: to the columns from `first` on, of the rows from there on, `added` is added, column after column
-/// of so many elements; then the block on the diagonal is factored, and the rows below are solved for, by `panel`. The order of the first
+/// of so many elements; then the block on the diagonal is factored, and the rows below are solved for. The order of the first
 /// minor that is not positive definite, or zero.
 pub(crate) fn step<T: Float>(
     triangle: Triangle,
     (a, layout): (&mut [T], Layout),
     (first, width): (usize, usize),
     (added, leading): (&[T], usize),
-    panel: impl Fn(&mut [T], usize, &mut [T]) -> u32,
+    ways: &Ways<T>,
 ) -> u32 {
     let (row, column) = strides(triangle, layout);
     let rows = layout.rows() - first;
@@ -177,7 +198,11 @@ pub(crate) fn step<T: Float>(
             }
         }
     }
-    let order = panel(&mut l, width, &mut vec![T::ZERO; width]);
+    let mut roots = vec![T::ZERO; width];
+    let (top, rest) = l.split_at_mut(width * width);
+    let order = (ways.square)(top, width, &mut roots);
+    let transposed: Vec<T> = (0..width * width).map(|at| top[at % width * width + at / width]).collect();
+    rest.par_chunks_mut(TASK * width).for_each(|rows| (ways.below)(rows, &transposed, &roots));
     for (i, l) in l.chunks_exact(width).enumerate() {
         for (j, &l) in l.iter().enumerate().take(i + 1) {
             a[at(i, j)] = l;
