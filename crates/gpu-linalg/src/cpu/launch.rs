@@ -3,6 +3,7 @@
 use gpu_std::float::Float;
 
 use super::gemm::{Buffers, Panel};
+use crate::reference::factor::{self, Ways};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
 pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
@@ -18,6 +19,32 @@ pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, 
         }
     }
     portable(panel, buffers, c);
+}
+
+/// How the parts of a step of a factorisation are computed.
+pub(super) fn factor_ways<T: Float>() -> Ways<T> {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        return Ways {
+            // SAFETY: the machine has these instructions.
+            square: |l, columns, roots| unsafe { square_avx2(l, columns, roots) },
+            // SAFETY: likewise.
+            below: |rows, transposed, roots| unsafe { below_avx2(rows, transposed, roots) },
+        };
+    }
+    Ways { square: factor::square, below: factor::below }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn square_avx2<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+    factor::square(l, columns, roots)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn below_avx2<T: Float>(rows: &mut [T], transposed: &[T], roots: &[T]) {
+    factor::below(rows, transposed, roots);
 }
 
 /// With what every machine has.
