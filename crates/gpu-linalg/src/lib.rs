@@ -6,6 +6,7 @@ mod error;
 mod launch;
 pub mod plan;
 pub mod reference;
+mod skyline;
 mod tensor;
 pub mod variants;
 
@@ -21,4 +22,5 @@ pub use gpu_reduce::{
 };
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Element, RealElement};
+pub use skyline::launch::SkylineElement;
 pub use tensor::launch::{TensorElement, TensorOutput};

@@ -3,7 +3,9 @@
 mod gemm;
 mod gemv;
 mod launch;
+mod skyline;
 mod thin;
 
 pub use gemm::gemm;
 pub use gemv::gemv;
+pub(crate) use skyline::potrf_skyline;

@@ -3,6 +3,7 @@
 pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
+pub mod skyline;
 pub mod tensor;
 pub mod triangle;
 
