@@ -75,6 +75,14 @@ pub enum Error {
         /// Matrices of the output.
         c: usize,
     },
+    /// A matrix is not positive definite.
+    #[error("matrix {matrix} is not positive definite: its leading minor of order {index} is not positive")]
+    NotPositiveDefinite {
+        /// Its place in the batch.
+        matrix: usize,
+        /// The order of the first leading minor that is not positive, counted from one.
+        index: usize,
+    },
     /// The output shares memory with an input.
     #[error("the output shares memory with input {input}")]
     Aliasing {
@@ -129,12 +137,6 @@ pub enum Error {
         blocks: u128,
         /// The most blocks of a launch.
         limit: u32,
-    },
-    /// A matrix is not positive definite: the leading minor that ends with this row is not positive.
-    #[error("the matrix is not positive definite: its pivot {index} is not positive")]
-    NotPositiveDefinite {
-        /// The row of the first pivot that is not positive, from zero.
-        index: usize,
     },
     /// A skyline that does not have a first block for every block row.
     #[error("a matrix of {n} rows has {expected} block rows of {side}, the skyline has {actual}")]

@@ -1,6 +1,26 @@
-//! Factorisations of matrices.
+//! Cholesky factorisations, and the solutions of systems by them.
+//!
+//! Every result's order of operations is a function of the shapes alone, so the CPU, the simulator and every GPU give the
+//! same bits; each module states its order. What is found at a pivot is in [`pivot`](crate::pivot()).
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+mod batch;
+mod block;
+mod copy;
+mod instances;
+mod lanes;
+mod pivot;
 pub mod skyline;
+mod solve;
+mod strips;
 pub mod variants;
+
+pub use batch::Batch;
+pub use block::{BLOCK_THREADS, PANEL, block_shared_bytes};
+pub use copy::{COPY_THREADS, COPY_TILE, Convert, Copy};
+pub use instances::*;
+pub use lanes::{LANES_MOST, LANES_THREADS, lanes_shared_bytes};
+pub use pivot::{Pivot, pivot};
+pub use solve::{SOLVE_MOST, SOLVE_RHS, Solve, solve_shared_bytes};
+pub use strips::{STRIP_ROWS, Strips, strips_shared_bytes};

@@ -1,7 +1,7 @@
 //! Factorisations of skyline matrices.
 
 use gpu_core::{Device, Layout, MatrixMut};
-use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf_skyline, skyline_failure};
+use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf_skyline};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::random;
@@ -20,7 +20,7 @@ fn oracle<T: Real>(a: &[T], n: usize, start: impl Fn(usize) -> usize) -> Vec<T> 
     };
     let mut l = vec![T::ZERO; n * n];
     for column in 0..n {
-        let mut inverse = T::ZERO;
+        let (mut within, mut below) = (T::ZERO, T::ZERO);
         for row in column..n {
             if column < start(row) {
                 continue;
@@ -32,10 +32,11 @@ fn oracle<T: Real>(a: &[T], n: usize, start: impl Fn(usize) -> usize) -> Vec<T> 
             }
             if row == column {
                 let root = (element + T::ZERO).sqrt();
-                inverse = T::ONE / root;
+                (within, below) = (root * (T::ONE / element), T::ONE / root);
                 l[row * n + column] = root;
             } else {
-                l[row * n + column] = (element + T::ZERO) * inverse;
+                let reciprocal = if row / TILE == column / TILE { within } else { below };
+                l[row * n + column] = (element + T::ZERO) * reciprocal;
             }
         }
     }
@@ -77,8 +78,9 @@ fn check<T: Real>(device: &Device, n: usize, side: usize, first: &[usize], layou
         }
         let mut buffer = device.upload(&memory).unwrap();
         let matrix = MatrixMut::new(&mut buffer, layout).unwrap();
-        potrf_skyline(&device.default_stream(), triangle, &skyline, matrix, &mut scratch).unwrap();
-        assert_eq!(skyline_failure(&scratch).unwrap(), None, "{context}");
+        let mut info = device.upload(&[7u32]).unwrap();
+        potrf_skyline(&device.default_stream(), triangle, &skyline, matrix, &mut info, &mut scratch).unwrap();
+        assert_eq!(info.to_vec().unwrap(), [0], "{context}");
         assert_same_bits(&buffer.to_vec().unwrap(), &wanted, &context);
     }
 }
@@ -144,7 +146,9 @@ fn matrices_that_are_not_positive_definite() {
         let start = |row: usize| first[row / side] * side;
         let layout = Layout::row_major(n, n).unwrap();
         let skyline = BlockSkyline::new(device, n, side, &first).unwrap();
-        for (at, bad) in [(0, -1.0), (0, 0.0), (63, f64::NAN), (64, -1e30), (130, 0.0), (199, -0.5)] {
+        for (at, bad) in
+            [(0, -1.0), (0, 0.0), (5, f64::INFINITY), (63, f64::NAN), (64, -1e30), (130, 0.0), (199, -0.5)]
+        {
             let mut a = positive_definite::<f64>(1, n, start);
             a[at * n + at] = bad;
             // Others, later.
@@ -155,7 +159,7 @@ fn matrices_that_are_not_positive_definite() {
             let matrix = MatrixMut::new(&mut buffer, layout).unwrap();
             let error = cholesky_skyline(Triangle::Lower, &skyline, matrix).unwrap_err();
             assert!(
-                matches!(error, Error::NotPositiveDefinite { index } if index == at),
+                matches!(error, Error::NotPositiveDefinite { matrix: 0, index } if index == at + 1),
                 "{at}, {bad}: {error} on {}",
                 device.name()
             );
@@ -181,13 +185,20 @@ fn what_does_not_fit_is_refused() {
         let mut a = device.upload(&before).unwrap();
         let mut scratch = device.upload(&vec![0u32; skyline.scratch_len()]).unwrap();
         let small = MatrixMut::new(&mut a, Layout::row_major(2, 3).unwrap()).unwrap();
-        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, small, &mut scratch).unwrap_err();
+        let mut info = device.upload(&[7u32, 7]).unwrap();
+        let one = info.slice_mut(..1);
+        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, small, one, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::SkylineSize { expected: 3, actual: (2, 3) }), "{error}");
         let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
-        let short = scratch.slice_mut(1..);
-        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, short).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { expected: 3, actual: 2 }), "{error}");
-        assert!(matches!(skyline_failure(scratch.slice(..1)), Err(Error::ScratchTooSmall { .. })));
+        let (one, short) = (info.slice_mut(..1), scratch.slice_mut(1..));
+        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, one, short).unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { expected: 4, actual: 3 }), "{error}");
+        let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
+        let error =
+            potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch).unwrap_err();
+        let wrong = gpu_core::Error::LengthMismatch { what: "the order of a minor", expected: 1, actual: 2 };
+        assert_eq!(error.to_string(), Error::from(wrong).to_string());
+        assert_eq!(info.to_vec().unwrap(), [7, 7]);
         assert_eq!(a.to_vec().unwrap(), before);
     });
 }

@@ -12,7 +12,7 @@ pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
-pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline, skyline_failure};
+pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
 pub use tensor::gemm_tensor;
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
 

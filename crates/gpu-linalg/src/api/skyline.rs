@@ -1,7 +1,7 @@
 //! Cholesky's factorisation of matrices whose rows begin with zeros.
 
-use gpu_core::{Buffer, Device, Stream, View, ViewMut};
-use gpu_factor_kernels::skyline::{HEAD, Shape, failure};
+use gpu_core::{Buffer, Device, Stream, ViewMut};
+use gpu_factor_kernels::skyline::{HEAD, Shape};
 
 use super::Triangle;
 use crate::cpu;
@@ -105,62 +105,69 @@ impl BlockSkyline {
 /// `A = Uᵀ · U` of the upper one, in time proportional to the work on blocks that are there.
 ///
 /// A is `n` × `n`, row- or column-major with any leading dimension, of which `triangle` is read and overwritten by L or
-/// U; what is outside the skyline counts as zero. It and the other triangle are neither read nor written. `scratch` has
-/// [`BlockSkyline::scratch_len`] elements or more; afterwards [`skyline_failure`] reads from it whether A is positive
-/// definite. If it is not, what is in the triangle is unspecified.
+/// U; what is outside the skyline counts as zero. It and the other triangle are neither read nor written. `info` is one
+/// word: zero afterwards, or, where A is not positive definite, the order of its first leading minor that is not
+/// positive, and then what is in the triangle is unspecified. `scratch` has [`BlockSkyline::scratch_len`] elements or more; what is
+/// in it afterwards is unspecified.
 ///
 /// The order of operations is a function of the structure alone (see [`gpu_factor_kernels::skyline`]): every device, both
 /// triangles and both orders give the same bits. With unit roundoff `u`, of a matrix that is positive definite
-/// `|A - L · Lᵀ| ≤ gamma_{n + 3} |L| |Lᵀ|`, element by element: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
-/// 10.3, for two more roundings, those of the inverse and of its product. Neither allocates device memory nor waits.
+/// `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
+/// 10.3, for the roundings of the reciprocal, at most three, and of its product. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::SkylineSize`], [`Error::ScratchTooSmall`]; [`Error::Device`] where memory is on another device than the
 /// stream or where the launch failed. A is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, potrf_skyline, skyline_failure};
+/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, potrf_skyline};
 /// let device = gpu_core::Device::best();
 /// // 4 2 .     2 . .   2 1 .
 /// // 2 5 4  =  1 2 .   . 2 2
 /// // . 4 5     . 2 1   . . 1
 /// let mut a = device.upload(&[4.0, -1.0, -1.0, 2.0, 5.0, -1.0, -7.0, 4.0, 5.0])?;
 /// let skyline = BlockSkyline::new(&device, 3, 1, &[0, 0, 1])?;
-/// let mut scratch = device.alloc(skyline.scratch_len())?;
+/// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3)?)?;
-/// potrf_skyline(&device.default_stream(), Triangle::Lower, &skyline, matrix, &mut scratch)?;
-/// assert_eq!(skyline_failure(&scratch)?, None);
+/// potrf_skyline(&device.default_stream(), Triangle::Lower, &skyline, matrix, &mut info, &mut scratch)?;
+/// assert_eq!(info.to_vec()?, [0]);
 /// assert_eq!(a.to_vec()?, [2.0, -1.0, -1.0, 1.0, 2.0, -1.0, -7.0, 2.0, 1.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrf_skyline<'s, T: SkylineElement>(
+pub fn potrf_skyline<'i, 's, T: SkylineElement>(
     stream: &Stream,
     triangle: Triangle,
     skyline: &BlockSkyline,
     mut a: MatrixMut<'_, T>,
+    info: impl Into<ViewMut<'i, u32>>,
     scratch: impl Into<ViewMut<'s, u32>>,
 ) -> Result<(), Error> {
-    let mut scratch = scratch.into();
+    let (mut info, mut scratch) = (info.into(), scratch.into());
     let (expected, actual) = (skyline.n(), a.layout().shape());
     if actual != (expected, expected) {
         return Err(Error::SkylineSize { expected, actual });
+    }
+    if info.len() != 1 {
+        let (what, expected, actual) = ("the order of a minor", 1, info.len());
+        return Err(gpu_core::Error::LengthMismatch { what, expected, actual }.into());
     }
     if scratch.len() < skyline.scratch_len() {
         return Err(Error::ScratchTooSmall { expected: skyline.scratch_len(), actual: scratch.len() });
     }
     stream.expect("matrix of a factorisation", a.data().device())?;
     stream.expect("structure of a factorisation", skyline.tables.device())?;
+    stream.expect("order of a minor", info.device())?;
     stream.expect("scratch memory of a factorisation", scratch.device())?;
     let lower = lower(triangle, a.layout());
-    if let (Some(data), Some(words)) = (a.data_mut().as_mut_slice(), scratch.as_mut_slice()) {
+    if let (Some(data), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
         let failed = cpu::potrf_skyline(&skyline.structure, data, lower);
-        words[1] = failed.map_or(0, |index| failure(index as u32));
+        info[0] = failed.map_or(0, |index| index as u32 + 1);
         return Ok(());
+    }
+    if expected == 0 {
+        return Ok(stream.memset(info, 0)?);
     }
     stream.memset(scratch.reborrow(), 0)?;
-    if expected == 0 {
-        return Ok(());
-    }
     let rows_contiguous = lower.order() == Order::RowMajor;
     let bytes = |elements: usize| elements * size_of::<T>();
     let aligned = a.data().as_global().address().is_multiple_of(16)
@@ -172,7 +179,7 @@ pub fn potrf_skyline<'s, T: SkylineElement>(
         rows_contiguous: u32::from(rows_contiguous),
         vectors: u32::from(rows_contiguous && aligned),
     };
-    launch::factor(stream, shape, a.into_data(), skyline.tables.view(), scratch)
+    launch::factor(stream, shape, a.into_data(), skyline.tables.view(), scratch, info)
 }
 
 /// The layout in which the triangle that is stored is the lower one.
@@ -181,34 +188,6 @@ fn lower(triangle: Triangle, layout: Layout) -> Layout {
         Triangle::Lower => layout,
         Triangle::Upper => layout.transposed(),
     }
-}
-
-/// The first pivot that was not positive in the factorisation that `scratch` was given to last, if there was one; waits
-/// for it. Pivots count from zero; NaN is not positive.
-///
-/// # Errors
-/// [`Error::ScratchTooSmall`] of memory that was no factorisation's; [`Error::Device`] where a kernel failed.
-///
-/// ```
-/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, potrf_skyline, skyline_failure};
-/// let device = gpu_core::Device::simulator();
-/// let mut a = device.upload(&[1.0f32, 2.0, 2.0, 1.0])?;
-/// let skyline = BlockSkyline::new(&device, 2, 2, &[0])?;
-/// let mut scratch = device.alloc(skyline.scratch_len())?;
-/// let matrix = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
-/// potrf_skyline(&device.default_stream(), Triangle::Upper, &skyline, matrix, &mut scratch)?;
-/// assert_eq!(skyline_failure(&scratch)?, Some(1));
-/// # Ok::<(), gpu_linalg::Error>(())
-/// ```
-pub fn skyline_failure<'s>(scratch: impl Into<View<'s, u32>>) -> Result<Option<usize>, Error> {
-    let scratch = scratch.into();
-    if scratch.len() < HEAD as usize {
-        return Err(Error::ScratchTooSmall { expected: HEAD as usize, actual: scratch.len() });
-    }
-    let mut word = [0];
-    scratch.slice(1..2).copy_to(&mut word)?;
-    // It is its own inverse.
-    Ok((word[0] != 0).then(|| failure(word[0]) as usize))
 }
 
 /// [`potrf_skyline`] where A lives, on the device's default stream, with scratch memory of its own; waits for the
@@ -224,7 +203,7 @@ pub fn skyline_failure<'s>(scratch: impl Into<View<'s, u32>>) -> Result<Option<u
 /// let mut a = vec![4.0, 0.0, 0.0, 0.0, -9.0, 0.0, 0.0, 0.0, 1.0];
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3)?)?;
 /// let failed = cholesky_skyline(Triangle::Lower, &diagonal, matrix);
-/// assert!(matches!(failed, Err(Error::NotPositiveDefinite { index: 1 })));
+/// assert!(matches!(failed, Err(Error::NotPositiveDefinite { matrix: 0, index: 2 })));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
 pub fn cholesky_skyline<T: SkylineElement>(
@@ -233,10 +212,12 @@ pub fn cholesky_skyline<T: SkylineElement>(
     a: MatrixMut<'_, T>,
 ) -> Result<(), Error> {
     let device = a.data().device().clone();
-    let mut scratch = device.alloc(skyline.scratch_len())?;
-    potrf_skyline(&device.default_stream(), triangle, skyline, a, &mut scratch)?;
-    match skyline_failure(&scratch)? {
-        Some(index) => Err(Error::NotPositiveDefinite { index }),
-        None => Ok(()),
+    let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
+    potrf_skyline(&device.default_stream(), triangle, skyline, a, &mut info, &mut scratch)?;
+    let mut order = [0];
+    info.copy_to(&mut order)?;
+    match order {
+        [0] => Ok(()),
+        [order] => Err(Error::NotPositiveDefinite { matrix: 0, index: order as usize }),
     }
 }

@@ -17,8 +17,8 @@ mod sealed {
     /// # Safety
     /// Each is the kernel of its name, of this type.
     pub unsafe trait Kernels: gpu_std::memory::Element {
-        /// The matrix, the tables, the tiles' progress, what is to be done.
-        type Factor: Kernel<Arguments = (GlobalMut<Self>, Global<u32>, GlobalMut<u32>, Shape)>;
+        /// The matrix, the tables, the tiles' progress, what was found, what is to be done.
+        type Factor: Kernel<Arguments = (GlobalMut<Self>, Global<u32>, GlobalMut<u32>, GlobalMut<u32>, Shape)>;
     }
 }
 
@@ -44,14 +44,15 @@ pub(crate) fn factor<T: SkylineElement>(
     a: ViewMut<'_, T>,
     tables: View<'_, u32>,
     progress: ViewMut<'_, u32>,
+    info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     let resident = stream.device().planned_multiprocessors() * kernels::BLOCKS;
     let config = LaunchConfig::linear(shape.tiles.min(resident), kernels::THREADS)
         .shared(kernels::shared_bytes::<T>());
     // SAFETY: the caller checked that the matrix lies within `a`, that the tables are of its structure and that
-    // `progress` has a word for every tile; it is zero. Both `a` and `progress` are exclusive, and freed only after
+    // `progress` has a word for every tile and `info` one; `progress` is zero. `a` and both are exclusive, and freed only after
     // the work enqueued before. Tiles are handed out so that what one waits for was handed out before: with any
     // number of blocks at the same time the kernel ends.
-    unsafe { stream.launch::<T::Factor>(config, (a, tables, progress, shape)) }?;
+    unsafe { stream.launch::<T::Factor>(config, (a, tables, progress, info, shape)) }?;
     Ok(())
 }

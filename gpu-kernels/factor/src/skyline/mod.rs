@@ -10,7 +10,8 @@
 //! # Order of operations
 //! An element of L is one chain of fused multiply-subtracts, from A's element on, over ascending columns from the first
 //! column of the first tile that both rows have, what is left of a row's skyline counting as zero; then zero is added
-//! to it and it is multiplied by the inverse of the pivot's root, both rounded. It is a function of the structure alone.
+//! to it and it is multiplied by the reciprocal of the pivot's root: within a tile of the diagonal [`Pivot`](crate::Pivot)'s, below it the
+//! quotient of one and the root. It is a function of the structure alone.
 
 mod load;
 mod tile;
@@ -20,7 +21,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, rolled};
 
 use load::{STAGE_ROW_BYTES, Strip};
@@ -30,8 +31,9 @@ use tile::Tile;
 pub const TILE: u32 = 64;
 /// Threads of a block.
 pub const THREADS: u32 = 256;
-/// Words of `progress` before the tiles': the next tile to hand out, and what says which pivot failed.
-pub const HEAD: u32 = 2;
+/// Words of `progress` before the tiles': the next tile to hand out, what says which pivot failed, and how many blocks
+/// have ended.
+pub const HEAD: u32 = 3;
 /// Blocks of a multiprocessor.
 pub const BLOCKS: u32 = 2;
 
@@ -103,11 +105,6 @@ const fn room_bytes(element: u32) -> u32 {
     if stages > factor { stages } else { factor }
 }
 
-/// What [`HEAD`]'s second word holds of a pivot that is not positive: the larger, the earlier the pivot; zero for none.
-pub const fn failure(index: u32) -> u32 {
-    u32::MAX - index
-}
-
 /// Waits until a tile is known, for the warp.
 #[device]
 #[inline(always)]
@@ -127,6 +124,7 @@ fn factor<T: Float, const V: usize, const DEPTH: u32>(
     a: GlobalMut<T>,
     tables: Global<u32>,
     progress: GlobalMut<u32>,
+    info: GlobalMut<u32>,
     shape: Shape,
 ) {
     let mut memory = shared::dynamic();
@@ -198,8 +196,9 @@ fn factor<T: Float, const V: usize, const DEPTH: u32>(
         if row == column {
             let failed = tile.factor(columns, width);
             if failed < width && thread_idx_x() == 0 {
-                let index = failure(column * TILE + failed);
-                progress.atomic(1).fetch_max(index, Ordering::Relaxed, Scope::Device);
+                // The smaller the order of the minor, the larger: zero is none.
+                let order = column * TILE + failed + 1;
+                progress.atomic(1).fetch_max(order.wrapping_neg(), Ordering::Relaxed, Scope::Device);
             }
         } else {
             wait_for(progress, HEAD + column_place.wrapping_add(column));
@@ -219,16 +218,29 @@ fn factor<T: Float, const V: usize, const DEPTH: u32>(
             progress.atomic(at).store(1, Ordering::Release, Scope::Device);
         }
     }
+    // The last block to end knows what all have found.
+    if thread_idx_x() == 0
+        && progress.atomic(2).fetch_add(1, Ordering::AcqRel, Scope::Device) == grid_dim_x() - 1
+    {
+        info.write(0, progress.atomic(1).load(Ordering::Relaxed, Scope::Device).wrapping_neg());
+    }
 }
 
 macro_rules! kernels {
     ($($name:ident: $T:ty, $v:literal, $depth:literal;)*) => { $(
         #[doc = concat!("The factorisation of a matrix of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads, with [`shared_bytes`].")]
         ///
-        /// `progress` has [`HEAD`] words and one for every tile, all zero before.
+        /// `progress` has [`HEAD`] words and one for every tile, all zero before. `info` becomes the order of the first leading
+        /// minor that is not positive, or zero.
         #[kernel(images = sm_75_80, launch_bounds(256, 2))]
-        pub fn $name(a: GlobalMut<$T>, tables: Global<u32>, progress: GlobalMut<u32>, shape: Shape) {
-            factor::<$T, $v, $depth>(a, tables, progress, shape);
+        pub fn $name(
+            a: GlobalMut<$T>,
+            tables: Global<u32>,
+            progress: GlobalMut<u32>,
+            info: GlobalMut<u32>,
+            shape: Shape,
+        ) {
+            factor::<$T, $v, $depth>(a, tables, progress, info, shape);
         }
     )* };
 }

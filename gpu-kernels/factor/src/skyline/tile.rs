@@ -7,6 +7,7 @@ use gpu_std::{device, opaque, rolled, unroll};
 
 use super::load::{STAGE_ROW_BYTES, start_of};
 use super::{PITCH, Shape, TILE};
+use crate::pivot::{Pivot, pivot};
 
 /// Rows, and columns, of a thread.
 const EACH: usize = 4;
@@ -150,17 +151,13 @@ impl<T: Float> Tile<T> {
                         unroll::<EACH>(|i| held.write(place.rows(i), self.elements[i][j] + T::ZERO));
                     }
                     sync_threads();
-                    let pivot = held.read(at);
-                    // NaN too.
-                    let is_positive = pivot > T::ZERO;
+                    let Pivot { root, reciprocal, is_positive } = pivot(held.read(at));
                     if !is_positive {
                         failed = failed.min(at);
                     }
-                    let root = pivot.sqrt();
-                    let inverse = T::ONE / root;
                     let mut scaled = [T::ZERO; EACH];
-                    unroll::<EACH>(|i| scaled[i] = held.read(place.rows(i)) * inverse);
-                    self.eliminate(&place, j, owner, scaled, |column| held.read(column) * inverse);
+                    unroll::<EACH>(|i| scaled[i] = held.read(place.rows(i)) * reciprocal);
+                    self.eliminate(&place, j, owner, scaled, |column| held.read(column) * reciprocal);
                     if place.column == owner {
                         unroll::<EACH>(|i| {
                             self.elements[i][j] = if place.rows(i) == at { root } else { scaled[i] };

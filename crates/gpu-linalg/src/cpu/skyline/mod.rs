@@ -4,6 +4,7 @@
 
 mod launch;
 
+use gpu_factor_kernels::Pivot;
 use gpu_factor_kernels::skyline::TILE;
 use gpu_std::float::Float;
 use rayon::prelude::*;
@@ -110,20 +111,29 @@ impl<T: Float> Column<T> {
     }
 }
 
+/// What [`gpu_factor_kernels::pivot`] computes.
+fn pivot<T: Float>(square: T) -> Pivot<T> {
+    if !(square > T::ZERO && square * T::ZERO == T::ZERO) {
+        let nan = T::ZERO / T::ZERO;
+        return Pivot { root: nan, reciprocal: nan, is_positive: false };
+    }
+    let root = square.sqrt();
+    let product = root * (T::ONE / square);
+    let reciprocal = if product * T::ZERO == T::ZERO { product } else { T::ONE / root };
+    Pivot { root, reciprocal, is_positive: true }
+}
+
 /// Replaces a tile by its factor, of which there are `width` columns, and returns the first whose pivot is not positive.
 fn factor<T: Float>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
     let mut failed = None;
     for at in 0..width {
-        let pivot = tile[at][at] + T::ZERO;
-        let is_positive = pivot > T::ZERO;
+        let Pivot { root, reciprocal, is_positive } = pivot(tile[at][at] + T::ZERO);
         if !is_positive {
             failed = failed.or(Some(at));
         }
-        let root = pivot.sqrt();
-        let inverse = T::ONE / root;
         tile[at][at] = root;
         for row in &mut tile[at + 1..] {
-            row[at] = (row[at] + T::ZERO) * inverse;
+            row[at] = (row[at] + T::ZERO) * reciprocal;
         }
         let scaled: [T; SIDE] = core::array::from_fn(|row| tile[row][at]);
         for (row, elements) in tile.iter_mut().enumerate().skip(at + 1) {

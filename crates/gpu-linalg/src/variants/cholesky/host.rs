@@ -38,7 +38,11 @@ impl<'a, T: Float> Lower<'a, T> {
 /// The root of a pivot.
 pub(super) fn root<T: Float>(pivot: T, index: usize) -> Result<T, Error> {
     // NaN is not.
-    if pivot > T::ZERO { Ok(pivot.sqrt()) } else { Err(Error::NotPositiveDefinite { index }) }
+    if pivot > T::ZERO {
+        Ok(pivot.sqrt())
+    } else {
+        Err(Error::NotPositiveDefinite { matrix: 0, index: index + 1 })
+    }
 }
 
 /// Listing 8.1: divides a column by its pivot's root, and subtracts its products from all that is right of it.
@@ -120,8 +124,8 @@ pub(super) fn blocked<T: Float>(mut r: Lower<'_, T>, side: usize) -> Result<Call
 pub(super) fn block<T: Float>(block: &mut [T], side: usize, first: usize) -> Result<(), Error> {
     let layout = Layout::row_major(side, side)?;
     let failed = sequential(Lower::new(Triangle::Lower, block, layout));
-    if let Err(Error::NotPositiveDefinite { index }) = failed {
-        return Err(Error::NotPositiveDefinite { index: first + index });
+    if let Err(Error::NotPositiveDefinite { matrix, index }) = failed {
+        return Err(Error::NotPositiveDefinite { matrix, index: first + index });
     }
     for row in 0..side {
         block[row * side + row + 1..(row + 1) * side].fill(T::ZERO);

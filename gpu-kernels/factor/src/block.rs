@@ -1,0 +1,248 @@
+//! Matrices of any size, a block of threads for each: panels of [`PANEL`] columns one after the other, a thread for each row,
+//! which holds its part of the panel in registers.
+//!
+//! # Order of operations
+//! That of [`lanes`](super::lanes): of every element one chain of fused multiply-adds in ascending order of columns.
+
+use gpu_std::float::Float;
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx};
+use gpu_std::{device, opaque, unroll};
+
+use crate::batch::{Batch, Place};
+use crate::pivot::pivot;
+
+/// Threads of a block.
+pub const BLOCK_THREADS: u32 = 128;
+/// Columns of a panel.
+pub const PANEL: u32 = 16;
+
+const P: usize = PANEL as usize;
+/// Columns that are read ahead.
+const AHEAD: usize = 4;
+
+/// Bytes of dynamic shared memory of a block, for matrices of at most so many rows.
+pub const fn block_shared_bytes<T: Float>(most: u32) -> u32 {
+    SharedLayout::new().array::<T>(PANEL * PANEL).array::<T>(PANEL).array::<T>(PANEL * most).bytes()
+}
+
+/// A factor's elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Elements<T: Float> {
+    pub first: GlobalMut<T>,
+    pub row: u64,
+    pub column: u64,
+}
+
+impl<T: Float> Elements<T> {
+    /// From element (`row`, `column`) on.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn at(&self, row: u32, column: u32) -> GlobalMut<T> {
+        self.first.offset(row as u64 * self.row + column as u64 * self.column)
+    }
+}
+
+/// Copies what rows `first` to `first + PANEL` have before column `first` to shared memory, a column after the other. Rows from
+/// `size` on are zero.
+#[device]
+#[inline(always)]
+pub(crate) fn stage<T: Float>(l: &Elements<T>, first: u32, size: u32, staged: Shared<T>, threads: u32) {
+    let mut at = thread_idx_x();
+    while at < opaque(first * PANEL) {
+        let mut ahead = [T::ZERO; AHEAD];
+        unroll::<AHEAD>(|step| {
+            let at = at + step as u32 * threads;
+            let (row, k) = (first + at % PANEL, at / PANEL);
+            if row < size && k < first {
+                ahead[step] = l.at(row, k).read(0);
+            }
+        });
+        unroll::<AHEAD>(|step| {
+            let at = at + step as u32 * threads;
+            if at < first * PANEL {
+                staged.write(at, ahead[step]);
+            }
+        });
+        at += AHEAD as u32 * threads;
+    }
+}
+
+/// Subtracts from a row's part of the panel the products of what it has before column `first` with what is staged.
+#[device]
+#[inline(always)]
+pub(crate) fn subtract<T: Float, const V: usize>(
+    l: &Elements<T>,
+    row: u32,
+    first: u32,
+    staged: Shared<T>,
+    sums: &mut [T; P],
+) {
+    let mut k = 0;
+    let mut x = l.at(row, 0);
+    // `first` is a multiple of the panel's columns.
+    while k < opaque(first) {
+        let mut ahead = [T::ZERO; AHEAD];
+        unroll::<AHEAD>(|step| ahead[step] = x.offset(step as u64 * l.column).read(0));
+        x = x.offset(AHEAD as u64 * l.column);
+        unroll::<AHEAD>(|step| {
+            let factor = -ahead[step];
+            let column = staged.offset((k + step as u32) * PANEL);
+            unroll::<P>(|group| {
+                if group < P / V {
+                    let factors = column.read_vec::<V>((group * V) as u32);
+                    unroll::<V>(|v| {
+                        let sum = &mut sums[group * V + v];
+                        *sum = factor.mul_add(factors[v], *sum);
+                    });
+                }
+            });
+        });
+        k += AHEAD as u32;
+    }
+}
+
+/// Subtracts the products of `l`, a row's element of column `j` of the panel, from the row's elements behind it.
+#[device]
+#[inline(always)]
+fn behind<T: Float, const V: usize>(l: T, j: usize, diagonal: Shared<T>, sums: &mut [T; P]) {
+    unroll::<P>(|group| {
+        if group < P / V && (group + 1) * V > j + 1 {
+            let factors = diagonal.read_vec::<V>((j * P + group * V) as u32);
+            unroll::<V>(|v| {
+                let k = group * V + v;
+                if k > j {
+                    sums[k] = (-l).mul_add(factors[v], sums[k]);
+                }
+            });
+        }
+    });
+}
+
+/// Solves for a row below the diagonal block, whose columns are in `diagonal`, with the reciprocals of its roots.
+#[device]
+#[inline(always)]
+pub(crate) fn below<T: Float, const V: usize>(
+    diagonal: Shared<T>,
+    reciprocals: Shared<T>,
+    sums: &mut [T; P],
+) {
+    unroll::<P>(|j| {
+        let l = sums[j] * reciprocals.read(j as u32);
+        sums[j] = l;
+        behind::<T, V>(l, j, diagonal, sums);
+    });
+}
+
+/// Factors the diagonal block in the first lanes of a warp, and solves for the rows in its others. The order of the first minor
+/// that is not positive, or zero.
+#[device]
+#[inline(always)]
+fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
+    diagonal: Shared<T>,
+    reciprocals: Shared<T>,
+    width: u32,
+    sums: &mut [T; P],
+) -> u32 {
+    let lane = thread_idx_x();
+    let mut failed = 0;
+    unroll::<P>(|j| {
+        if (j as u32) < width {
+            let pivot = pivot(warp_shuffle_idx(FULL, sums[j], j as u32, 32).0);
+            if !pivot.is_positive && failed == 0 {
+                failed = j as u32 + 1;
+            }
+            let l = if lane == j as u32 { pivot.root } else { sums[j] * pivot.reciprocal };
+            sums[j] = l;
+            if lane < PANEL {
+                diagonal.write((j * P) as u32 + lane, l);
+            }
+            if lane == 0 {
+                reciprocals.write(j as u32, pivot.reciprocal);
+            }
+            sync_warp(FULL);
+            behind::<T, V>(l, j, diagonal, sums);
+        }
+    });
+    failed
+}
+
+/// Factors a matrix. Launch a block of [`BLOCK_THREADS`] threads for each, with [`block_shared_bytes`] for the largest.
+///
+/// Of a part of a larger matrix the reciprocals of the roots go to `roots`.
+#[device]
+#[inline(always)]
+pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
+    from: Global<T>,
+    to: GlobalMut<T>,
+    roots: GlobalMut<T>,
+    info: GlobalMut<u32>,
+    table: Global<u64>,
+    batch: &Batch,
+) {
+    let place: Place = batch.place(table, block_idx_x());
+    let size = place.size;
+    let from = from.offset(place.first);
+    let l = Elements { first: to.offset(place.to_first), row: place.to_row, column: place.to_column };
+    let mut memory = shared::dynamic();
+    let diagonal = memory.array::<T>(PANEL * PANEL);
+    let reciprocals = memory.array::<T>(PANEL);
+    let staged = memory.array::<T>(0);
+    let thread = thread_idx_x();
+
+    let mut failed = 0;
+    let mut first = 0;
+    while first < size {
+        let width = (size - first).min(PANEL);
+        stage(&l, first, size, staged, BLOCK_THREADS);
+        sync_threads();
+        let mut above = 0;
+        while first + above < size {
+            let row = first + above + thread;
+            let exists = row < size;
+            let mut sums = [T::ZERO; P];
+            let a = from.offset(row.min(size - 1) as u64 * place.row + first as u64 * place.column);
+            unroll::<P>(|c| {
+                if exists && first + c as u32 <= row && (c as u32) < width {
+                    sums[c] = a.offset(c as u64 * place.column).read(0);
+                }
+            });
+            // What is not there computes with the last row, and is not written.
+            subtract::<T, V>(&l, row.min(size - 1), first, staged, &mut sums);
+            if above == 0 {
+                if thread < 32 {
+                    let order = diagonal_block::<T, V>(diagonal, reciprocals, width, &mut sums);
+                    if order != 0 && failed == 0 {
+                        failed = first + order;
+                    }
+                }
+                sync_threads();
+                if batch.part != 0 && thread < width {
+                    roots.write(first + thread, reciprocals.read(thread));
+                }
+            }
+            if above != 0 || thread >= 32 {
+                below::<T, V>(diagonal, reciprocals, &mut sums);
+            }
+            if exists {
+                let into = l.at(row, first);
+                unroll::<P>(|c| {
+                    if first + c as u32 <= row && (c as u32) < width {
+                        into.offset(c as u64 * l.column).write(0, sums[c]);
+                    }
+                });
+            }
+            above += BLOCK_THREADS;
+        }
+        first += PANEL;
+        // Everybody has written, and read what is in shared memory.
+        sync_threads();
+    }
+    if thread == 0 {
+        let old = if batch.part != 0 { info.read(place.number) } else { 0 };
+        let found = if failed != 0 { batch.before + failed } else { 0 };
+        info.write(place.number, if old != 0 { old } else { found });
+    }
+}
