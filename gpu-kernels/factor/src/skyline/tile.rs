@@ -113,23 +113,21 @@ impl<T: Float> Tile<T> {
         let mut at = 0;
         while at < 8 * V as u32 {
             at = rolled(at);
-            unroll::<4>(|group| {
-                if group * V < 8 {
-                    let at = at + (group * V) as u32;
-                    let (mut of_left, mut of_upper) = ([[T::ZERO; V]; EACH], [[T::ZERO; V]; EACH]);
-                    unroll::<EACH>(|i| of_left[i] = left.read_vec(at + i as u32 * APART * pitch));
-                    unroll::<EACH>(|j| of_upper[j] = upper.read_vec(at + j as u32 * APART * pitch));
-                    unroll::<V>(|k| {
-                        unroll::<EACH>(|i| {
-                            unroll::<EACH>(|j| {
-                                self.elements[i][j] =
-                                    (-of_left[i][k]).mul_add(of_upper[j][k], self.elements[i][j]);
-                            });
+            unroll::<2>(|group| {
+                let at = at + (group * V) as u32;
+                let (mut of_left, mut of_upper) = ([[T::ZERO; V]; EACH], [[T::ZERO; V]; EACH]);
+                unroll::<EACH>(|i| of_left[i] = left.read_vec(at + i as u32 * APART * pitch));
+                unroll::<EACH>(|j| of_upper[j] = upper.read_vec(at + j as u32 * APART * pitch));
+                unroll::<V>(|k| {
+                    unroll::<EACH>(|i| {
+                        unroll::<EACH>(|j| {
+                            self.elements[i][j] =
+                                (-of_left[i][k]).mul_add(of_upper[j][k], self.elements[i][j]);
                         });
                     });
-                }
+                });
             });
-            at += 8;
+            at += 2 * V as u32;
         }
     }
 
