@@ -67,17 +67,28 @@ impl Structure {
         }
         tables.extend(self.starts.chunks(SIDE).map(|rows| rows.iter().max().copied().unwrap_or(NO_ROW)));
         tables.extend(&self.starts);
-        // Column by column. A row's tiles begin somewhere and go on to the diagonal, so what begins in a column, and the rows
-        // that are open there, are all that is looked at.
+        // Column by column; but the tile on the diagonal comes as soon as the last one left of it was handed out: all others
+        // of its column wait for its factor. A row's tiles begin somewhere and go on to the diagonal, so the rows that are open are
+        // all that is looked at.
         let mut begins = vec![Vec::new(); rows as usize];
         for (row, &first) in (0..).zip(&self.firsts) {
             begins[first as usize].push(row);
         }
         let mut open = std::collections::BTreeSet::new();
+        if rows > 0 {
+            tables.extend([0, 0]);
+        }
         for column in 0..rows {
             open.extend(begins[column as usize].drain(..));
-            tables.extend(open.iter().flat_map(|&row: &u32| [row, column]));
             open.remove(&column);
+            let next = column + 1;
+            if open.contains(&next) {
+                tables.extend([next, column]);
+            }
+            if next < rows {
+                tables.extend([next, next]);
+            }
+            tables.extend(open.iter().filter(|&&row| row != next).flat_map(|&row: &u32| [row, column]));
         }
         tables
     }
@@ -100,7 +111,7 @@ mod tests {
         let tables = structure.tables();
         assert_eq!(tables[..4], [0, 0, 1, 0]);
         assert_eq!(tables[4..8], [0, 1, 3 - 1, 5]);
-        let order = [0, 0, 1, 0, 3, 0, 1, 1, 2, 1, 3, 1, 2, 2, 3, 2, 3, 3];
+        let order = [0, 0, 1, 0, 1, 1, 3, 0, 2, 1, 2, 2, 3, 1, 3, 2, 3, 3];
         assert_eq!(tables[8..12], [0, 96, 96, NO_ROW]);
         assert_eq!(tables[12 + 256..], order);
     }

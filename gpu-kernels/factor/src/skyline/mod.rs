@@ -4,7 +4,7 @@
 //! The lower triangle is cut into tiles of [`TILE`] × [`TILE`]; those left of a row's first one are not there. A tile
 //! of row `i` and column `k` is `A - Σ L(i, j) · L(k, j)ᵀ` over the `j < k` that both rows have, and then factored, on the
 //! diagonal, or solved with the factor there (left-looking; Golub and Van Loan, *Matrix Computations*, 4th ed., 4.2.8). Tiles are handed
-//! out column by column: what a tile waits for was handed out before, so some block always goes on, however few there
+//! out column by column, that on the diagonal as early as may be: what a tile waits for was handed out before, so some block always goes on, however few there
 //! are (Buttari, Langou, Kurzak and Dongarra, *A class of parallel tiled linear algebra algorithms*, 2009).
 //!
 //! # Order of operations
