@@ -83,6 +83,35 @@ pub enum Error {
         /// The order of the first leading minor that is not positive, counted from one.
         index: usize,
     },
+    /// Orders of minors for a batch of another size.
+    #[error("{expected} matrices have as many orders of minors, not {actual}")]
+    InfoLength {
+        /// Matrices.
+        expected: usize,
+        /// Words there are.
+        actual: usize,
+    },
+    /// Elements for a batch whose sizes need another number of them.
+    #[error("the batch has {expected} elements, not {actual}")]
+    BatchLength {
+        /// Elements of all matrices.
+        expected: usize,
+        /// Elements there are.
+        actual: usize,
+    },
+    /// A refinement whose residual does not become small enough.
+    #[error(
+        "after {steps} steps of refinement the residual of right-hand side {column} is {residual} times its bound: the matrix is too \
+         ill-conditioned to be factored in f32, call potrf and potrs"
+    )]
+    NotConverged {
+        /// The right-hand side.
+        column: usize,
+        /// Steps taken.
+        steps: usize,
+        /// Its residual, in units of what would do.
+        residual: f64,
+    },
     /// The output shares memory with an input.
     #[error("the output shares memory with input {input}")]
     Aliasing {

@@ -3,6 +3,7 @@
 mod api;
 mod cpu;
 mod error;
+mod factor;
 mod launch;
 pub mod plan;
 pub mod reference;
@@ -15,6 +16,8 @@ use gpu_core::matrix;
 
 pub use api::*;
 pub use error::Error;
+pub use factor::Sizes;
+pub use factor::launch::FactorElement;
 pub use gpu_core::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
 pub use gpu_reduce::{
     Scratch as ReduceScratch, dot, dot_into, norm_l1 as asum, norm_l1_into as asum_into, norm_l2 as nrm2,

@@ -28,8 +28,10 @@ pub struct Batch {
     pub size: u32,
     /// What is added to the orders of minors.
     pub before: u32,
-    /// Whether an order that is there already stays, 1 or 0, and reciprocals of roots are written.
+    /// Of a step of a large matrix 1, else 0: an order that is there already stays, and reciprocals of roots are written.
     pub part: u32,
+    /// Elements from one column to the next of what is added to the step's columns before all else; zero: nothing is.
+    pub added: u64,
 }
 
 /// A matrix of a batch.

@@ -18,6 +18,9 @@ use crate::pivot::pivot;
 pub const BLOCK_THREADS: u32 = 128;
 /// Columns of a panel.
 pub const PANEL: u32 = 16;
+/// Columns of a step of a large matrix. Scratch memory has a reciprocal for each of them, and then what is
+/// added to them: column after column of the rows from the diagonal on.
+pub const STEP: u32 = 128;
 
 const P: usize = PANEL as usize;
 /// Columns that are read ahead.
@@ -68,6 +71,24 @@ pub(crate) fn stage<T: Float>(l: &Elements<T>, first: u32, size: u32, staged: Sh
         });
         at += AHEAD as u32 * threads;
     }
+}
+
+/// Adds to the first `width` columns of a row's part of the panel that starts at column `first` what the scratch memory has for it.
+#[device]
+#[inline(always)]
+pub(crate) fn add<T: Float>(
+    scratch: GlobalMut<T>,
+    leading: u64,
+    (row, first): (u32, u32),
+    width: u32,
+    sums: &mut [T; P],
+) {
+    let added = scratch.offset(STEP as u64 + row as u64 + first as u64 * leading);
+    unroll::<P>(|c| {
+        if (c as u32) < width {
+            sums[c] = sums[c] + added.offset(c as u64 * leading).read(0);
+        }
+    });
 }
 
 /// Subtracts from a row's part of the panel the products of what it has before column `first` with what is staged.
@@ -171,13 +192,13 @@ fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
 
 /// Factors a matrix. Launch a block of [`BLOCK_THREADS`] threads for each, with [`block_shared_bytes`] for the largest.
 ///
-/// Of a part of a larger matrix the reciprocals of the roots go to `roots`.
+/// Of a step of a larger matrix the reciprocals of the roots go to `scratch`, from where what is added to it comes (see [`STEP`]).
 #[device]
 #[inline(always)]
 pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
     from: Global<T>,
     to: GlobalMut<T>,
-    roots: GlobalMut<T>,
+    scratch: GlobalMut<T>,
     info: GlobalMut<u32>,
     table: Global<u64>,
     batch: &Batch,
@@ -209,6 +230,9 @@ pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
                     sums[c] = a.offset(c as u64 * place.column).read(0);
                 }
             });
+            if batch.added != 0 && exists {
+                add(scratch, batch.added, (row, first), width, &mut sums);
+            }
             // What is not there computes with the last row, and is not written.
             subtract::<T, V>(&l, row.min(size - 1), first, staged, &mut sums);
             if above == 0 {
@@ -220,10 +244,10 @@ pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
                 }
                 sync_threads();
                 if batch.part != 0 && thread < width {
-                    roots.write(first + thread, reciprocals.read(thread));
+                    scratch.write(first + thread, reciprocals.read(thread));
                 }
             }
-            if above != 0 || thread >= 32 {
+            if exists && (above != 0 || thread >= 32) {
                 below::<T, V>(diagonal, reciprocals, &mut sums);
             }
             if exists {

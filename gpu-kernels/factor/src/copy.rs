@@ -1,4 +1,4 @@
-//! Copies of a matrix, or of its lower triangle, from one type to another.
+//! Copies of a matrix, or of its lower triangle, from one type to another, times a number, computed in `f64`.
 
 use gpu_std::device;
 use gpu_std::float::Float;
@@ -27,7 +27,7 @@ macro_rules! convert {
         }
     )* };
 }
-convert! { f32, f32; f64, f64; f64, f32; f32, f64; }
+convert! { f64, f64; f64, f32; f32, f64; }
 
 /// What is copied. Element (i, j) lies `i · row + j` behind a matrix's first, or `i + j · column`: rows are what is written
 /// beside each other, if `to_row` is one.
@@ -59,7 +59,14 @@ pub struct Copy {
 /// Copies a tile. Launch a block of [`COPY_THREADS`] threads for each tile of [`COPY_TILE`]².
 #[device]
 #[inline(always)]
-pub(crate) fn copy<T: Float + Convert<U>, U: Float>(from: Global<T>, to: GlobalMut<U>, shape: &Copy) {
+pub(crate) fn copy<T: Float + Convert<f64>, U: Float>(
+    from: Global<T>,
+    to: GlobalMut<U>,
+    shape: &Copy,
+    scale: f64,
+) where
+    f64: Convert<U>,
+{
     let (down, across) = (block_idx_x() / shape.across, block_idx_x() % shape.across);
     let (fast, slow) = (thread_idx_x() % COPY_TILE, thread_idx_x() / COPY_TILE);
     let mut step = slow;
@@ -71,7 +78,7 @@ pub(crate) fn copy<T: Float + Convert<U>, U: Float>(from: Global<T>, to: GlobalM
                 if row == column { U::ONE } else { U::ZERO }
             } else {
                 let at = row as u64 * shape.row + column as u64 * shape.column;
-                from.offset(at).read(0).convert()
+                (from.offset(at).read(0).convert() * scale).convert()
             };
             let into = to.offset(row as u64 * shape.to_row + column as u64 * shape.to_column);
             into.write(0, if shape.add != 0 { into.read(0) + value } else { value });

@@ -29,24 +29,24 @@ macro_rules! kernels {
         pub fn $block(
             from: Global<$T>,
             to: GlobalMut<$T>,
-            roots: GlobalMut<$T>,
+            scratch: GlobalMut<$T>,
             info: GlobalMut<u32>,
             table: Global<u64>,
             batch: Batch,
         ) {
-            block::block::<$T, $v>(from, to, roots, info, table, &batch);
+            block::block::<$T, $v>(from, to, scratch, info, table, &batch);
         }
 
         #[doc = concat!("Solves for the rows below a factored block of `", stringify!($T), "`: a block of [`STRIP_ROWS`](crate::STRIP_ROWS) threads for as many rows, with [`strips_shared_bytes`](crate::strips_shared_bytes).")]
         #[kernel(images = sm_75, launch_bounds(64, 8))]
-        pub fn $strips(a: GlobalMut<$T>, roots: Global<$T>, copy: GlobalMut<$T>, shape: Strips) {
-            strips::strips::<$T, $v>(a, roots, copy, &shape);
+        pub fn $strips(a: GlobalMut<$T>, scratch: GlobalMut<$T>, shape: Strips) {
+            strips::strips::<$T, $v>(a, scratch, &shape);
         }
 
         #[doc = concat!("Solves systems of `", stringify!($T), "`: [`Solve::blocks`] blocks of 32 threads for each matrix, with [`solve_shared_bytes`](crate::solve_shared_bytes).")]
         #[kernel(images = sm_75, launch_bounds(32, 16))]
-        pub fn $solve(l: Global<$T>, b: GlobalMut<$T>, table: Global<u64>, batch: Batch, shape: Solve) {
-            solve::solve::<$T, $v>(l, b, table, &batch, &shape);
+        pub fn $solve(l: Global<$T>, b: GlobalMut<$T>, added: Global<$T>, table: Global<u64>, batch: Batch, shape: Solve) {
+            solve::solve::<$T, $v>(l, b, added, table, &batch, &shape);
         }
     )* };
     (lanes $T:ty, $v:literal: $($name:ident $n:literal),*) => { $(
@@ -64,8 +64,8 @@ macro_rules! copies {
     ($($name:ident: $T:ty, $U:ty;)*) => { $(
         #[doc = concat!("Copies a matrix of `", stringify!($T), "` to one of `", stringify!($U), "`: a block of [`COPY_THREADS`](crate::COPY_THREADS) threads for each tile of [`COPY_TILE`](crate::COPY_TILE)².")]
         #[kernel(images = sm_75, launch_bounds(256))]
-        pub fn $name(from: Global<$T>, to: GlobalMut<$U>, shape: copy::Copy) {
-            copy::copy::<$T, $U>(from, to, &shape);
+        pub fn $name(from: Global<$T>, to: GlobalMut<$U>, shape: copy::Copy, scale: f64) {
+            copy::copy::<$T, $U>(from, to, &shape, scale);
         }
     )* };
 }

@@ -17,7 +17,7 @@ mod strips;
 pub mod variants;
 
 pub use batch::Batch;
-pub use block::{BLOCK_THREADS, PANEL, block_shared_bytes};
+pub use block::{BLOCK_THREADS, PANEL, STEP, block_shared_bytes};
 pub use copy::{COPY_THREADS, COPY_TILE, Convert, Copy};
 pub use instances::*;
 pub use lanes::{LANES_MOST, LANES_THREADS, lanes_shared_bytes};

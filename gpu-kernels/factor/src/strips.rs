@@ -4,13 +4,13 @@
 //! That of [`lanes`](super::lanes): the rows are those that [`block`](super::block) would have below, had it more.
 
 use gpu_std::float::Float;
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::memory::GlobalMut;
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, unroll};
 
-use crate::block::{Elements, PANEL, below, stage, subtract};
+use crate::block::{Elements, PANEL, add, below, stage, subtract};
 
 /// Rows, and threads, of a block.
 pub const STRIP_ROWS: u32 = 64;
@@ -25,8 +25,8 @@ pub struct Strips {
     pub row: u64,
     /// Elements from one column to the next.
     pub column: u64,
-    /// Elements from one column to the next of the copy of what is solved for; there rows are contiguous.
-    pub copy_leading: u64,
+    /// Elements from one column to the next of what is added to the rows before all else; zero: nothing is.
+    pub added: u64,
     /// Columns of the block: a multiple of [`PANEL`].
     pub columns: u32,
     /// Rows below it.
@@ -38,16 +38,11 @@ pub const fn strips_shared_bytes<T: Float>(columns: u32) -> u32 {
     SharedLayout::new().array::<T>(PANEL * PANEL).array::<T>(PANEL).array::<T>(PANEL * columns).bytes()
 }
 
-/// Solves for [`STRIP_ROWS`] rows, in place and into a copy. Launch a block of as many threads for as many rows, with
-/// [`strips_shared_bytes`]. `a` starts at the factored block's first element, `roots` with its reciprocals.
+/// Solves for [`STRIP_ROWS`] rows, in place. Launch a block of as many threads for as many rows, with
+/// [`strips_shared_bytes`]. `a` starts at the factored block's first element, and `scratch` is that of [`STEP`](super::block::STEP).
 #[device]
 #[inline(always)]
-pub(crate) fn strips<T: Float, const V: usize>(
-    a: GlobalMut<T>,
-    roots: Global<T>,
-    copy: GlobalMut<T>,
-    shape: &Strips,
-) {
+pub(crate) fn strips<T: Float, const V: usize>(a: GlobalMut<T>, scratch: GlobalMut<T>, shape: &Strips) {
     let l = Elements { first: a, row: shape.row, column: shape.column };
     let mut memory = shared::dynamic();
     let diagonal = memory.array::<T>(PANEL * PANEL);
@@ -58,7 +53,6 @@ pub(crate) fn strips<T: Float, const V: usize>(
     let exists = below_block < shape.rows;
     // What is not there computes with a row of the block, which nobody writes, and is not written.
     let row = if exists { shape.columns + below_block } else { 0 };
-    let copy = copy.offset(below_block as u64);
 
     let mut first = 0;
     while first < shape.columns {
@@ -71,7 +65,7 @@ pub(crate) fn strips<T: Float, const V: usize>(
             at += STRIP_ROWS;
         }
         if thread < PANEL {
-            reciprocals.write(thread, roots.read(first + thread));
+            reciprocals.write(thread, scratch.read(first + thread));
         }
         let mut sums = [T::ZERO; P];
         let a = l.at(row, first);
@@ -80,13 +74,15 @@ pub(crate) fn strips<T: Float, const V: usize>(
                 sums[c] = a.offset(c as u64 * shape.column).read(0);
             }
         });
+        if shape.added != 0 && exists {
+            add(scratch, shape.added, (row, first), PANEL, &mut sums);
+        }
         sync_threads();
         subtract::<T, V>(&l, row, first, staged, &mut sums);
         below::<T, V>(diagonal, reciprocals, &mut sums);
         if exists {
             unroll::<P>(|c| {
                 a.offset(c as u64 * shape.column).write(0, sums[c]);
-                copy.offset((first + c as u32) as u64 * shape.copy_leading).write(0, sums[c]);
             });
         }
         first += PANEL;

@@ -1,6 +1,10 @@
 //! Validate, plan, launch.
 
 mod elementwise;
+mod factor;
+mod factor_inverse;
+mod factor_refined;
+mod factor_sizes;
 mod gemm;
 mod gemv;
 mod ger;
@@ -9,6 +13,10 @@ mod tensor;
 mod triangle;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
+pub use factor::{expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len};
+pub use factor_inverse::{logdet, potri, potri_scratch_len};
+pub use factor_refined::{Refinement, potrs_refined};
+pub use factor_sizes::{potrf_sizes, potrs_sizes};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;

@@ -3,7 +3,7 @@
 use gpu_core::{Buffer, Device, Stream, ViewMut};
 use gpu_factor_kernels::skyline::{HEAD, Shape};
 
-use super::Triangle;
+use super::{Triangle, expect_positive_definite};
 use crate::cpu;
 use crate::error::Error;
 use crate::matrix::{Layout, MatrixMut, Order};
@@ -116,11 +116,11 @@ impl BlockSkyline {
 /// 10.3, for the roundings of the reciprocal, at most three, and of its product. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::SkylineSize`], [`Error::ScratchTooSmall`]; [`Error::Device`] where memory is on another device than the
+/// [`Error::SkylineSize`], [`Error::InfoLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where memory is on another device than the
 /// stream or where the launch failed. A is as it was then.
 ///
 /// ```
-/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, potrf_skyline};
+/// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, expect_positive_definite, potrf_skyline};
 /// let device = gpu_core::Device::best();
 /// // 4 2 .     2 . .   2 1 .
 /// // 2 5 4  =  1 2 .   . 2 2
@@ -130,7 +130,7 @@ impl BlockSkyline {
 /// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3)?)?;
 /// potrf_skyline(&device.default_stream(), Triangle::Lower, &skyline, matrix, &mut info, &mut scratch)?;
-/// assert_eq!(info.to_vec()?, [0]);
+/// expect_positive_definite(&info)?;
 /// assert_eq!(a.to_vec()?, [2.0, -1.0, -1.0, 1.0, 2.0, -1.0, -7.0, 2.0, 1.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
@@ -148,8 +148,7 @@ pub fn potrf_skyline<'i, 's, T: SkylineElement>(
         return Err(Error::SkylineSize { expected, actual });
     }
     if info.len() != 1 {
-        let (what, expected, actual) = ("the order of a minor", 1, info.len());
-        return Err(gpu_core::Error::LengthMismatch { what, expected, actual }.into());
+        return Err(Error::InfoLength { expected: 1, actual: info.len() });
     }
     if scratch.len() < skyline.scratch_len() {
         return Err(Error::ScratchTooSmall { expected: skyline.scratch_len(), actual: scratch.len() });
@@ -214,10 +213,5 @@ pub fn cholesky_skyline<T: SkylineElement>(
     let device = a.data().device().clone();
     let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
     potrf_skyline(&device.default_stream(), triangle, skyline, a, &mut info, &mut scratch)?;
-    let mut order = [0];
-    info.copy_to(&mut order)?;
-    match order {
-        [0] => Ok(()),
-        [order] => Err(Error::NotPositiveDefinite { matrix: 0, index: order as usize }),
-    }
+    expect_positive_definite(&info)
 }

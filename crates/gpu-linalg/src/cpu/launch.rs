@@ -3,6 +3,7 @@
 use gpu_std::float::Float;
 
 use super::gemm::{Buffers, Panel};
+use crate::reference::factor;
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
 pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
@@ -18,6 +19,22 @@ pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, 
         }
     }
     portable(panel, buffers, c);
+}
+
+/// Factors a panel of a large matrix: [`factor::panel`].
+pub(super) fn factor_panel<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        // SAFETY: the machine has these instructions.
+        return unsafe { factor_panel_avx2(l, columns, roots) };
+    }
+    factor::panel(l, columns, roots)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn factor_panel_avx2<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+    factor::panel(l, columns, roots)
 }
 
 /// With what every machine has.

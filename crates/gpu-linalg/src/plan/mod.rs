@@ -1,6 +1,7 @@
 //! What is launched, from shapes and the alignment of addresses alone: pure, tested without a GPU.
 
 pub mod elementwise;
+pub mod factor;
 pub mod gemm;
 pub mod gemv;
 pub mod skyline;
@@ -23,7 +24,7 @@ pub(crate) fn extent(what: &'static str, actual: usize) -> Result<u32, Error> {
 }
 
 /// The number of blocks of a launch.
-fn blocks(blocks: u128) -> Result<u32, Error> {
+pub(crate) fn blocks(blocks: u128) -> Result<u32, Error> {
     u32::try_from(blocks)
         .ok()
         .filter(|&blocks| blocks <= MAX_BLOCKS)

@@ -1,6 +1,7 @@
 //! The same results on the CPU, in rayon: simple, and bit for bit what the kernels compute.
 
 mod elementwise;
+pub(crate) mod factor;
 mod gemm;
 mod gemv;
 mod ger;
@@ -8,6 +9,7 @@ mod tensor;
 mod triangle;
 
 pub use elementwise::{elementwise, map, swap, update};
+pub use factor::{potrf, potrs};
 #[cfg(test)]
 pub(crate) use gemm::by_tiles;
 pub use gemm::gemm;

@@ -4,13 +4,13 @@
 
 mod launch;
 
-use gpu_factor_kernels::Pivot;
 use gpu_factor_kernels::skyline::TILE;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use crate::matrix::Layout;
 use crate::plan::skyline::Structure;
+use crate::reference::factor::pivot;
 
 /// Rows and columns of a tile.
 const SIDE: usize = TILE as usize;
@@ -111,26 +111,15 @@ impl<T: Float> Column<T> {
     }
 }
 
-/// What [`gpu_factor_kernels::pivot`] computes.
-fn pivot<T: Float>(square: T) -> Pivot<T> {
-    if !(square > T::ZERO && square * T::ZERO == T::ZERO) {
-        let nan = T::ZERO / T::ZERO;
-        return Pivot { root: nan, reciprocal: nan, is_positive: false };
-    }
-    let root = square.sqrt();
-    let product = root * (T::ONE / square);
-    let reciprocal = if product * T::ZERO == T::ZERO { product } else { T::ONE / root };
-    Pivot { root, reciprocal, is_positive: true }
-}
-
 /// Replaces a tile by its factor, of which there are `width` columns, and returns the first whose pivot is not positive.
 fn factor<T: Float>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
     let mut failed = None;
     for at in 0..width {
-        let Pivot { root, reciprocal, is_positive } = pivot(tile[at][at] + T::ZERO);
-        if !is_positive {
+        let nan = T::ZERO / T::ZERO;
+        let (root, reciprocal) = pivot(tile[at][at] + T::ZERO).unwrap_or_else(|| {
             failed = failed.or(Some(at));
-        }
+            (nan, nan)
+        });
         tile[at][at] = root;
         for row in &mut tile[at + 1..] {
             row[at] = (row[at] + T::ZERO) * reciprocal;

@@ -1,0 +1,257 @@
+//! Cholesky factorisations, and the solutions of systems by them.
+
+use gpu_core::{Stream, View, ViewMut};
+
+use super::{Triangle, expect_apart};
+use crate::error::Error;
+use crate::factor;
+use crate::factor::launch::{self, FactorElement};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Matrix, MatrixMut};
+use crate::plan::factor::{Whole, is_whole, solve, solves_whole};
+use crate::reference;
+
+/// The rows of square matrices.
+pub(super) fn expect_square(layout: BatchLayout) -> Result<usize, Error> {
+    let (rows, columns) = layout.matrix.shape();
+    if rows == columns { Ok(rows) } else { Err(Error::NotSquare { rows, columns }) }
+}
+
+pub(super) fn expect_scratch(expected: usize, actual: usize) -> Result<(), Error> {
+    if actual < expected { Err(Error::ScratchTooSmall { expected, actual }) } else { Ok(()) }
+}
+
+pub(super) fn expect_info(expected: usize, actual: usize) -> Result<(), Error> {
+    if actual == expected { Ok(()) } else { Err(Error::InfoLength { expected, actual }) }
+}
+
+/// Factors symmetric, positive definite matrices in place on `stream`: `A = L · Lᵀ`, or `A = Uᵀ · U` of the upper triangle.
+///
+/// A is n × n, row- or column-major with any leading dimension, or a batch of such. Only `triangle` is read and
+/// written; the other one is never touched. `info` has a word for each matrix: zero, or the order of the first leading minor that is
+/// not positive definite, counted from one; [`expect_positive_definite`] makes an error of it. From that column on the triangle is NaN then.
+/// A pivot that is infinite or NaN is not positive definite. `scratch` has at least [`potrf_scratch_len`] elements; what is
+/// in it afterwards is unspecified. The order of operations is a function of n, of whether there are several matrices, and of the type
+/// alone (see the [crate documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
+///
+/// Matrices whose lower triangle is column-major, or whose upper one is row-major, are read and written fastest.
+///
+/// # Errors
+/// [`Error::NotSquare`], [`Error::InfoLength`], [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`],
+/// [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
+/// failed. A is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, MatrixMut, Triangle, expect_positive_definite, potrf, potrf_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let mut a = device.upload(&[4.0, f64::NAN, 2.0, 10.0])?;
+/// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(potrf_scratch_len::<f64>(2, 1)?)?);
+/// let matrix = MatrixMut::new(&mut a, Layout::row_major(2, 2)?)?;
+/// potrf(&device.default_stream(), Triangle::Lower, matrix, &mut info, &mut scratch)?;
+/// expect_positive_definite(&info)?;
+/// let l = a.to_vec()?;
+/// assert_eq!((l[0], l[2], l[3]), (2.0, 1.0, 3.0));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn potrf<'a, 'i, 's, T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    a: impl Into<BatchMut<'a, T>>,
+    info: impl Into<ViewMut<'i, u32>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (mut a, mut info, mut scratch) = (a.into(), info.into(), scratch.into());
+    let layout = a.layout();
+    let n = expect_square(layout)?;
+    expect_info(layout.count, info.len())?;
+    expect_scratch(potrf_scratch_len::<T>(n, layout.count)?, scratch.len())?;
+    stream.expect("matrices to be factored", a.data().device())?;
+    stream.expect("orders of minors", info.device())?;
+    stream.expect("scratch memory of a factorisation", scratch.device())?;
+    if layout.is_empty() {
+        return Ok(stream.memset(info, 0)?);
+    }
+    let mut data = a.data_mut();
+    if !is_whole(n, layout.count) {
+        for number in 0..layout.count {
+            let matrix = data.reborrow().into_slice(number * layout.stride..);
+            let matrix = MatrixMut::new(matrix, layout.matrix)?;
+            let info = info.reborrow().into_slice(number..number + 1);
+            factor::factor(stream, triangle, matrix, info, scratch.reborrow())?;
+        }
+        return Ok(());
+    }
+    if let (Some(a), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
+        reference::potrf(triangle, None, (a, layout), info);
+        return Ok(());
+    }
+    let plan = Whole::new::<T>(triangle, layout, layout)?;
+    let a = data.as_global_mut();
+    launch::whole(stream, &plan, a.as_global(), a, scratch.as_global_mut(), info, None)
+}
+
+/// As [`potrf`], from the triangle of `a` to that of `l`, the same one; the rest of `l` is as it was. `a` and `l` may have different orders and
+/// leading dimensions.
+///
+/// # Errors
+/// As [`potrf`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrf_scratch_len, potrf_to};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[4.0f32, 2.0, f32::NAN, 10.0])?;
+/// let (mut l, mut info) = (device.upload(&[7.0; 4])?, device.alloc(1)?);
+/// let mut scratch = device.alloc(potrf_scratch_len::<f32>(2, 1)?)?;
+/// let from = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let to = MatrixMut::new(&mut l, Layout::row_major(2, 2)?)?;
+/// potrf_to(&device.default_stream(), Triangle::Upper, from, to, &mut info, &mut scratch)?;
+/// assert_eq!(l.to_vec()?, [2.0, 1.0, 7.0, 3.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    a: impl Into<Batch<'a, T>>,
+    l: impl Into<BatchMut<'l, T>>,
+    info: impl Into<ViewMut<'i, u32>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (a, mut l, mut info, mut scratch) = (a.into(), l.into(), info.into(), scratch.into());
+    let (from, layout) = (a.layout(), l.layout());
+    let n = expect_square(layout)?;
+    if from.matrix.shape() != layout.matrix.shape() {
+        return Err(Error::Shapes { expected: from.matrix.shape(), actual: layout.matrix.shape() });
+    }
+    if from.count != layout.count {
+        return Err(Error::BatchCounts { a: from.count, b: layout.count, c: layout.count });
+    }
+    expect_info(layout.count, info.len())?;
+    expect_scratch(potrf_scratch_len::<T>(n, layout.count)?, scratch.len())?;
+    stream.expect("matrices to be factored", a.data().device())?;
+    stream.expect("factors", l.data().device())?;
+    stream.expect("orders of minors", info.device())?;
+    stream.expect("scratch memory of a factorisation", scratch.device())?;
+    expect_apart(&l.data_mut(), "A", &a.data())?;
+    if layout.is_empty() {
+        return Ok(stream.memset(info, 0)?);
+    }
+    if !is_whole(n, layout.count) {
+        for number in 0..layout.count {
+            let from = a.data().slice(number * from.stride..);
+            let from = Matrix::new(from, a.layout().matrix)?;
+            let to = l.data_mut().into_slice(number * layout.stride..);
+            factor::copy_triangle(stream, triangle, from, MatrixMut::new(to, layout.matrix)?)?;
+        }
+        return potrf(stream, triangle, l, info, scratch);
+    }
+    let mut data = l.data_mut();
+    if let (Some(a), Some(l), Some(info)) = (a.data().as_slice(), data.as_mut_slice(), info.as_mut_slice()) {
+        reference::potrf(triangle, Some((a, from)), (l, layout), info);
+        return Ok(());
+    }
+    let plan = Whole::new::<T>(triangle, from, layout)?;
+    let (a, l) = (a.data().as_global(), data.as_global_mut());
+    launch::whole(stream, &plan, a, l, scratch.as_global_mut(), info, None)
+}
+
+/// Elements of scratch memory that [`potrf`] and [`potrf_to`] need for `count` matrices of `n` rows.
+///
+/// # Errors
+/// [`Error::Device`] where the matrix's elements cannot be counted.
+pub fn potrf_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
+    if is_whole(n, count) { Ok(0) } else { factor::scratch_len::<T>(n) }
+}
+
+/// That the matrices of a factorisation were positive definite: waits for it, and reads its `info`.
+///
+/// # Errors
+/// [`Error::NotPositiveDefinite`] for the first that was not; [`Error::Device`].
+///
+/// ```
+/// use gpu_linalg::{Error, expect_positive_definite};
+/// let info = gpu_core::Device::cpu().upload(&[0u32, 3])?;
+/// let error = expect_positive_definite(&info).unwrap_err();
+/// assert!(matches!(error, Error::NotPositiveDefinite { matrix: 1, index: 3 }));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<(), Error> {
+    let info = info.into();
+    let mut orders = vec![0; info.len()];
+    info.copy_to(&mut orders)?;
+    match orders.iter().position(|&order| order != 0) {
+        Some(matrix) => Err(Error::NotPositiveDefinite { matrix, index: orders[matrix] as usize }),
+        None => Ok(()),
+    }
+}
+
+/// Solves `A · X = B` in place of B on `stream`, A being factored by [`potrf`] with the same `triangle`.
+///
+/// The factors are n × n and B is n × any number of right-hand sides, each row- or column-major with any leading dimension, or
+/// batches of such. `scratch` has at least [`potrs_scratch_len`] elements; what is in it afterwards is unspecified. The order of
+/// operations is a function of the shapes alone. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// [`Error::NotSquare`], [`Error::Shapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
+/// stream or where the launch failed. B is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs, potrs_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let l = device.upload(&[2.0, f64::NAN, 1.0, 3.0])?;
+/// let mut b = device.upload(&[8.0, 14.0])?;
+/// let factor = Matrix::new(&l, Layout::row_major(2, 2)?)?;
+/// let right = MatrixMut::new(&mut b, Layout::column_major(2, 1)?)?;
+/// let mut scratch = device.alloc(potrs_scratch_len::<f64>(2, right.layout())?)?;
+/// potrs(&device.default_stream(), Triangle::Lower, factor, right, &mut scratch)?;
+/// let x = b.to_vec()?;
+/// assert!((x[0] - 13.0 / 9.0).abs() < 1e-15 && (x[1] - 10.0 / 9.0).abs() < 1e-15, "{x:?}");
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn potrs<'l, 'b, 's, T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    l: impl Into<Batch<'l, T>>,
+    b: impl Into<BatchMut<'b, T>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (l, mut b, mut scratch) = (l.into(), b.into(), scratch.into());
+    let (factors, layout) = (l.layout(), b.layout());
+    let n = expect_square(factors)?;
+    if layout.matrix.rows() != n {
+        return Err(Error::Shapes { expected: (n, layout.matrix.columns()), actual: layout.matrix.shape() });
+    }
+    if factors.count != layout.count {
+        return Err(Error::BatchCounts { a: factors.count, b: layout.count, c: layout.count });
+    }
+    expect_scratch(potrs_scratch_len::<T>(n, layout)?, scratch.len())?;
+    stream.expect("factors of systems", l.data().device())?;
+    stream.expect("right-hand sides", b.data().device())?;
+    stream.expect("scratch memory of systems", scratch.device())?;
+    expect_apart(&b.data_mut(), "L", &l.data())?;
+    if layout.is_empty() {
+        return Ok(());
+    }
+    if !solves_whole(n, layout.count) {
+        for number in 0..layout.count {
+            let l = Matrix::new(l.data().slice(number * factors.stride..), factors.matrix)?;
+            let b = MatrixMut::new(b.data_mut().into_slice(number * layout.stride..), layout.matrix)?;
+            factor::solve(stream, triangle, l, b, scratch.reborrow())?;
+        }
+        return Ok(());
+    }
+    let mut data = b.data_mut();
+    if let (Some(l), Some(b)) = (l.data().as_slice(), data.as_mut_slice()) {
+        reference::potrs(triangle, (l, factors), (b, layout));
+        return Ok(());
+    }
+    launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None, None)
+}
+
+/// Elements of scratch memory that [`potrs`] needs for systems of `n` rows and right-hand sides that lie so.
+///
+/// # Errors
+/// [`Error::ExtentTooLarge`].
+pub fn potrs_scratch_len<T: FactorElement>(n: usize, b: impl Into<BatchLayout>) -> Result<usize, Error> {
+    let b = b.into();
+    if solves_whole(n, b.count) { Ok(0) } else { factor::solve_scratch_len::<T>(n, b.matrix) }
+}

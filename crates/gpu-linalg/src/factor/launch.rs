@@ -1,0 +1,174 @@
+//! The factorisations' launches: their only unsafe code.
+
+use gpu_core::{Stream, View, ViewMut};
+use gpu_factor_kernels::{self as kernels, Batch, Solve, Strips};
+use gpu_std::launch::{Kernel, LaunchConfig};
+use gpu_std::memory::{Global, GlobalMut};
+
+use crate::error::Error;
+use crate::launch::RealElement;
+use crate::plan::factor::{Kernel as Choice, Whole};
+
+/// A type of elements of matrices that are factored: `f32`, `f64`.
+pub trait FactorElement: RealElement + sealed::Kernels {}
+
+mod sealed {
+    use super::*;
+
+    /// From, to, orders of minors, table, matrices.
+    pub type OfLanes<T> = (Global<T>, GlobalMut<T>, GlobalMut<u32>, Global<u64>, Batch);
+    /// From, to, scratch memory, orders of minors, table, matrices.
+    pub type OfBlock<T> = (Global<T>, GlobalMut<T>, GlobalMut<T>, GlobalMut<u32>, Global<u64>, Batch);
+
+    /// # Safety
+    /// Each is the kernel of its name, of this type.
+    pub unsafe trait Kernels: gpu_std::memory::Element {
+        type Lanes8: Kernel<Arguments = OfLanes<Self>>;
+        type Lanes16: Kernel<Arguments = OfLanes<Self>>;
+        type Lanes32: Kernel<Arguments = OfLanes<Self>>;
+        type Block: Kernel<Arguments = OfBlock<Self>>;
+        /// The block and the rows below, scratch memory, shape.
+        type Strips: Kernel<Arguments = (GlobalMut<Self>, GlobalMut<Self>, Strips)>;
+        /// Factors, right-hand sides, what is added to them, table, matrices, shape.
+        type Solve: Kernel<
+            Arguments = (Global<Self>, GlobalMut<Self>, Global<Self>, Global<u64>, Batch, Solve),
+        >;
+        /// From, to, shape, what is multiplied by.
+        type Copy: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, kernels::Copy, f64)>;
+    }
+}
+
+macro_rules! elements {
+    ($($T:ident, $v:literal: $lanes_8:ident, $lanes_16:ident, $lanes_32:ident, $block:ident, $strips:ident, $solve:ident;)*) => { $(
+        impl FactorElement for $T {}
+
+        // SAFETY: the table names the kernels of the type.
+        unsafe impl sealed::Kernels for $T {
+            type Lanes8 = kernels::$lanes_8;
+            type Lanes16 = kernels::$lanes_16;
+            type Lanes32 = kernels::$lanes_32;
+            type Block = kernels::$block;
+            type Strips = kernels::$strips;
+            type Solve = kernels::$solve;
+            type Copy = elements!(copy $T);
+        }
+    )* };
+    (copy f32) => { kernels::factor_copy_f32 };
+    (copy f64) => { kernels::factor_copy_f64 };
+}
+kernels::factor_instances!(elements);
+
+/// Enqueues the factorisations of `plan`, of matrices that lie where `from` and `to` start, or where `table` says.
+pub(crate) fn whole<T: FactorElement>(
+    stream: &Stream,
+    plan: &Whole,
+    from: Global<T>,
+    to: GlobalMut<T>,
+    scratch: GlobalMut<T>,
+    info: ViewMut<'_, u32>,
+    table: Option<View<'_, u64>>,
+) -> Result<(), Error> {
+    // Without a table the kernels read none.
+    let table = table.map_or(from.cast(), |table| table.as_global());
+    let lanes = (from, to, info, table, plan.batch);
+    // SAFETY: the caller took the accessors from views that hold the batches of the plan's layouts, `to` and `scratch` from exclusive
+    // ones; the matrices of `to` are apart, and `from` is either `to` with the same layout, of which each thread reads what it writes before it
+    // does, or memory of its own. Views of as many orders, and of a table made for them, are as long as the batch. All is
+    // freed only after the work enqueued before.
+    unsafe {
+        match plan.kernel {
+            Choice::Lanes8 => stream.launch::<T::Lanes8>(plan.launch, lanes),
+            Choice::Lanes16 => stream.launch::<T::Lanes16>(plan.launch, lanes),
+            Choice::Lanes32 => stream.launch::<T::Lanes32>(plan.launch, lanes),
+            Choice::Block => {
+                let (from, to, info, table, batch) = lanes;
+                stream.launch::<T::Block>(plan.launch, (from, to, scratch, info, table, batch))
+            }
+        }
+    }?;
+    Ok(())
+}
+
+/// Enqueues the solution for the rows below a factored block, which starts at `a`.
+pub(crate) fn strips<T: FactorElement>(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, Strips),
+    a: GlobalMut<T>,
+    scratch: GlobalMut<T>,
+) -> Result<(), Error> {
+    // SAFETY: the caller took the accessors from exclusive views that hold the block and the rows below it, and a reciprocal for each
+    // column and what is added; each thread reads and writes a row of its own. All is freed only after the work
+    // enqueued before.
+    unsafe { stream.launch::<T::Strips>(launch, (a, scratch, shape))? };
+    Ok(())
+}
+
+/// Enqueues the solutions of systems.
+pub(crate) fn solve<T: FactorElement>(
+    stream: &Stream,
+    (launch, batch, shape): (LaunchConfig, Batch, Solve),
+    l: View<'_, T>,
+    b: ViewMut<'_, T>,
+    added: Option<View<'_, T>>,
+    table: Option<View<'_, u64>>,
+) -> Result<(), Error> {
+    // Without a table the kernel reads none, and adds nothing where the shape says so.
+    let table = table.map_or(l.as_global().cast(), |table| table.as_global());
+    let added = added.unwrap_or(l);
+    // SAFETY: the views hold the batches of the plan's layouts and what is added, B is exclusive and its matrices are apart (checked by the
+    // caller); a table was made for both. All is freed only after the work enqueued before.
+    unsafe { stream.launch::<T::Solve>(launch, (l, b, added, table, batch, shape))? };
+    Ok(())
+}
+
+/// Enqueues a copy of one type.
+pub(crate) fn copy<T: FactorElement>(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, kernels::Copy),
+    from: View<'_, T>,
+    to: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    // SAFETY: the views hold the matrices of the shape, of which the one that is written is exclusive (checked by the caller). All is
+    // freed only after the work enqueued before.
+    unsafe { stream.launch::<T::Copy>(launch, (from, to, shape, 1.0))? };
+    Ok(())
+}
+
+/// Enqueues a copy of `f64` times `scale`, rounded to `f32`.
+pub(crate) fn narrow(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, kernels::Copy),
+    from: View<'_, f64>,
+    to: ViewMut<'_, f32>,
+    scale: f64,
+) -> Result<(), Error> {
+    // SAFETY: as for `copy`.
+    unsafe { stream.launch::<kernels::factor_narrow>(launch, (from, to, shape, scale))? };
+    Ok(())
+}
+
+/// Enqueues the addition of `f32` times `scale` to `f64`.
+pub(crate) fn widen(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, kernels::Copy),
+    from: View<'_, f32>,
+    to: ViewMut<'_, f64>,
+    scale: f64,
+) -> Result<(), Error> {
+    // SAFETY: as for `copy`.
+    unsafe { stream.launch::<kernels::factor_widen>(launch, (from, to, shape, scale))? };
+    Ok(())
+}
+
+/// Enqueues what writes an identity.
+pub(crate) fn identity<T: FactorElement>(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, kernels::Copy),
+    mut to: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let to = to.as_global_mut();
+    // SAFETY: the view is exclusive and holds the matrix of the shape (checked by the caller); the kernel reads nothing. All is freed
+    // only after the work enqueued before.
+    unsafe { stream.launch::<T::Copy>(launch, (to.as_global(), to, shape, 1.0))? };
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Cholesky factorisations: batches of sizes of their own, and the steps of a large one.
+
+mod copy;
+mod large;
+pub mod launch;
+pub(crate) mod sizes;
+mod solve;
+
+pub(crate) use copy::{copy_triangle, identity, narrow, narrow_triangle, widen_and_add};
+pub(crate) use large::{factor, scratch_len};
+pub use sizes::Sizes;
+pub(crate) use solve::{scratch_len as solve_scratch_len, solve};

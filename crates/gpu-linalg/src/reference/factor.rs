@@ -1,0 +1,187 @@
+//! Cholesky factorisations, and the solutions of systems by them.
+
+use gpu_std::float::Float;
+use rayon::prelude::*;
+
+use crate::api::Triangle;
+use crate::matrix::{BatchLayout, Layout};
+use crate::plan::factor::strides;
+
+/// The root of a pivot and what its column is multiplied by, NaN both where it is not positive and finite.
+pub(crate) fn pivot<T: Float>(square: T) -> Option<(T, T)> {
+    if !(square > T::ZERO && square * T::ZERO == T::ZERO) {
+        return None;
+    }
+    let (root, quotient) = (square.sqrt(), T::ONE / square);
+    let product = root * quotient;
+    // Of a square below 1 / the largest number the quotient is infinite.
+    Some((root, if product * T::ZERO == T::ZERO { product } else { T::ONE / root }))
+}
+
+/// Factors the first rows of `l`, as many as `l` has columns, and solves for those below: a row-major array of `columns`
+/// columns. What is above the diagonal is not read. The order of the first minor that is not positive definite, or zero.
+/// The reciprocals of the roots go to `roots`.
+#[inline(always)]
+pub(crate) fn panel<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+    let mut failed = 0;
+    let mut column = vec![T::ZERO; columns];
+    for j in 0..columns {
+        let nan = T::ZERO / T::ZERO;
+        let (root, reciprocal) = pivot(l[j * columns + j]).unwrap_or_else(|| {
+            failed = if failed == 0 { j as u32 + 1 } else { failed };
+            (nan, nan)
+        });
+        roots[j] = reciprocal;
+        l[j * columns + j] = root;
+        for (i, row) in l.chunks_exact_mut(columns).enumerate().skip(j + 1) {
+            row[j] = row[j] * reciprocal;
+            let factor = -row[j];
+            if i < columns {
+                column[i] = row[j];
+            }
+            let end = columns.min(i + 1);
+            for (a, &other) in row[j + 1..end].iter_mut().zip(&column[j + 1..end]) {
+                *a = factor.mul_add(other, *a);
+            }
+        }
+    }
+    failed
+}
+
+/// [`crate::potrf_to`] of slices, of matrices of which each is factored whole; `None`: in place. Gives the orders of minors.
+///
+/// # Panics
+/// Where a slice is shorter than its batch.
+pub fn potrf<T: Float>(
+    triangle: Triangle,
+    from: Option<(&[T], BatchLayout)>,
+    (to, to_layout): (&mut [T], BatchLayout),
+    info: &mut [u32],
+) {
+    if to_layout.is_empty() {
+        return info.fill(0);
+    }
+    let n = to_layout.matrix.rows();
+    let (span, stride) = (to_layout.matrix.span(), to_layout.stride.max(1));
+    let (row, column) = strides(triangle, to_layout.matrix);
+    to.par_chunks_mut(stride.max(span)).zip(info).enumerate().for_each(|(number, (to, info))| {
+        let mut l = vec![T::ZERO; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                l[i * n + j] = match from {
+                    Some((from, layout)) => {
+                        let (row, column) = strides(triangle, layout.matrix);
+                        from[number * layout.stride + i * row + j * column]
+                    }
+                    None => to[i * row + j * column],
+                };
+            }
+        }
+        *info = panel(&mut l, n, &mut vec![T::ZERO; n]);
+        for i in 0..n {
+            for j in 0..=i {
+                to[i * row + j * column] = l[i * n + j];
+            }
+        }
+    });
+}
+
+/// [`crate::potrs`] of slices, of systems of which each is solved whole.
+///
+/// # Panics
+/// Where a slice is shorter than its batch.
+pub fn potrs<T: Float>(
+    triangle: Triangle,
+    (l, l_layout): (&[T], BatchLayout),
+    (b, b_layout): (&mut [T], BatchLayout),
+) {
+    if b_layout.is_empty() {
+        return;
+    }
+    let (n, columns) = b_layout.matrix.shape();
+    let (row, column) = strides(triangle, l_layout.matrix);
+    let each = b_layout.stride.max(b_layout.matrix.span());
+    b.par_chunks_mut(each).take(b_layout.count).enumerate().for_each(|(number, b)| {
+        let l = |i: usize, j: usize| l[number * l_layout.stride + i * row + j * column];
+        let mut x = vec![T::ZERO; n];
+        for c in 0..columns {
+            x.iter_mut().enumerate().for_each(|(i, x)| *x = b[b_layout.matrix.index(i, c)]);
+            forwards(l, &mut x);
+            backwards(l, &mut x);
+            x.iter().enumerate().for_each(|(i, &x)| b[b_layout.matrix.index(i, c)] = x);
+        }
+    });
+}
+
+/// `L · y = x`, in place.
+fn forwards<T: Float>(l: impl Fn(usize, usize) -> T, x: &mut [T]) {
+    for i in 0..x.len() {
+        let sum = (0..i).fold(x[i], |sum, k| (-l(i, k)).mul_add(x[k], sum));
+        x[i] = sum * (T::ONE / l(i, i));
+    }
+}
+
+/// `Lᵀ · y = x`, in place.
+fn backwards<T: Float>(l: impl Fn(usize, usize) -> T, x: &mut [T]) {
+    for i in (0..x.len()).rev() {
+        let sum = (i + 1..x.len()).rev().fold(x[i], |sum, k| (-l(k, i)).mul_add(x[k], sum));
+        x[i] = sum * (T::ONE / l(i, i));
+    }
+}
+
+/// A step of a large system: to the rows `b`, `added` is added, column after column of so many elements; then they are solved for with
+/// the lower block `l`, forwards or backwards.
+pub(crate) fn solve_step<T: Float>(
+    (l, l_layout): (&[T], Layout),
+    (b, b_layout): (&mut [T], Layout),
+    (added, leading): (&[T], usize),
+    is_forwards: bool,
+) {
+    let l = |i: usize, j: usize| l[l_layout.index(i, j)];
+    let mut x = vec![T::ZERO; b_layout.rows()];
+    for c in 0..b_layout.columns() {
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = b[b_layout.index(i, c)];
+            if leading != 0 {
+                *x = *x + added[i + c * leading];
+            }
+        }
+        if is_forwards {
+            forwards(l, &mut x)
+        } else {
+            backwards(l, &mut x)
+        }
+        x.iter().enumerate().for_each(|(i, &x)| b[b_layout.index(i, c)] = x);
+    }
+}
+
+/// A step of a large matrix: to the columns from `first` on, of the rows from there on, `added` is added, column after column
+/// of so many elements; then the block on the diagonal is factored, and the rows below are solved for, by `panel`. The order of the first
+/// minor that is not positive definite, or zero.
+pub(crate) fn step<T: Float>(
+    triangle: Triangle,
+    (a, layout): (&mut [T], Layout),
+    (first, width): (usize, usize),
+    (added, leading): (&[T], usize),
+    panel: impl Fn(&mut [T], usize, &mut [T]) -> u32,
+) -> u32 {
+    let (row, column) = strides(triangle, layout);
+    let rows = layout.rows() - first;
+    let at = |i: usize, j: usize| (first + i) * row + (first + j) * column;
+    let mut l = vec![T::ZERO; rows * width];
+    for (i, l) in l.chunks_exact_mut(width).enumerate() {
+        for (j, l) in l.iter_mut().enumerate().take(i + 1) {
+            *l = a[at(i, j)];
+            if leading != 0 {
+                *l = *l + added[i + j * leading];
+            }
+        }
+    }
+    let order = panel(&mut l, width, &mut vec![T::ZERO; width]);
+    for (i, l) in l.chunks_exact(width).enumerate() {
+        for (j, &l) in l.iter().enumerate().take(i + 1) {
+            a[at(i, j)] = l;
+        }
+    }
+    if order == 0 { 0 } else { first as u32 + order }
+}

@@ -1,0 +1,152 @@
+//! Matrices, the oracle, and what the tests check of a factor.
+
+use gpu_linalg::{FactorElement, Layout, Order, Triangle};
+use gpu_std::float::Float;
+use gpu_tests::compare::Bits;
+use gpu_tests::data::random;
+
+pub const ORDERS: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
+pub const TRIANGLES: [Triangle; 2] = [Triangle::Lower, Triangle::Upper];
+
+/// What the tests need of a type.
+pub trait Real: FactorElement + Bits + From<f32> {
+    /// The distance from one to the next number, halved.
+    const UNIT: f64;
+    fn of(value: f64) -> Self;
+    fn to_f64(self) -> f64;
+}
+
+impl Real for f32 {
+    const UNIT: f64 = f32::EPSILON as f64 / 2.0;
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Real for f64 {
+    const UNIT: f64 = f64::EPSILON / 2.0;
+    fn of(value: f64) -> Self {
+        value
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+pub fn layout(n: usize, order: Order, gap: usize) -> Layout {
+    rectangle(n, n, order, gap)
+}
+
+pub fn rectangle(rows: usize, columns: usize, order: Order, gap: usize) -> Layout {
+    let layout = match order {
+        Order::RowMajor => Layout::row_major(rows, columns),
+        Order::ColumnMajor => Layout::column_major(rows, columns),
+    };
+    let layout = layout.unwrap();
+    layout.with_leading_dimension(layout.leading_dimension() + gap).unwrap()
+}
+
+/// A number in [-1, 1).
+pub fn unit(seed: u64, index: usize) -> f64 {
+    (random(seed, index) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// A symmetric matrix with a heavy diagonal, whose eigenvalues lie between n / 2 and 5 n / 2, row after row. Rounding shows in
+/// every element of its factor.
+pub fn positive<T: Real>(seed: u64, n: usize) -> Vec<T> {
+    let mut a = vec![T::ZERO; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let value =
+                if i == j { 1.5 * n as f64 + 0.3 * unit(seed, i) } else { 0.5 * unit(seed, i * n + j) };
+            a[i * n + j] = T::of(value);
+            a[j * n + i] = T::of(value);
+        }
+    }
+    a
+}
+
+/// The Cholesky factor, row after row, and the order of the first minor that is not positive, or zero: the textbook's loops, of every
+/// element one chain of fused multiply-adds.
+pub fn oracle<T: Real>(a: &[T], n: usize) -> (Vec<T>, u32) {
+    let mut l = vec![T::ZERO; n * n];
+    let mut failed = 0;
+    for j in 0..n {
+        let chain = |l: &[T], i: usize| {
+            (0..j).fold(a[i * n + j], |sum, k| Float::mul_add(-l[i * n + k], l[j * n + k], sum))
+        };
+        let square = chain(&l, j);
+        let (mut root, mut reciprocal) = (T::of(f64::NAN), T::of(f64::NAN));
+        if square > T::ZERO && square.to_f64().is_finite() {
+            root = Float::sqrt(square);
+            reciprocal = root * (T::ONE / square);
+            if !reciprocal.to_f64().is_finite() {
+                reciprocal = T::ONE / root;
+            }
+        } else if failed == 0 {
+            failed = j as u32 + 1;
+        }
+        l[j * n + j] = root;
+        for i in j + 1..n {
+            l[i * n + j] = chain(&l, i) * reciprocal;
+        }
+    }
+    (l, failed)
+}
+
+/// What lies outside of triangles, and between matrices.
+pub const CANARY: f32 = -12345.0;
+
+/// Writes a row-major matrix's `triangle` where `layout` says; the rest of `into` stays.
+pub fn place<T: Real>(a: &[T], layout: Layout, triangle: Triangle, into: &mut [T]) {
+    let n = layout.rows();
+    for i in 0..n {
+        for j in 0..n {
+            if triangle.holds(i, j) {
+                into[layout.index(i, j)] = a[i * n + j];
+            }
+        }
+    }
+}
+
+/// A lower factor as `triangle` has it: the upper one is the transposed.
+pub fn placed_factor<T: Real>(l: &[T], layout: Layout, triangle: Triangle, into: &mut [T]) {
+    let n = layout.rows();
+    for i in 0..n {
+        for j in 0..=i {
+            let at = if triangle == Triangle::Lower { layout.index(i, j) } else { layout.index(j, i) };
+            into[at] = l[i * n + j];
+        }
+    }
+}
+
+/// The largest of `|A - L·Lᵀ|` over its bound, elementwise, both row-major.
+///
+/// Every element's sum is a chain of at most n fused multiply-adds, the product with a reciprocal that has three roundings, and
+/// one rounding more; where steps are subtracted as sums, one addition for each step and two for the pieces of a sum more. So
+/// `|A - L·Lᵀ| ≤ γ_{n + 8 + n/64} |L|·|Lᵀ|` (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3, whose proof
+/// takes one rounding for each operation on a chain), with `γ_k = k u / (1 - k u)`. The product here is of f64: its own error is added.
+pub fn backward_error<T: Real>(a: &[T], l: &[T], n: usize) -> f64 {
+    let k = n as f64 + 8.0 + n as f64 / 64.0;
+    let gamma = |u: f64| k * u / (1.0 - k * u);
+    let bound = gamma(T::UNIT) + gamma(f64::UNIT);
+    let mut worst: f64 = 0.0;
+    for i in 0..n {
+        for j in 0..=i {
+            let (mut sum, mut size) = (0.0, 0.0);
+            for k in 0..=j {
+                let product = l[i * n + k].to_f64() * l[j * n + k].to_f64();
+                sum += product;
+                size += product.abs();
+            }
+            let error = (a[i * n + j].to_f64() - sum).abs();
+            // Not a number must not pass.
+            let ratio = if error == 0.0 { 0.0 } else { error / (bound * size) };
+            worst = if ratio <= worst { worst } else { ratio };
+        }
+    }
+    worst
+}

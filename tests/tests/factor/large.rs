@@ -1,0 +1,177 @@
+//! Single matrices of any size, in steps where they are large: within the bound of the error, and the same bits everywhere.
+
+use gpu_core::Device;
+use gpu_linalg::{
+    Error, Matrix, MatrixMut, Order, Triangle, expect_positive_definite, potrf, potrf_scratch_len, potrf_to,
+    potrs, potrs_scratch_len,
+};
+use gpu_tests::backends::for_each;
+use gpu_tests::compare::assert_same_bits;
+
+use crate::common::{
+    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, place, positive, rectangle, unit,
+};
+
+/// The factor of a dense matrix, as memory holds it, and the order of the minor.
+fn factor<T: Real>(
+    device: &Device,
+    dense: &[T],
+    n: usize,
+    (order, triangle, gap): (Order, Triangle, usize),
+) -> (Vec<T>, u32) {
+    let matrix = layout(n, order, gap);
+    let mut a = vec![T::from(CANARY); matrix.span()];
+    place(dense, matrix, triangle, &mut a);
+    let mut on_device = device.upload(&a).unwrap();
+    let mut info = device.upload(&[9u32]).unwrap();
+    let mut scratch = device.alloc(potrf_scratch_len::<T>(n, 1).unwrap()).unwrap();
+    let into = MatrixMut::new(&mut on_device, matrix).unwrap();
+    potrf(&device.default_stream(), triangle, into, &mut info, &mut scratch).unwrap();
+    let factor = on_device.to_vec().unwrap();
+    for i in 0..n {
+        for j in (0..n).filter(|&j| !triangle.holds(i, j)) {
+            assert!(factor[matrix.index(i, j)] == T::from(CANARY), "({i}, {j}) is of the other triangle");
+        }
+    }
+    (factor, info.to_vec().unwrap()[0])
+}
+
+/// A factor as a lower one, row after row.
+fn dense_factor<T: Real>(factor: &[T], n: usize, order: Order, triangle: Triangle, gap: usize) -> Vec<T> {
+    let matrix = layout(n, order, gap);
+    let mut l = vec![T::ZERO; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let at = if triangle == Triangle::Lower { matrix.index(i, j) } else { matrix.index(j, i) };
+            l[i * n + j] = factor[at];
+        }
+    }
+    l
+}
+
+fn check<T: Real>(n: usize, shape: (Order, Triangle, usize)) {
+    let dense = positive::<T>(n as u64, n);
+    let (expected, info) = factor(&Device::cpu(), &dense, n, shape);
+    assert_eq!(info, 0);
+    let l = dense_factor(&expected, n, shape.0, shape.1, shape.2);
+    let error = backward_error(&dense, &l, n);
+    assert!(error <= 1.0, "{n}, {shape:?}: {error} times the bound");
+    for_each("large", |device| {
+        let (actual, info) = factor(device, &dense, n, shape);
+        let context = format!("{n}, {shape:?} on {}", device.name());
+        assert_same_bits(&actual, &expected, &context);
+        assert_eq!(info, 0, "{context}");
+    });
+}
+
+#[test]
+fn single_matrices_around_every_boundary() {
+    for n in [0, 1, 2, 31, 33, 127, 128, 129, 255, 257] {
+        check::<f64>(n, (Order::ColumnMajor, Triangle::Lower, 0));
+        check::<f32>(n, (Order::RowMajor, Triangle::Lower, 1));
+    }
+    for order in ORDERS {
+        for triangle in TRIANGLES {
+            check::<f64>(191, (order, triangle, 3));
+            check::<f32>(300, (order, triangle, 0));
+        }
+    }
+    check::<f64>(401, (Order::ColumnMajor, Triangle::Lower, 0));
+}
+
+#[test]
+fn a_large_matrix_into_another() {
+    for_each("a_large_matrix_into_another", |device| {
+        for triangle in TRIANGLES {
+            let n = 150;
+            let dense = positive::<f64>(5, n);
+            let (from, to) = (layout(n, Order::RowMajor, 2), layout(n, Order::ColumnMajor, 0));
+            let mut a = vec![f64::NAN; from.span()];
+            place(&dense, from, triangle, &mut a);
+            let a = device.upload(&a).unwrap();
+            let mut l = device.upload(&vec![f64::from(CANARY); to.span()]).unwrap();
+            let mut info = device.alloc(1).unwrap();
+            let mut scratch = device.alloc(potrf_scratch_len::<f64>(n, 1).unwrap()).unwrap();
+            let (a, into) = (Matrix::new(&a, from).unwrap(), MatrixMut::new(&mut l, to).unwrap());
+            potrf_to(&device.default_stream(), triangle, a, into, &mut info, &mut scratch).unwrap();
+            let (expected, _) = factor(&Device::cpu(), &dense, n, (Order::ColumnMajor, triangle, 0));
+            assert_same_bits(&l.to_vec().unwrap(), &expected, &format!("{triangle:?} on {}", device.name()));
+        }
+    });
+}
+
+#[test]
+fn the_order_of_a_large_minor_is_the_same_everywhere() {
+    for (at, value) in [(0, -1.0), (127, 0.0), (128, -1.0), (140, f64::NAN), (299, f64::INFINITY)] {
+        let n = 300;
+        let mut dense = positive::<f64>(7, n);
+        dense[at * n + at] = value;
+        let shape = (Order::ColumnMajor, Triangle::Upper, 0);
+        let (expected, _) = factor(&Device::cpu(), &dense, n, shape);
+        let l = dense_factor(&expected, n, shape.0, shape.1, 0);
+        // What comes before is right, the rest of the triangle is NaN.
+        for i in 0..n {
+            for j in 0..=i {
+                assert_eq!(l[i * n + j].is_nan(), j >= at, "({i}, {j}), {value} at {at}");
+            }
+        }
+        for_each("the_order_of_a_large_minor_is_the_same_everywhere", |device| {
+            let (actual, info) = factor(device, &dense, n, shape);
+            assert_eq!(info as usize, at + 1, "{value} at {at} on {}", device.name());
+            assert_same_bits(&actual, &expected, &format!("{value} at {at} on {}", device.name()));
+            let info = device.upload(&[info]).unwrap();
+            let error = expect_positive_definite(&info).unwrap_err();
+            assert!(matches!(error, Error::NotPositiveDefinite { matrix: 0, index } if index == at + 1));
+        });
+    }
+}
+
+/// Solutions of systems of a matrix whose factor they are computed with: the residual `|B - L·Lᵀ·X|` is at most
+/// `(2 γ + γ²) |L|·|Lᵀ|·|X|`, `γ = γ_{n + n/64 + 4}`: both solutions have the exact triangle of a matrix that differs by so much from L
+/// (Higham, theorem 8.5: a chain of n products, a product with a reciprocal, and the additions of products' pieces).
+#[test]
+fn large_systems_with_any_number_of_right_hand_sides() {
+    fn check<T: Real>(n: usize, columns: usize, (order, triangle): (Order, Triangle)) {
+        let dense = positive::<T>(n as u64, n);
+        let shape = (order, triangle, 1);
+        let (factor, _) = factor(&Device::cpu(), &dense, n, shape);
+        let l = dense_factor(&factor, n, order, triangle, 1);
+        let right = rectangle(n, columns, order, 2);
+        let b: Vec<T> = (0..right.span()).map(|at| T::of(unit(3, at))).collect();
+        let solve = |device: &Device| {
+            let (l, mut x) = (device.upload(&factor).unwrap(), device.upload(&b).unwrap());
+            let mut scratch = device.alloc(potrs_scratch_len::<T>(n, right).unwrap()).unwrap();
+            let l = Matrix::new(&l, layout(n, order, 1)).unwrap();
+            let into = MatrixMut::new(&mut x, right).unwrap();
+            potrs(&device.default_stream(), triangle, l, into, &mut scratch).unwrap();
+            x.to_vec().unwrap()
+        };
+        let expected = solve(&Device::cpu());
+        let k = n as f64 * (1.0 + 1.0 / 64.0) + 4.0;
+        let gamma = k * T::UNIT / (1.0 - k * T::UNIT) + k * f64::EPSILON;
+        for c in 0..columns {
+            let x = |i: usize| expected[right.index(i, c)].to_f64();
+            let at = |i: usize, j: usize| l[i * n + j].to_f64();
+            let product = |of: &dyn Fn(f64) -> f64| -> Vec<f64> {
+                let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| of(at(i, k)) * of(x(i))).sum()).collect();
+                (0..n).map(|i| (0..=i).map(|k| of(at(i, k)) * y[k]).sum()).collect()
+            };
+            let (products, sizes) = (product(&|value| value), product(&f64::abs));
+            for i in 0..n {
+                let residual = (b[right.index(i, c)].to_f64() - products[i]).abs();
+                let bound = (2.0 * gamma + gamma * gamma) * sizes[i];
+                assert!(residual <= bound, "{n}, {columns}, {shape:?}: ({i}, {c}): {residual} > {bound}");
+            }
+        }
+        for_each("large_systems", |device| {
+            let context = format!("{n}, {columns}, {order:?}, {triangle:?} on {}", device.name());
+            assert_same_bits(&solve(device), &expected, &context);
+        });
+    }
+    for (n, columns) in [(1, 2), (64, 3), (65, 1), (129, 1), (150, 7), (300, 2)] {
+        for order in ORDERS {
+            check::<f64>(n, columns, (order, Triangle::Lower));
+            check::<f32>(n, columns, (order, Triangle::Upper));
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Cholesky factorisations: one body over all backends, against a serial oracle and bounds of the error.
+
+mod bad_input;
+mod batches;
+mod common;
+mod large;
+mod systems;
