@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example cholesky` factors positive definite matrices of the thesis' structure (C. González,
 //! 2012, section 9.3) of 512 to 4096 rows, and bands of 2048 rows with 10 % to all of their blocks: with the textbook's
-//! versions (chapter 8), of which those on the host stop at 1024 rows, and with `potrf_skyline`; as a table and, with `--plot
+//! versions (chapter 8), of which those on the host stop at 1024 rows, and with `potrf_skyline` and `potrf`; as a table and, with `--plot
 //! FILE.png`, as charts. Without a GPU it runs them in the simulator, on small matrices; those times are the simulator's
 //! own. Every factor is checked.
 
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
-use gpu_core::{Device, Kind};
+use gpu_core::{Buffer, Device, Kind, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::table::Table;
@@ -22,7 +22,8 @@ use gpu_linalg::variants::cholesky::{
     Calls, CholeskyElement, CholeskyVariant, cholesky, generate, rows_of_share, structured_rows,
 };
 use gpu_linalg::{
-    BlockSkyline, Layout, MatrixMut, SkylineElement, Triangle, cholesky_skyline, potrf_skyline,
+    BlockSkyline, FactorElement, Layout, MatrixMut, SkylineElement, Triangle, expect_positive_definite,
+    potrf, potrf_scratch_len, potrf_skyline,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -77,6 +78,8 @@ const SHARES: [f64; 5] = [0.1, 0.2, 0.3, 0.5, 1.0];
 const HOST_ROWS: usize = 1024;
 /// The name of the fast version.
 const FAST: &str = "skyline";
+/// The name of the fast version for matrices without zeros.
+const DENSE: &str = "potrf";
 /// Runs with the copies, of which the median is reported, on a GPU.
 const RUNS: usize = 3;
 
@@ -91,6 +94,8 @@ struct Line {
     side: usize,
     /// Blocks of the triangle that are there, of all of its.
     share: f64,
+    /// Multiply-adds with those blocks, of all without zeros.
+    work: f64,
     /// Elements of those blocks.
     elements: f64,
     device: String,
@@ -99,7 +104,7 @@ struct Line {
     gemm: Option<u64>,
     trsm: Option<u64>,
     potrf: Option<u64>,
-    /// The factorisation alone, of the fast version.
+    /// The factorisation alone, of the fast versions.
     kernel_ms: Option<f64>,
     /// With the copies from and to the host.
     total_ms: f64,
@@ -110,7 +115,7 @@ struct Line {
 }
 
 /// A type of elements.
-trait Number: CholeskyElement + SkylineElement + Into<f64> {
+trait Number: CholeskyElement + FactorElement + SkylineElement + Into<f64> {
     const NAME: &'static str;
     /// Its unit roundoff.
     const UNIT: f64;
@@ -128,7 +133,7 @@ impl Number for f64 {
 
 /// The names of all versions.
 fn names() -> impl Iterator<Item = &'static str> + Clone {
-    CholeskyVariant::ALL.iter().map(|variant| variant.name()).chain([FAST])
+    CholeskyVariant::ALL.iter().map(|variant| variant.name()).chain([FAST, DENSE])
 }
 
 fn name(given: &str) -> Result<&'static str, String> {
@@ -177,7 +182,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let cases: Vec<Case> = of_rows.chain(of_shares).collect();
 
     // Nothing is drawn where standard error is not a terminal.
-    let bar = ProgressBar::new((cases.len() * (CholeskyVariant::ALL.len() + 1)) as u64)
+    let bar = ProgressBar::new((cases.len() * (CholeskyVariant::ALL.len() + 2)) as u64)
         .with_style(ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {pos}/{len} {msg}")?);
     let mut lines = Vec::new();
     for case in &cases {
@@ -213,6 +218,7 @@ fn measure<T: Number>(
     let layout = Layout::row_major(n, n)?;
     let a: Vec<T> = generate(n, side, first, n as u64);
     let skyline = BlockSkyline::new(device, n, side, first)?;
+    let whole = BlockSkyline::new(&Device::cpu(), n, side, &vec![0; first.len()])?;
     let runs = if device.kind() == Kind::Simulator { 1 } else { RUNS };
     let check = Check::new(&a, n);
     let line =
@@ -223,6 +229,7 @@ fn measure<T: Number>(
             rows: n,
             side,
             share: skyline.share(),
+            work: skyline.multiply_adds() / whole.multiply_adds(),
             elements: skyline.blocks() as f64 * (side * side) as f64,
             device: device.name(),
             syrk: calls.map(|calls| calls.syrk),
@@ -259,34 +266,56 @@ fn measure<T: Number>(
         bar.inc(1);
     }
 
-    if !is_wanted(FAST) {
+    for name in [FAST, DENSE] {
+        bar.set_message(format!("{name}, {n} rows, {:.0} % of the blocks", skyline.share() * 100.0));
+        bar.tick();
+        if is_wanted(name) {
+            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
+            let mut room = device.alloc(potrf_scratch_len::<T>(n, 1)?)?;
+            let (kernel, total, factor) = fast(device, &a, runs, |stream, buffer| {
+                let matrix = MatrixMut::new(buffer, layout)?;
+                if name == FAST {
+                    potrf_skyline(stream, triangle, &skyline, matrix, &mut info, &mut scratch)
+                } else {
+                    potrf(stream, triangle, matrix, &mut info, &mut room)
+                }
+            })?;
+            expect_positive_definite(&info)?;
+            let error = check.factor(name, &factor, triangle)?;
+            lines.push(line(name, None, Some(kernel), total, error));
+        }
         bar.inc(1);
-        return Ok(lines);
     }
-    bar.set_message(format!("{FAST}, {n} rows, {:.0} % of the blocks", skyline.share() * 100.0));
-    let original = device.upload(&a)?;
-    let mut buffer = device.upload(&a)?;
-    let mut factor = a.clone();
+    Ok(lines)
+}
+
+/// How long what `enqueue` enqueues takes in a copy of `a`, alone and with the copies from and to the host, and what it makes
+/// of it.
+fn fast<T: Number>(
+    device: &Device,
+    a: &[T],
+    runs: usize,
+    mut enqueue: impl FnMut(&Stream, &mut Buffer<T>) -> Result<(), gpu_linalg::Error>,
+) -> Result<(f64, f64, Vec<T>), Box<dyn Error>> {
+    let stream = device.default_stream();
+    let original = device.upload(a)?;
+    let mut buffer = device.upload(a)?;
+    let mut factor = a.to_vec();
+    enqueue(&stream, &mut buffer)?;
     let total = timing::median(runs, || {
         let start = Instant::now();
-        buffer.copy_from(&a)?;
-        cholesky_skyline(triangle, &skyline, MatrixMut::new(&mut buffer, layout)?)?;
+        buffer.copy_from(a)?;
+        enqueue(&stream, &mut buffer)?;
         buffer.copy_to(&mut factor)?;
         Ok(start.elapsed().as_secs_f64())
     })?;
-    let error = check.factor(FAST, &factor, triangle)?;
     // Of the same matrix every time: its copy is timed by itself and taken off.
-    let stream = device.default_stream();
-    let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
     let copy = timing::seconds(&stream, || stream.copy(&mut buffer, &original))?;
     let both = timing::seconds(&stream, || -> Result<(), gpu_linalg::Error> {
         stream.copy(&mut buffer, &original)?;
-        let matrix = MatrixMut::new(&mut buffer, layout)?;
-        potrf_skyline(&stream, triangle, &skyline, matrix, &mut info, &mut scratch)
+        enqueue(&stream, &mut buffer)
     })?;
-    lines.push(line(FAST, None, Some((both - copy).max(0.0)), total, error));
-    bar.inc(1);
-    Ok(lines)
+    Ok(((both - copy).max(0.0), total, factor))
 }
 
 /// A vector, and what a matrix makes of it.
@@ -349,6 +378,7 @@ fn print(device: &Device, lines: &[Line]) {
         "rows",
         "side",
         "share",
+        "work",
         "syrk",
         "gemm",
         "trsm",
@@ -368,6 +398,7 @@ fn print(device: &Device, lines: &[Line]) {
             line.rows.to_string(),
             line.side.to_string(),
             format!("{:.3}", line.share),
+            format!("{:.4}", line.work),
             calls(line.syrk),
             calls(line.gemm),
             calls(line.trsm),

@@ -73,8 +73,8 @@ impl<T: Float> Column<T> {
             for at in 0..SIDE {
                 let solved = (elements[at] + T::ZERO) * self.inverses[at];
                 elements[at] = solved;
-                for other in at + 1..SIDE {
-                    elements[other] = (-solved).mul_add(self.factor[at][other], elements[other]);
+                for (other, &factor) in elements.iter_mut().zip(&self.factor[at]).skip(at + 1) {
+                    *other = (-solved).mul_add(factor, *other);
                 }
             }
         }
@@ -115,7 +115,7 @@ impl<T: Float> Column<T> {
 fn factor<T: Float>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
     let mut failed = None;
     for at in 0..width {
-        let nan = T::ZERO / T::ZERO;
+        let nan = (-T::ONE).sqrt();
         let (root, reciprocal) = pivot(tile[at][at] + T::ZERO).unwrap_or_else(|| {
             failed = failed.or(Some(at));
             (nan, nan)

@@ -52,9 +52,9 @@ pub(super) fn sequential<T: Float>(mut r: Lower<'_, T>) -> Result<Calls, Error> 
     for k in 0..n {
         let pivot = root(r.get(k, k), k)?;
         r.set(k, k, pivot);
-        for i in k + 1..n {
-            column[i] = r.get(i, k) / pivot;
-            r.set(i, k, column[i]);
+        for (i, element) in column.iter_mut().enumerate().skip(k + 1) {
+            *element = r.get(i, k) / pivot;
+            r.set(i, k, *element);
         }
         for i in k + 1..n {
             for j in k + 1..=i {
