@@ -175,6 +175,40 @@ pub enum Error {
         /// The most blocks of a launch.
         limit: u32,
     },
+    /// A skyline that does not have a first block for every block row.
+    #[error("a matrix of {n} rows has {expected} block rows of {side}, the skyline has {actual}")]
+    SkylineRows {
+        /// Rows of the matrix.
+        n: usize,
+        /// Rows of a block.
+        side: usize,
+        /// Block rows of the matrix.
+        expected: usize,
+        /// Block rows of the skyline.
+        actual: usize,
+    },
+    /// A block row of a skyline that begins right of the diagonal.
+    #[error("block row {row} of a skyline begins with block {first}; the diagonal's is the last it may")]
+    SkylineRow {
+        /// The block row.
+        row: usize,
+        /// Its first block.
+        first: usize,
+    },
+    /// Blocks without rows.
+    #[error("blocks of a matrix have one row or more, not {side}")]
+    SkylineSide {
+        /// Rows of a block.
+        side: usize,
+    },
+    /// A matrix of another size than the skyline's.
+    #[error("the skyline is of {expected} rows and columns, the matrix has {} × {}", actual.0, actual.1)]
+    SkylineSize {
+        /// Rows of the skyline.
+        expected: usize,
+        /// Rows and columns of the matrix.
+        actual: (usize, usize),
+    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

@@ -7,6 +7,7 @@ mod factor;
 mod launch;
 pub mod plan;
 pub mod reference;
+mod skyline;
 mod tensor;
 pub mod variants;
 
@@ -25,4 +26,5 @@ pub use gpu_reduce::{
 };
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Element, RealElement};
+pub use skyline::launch::SkylineElement;
 pub use tensor::launch::{TensorElement, TensorOutput};

@@ -11,9 +11,11 @@ mod copy;
 mod instances;
 mod lanes;
 mod pivot;
+pub mod skyline;
 mod solve;
 mod step;
 mod strips;
+pub mod variants;
 
 pub use batch::Batch;
 pub use block::{BLOCK_THREADS, PANEL, STEP, block_shared_bytes};

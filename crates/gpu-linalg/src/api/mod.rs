@@ -8,6 +8,7 @@ mod factor_sizes;
 mod gemm;
 mod gemv;
 mod ger;
+mod skyline;
 pub(crate) mod tensor;
 mod triangle;
 
@@ -19,6 +20,7 @@ pub use factor_sizes::{potrf_sizes, potrs_sizes};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
+pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
 pub use tensor::{gemm_tensor, gemm_tensor_scratch_len};
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
 

@@ -4,7 +4,9 @@ pub(crate) mod factor;
 mod gemm;
 mod gemv;
 mod launch;
+mod skyline;
 mod thin;
 
 pub use gemm::gemm;
 pub use gemv::gemv;
+pub(crate) use skyline::potrf_skyline;

@@ -4,6 +4,7 @@
 //! All but [`GemvVariant::Column`] add in ascending order and give the bits of a serial loop of fused multiply-adds.
 //! Grid and block are the caller's, as the textbook's experiments vary them; a grid too small is refused.
 
+pub mod cholesky;
 mod launch;
 mod tensor;
 

@@ -1,0 +1,218 @@
+//! A tile in the registers of a block's threads.
+
+use gpu_std::float::Float;
+use gpu_std::memory::{Global, GlobalMut, Shared};
+use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::{device, opaque, rolled, unroll};
+
+use super::load::{STAGE_ROW_BYTES, start_of};
+use super::{PITCH, Shape, TILE};
+use crate::pivot::{Pivot, pivot};
+
+/// Rows, and columns, of a thread.
+const EACH: usize = 4;
+/// From one of a thread's rows, or columns, to the next: in the middle of a factorisation all threads still have some.
+const APART: u32 = TILE / EACH as u32;
+
+/// The first of a thread's rows and columns: a warp has four times eight of them.
+struct Place {
+    row: u32,
+    column: u32,
+}
+
+impl Place {
+    #[device]
+    #[inline(always)]
+    fn new() -> Self {
+        // Opaque: it is cheap to compute again, and registers are few.
+        let thread = opaque(thread_idx_x());
+        let (warp, lane) = (thread / 32, thread % 32);
+        Self { row: warp / 2 * 4 + lane / 8, column: warp % 2 * 8 + lane % 8 }
+    }
+
+    /// The thread's rows.
+    #[inline(always)]
+    fn rows(&self, i: usize) -> u32 {
+        self.row + i as u32 * APART
+    }
+
+    /// The thread's columns.
+    #[inline(always)]
+    fn columns(&self, j: usize) -> u32 {
+        self.column + j as u32 * APART
+    }
+}
+
+/// A thread's elements of a tile.
+pub(super) struct Tile<T: Float> {
+    elements: [[T; EACH]; EACH],
+}
+
+impl<T: Float> Tile<T> {
+    /// Calls `each` for the thread's elements that are there, of a row after the other: the element, and where it lies.
+    #[device]
+    #[inline(always)]
+    fn visit(
+        &mut self,
+        tables: Global<u32>,
+        shape: &Shape,
+        (tile_row, tile_column): (u32, u32),
+        mut each: impl FnMut(&mut T, u64),
+    ) {
+        let place = Place::new();
+        let mut row = tile_row * TILE + place.row;
+        let mut i = 0;
+        while i < EACH as u32 {
+            i = rolled(i);
+            let start = start_of(tables, shape, row);
+            unroll::<EACH>(|j| {
+                let column = tile_column * TILE + place.columns(j);
+                if column <= row && column >= start {
+                    each(&mut self.elements[0][j], shape.index(row, column));
+                }
+            });
+            // The first row goes to the end: so a loop has constant indices.
+            let first = self.elements[0];
+            unroll::<EACH>(|i| self.elements[i] = if i + 1 < EACH { self.elements[i + 1] } else { first });
+            row += APART;
+            i += 1;
+        }
+    }
+
+    /// A's elements; zero where there are none.
+    #[device]
+    #[inline(always)]
+    pub(super) fn load(a: GlobalMut<T>, tables: Global<u32>, shape: &Shape, row: u32, column: u32) -> Self {
+        let mut tile = Self { elements: [[T::ZERO; EACH]; EACH] };
+        tile.visit(tables, shape, (row, column), |element, at| *element = a.offset(at).read(0));
+        tile
+    }
+
+    /// Writes what is the matrix's, and not above the diagonal.
+    #[device]
+    #[inline(always)]
+    pub(super) fn store(
+        &mut self,
+        a: GlobalMut<T>,
+        tables: Global<u32>,
+        shape: &Shape,
+        row: u32,
+        column: u32,
+    ) {
+        self.visit(tables, shape, (row, column), |element, at| a.offset(at).write(0, *element));
+    }
+
+    /// Subtracts the products of the stages' columns.
+    #[device]
+    #[inline(always)]
+    pub(super) fn subtract<const V: usize>(&mut self, left: Shared<T>, upper: Shared<T>) {
+        let place = Place::new();
+        let pitch = STAGE_ROW_BYTES / size_of::<T>() as u32;
+        let (left, upper) = (left.offset(place.row * pitch), upper.offset(place.column * pitch));
+        // Eight vectors of 16 bytes are a stage's row.
+        let mut at = 0;
+        while at < 8 * V as u32 {
+            at = rolled(at);
+            unroll::<2>(|group| {
+                let at = at + (group * V) as u32;
+                let (mut of_left, mut of_upper) = ([[T::ZERO; V]; EACH], [[T::ZERO; V]; EACH]);
+                unroll::<EACH>(|i| of_left[i] = left.read_vec(at + i as u32 * APART * pitch));
+                unroll::<EACH>(|j| of_upper[j] = upper.read_vec(at + j as u32 * APART * pitch));
+                unroll::<V>(|k| {
+                    unroll::<EACH>(|i| {
+                        unroll::<EACH>(|j| {
+                            self.elements[i][j] =
+                                (-of_left[i][k]).mul_add(of_upper[j][k], self.elements[i][j]);
+                        });
+                    });
+                });
+            });
+            at += 2 * V as u32;
+        }
+    }
+
+    /// Replaces a tile of the diagonal by its factor, of which there are `width` columns, and returns the first whose
+    /// pivot is not positive, or `width`. `columns` is room for two columns.
+    #[device]
+    #[inline(always)]
+    pub(super) fn factor(&mut self, columns: Shared<T>, width: u32) -> u32 {
+        let place = Place::new();
+        let mut failed = width;
+        unroll::<EACH>(|j| {
+            let mut owner = 0;
+            while owner < APART {
+                owner = rolled(owner);
+                let at = j as u32 * APART + owner;
+                if at < width {
+                    let held = columns.offset(at % 2 * TILE);
+                    if place.column == owner {
+                        unroll::<EACH>(|i| held.write(place.rows(i), self.elements[i][j] + T::ZERO));
+                    }
+                    sync_threads();
+                    let Pivot { root, reciprocal, is_positive } = pivot(held.read(at));
+                    if !is_positive {
+                        failed = failed.min(at);
+                    }
+                    let mut scaled = [T::ZERO; EACH];
+                    unroll::<EACH>(|i| scaled[i] = held.read(place.rows(i)) * reciprocal);
+                    self.eliminate(&place, j, owner, scaled, |column| held.read(column) * reciprocal);
+                    if place.column == owner {
+                        unroll::<EACH>(|i| {
+                            self.elements[i][j] = if place.rows(i) == at { root } else { scaled[i] };
+                        });
+                    }
+                }
+                owner += 1;
+            }
+        });
+        failed
+    }
+
+    /// Solves `X · Lᵀ = B`, B being the tile, with the transposed factor and the inverses of its diagonal.
+    #[device]
+    #[inline(always)]
+    pub(super) fn solve(&mut self, columns: Shared<T>, factor: Shared<T>, inverses: Shared<T>) {
+        let place = Place::new();
+        unroll::<EACH>(|j| {
+            let mut owner = 0;
+            while owner < APART {
+                owner = rolled(owner);
+                let at = j as u32 * APART + owner;
+                let held = columns.offset(at % 2 * TILE);
+                if place.column == owner {
+                    let inverse = inverses.read(at);
+                    unroll::<EACH>(|i| {
+                        self.elements[i][j] = (self.elements[i][j] + T::ZERO) * inverse;
+                        held.write(place.rows(i), self.elements[i][j]);
+                    });
+                }
+                sync_threads();
+                let mut solved = [T::ZERO; EACH];
+                unroll::<EACH>(|i| solved[i] = held.read(place.rows(i)));
+                self.eliminate(&place, j, owner, solved, |column| factor.read(at * PITCH + column));
+                owner += 1;
+            }
+        });
+    }
+
+    /// Subtracts the products of a column's elements, `scaled`, and of what `across` gives for the columns behind it.
+    #[device]
+    #[inline(always)]
+    fn eliminate(
+        &mut self,
+        place: &Place,
+        j: usize,
+        owner: u32,
+        scaled: [T; EACH],
+        across: impl Fn(u32) -> T,
+    ) {
+        unroll::<EACH>(|other| {
+            if other > j || (other == j && place.column > owner) {
+                let factor = across(place.columns(other));
+                unroll::<EACH>(|i| {
+                    self.elements[i][other] = (-scaled[i]).mul_add(factor, self.elements[i][other]);
+                });
+            }
+        });
+    }
+}

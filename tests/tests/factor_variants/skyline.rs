@@ -1,0 +1,228 @@
+//! Factorisations of skyline matrices.
+
+use gpu_core::{Device, Layout, MatrixMut};
+use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf_skyline};
+use gpu_tests::backends::for_each;
+use gpu_tests::compare::assert_same_bits;
+use gpu_tests::data::random;
+
+use crate::support::{Real, assert_factor, place, positive_definite, stored};
+
+/// Rows and columns of the kernels' tiles.
+const TILE: usize = 64;
+
+/// The factor by its definition: one chain for every element, from the first column of the first tile that both rows
+/// have.
+fn oracle<T: Real>(a: &[T], n: usize, start: impl Fn(usize) -> usize) -> Vec<T> {
+    let first = |row: usize| {
+        let tile = row / TILE * TILE;
+        (tile..n.min(tile + TILE)).map(&start).min().unwrap() / TILE * TILE
+    };
+    let mut l = vec![T::ZERO; n * n];
+    for column in 0..n {
+        let (mut within, mut below) = (T::ZERO, T::ZERO);
+        for row in column..n {
+            if column < start(row) {
+                continue;
+            }
+            let from = first(row).max(first(column));
+            let mut element = a[row * n + column];
+            for k in from..column {
+                element = (-l[row * n + k]).mul_add(l[column * n + k], element);
+            }
+            if row == column {
+                let root = (element + T::ZERO).sqrt();
+                (within, below) = (root * (T::ONE / element), T::ONE / root);
+                l[row * n + column] = root;
+            } else {
+                let reciprocal = if row / TILE == column / TILE { within } else { below };
+                l[row * n + column] = (element + T::ZERO) * reciprocal;
+            }
+        }
+    }
+    l
+}
+
+/// First blocks at random, most rows short.
+fn random_first(seed: u64, blocks: usize) -> Vec<usize> {
+    let first = |row: usize| {
+        let bits = random(seed, row);
+        if bits.is_multiple_of(4) { (bits >> 8) as usize % (row + 1) } else { row.saturating_sub(1) }
+    };
+    (0..blocks).map(first).collect()
+}
+
+/// Both triangles, both orders, with gaps or without; what is not the matrix's stays.
+fn check<T: Real>(device: &Device, n: usize, side: usize, first: &[usize], layouts: &[(Triangle, Layout)]) {
+    let start = |row: usize| first[row / side] * side;
+    let a = positive_definite::<T>(n as u64, n, start);
+    let expected = oracle(&a, n, start);
+    assert_factor(&expected, &a, n, "the oracle");
+    let skyline = BlockSkyline::new(device, n, side, first).unwrap();
+    // More than is needed, and dirty.
+    let mut scratch = device.upload(&vec![7u32; skyline.scratch_len() + 3]).unwrap();
+    for &(triangle, layout) in layouts {
+        let context = format!(
+            "{n} rows in blocks of {side}, {triangle:?}, {layout:?}, {} on {}",
+            std::any::type_name::<T>(),
+            device.name()
+        );
+        // Outside the triangle and the skyline lies what would show.
+        let mut memory = stored(&a, n, layout, triangle, T::of(f64::NAN));
+        let mut wanted = stored(&expected, n, layout, triangle, T::of(f64::NAN));
+        for row in 0..n {
+            for column in 0..start(row) {
+                memory[place(layout, triangle, row, column)] = T::of(-7.0);
+                wanted[place(layout, triangle, row, column)] = T::of(-7.0);
+            }
+        }
+        let mut buffer = device.upload(&memory).unwrap();
+        let matrix = MatrixMut::new(&mut buffer, layout).unwrap();
+        let mut info = device.upload(&[7u32]).unwrap();
+        potrf_skyline(&device.default_stream(), triangle, &skyline, matrix, &mut info, &mut scratch).unwrap();
+        assert_eq!(info.to_vec().unwrap(), [0], "{context}");
+        assert_same_bits(&buffer.to_vec().unwrap(), &wanted, &context);
+    }
+}
+
+/// All ways in which a matrix may lie.
+fn all_layouts(n: usize) -> Vec<(Triangle, Layout)> {
+    let (row, column) = (Layout::row_major(n, n).unwrap(), Layout::column_major(n, n).unwrap());
+    let wide = |layout: Layout, more| layout.with_leading_dimension(n + more).unwrap();
+    vec![
+        (Triangle::Lower, wide(row, (8 - n % 4) % 8)),
+        (Triangle::Upper, column),
+        (Triangle::Lower, wide(row, 1 + n % 2)),
+        (Triangle::Upper, wide(row, 3)),
+        (Triangle::Lower, column),
+    ]
+}
+
+fn sizes<T: Real>(device: &Device) {
+    let full = |n: usize, side: usize| vec![0; n.div_ceil(side)];
+    check::<T>(device, 0, 64, &[], &all_layouts(0));
+    check::<T>(device, 1, 64, &[0], &all_layouts(1));
+    for n in [2, 63, 64, 65] {
+        check::<T>(device, n, 64, &full(n, 64), &all_layouts(n)[..2]);
+    }
+    check::<T>(device, 131, 64, &full(131, 64), &all_layouts(131));
+    // Tiles are smaller than blocks, equal, and larger, whole numbers of them and not.
+    check::<T>(device, 300, 128, &[0, 1, 0], &all_layouts(300)[1..4]);
+    check::<T>(device, 257, 64, &[0, 0, 1, 3, 1], &all_layouts(257)[..3]);
+    check::<T>(device, 193, 32, &random_first(3, 7), &all_layouts(193));
+    check::<T>(device, 150, 7, &random_first(5, 22), &all_layouts(150)[..4]);
+    check::<T>(device, 150, 1, &random_first(6, 150), &all_layouts(150)[..4]);
+    // Nothing but the diagonal.
+    check::<T>(device, 130, 1, &(0..130).collect::<Vec<_>>(), &all_layouts(130)[..2]);
+}
+
+#[test]
+fn factors_of_f32_in_any_layout() {
+    for_each("factors_of_f32_in_any_layout", sizes::<f32>);
+}
+
+#[test]
+fn factors_of_f64_in_any_layout() {
+    for_each("factors_of_f64_in_any_layout", sizes::<f64>);
+}
+
+/// Enough tiles that blocks take several each, and wait for each other.
+#[test]
+fn factors_of_many_tiles() {
+    for_each("factors_of_many_tiles", |device| {
+        let n = if device.kind() == gpu_core::Kind::Simulator { 550 } else { 1000 };
+        let blocks = n / 50;
+        check::<f64>(device, n, 50, &random_first(11, blocks), &all_layouts(n)[..1]);
+        check::<f32>(device, n, 50, &random_first(12, blocks), &all_layouts(n)[1..2]);
+    });
+}
+
+/// The first pivot that fails is named, wherever it is, and however many come after it.
+#[test]
+fn matrices_that_are_not_positive_definite() {
+    for_each("matrices_that_are_not_positive_definite", |device| {
+        let (n, side) = (200, 20);
+        let first = random_first(9, 10);
+        let start = |row: usize| first[row / side] * side;
+        let layout = Layout::row_major(n, n).unwrap();
+        let skyline = BlockSkyline::new(device, n, side, &first).unwrap();
+        for (at, bad) in
+            [(0, -1.0), (0, 0.0), (5, f64::INFINITY), (63, f64::NAN), (64, -1e30), (130, 0.0), (199, -0.5)]
+        {
+            let mut a = positive_definite::<f64>(1, n, start);
+            a[at * n + at] = bad;
+            // Others, later.
+            for later in (at + 40..n).step_by(40) {
+                a[later * n + later] = -1.0;
+            }
+            let mut buffer = device.upload(&a).unwrap();
+            let matrix = MatrixMut::new(&mut buffer, layout).unwrap();
+            let error = cholesky_skyline(Triangle::Lower, &skyline, matrix).unwrap_err();
+            assert!(
+                matches!(error, Error::NotPositiveDefinite { matrix: 0, index } if index == at + 1),
+                "{at}, {bad}: {error} on {}",
+                device.name()
+            );
+        }
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    for_each("what_does_not_fit_is_refused", |device| {
+        let stream = device.default_stream();
+        assert!(matches!(
+            BlockSkyline::new(device, 10, 4, &[0, 0]),
+            Err(Error::SkylineRows { n: 10, side: 4, expected: 3, actual: 2 })
+        ));
+        assert!(matches!(
+            BlockSkyline::new(device, 10, 4, &[0, 0, 3]),
+            Err(Error::SkylineRow { row: 2, first: 3 })
+        ));
+        assert!(matches!(BlockSkyline::new(device, 10, 0, &[]), Err(Error::SkylineSide { side: 0 })));
+        let skyline = BlockSkyline::new(device, 3, 1, &[0, 0, 1]).unwrap();
+        let before = [4.0, 7.0, 7.0, 2.0, 5.0, 7.0, 7.0, 4.0, 5.0];
+        let mut a = device.upload(&before).unwrap();
+        let mut scratch = device.upload(&vec![0u32; skyline.scratch_len()]).unwrap();
+        let small = MatrixMut::new(&mut a, Layout::row_major(2, 3).unwrap()).unwrap();
+        let mut info = device.upload(&[7u32, 7]).unwrap();
+        let one = info.slice_mut(..1);
+        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, small, one, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::SkylineSize { expected: 3, actual: (2, 3) }), "{error}");
+        let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
+        let (one, short) = (info.slice_mut(..1), scratch.slice_mut(1..));
+        let error = potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, one, short).unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { expected: 4, actual: 3 }), "{error}");
+        let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3).unwrap()).unwrap();
+        let error =
+            potrf_skyline(&stream, Triangle::Lower, &skyline, matrix, &mut info, &mut scratch).unwrap_err();
+        assert!(matches!(error, Error::InfoLength { expected: 1, actual: 2 }), "{error}");
+        assert_eq!(info.to_vec().unwrap(), [7, 7]);
+        assert_eq!(a.to_vec().unwrap(), before);
+    });
+}
+
+/// Schedules of every kind give the same bits: blocks wait for each other in all of them.
+#[test]
+fn schedules_make_no_difference() {
+    let (n, side) = (320, 32);
+    let first = random_first(21, 10);
+    let start = |row: usize| first[row / side] * side;
+    let a = positive_definite::<f32>(2, n, start);
+    let expected = oracle(&a, n, start);
+    for seed in 0..6 {
+        // One block alone, and few or many at the same time.
+        let config =
+            gpu_sim::Config { seed, resident_blocks: [1, 2, 40][seed as usize % 3], ..Default::default() };
+        let device = Device::simulator_with(config);
+        let skyline = BlockSkyline::new(&device, n, side, &first).unwrap();
+        let mut buffer = device.upload(&a).unwrap();
+        let matrix = MatrixMut::new(&mut buffer, Layout::row_major(n, n).unwrap()).unwrap();
+        cholesky_skyline(Triangle::Lower, &skyline, matrix).unwrap();
+        let l: Vec<f32> = buffer.to_vec().unwrap();
+        for row in 0..n {
+            let range = row * n + start(row)..row * n + row + 1;
+            assert_same_bits(&l[range.clone()], &expected[range], &format!("row {row}, seed {seed}"));
+        }
+    }
+}
