@@ -4,8 +4,8 @@ use std::fmt;
 
 use gpu_core::Device;
 use gpu_sort::{
-    Offsets, SegmentedScratch, Segments, SortKey, SortOptions, TopK, TopKScratch,
-    segmented_sort_indices_into, segmented_sort_into, top_k_segments_into,
+    Offsets, Scratch, Segments, SortKey, SortOptions, TopK, segmented_sort_indices_into, segmented_sort_into,
+    top_k_segments_into,
 };
 
 use crate::data::{Element, values};
@@ -160,7 +160,8 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
             let Cut::Rows(row) = shape.cut else { unreachable!("selections are from rows") };
             let results = shape.len / row * k;
             let (mut first, mut indices) = (device.zeroed::<K>(results)?, device.zeroed::<u32>(results)?);
-            let mut scratch = TopKScratch::<K>::for_segments(&stream, shape.len, segments, k)?;
+            let mut scratch =
+                Scratch::with_size(&stream, gpu_sort::top_k_segments_scratch::<K>(shape.len, segments, k)?)?;
             let options = TopK::largest();
             let ms = batch_median(&stream, || {
                 top_k_segments_into(
@@ -183,7 +184,8 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
         }
         Op::Sort => {
             let mut sorted = device.zeroed::<K>(shape.len)?;
-            let mut scratch = SegmentedScratch::for_keys::<K>(&stream, shape.len, segments)?;
+            let mut scratch =
+                Scratch::with_size(&stream, gpu_sort::segmented_sort_scratch::<K>(shape.len, segments)?)?;
             let options = SortOptions::ascending;
             let ms = batch_median(&stream, || {
                 segmented_sort_into(&stream, &keys, segments, options(), &mut sorted, &mut scratch)
@@ -202,7 +204,10 @@ fn of_type<K: Element + SortKey>(device: &Device, shape: &Shape, is_checked: boo
         Op::SortIndices => {
             let (mut sorted, mut indices) =
                 (device.zeroed::<K>(shape.len)?, device.zeroed::<u32>(shape.len)?);
-            let mut scratch = SegmentedScratch::for_indices::<K>(&stream, shape.len, segments)?;
+            let mut scratch = Scratch::with_size(
+                &stream,
+                gpu_sort::segmented_sort_pairs_scratch::<K>(shape.len, segments)?,
+            )?;
             let options = SortOptions::ascending;
             batch_median(&stream, || {
                 segmented_sort_indices_into(

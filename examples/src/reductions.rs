@@ -92,7 +92,7 @@ impl Work {
             input: device.upload(&values)?,
             output: device.zeroed(1)?,
             sums: device.alloc(most)?,
-            scratch: Scratch::for_len(&stream, len)?,
+            scratch: Scratch::with_size(&stream, gpu_reduce::reduce_scratch(len))?,
             stream,
             values,
             expected,

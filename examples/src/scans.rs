@@ -94,7 +94,7 @@ impl Work {
             input: device.upload(&values)?,
             output: device.zeroed(len)?,
             words: device.alloc(most)?,
-            scratch: Scratch::for_len(&stream, len)?,
+            scratch: Scratch::with_size(&stream, gpu_scan::scan_scratch(len))?,
             stream,
             expected,
         })

@@ -18,19 +18,19 @@ fn a_sum_checks_its_output_and_scratch() {
         let other = device.stream().unwrap();
         let input = device.upload(&vec![1.0; 60_000]).unwrap();
         let mut output = device.upload(&[OLD; 2]).unwrap();
-        let mut scratch = Scratch::for_len(&stream, 60_000).unwrap();
-        let mut small = Scratch::for_len(&stream, 10).unwrap();
-        let mut foreign = Scratch::for_len(&other, 60_000).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(60_000)).unwrap().fixed();
+        let mut small = Scratch::new(&stream).fixed();
+        let mut foreign = Scratch::with_size(&other, gpu_reduce::reduce_scratch(60_000)).unwrap().fixed();
 
         let error = sum_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 2, .. }), "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..0), &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::OutputLength { expected: 1, actual: 0, .. }), "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..1), &mut small).unwrap_err();
-        let expected = matches!(error, Reduce::ScratchTooSmall { len: 60_000, expected: 15, actual: 6, .. });
+        let expected = matches!(error, Reduce::ScratchTooSmall { what: "sum", expected: 256, actual: 0 });
         assert!(expected, "{error}");
         let error = sum_into(&stream, &input, output.slice_mut(..1), &mut foreign).unwrap_err();
-        assert!(matches!(error, Reduce::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, Reduce::ScratchOfOtherStream { .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [OLD; 2]);
 
         // And the same arguments without the mistake go through.
@@ -47,7 +47,7 @@ fn nothing_has_no_extremes_and_pairs_need_partners() {
         let input = device.upload(&[1.0; 3]).unwrap();
         let mut output = device.upload(&[OLD; 2]).unwrap();
         let mut place = device.upload(&[9u64]).unwrap();
-        let mut scratch = Scratch::for_len(&stream, 3).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(3)).unwrap().fixed();
         let is_empty = |error: Reduce, what: &str| {
             assert!(matches!(error, Reduce::Empty { what: of } if of == what), "{error}");
         };
@@ -80,9 +80,9 @@ fn a_scan_checks_its_output_and_scratch() {
         let other = device.stream().unwrap();
         let input = device.upload(&vec![1.0f32; 60_000]).unwrap();
         let mut output = device.upload(&vec![OLD; 60_001]).unwrap();
-        let mut scratch = Scratch::for_len(&stream, 60_000).unwrap();
-        let mut small = Scratch::for_len(&stream, 10_000).unwrap();
-        let mut foreign = Scratch::for_len(&other, 60_000).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_scratch(60_000)).unwrap().fixed();
+        let mut small = Scratch::new(&stream).fixed();
+        let mut foreign = Scratch::with_size(&other, gpu_scan::scan_scratch(60_000)).unwrap().fixed();
 
         for len in [0, 59_999, 60_001] {
             let error =
@@ -93,11 +93,11 @@ fn a_scan_checks_its_output_and_scratch() {
         }
         let target = output.slice_mut(..60_000);
         let error = inclusive_sum_into(&stream, &input, target, &mut small).unwrap_err();
-        let expected = matches!(error, Scan::ScratchTooSmall { len: 60_000, expected: 19, actual: 14, .. });
+        let expected = matches!(error, Scan::ScratchTooSmall { what: "sum", expected: 256, actual: 0 });
         assert!(expected, "{error}");
         let options = Options::exclusive();
         let error = scan_in_place::<Sum<f32>>(&stream, &mut output, options, &mut foreign).unwrap_err();
-        assert!(matches!(error, Scan::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, Scan::ScratchOfOtherStream { .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), vec![OLD; 60_001]);
 
         // No elements are no mistake, and the same arguments without one go through.
@@ -113,7 +113,7 @@ fn a_scan_checks_its_output_and_scratch() {
 #[test]
 fn a_sort_checks_bits_lengths_and_scratch() {
     for_each("a_sort_checks_bits_lengths_and_scratch", |device| {
-        use gpu_sort::{SortOptions, SortScratch, sort, sort_into, sort_pairs, sort_pairs_into};
+        use gpu_sort::{Scratch, SortOptions, sort, sort_into, sort_pairs, sort_pairs_into};
         let stream = device.stream().unwrap();
         let other = device.stream().unwrap();
         let keys = device.upload(&[3u32, 1, 2]).unwrap();
@@ -126,7 +126,8 @@ fn a_sort_checks_bits_lengths_and_scratch() {
         }
         let error = sort_pairs(&keys, &output, ascending()).unwrap_err();
         assert!(matches!(error, gpu_sort::Error::InputLengths { first: 3, second: 4, .. }), "{error}");
-        let mut scratch = SortScratch::for_keys::<u32>(&stream, 3).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::sort_scratch::<u32>(3).unwrap()).unwrap().fixed();
         for len in [2, 4] {
             let target = output.slice_mut(..len);
             let error = sort_into(&stream, &keys, ascending(), target, &mut scratch).unwrap_err();
@@ -134,23 +135,25 @@ fn a_sort_checks_bits_lengths_and_scratch() {
                 matches!(error, gpu_sort::Error::OutputLength { expected: 3, actual, .. } if actual == len);
             assert!(expected, "{error}");
         }
-        // Made for fewer keys, for narrower ones, for keys without values, for another stream.
-        let mut few = SortScratch::for_keys::<u32>(&stream, 1).unwrap();
-        let mut narrow = SortScratch::for_keys::<u8>(&stream, 3).unwrap();
-        for small in [&mut few, &mut narrow] {
-            let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), small).unwrap_err();
-            assert!(matches!(error, gpu_sort::Error::ScratchTooSmall { len: 3, .. }), "{error}");
-        }
+        // Too little, keys without values, another stream.
+        let mut small = Scratch::new(&stream).fixed();
+        let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), &mut small).unwrap_err();
+        let expected = scratch.bytes();
+        assert!(
+            matches!(error, gpu_sort::Error::ScratchTooSmall { expected: e, actual: 0, .. } if e == expected),
+            "{error}"
+        );
         let (first, second) = output.view_mut().try_split_at(2).unwrap();
         let two = keys.slice(..2);
         let error = sort_pairs_into(&stream, two, two, ascending(), first, second, &mut scratch).unwrap_err();
         assert!(
-            matches!(error, gpu_sort::Error::ScratchTooSmall { len: 2, expected: 1, actual: 0, .. }),
+            matches!(error, gpu_sort::Error::ScratchTooSmall { expected: e, actual, .. } if e > expected && actual == expected),
             "{error}"
         );
-        let mut foreign = SortScratch::for_keys::<u32>(&other, 3).unwrap();
+        let mut foreign =
+            Scratch::with_size(&other, gpu_sort::sort_scratch::<u32>(3).unwrap()).unwrap().fixed();
         let error = sort_into(&stream, &keys, ascending(), output.slice_mut(..3), &mut foreign).unwrap_err();
-        assert!(matches!(error, gpu_sort::Error::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, gpu_sort::Error::ScratchOfOtherStream { .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [9; 4]);
 
         // The same arguments without a mistake go through.
@@ -164,21 +167,18 @@ fn memory_of_another_device_is_refused() {
     let here = Device::simulator();
     for_each("memory_of_another_device_is_refused", |there| {
         let stream = here.stream().unwrap();
-        let mut scratch = Scratch::for_len(&stream, 100).unwrap();
+        let mut scratch = Scratch::new(&stream);
         let input = there.upload(&[1.0; 100]).unwrap();
         let mut output = here.upload(&[OLD]).unwrap();
         let error = sum_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Reduce::WrongDevice { .. }), "{error}");
-        let mut scratch = gpu_scan::Scratch::for_len(&stream, 100).unwrap();
         let error =
             gpu_scan::inclusive_sum_into(&stream, input.slice(..1), &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Scan::WrongDevice { .. }), "{error}");
-        let mut scratch = gpu_sort::SortScratch::for_keys::<f32>(&stream, 1).unwrap();
         let options = gpu_sort::SortOptions::ascending();
         let error =
             gpu_sort::sort_into(&stream, input.slice(..1), options, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, gpu_sort::Error::WrongDevice { .. }), "{error}");
-        let mut scratch = gpu_scan::SelectScratch::new::<f32>(&stream, 1).unwrap();
         let mut count = here.upload(&[9u64]).unwrap();
         let error = gpu_scan::unique_into(&stream, input.slice(..1), &mut output, &mut count, &mut scratch)
             .unwrap_err();
@@ -269,7 +269,7 @@ fn batches_and_in_place_transpositions_check_for_overlap_gaps_and_scratch() {
         let error = transpose_in_place(&stream, &mut data, overlapping, &mut none).unwrap_err();
         assert!(matches!(error, Transpose::Device(Core::Overlap { expected: 16, actual: 8 })), "{error}");
         let error = transpose_in_place(&stream, &mut data, batch, &mut none).unwrap_err();
-        assert!(matches!(error, Transpose::ScratchTooSmall { expected: 288, actual: 0 }), "{error}");
+        assert!(matches!(error, Transpose::Device(Core::ScratchTooSmall { actual: 0, .. })), "{error}");
         let gaps = BatchLayout::from(
             Layout::row_major(3, 5).and_then(|layout| layout.with_leading_dimension(6)).unwrap(),
         );
@@ -310,7 +310,7 @@ fn more_memory_than_there_is_is_an_error() {
 fn a_sort_of_segments_checks_its_segments() {
     for_each("a_sort_of_segments_checks_its_segments", |device| {
         use gpu_sort::{
-            Error, Offsets, SegmentedScratch, Segments, SortOptions, segmented_sort, segmented_sort_into,
+            Error, Offsets, Scratch, Segments, SortOptions, segmented_sort, segmented_sort_into,
             segmented_sort_pairs,
         };
         let keys = device.upload(&[3u32, 1, 2, 0]).unwrap();
@@ -350,20 +350,30 @@ fn a_sort_of_segments_checks_its_segments() {
         let offsets = of(&[0, 1, 4]).unwrap();
         let segments = Segments::by_offsets(&offsets);
         let mut output = device.upload(&[9u32; 5]).unwrap();
-        let mut scratch = SegmentedScratch::for_keys::<u32>(&stream, 4, segments).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::segmented_sort_scratch::<u32>(4, segments).unwrap())
+                .unwrap()
+                .fixed();
         let error = segmented_sort_into(&stream, &keys, segments, ascending(), &mut output, &mut scratch)
             .unwrap_err();
         assert!(matches!(error, Error::OutputLength { expected: 4, actual: 5, .. }), "{error}");
-        let mut of_rows = SegmentedScratch::for_keys::<u32>(&stream, 4, rows).unwrap();
-        let mut foreign = SegmentedScratch::for_keys::<u32>(&other, 4, segments).unwrap();
+        let mut of_rows =
+            Scratch::with_size(&stream, gpu_sort::segmented_sort_scratch::<u32>(4, rows).unwrap())
+                .unwrap()
+                .fixed();
+        assert_eq!(of_rows.bytes(), 0);
+        let mut foreign =
+            Scratch::with_size(&other, gpu_sort::segmented_sort_scratch::<u32>(4, segments).unwrap())
+                .unwrap()
+                .fixed();
         let error =
             segmented_sort_into(&stream, &keys, segments, ascending(), output.slice_mut(..4), &mut of_rows)
                 .unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 4, actual: 0, .. }), "{error}");
+        assert!(matches!(error, Error::ScratchTooSmall { what: "segmented sort", actual: 0, .. }), "{error}");
         let error =
             segmented_sort_into(&stream, &keys, segments, ascending(), output.slice_mut(..4), &mut foreign)
                 .unwrap_err();
-        assert!(matches!(error, Error::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, Error::ScratchOfOtherStream { .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [9; 5]);
         segmented_sort_into(&stream, &keys, segments, ascending(), output.slice_mut(..4), &mut scratch)
             .unwrap();
@@ -375,7 +385,7 @@ fn a_sort_of_segments_checks_its_segments() {
 fn a_selection_checks_k() {
     for_each("a_selection_checks_k", |device| {
         use gpu_sort::{
-            Error, Offsets, Segments, TopK, TopKScratch, top_k, top_k_into, top_k_pairs, top_k_rows,
+            Error, Offsets, Scratch, Segments, TopK, top_k, top_k_into, top_k_pairs, top_k_rows,
             top_k_segments,
         };
         let keys = device.upload(&[3u32, 1, 2, 0]).unwrap();
@@ -397,8 +407,10 @@ fn a_selection_checks_k() {
         assert!(matches!(error, Error::InputLengths { first: 4, second: 2, .. }), "{error}");
 
         let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
-        let mut scratch = TopKScratch::<u32>::new(&stream, 4, 2).unwrap();
-        let mut foreign = TopKScratch::<u32>::new(&other, 4, 2).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::top_k_scratch::<u32>(4, 2).unwrap()).unwrap().fixed();
+        let mut foreign =
+            Scratch::with_size(&other, gpu_sort::top_k_scratch::<u32>(4, 2).unwrap()).unwrap().fixed();
         let (mut first, mut indices) =
             (device.upload(&[9u32; 3]).unwrap(), device.upload(&[9u32; 2]).unwrap());
         let largest = TopK::largest();
@@ -407,11 +419,11 @@ fn a_selection_checks_k() {
         assert!(matches!(error, Error::OutputLength { expected: 2, actual: 3, .. }), "{error}");
         let target = first.slice_mut(..2);
         let error = top_k_into(&stream, &keys, 2, largest, target, &mut indices, &mut foreign).unwrap_err();
-        assert!(matches!(error, Error::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, Error::ScratchOfOtherStream { .. }), "{error}");
         let long = device.zeroed::<u32>(2000).unwrap();
         let target = first.slice_mut(..2);
         let error = top_k_into(&stream, &long, 2, largest, target, &mut indices, &mut scratch).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 2000, .. }), "{error}");
+        assert!(matches!(error, Error::ScratchTooSmall { what: "top k", .. }), "{error}");
         assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![9; 3], vec![9; 2]));
         top_k_into(&stream, &keys, 2, largest, first.slice_mut(..2), &mut indices, &mut scratch).unwrap();
         assert_eq!((first.to_vec().unwrap(), indices.to_vec().unwrap()), (vec![3, 2, 9], vec![0, 2]));

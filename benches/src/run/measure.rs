@@ -236,7 +236,7 @@ fn product<'a, T: Element + RealElement>(
 fn of_vectors<'a>(session: &Session, inputs: Inputs<'a, f32>, op: Op) -> Result<Box<dyn Work + 'a>, Error> {
     Ok(match op {
         Op::Dot => Box::new(Dot::new(session, inputs)?),
-        Op::Nrm2 => Box::new(Reduce::<f32, <f32 as gpu_reduce::RealElement>::NormL2>::new(session, inputs)?),
+        Op::Nrm2 => Box::new(Reduce::<f32, <f32 as gpu_reduce::FloatElement>::NormL2>::new(session, inputs)?),
         Op::Asum => Box::new(Reduce::<f32, <f32 as gpu_reduce::Element>::NormL1>::new(session, inputs)?),
         _ => Box::new(Scale::new(session, inputs)?),
     })

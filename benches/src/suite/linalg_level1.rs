@@ -1,7 +1,7 @@
 //! Operations on vectors: dot products, multiples added and in place. Norms are reductions.
 
 use gpu_core::{Stream, View, vectors};
-use gpu_linalg::{RealElement, ReduceScratch, axpy, dot_into, scale};
+use gpu_linalg::{RealElement, Scratch, axpy, dot_into, scale};
 use gpu_reduce::reference;
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ const PART: usize = 1 << 11;
 pub struct Dot<'a> {
     inputs: Inputs<'a, f32>,
     outputs: Outputs<f32>,
-    scratch: ReduceScratch,
+    scratch: Scratch,
     /// What the reference computes, where it was asked.
     expected: Vec<Option<f32>>,
 }
@@ -36,7 +36,7 @@ impl<'a> Dot<'a> {
         Ok(Self {
             inputs,
             outputs: Outputs::new(session, Layout::new::<f32>(count, 1))?,
-            scratch: ReduceScratch::for_len(&session.stream, elements)?,
+            scratch: Scratch::with_size(&session.stream, gpu_reduce::reduce_scratch(elements))?,
             expected: vec![None; count],
         })
     }

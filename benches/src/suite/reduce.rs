@@ -25,7 +25,7 @@ impl<'a, T: Element + gpu_reduce::Element, R: Instance<Item = T, Output: Element
     pub fn new(session: &Session, inputs: Inputs<'a, T>) -> Result<Self, Error> {
         let Layout { count, elements, .. } = inputs.layout;
         let outputs = Outputs::new(session, Layout::new::<R::Output>(count, 1))?;
-        let scratch = Scratch::for_len(&session.stream, elements)?;
+        let scratch = Scratch::with_size(&session.stream, gpu_reduce::reduce_scratch(elements))?;
         Ok(Self { inputs, outputs, scratch, expected: vec![None; count] })
     }
 }
@@ -93,7 +93,7 @@ impl<'a, T: Element> SumWithCopy<'a, T> {
             inputs,
             device: session.device.alloc(elements)?,
             output: session.device.alloc(1)?,
-            scratch: Scratch::for_len(&session.stream, elements)?,
+            scratch: Scratch::with_size(&session.stream, gpu_reduce::reduce_scratch(elements))?,
             results: vec![poison(); count],
             expected: vec![None; count],
         })

@@ -1,9 +1,9 @@
 //! Runs of equal keys: the sums of their values, their lengths, their keys.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Buffer, Count, Scratch, Stream};
 use gpu_reduce::kernels::Sum;
-use gpu_reduce::{KeyScratch, reduce_by_key_into, reference};
-use gpu_sort::{RunsMut, SelectScratch, run_length_encode_into, unique_into};
+use gpu_reduce::{reduce_by_key_into, reference};
+use gpu_sort::{RunsMut, run_length_encode_into, unique_into};
 
 use super::segments::Lengths;
 use crate::data::{Layout, front, hash};
@@ -59,8 +59,8 @@ pub struct SumByKey<'a> {
     keys: Keys,
     unique: Outputs<u32>,
     sums: Outputs<f32>,
-    counts: Outputs<u32>,
-    scratch: KeyScratch,
+    counts: Outputs<Count>,
+    scratch: Scratch,
 }
 
 impl<'a> SumByKey<'a> {
@@ -76,8 +76,11 @@ impl<'a> SumByKey<'a> {
             keys: Keys::new(session, layout, lengths)?,
             unique: Outputs::new(session, layout)?,
             sums: Outputs::new(session, inputs.layout)?,
-            counts: Outputs::new(session, Layout::new::<u32>(count, 1))?,
-            scratch: KeyScratch::new::<Sum<f32>>(&session.stream, elements)?,
+            counts: Outputs::new(session, Layout::new::<Count>(count, 1))?,
+            scratch: Scratch::with_size(
+                &session.stream,
+                gpu_reduce::reduce_by_key_scratch::<Sum<f32>, u32>(elements),
+            )?,
         })
     }
 }
@@ -91,7 +94,7 @@ impl Work for SumByKey<'_> {
     /// and reads again, is its own affair.
     fn bytes(&self) -> u64 {
         let each = size_of::<u32>() + size_of::<f32>();
-        ((self.inputs.layout.elements + self.keys.runs()) * each + size_of::<u32>()) as u64
+        ((self.inputs.layout.elements + self.keys.runs()) * each + size_of::<Count>()) as u64
     }
 
     fn poison(&mut self, stream: &Stream) -> Result<(), Error> {
@@ -110,7 +113,7 @@ impl Work for SumByKey<'_> {
 
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
         let (inputs, keys, runs) = (self.inputs, &self.keys, self.keys.runs());
-        self.counts.check(launched, |_, count| count[0] = runs as u32)?;
+        self.counts.check(launched, |_, count| count[0] = runs as Count)?;
         self.unique.check(launched, |input, output| front(output, keys.unique(input)))?;
         let offsets: Vec<usize> = keys.offsets.iter().map(|&offset| offset as usize).collect();
         self.sums.check(launched, |input, output| {
@@ -130,7 +133,7 @@ pub struct RunLengths {
     starts: Outputs<u64>,
     lengths: Outputs<u64>,
     counts: Outputs<u64>,
-    scratch: SelectScratch,
+    scratch: Scratch,
 }
 
 impl RunLengths {
@@ -147,7 +150,7 @@ impl RunLengths {
             starts: Outputs::new(session, numbers)?,
             lengths: Outputs::new(session, numbers)?,
             counts: Outputs::new(session, Layout::new::<u64>(layout.count, 1))?,
-            scratch: SelectScratch::new::<u32>(&session.stream, elements)?,
+            scratch: Scratch::with_size(&session.stream, gpu_sort::select_scratch::<u32>(elements)?)?,
         })
     }
 }
@@ -196,7 +199,7 @@ pub struct Unique {
     keys: Keys,
     outputs: Outputs<u32>,
     counts: Outputs<u64>,
-    scratch: SelectScratch,
+    scratch: Scratch,
 }
 
 impl Unique {
@@ -210,7 +213,7 @@ impl Unique {
             keys: Keys::new(session, layout, lengths)?,
             outputs: Outputs::new(session, layout)?,
             counts: Outputs::new(session, Layout::new::<u64>(layout.count, 1))?,
-            scratch: SelectScratch::new::<u32>(&session.stream, elements)?,
+            scratch: Scratch::with_size(&session.stream, gpu_sort::select_scratch::<u32>(elements)?)?,
         })
     }
 }

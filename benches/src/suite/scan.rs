@@ -23,7 +23,7 @@ impl<'a, T: Element, S: Instance<Item = T, Output = T>> Scan<'a, T, S> {
     /// Those of the device.
     pub fn new(session: &Session, inputs: Inputs<'a, T>) -> Result<Self, Error> {
         let outputs = Outputs::new(session, inputs.layout)?;
-        let scratch = Scratch::for_len(&session.stream, inputs.layout.elements)?;
+        let scratch = Scratch::with_size(&session.stream, gpu_scan::scan_scratch(inputs.layout.elements))?;
         Ok(Self { inputs, outputs, scratch, operator: core::marker::PhantomData })
     }
 }

@@ -28,7 +28,8 @@ impl<'a> ScanAxis<'a> {
         shape: [usize; 2],
         axis: usize,
     ) -> Result<Self, Error> {
-        let scratch = Scratch::for_axis::<Sum<f32>>(&session.stream, &shape, axis)?;
+        let scratch =
+            Scratch::with_size(&session.stream, gpu_scan::scan_axis_scratch::<Sum<f32>>(&shape, axis)?)?;
         Ok(Self { inputs, outputs: Outputs::new(session, inputs.layout)?, scratch, shape, axis })
     }
 }
@@ -56,7 +57,8 @@ impl Work for ScanAxis<'_> {
     fn check(&mut self, launched: &[bool]) -> Result<(), Error> {
         let Self { inputs, outputs, shape, axis, .. } = self;
         let stream = Device::cpu().default_stream();
-        let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, shape, *axis)?;
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_scan::scan_axis_scratch::<Sum<f32>>(shape, *axis)?)?;
         outputs.check(launched, |input, output| {
             let values = &inputs.host[inputs.layout.range(input)];
             let options = Options::inclusive();

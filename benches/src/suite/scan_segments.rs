@@ -31,7 +31,10 @@ impl<'a, T: Element> ScanSegments<'a, T> {
         Ok(Self {
             inputs,
             outputs: Outputs::new(session, inputs.layout)?,
-            scratch: Scratch::for_segments(&session.stream, inputs.layout.elements)?,
+            scratch: Scratch::with_size(
+                &session.stream,
+                gpu_scan::scan_segments_scratch(inputs.layout.elements),
+            )?,
             offsets: Offsets::new(&session.device, &offsets)?,
             on_host: Offsets::new(&gpu_core::Device::cpu(), &offsets)?,
             count: offsets.len(),

@@ -108,7 +108,8 @@ impl<'a, T: Element + gpu_reduce::Element> Parts<'a, T> {
         let Layout { count, elements, .. } = inputs.layout;
         let offsets = lengths.offsets(elements);
         let len = offsets.len() - 1;
-        let scratch = Scratch::for_segments::<T::Sum>(&session.stream, elements)?;
+        let scratch =
+            Scratch::with_size(&session.stream, gpu_reduce::reduce_segments_scratch::<T::Sum>(elements))?;
         let segments = gpu_reduce::Offsets::new(&session.device, &offsets)?;
         let kind = Kind::Segments(segments, offsets.into_iter().map(|offset| offset as usize).collect());
         let outputs = Outputs::new(session, Layout::new::<T>(count, len))?;
@@ -120,7 +121,8 @@ impl<'a, T: Element + gpu_reduce::Element> Parts<'a, T> {
     /// # Errors
     /// Those of the device.
     pub fn columns(session: &Session, inputs: Inputs<'a, T>, shape: [usize; 2]) -> Result<Self, Error> {
-        let scratch = Scratch::for_axis::<T::Sum>(&session.stream, &shape, 0)?;
+        let scratch =
+            Scratch::with_size(&session.stream, gpu_reduce::reduce_axis_scratch::<T::Sum>(&shape, 0)?)?;
         let outputs = Outputs::new(session, Layout::new::<T>(inputs.layout.count, shape[1]))?;
         Ok(Self { inputs, outputs, len: shape[1], scratch, kind: Kind::Columns(shape) })
     }

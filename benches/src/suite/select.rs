@@ -1,7 +1,7 @@
 //! Compaction and partition by flags.
 
 use gpu_core::{Buffer, Stream};
-use gpu_sort::{SelectScratch, partition_flagged_into, select_flagged_into};
+use gpu_sort::{Scratch, partition_flagged_into, select_flagged_into};
 use rayon::prelude::*;
 
 use crate::data::{Element, Layout, front, hash};
@@ -17,7 +17,7 @@ pub struct Select<'a, T: Element> {
     outputs: Outputs<T>,
     rejected: Option<Outputs<T>>,
     counts: Outputs<u64>,
-    scratch: SelectScratch,
+    scratch: Scratch,
     /// How many are selected.
     selected: usize,
 }
@@ -42,7 +42,7 @@ impl<'a, T: Element> Select<'a, T> {
             outputs: Outputs::new(session, inputs.layout)?,
             rejected: partition.then(|| Outputs::new(session, inputs.layout)).transpose()?,
             counts: Outputs::new(session, Layout::new::<u64>(inputs.layout.count, 1))?,
-            scratch: SelectScratch::new::<T>(&session.stream, len)?,
+            scratch: Scratch::with_size(&session.stream, gpu_sort::select_scratch::<T>(len)?)?,
         })
     }
 }

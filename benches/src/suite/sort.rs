@@ -1,7 +1,7 @@
 //! Sorts of keys and of pairs.
 
 use gpu_core::{Stream, View};
-use gpu_sort::{SortKey, SortOptions, SortScratch, sort_into, sort_pairs, sort_pairs_into};
+use gpu_sort::{Scratch, SortKey, SortOptions, sort_into, sort_pairs, sort_pairs_into};
 
 use crate::data::Element;
 use crate::error::Error;
@@ -13,7 +13,7 @@ pub struct Sort<'a, T: Element + SortKey> {
     inputs: Inputs<'a, T>,
     keys: Outputs<T>,
     values: Option<Outputs<T>>,
-    scratch: SortScratch,
+    scratch: Scratch,
 }
 
 impl<'a, T: Element + SortKey> Sort<'a, T> {
@@ -24,9 +24,9 @@ impl<'a, T: Element + SortKey> Sort<'a, T> {
     pub fn new(session: &Session, inputs: Inputs<'a, T>, pairs: bool) -> Result<Self, Error> {
         let len = inputs.layout.elements;
         let scratch = if pairs {
-            SortScratch::for_pairs::<T, T>(&session.stream, len)?
+            Scratch::with_size(&session.stream, gpu_sort::sort_pairs_scratch::<T, T>(len)?)?
         } else {
-            SortScratch::for_keys::<T>(&session.stream, len)?
+            Scratch::with_size(&session.stream, gpu_sort::sort_scratch::<T>(len)?)?
         };
         let keys = Outputs::new(session, inputs.layout)?;
         let values = pairs.then(|| Outputs::new(session, inputs.layout)).transpose()?;

@@ -25,7 +25,7 @@ impl<'a> SumUnordered<'a> {
     pub fn new(session: &Session, inputs: Inputs<'a, f32>) -> Result<Self, Error> {
         let Layout { count, elements, .. } = inputs.layout;
         let outputs = Outputs::new(session, Layout::new::<f32>(count, 1))?;
-        let scratch = Scratch::for_len(&session.stream, elements)?;
+        let scratch = Scratch::with_size(&session.stream, gpu_reduce::reduce_scratch(elements))?;
         Ok(Self { inputs, outputs, scratch })
     }
 

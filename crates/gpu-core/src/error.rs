@@ -342,22 +342,61 @@ pub enum Error {
         most: usize,
     },
 
-    /// The scratch memory was made for less.
-    #[error("a {what} of {len} elements needs scratch memory of {expected} words, but this has {actual}")]
+    /// There is less scratch memory than a call needs, and what there is does not grow.
+    #[error("a {what} needs {expected} bytes of scratch memory, but this has {actual}")]
     ScratchTooSmall {
         /// What was asked for.
         what: &'static str,
-        /// Elements of the input.
-        len: usize,
-        /// Words that are needed.
+        /// Bytes that are needed.
         expected: usize,
-        /// Words that the scratch memory has.
+        /// Bytes that there are.
         actual: usize,
     },
 
     /// The scratch memory belongs to another stream, whose work may be using it.
-    #[error("scratch memory of one stream was given with another stream")]
-    ScratchOfOtherStream,
+    #[error("a {what} was given scratch memory of another stream")]
+    ScratchOfOtherStream {
+        /// What was asked for.
+        what: &'static str,
+    },
+
+    /// An output shares memory with an input, or with another output.
+    #[error("the output shares memory with {with}")]
+    Aliasing {
+        /// What it shares memory with.
+        with: &'static str,
+    },
+
+    /// What has to be square is not.
+    #[error("{what} has as many rows as columns, not {rows} × {columns}")]
+    NotSquare {
+        /// "a triangular matrix".
+        what: &'static str,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
+
+    /// An extent is more than the kernels can count.
+    #[error("{what} is {actual}, the limit is {limit}")]
+    ExtentTooLarge {
+        /// Which extent.
+        what: &'static str,
+        /// The extent.
+        actual: usize,
+        /// The largest.
+        limit: usize,
+    },
+
+    /// A launch cannot hold as many blocks as are needed.
+    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
+    TooManyBlocks {
+        /// Blocks needed.
+        blocks: u128,
+        /// The most blocks of a launch.
+        limit: u32,
+    },
 
     /// There are no such bits in a key.
     #[error("a sort by bits {start} to {end} of keys that have {width}")]

@@ -11,6 +11,8 @@ mod device;
 mod element;
 mod error;
 mod event;
+#[cfg(feature = "half")]
+pub mod halves;
 pub mod image;
 #[cfg(feature = "cuda")]
 pub mod interop;
@@ -22,6 +24,7 @@ pub mod occupancy;
 mod order;
 mod pinned;
 pub mod properties;
+mod scratch;
 pub mod segments;
 #[cfg(feature = "simulator")]
 mod simulator;
@@ -35,7 +38,7 @@ pub use buffer::Buffer;
 pub use capability::Capability;
 pub use cpu::ALIGNMENT;
 pub use device::{Device, ENVIRONMENT, Kind};
-pub use element::Element;
+pub use element::{Count, Element};
 pub use error::{DriverFailure, Error, Launched, Result};
 pub use event::Event;
 pub use launch::{AnyKernel, IntoArgument, IntoArguments, MappedArguments, Untyped};
@@ -44,6 +47,7 @@ pub use matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order}
 pub use occupancy::Occupancy;
 pub use pinned::Pinned;
 pub use properties::Properties;
+pub use scratch::{Parts, Scratch, ScratchSize};
 pub use segments::{Offsets, Segments};
 pub use stream::Stream;
 pub use texture::Texture;

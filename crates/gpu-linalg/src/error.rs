@@ -76,7 +76,7 @@ pub enum Error {
         c: usize,
     },
     /// The output shares memory with an input.
-    #[error("the output shares memory with input {input}")]
+    #[error("the output shares memory with {input}")]
     Aliasing {
         /// Which input.
         input: &'static str,
@@ -140,6 +140,12 @@ impl From<Error> for gpu_core::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Device(error) => error,
+            Error::NotSquare { rows, columns } => {
+                Self::NotSquare { what: "a symmetric or triangular matrix", rows, columns }
+            }
+            Error::Aliasing { input } => Self::Aliasing { with: input },
+            Error::ExtentTooLarge { what, actual, limit } => Self::ExtentTooLarge { what, actual, limit },
+            Error::TooManyBlocks { blocks, limit } => Self::TooManyBlocks { blocks, limit },
             own => Self::Primitive(Box::new(own)),
         }
     }

@@ -15,9 +15,10 @@ use gpu_core::matrix;
 pub use api::*;
 pub use error::Error;
 pub use gpu_core::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
+pub use gpu_core::{Scratch, ScratchSize};
 pub use gpu_reduce::{
-    Scratch as ReduceScratch, dot, dot_into, norm_l1 as asum, norm_l1_into as asum_into, norm_l2 as nrm2,
-    norm_l2_into as nrm2_into, norm_max as amax, norm_max_into as amax_into,
+    dot, dot_into, norm_l1 as asum, norm_l1_into as asum_into, norm_l2 as nrm2, norm_l2_into as nrm2_into,
+    norm_max as amax, norm_max_into as amax_into,
 };
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Element, RealElement};

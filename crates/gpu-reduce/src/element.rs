@@ -72,8 +72,9 @@ pub trait IntegerElement: Element + Integer<Wide: gpu_core::Element> {
     type WideSum: Instance + Segmented<Item = Self, Output = Self::Wide> + AlongColumns;
 }
 
-/// `f32`, `f64`, `f16` and `bf16`.
-pub trait RealElement: Element + Real {
+/// Floating-point elements of any width: `f32`, `f64`, `f16` and `bf16`. (`gpu_linalg::RealElement` are those that are computed
+/// with as they are, `f32` and `f64`.)
+pub trait FloatElement: Element + Real {
     /// The Euclidean norm.
     type NormL2: Instance + Segmented<Item = Self, Output = Self> + AlongColumns;
 }
@@ -147,15 +148,15 @@ macro_rules! integers {
 }
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
-impl RealElement for f32 {
+impl FloatElement for f32 {
     type NormL2 = kernels::NormL2<f32>;
 }
-impl RealElement for f64 {
+impl FloatElement for f64 {
     type NormL2 = kernels::NormL2<f64>;
 }
-impl RealElement for f16 {
+impl FloatElement for f16 {
     type NormL2 = kernels::HalfNormL2<f16>;
 }
-impl RealElement for bf16 {
+impl FloatElement for bf16 {
     type NormL2 = kernels::HalfNormL2<bf16>;
 }

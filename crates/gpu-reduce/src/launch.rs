@@ -1,6 +1,6 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Error, Stream, View, ViewMut};
+use gpu_core::{Error, Scratch, Stream, View, ViewMut};
 use gpu_reduce_kernels::computed::SourceOf;
 use gpu_reduce_kernels::several::*;
 use gpu_reduce_kernels::{
@@ -10,10 +10,11 @@ use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
+use crate::axis::Along;
 use crate::instance::*;
 use crate::operand::Operand;
-use crate::plan::{Plan, SegmentsPlan, columns_launch};
-use crate::scratch::{RESULT, Scratch};
+use crate::plan::{Plan, SegmentsPlan, columns_launch, segments_scratch_words};
+use crate::scratch::{HEADER, with_partials};
 use crate::segments::Places;
 
 // SAFETY: by the promise of whoever made the map's.
@@ -150,29 +151,25 @@ pub(crate) fn reduce<R: Instance>(
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    enqueue::<R>(stream, input, len, plan, output.as_global_mut(), scratch)
+    scratch.lend(R::NAME, with_partials(plan.scratch_words()), |parts| {
+        enqueue::<R>(stream, input, len, plan, output.as_global_mut(), parts.zeros)
+    })
 }
 
-/// Reduces on the scratch memory's stream, waits, and reads the results back into `outputs`.
-pub(crate) fn reduce_to_scratch<R: Instance>(
+/// Reduces on the device's default stream, waits, and reads the results back into `outputs`.
+pub(crate) fn reduce_to_host<R: Instance>(
+    stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
     len: usize,
     plan: Plan,
-    scratch: &mut Scratch,
     outputs: &mut [R::Output],
 ) -> Result<(), Error> {
-    // SAFETY: the header has room for two words of results behind the ticket; nothing else uses them.
-    let output = unsafe { GlobalMut::from_raw(scratch.result()) };
-    let stream = scratch.stream.clone();
-    enqueue::<R>(&stream, input, len, plan, output, scratch)?;
-    let mut words = [0u64; 2];
-    scratch.words.slice(RESULT).copy_to(&mut words)?;
-    let bytes: &[u8] = bytemuck::cast_slice(&words);
-    let size = size_of::<R::Output>();
-    for (index, output) in outputs.iter_mut().enumerate() {
-        *output = bytemuck::pod_read_unaligned(&bytes[index * size..][..size]);
-    }
-    Ok(())
+    let size = with_partials(plan.scratch_words()).array::<R::Output>(outputs.len());
+    Scratch::new(stream).lend(R::NAME, size, |mut parts| {
+        let mut output = parts.array(outputs.len());
+        enqueue::<R>(stream, input, len, plan, output.as_global_mut(), parts.zeros)?;
+        output.view().copy_to(outputs)
+    })
 }
 
 fn enqueue<R: Instance>(
@@ -181,20 +178,16 @@ fn enqueue<R: Instance>(
     len: usize,
     plan: Plan,
     output: GlobalMut<R::Output>,
-    scratch: &mut Scratch,
+    ticket: GlobalMut<u64>,
 ) -> Result<(), Error> {
-    scratch.prepare()?;
-    // SAFETY: the addresses lie in the scratch memory, which is ours and 8-byte aligned.
-    let (partials, ticket) =
-        unsafe { (GlobalMut::from_raw(scratch.partials()), GlobalMut::from_raw(scratch.ticket())) };
-    let extent = Whole { len: len as u64, tiles_per_block: plan.tiles_per_block, partials, ticket };
+    let partials = ticket.offset(HEADER as u64).cast();
+    let extent =
+        Whole { len: len as u64, tiles_per_block: plan.tiles_per_block, partials, ticket: ticket.cast() };
     let source = R::Item::source(input);
     // SAFETY: the kernel reads `len` elements of the input, writes the outputs and uses the ticket and the plan's
-    // words, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves them so).
+    // words, for which the scratch memory has room; they are zero (it says so, and every launch leaves them so).
     // Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream only.
-    unsafe { launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, output) }?;
-    scratch.dirty = false;
-    Ok(())
+    unsafe { launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, output) }
 }
 
 /// Enqueues a reduction of segments. Everything has been checked: offsets, devices, scratch, room for the output.
@@ -221,49 +214,45 @@ pub(crate) fn reduce_segments<R: Segmented>(
             Starts { offsets: none, form: kernels::ONE_LENGTH, length: length as u64, count: plan.segments }
         }
     };
-    scratch.prepare()?;
-    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
-    let places = unsafe { GlobalMut::from_raw(scratch.partials()) };
-    let extent = OfSegments { len: len as u64, starts, share: plan.share, scratch: places };
-    let (source, output) = (R::Item::source(input), output.as_global_mut());
-    // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the
-    // words of their parts, for which the scratch memory has room; they are zero (`prepare`, and every launch leaves
-    // them so). Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream
-    // only.
-    unsafe { launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, output) }?;
-    scratch.dirty = false;
-    Ok(())
+    scratch.lend(R::NAME, with_partials(segments_scratch_words::<R>(len)), |parts| {
+        let places = parts.zeros.offset(HEADER as u64).cast();
+        let extent = OfSegments { len: len as u64, starts, share: plan.share, scratch: places };
+        let (source, output) = (R::Item::source(input), output.as_global_mut());
+        // SAFETY: the kernel reads the segments of the input, which end within it, writes their outputs and uses the
+        // words of their parts, for which the scratch memory has room; they are zero (it says so, and every launch leaves
+        // them so). Buffers are freed only after the work enqueued before, and the scratch memory is used on this stream
+        // only.
+        unsafe { launch::<R, R::Of, R::Kernel, _>(stream, plan.launch(), source, extent, output) }
+    })
 }
 
 /// Enqueues a reduction along an axis. Everything has been checked: shape, devices, scratch, room for the output.
-/// `lines` is as if every row started anywhere.
-pub(crate) fn reduce_columns<R: AlongColumns>(
+pub(crate) fn reduce_columns<R: Segmented + AlongColumns>(
     stream: &Stream,
     input: &<R::Item as Operand>::Views<'_>,
-    lines: Lines,
+    along: Along,
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let source = R::Item::source(input);
+    let lines = along.lines();
     let is_vector = source.is_aligned() && lines.inner.is_multiple_of(kernels::per_load::<R::Item>());
     let lines = Lines { is_vector: u32::from(is_vector), ..lines };
-    scratch.prepare()?;
-    // SAFETY: the address lies in the scratch memory, which is ours and 8-byte aligned.
-    let words = unsafe { GlobalMut::from_raw(scratch.partials()) };
-    // SAFETY: the kernel reads the lines of the input, all rows of which are aligned if the first one is and they are
-    // whole loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room
-    // whatever the alignment; they are zero (`prepare`, and every launch leaves them so). Buffers are freed only
-    // after the work enqueued before, and the scratch memory is used on this stream only.
-    unsafe {
-        let extent = OfColumns { lines, scratch: words };
-        launch::<R, R::Of, R::Kernel, _>(
-            stream,
-            columns_launch::<R>(lines),
-            source,
-            extent,
-            output.as_global_mut(),
-        )
-    }?;
-    scratch.dirty = false;
-    Ok(())
+    let config = columns_launch::<R>(lines);
+    scratch.lend(R::NAME, with_partials(along.scratch_words::<R>()), |parts| {
+        let extent = OfColumns { lines, scratch: parts.zeros.offset(HEADER as u64).cast() };
+        // SAFETY: the kernel reads the lines of the input, all rows of which are aligned if the first one is and they are
+        // whole loads, writes their outputs and uses the words of their slabs, for which the scratch memory has room
+        // whatever the alignment; they are zero (it says so, and every launch leaves them so). Buffers are freed only
+        // after the work enqueued before, and the scratch memory is used on this stream only.
+        unsafe {
+            launch::<R, <R as AlongColumns>::Of, <R as AlongColumns>::Kernel, _>(
+                stream,
+                config,
+                source,
+                extent,
+                output.as_global_mut(),
+            )
+        }
+    })
 }

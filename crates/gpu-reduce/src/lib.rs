@@ -15,9 +15,9 @@ mod segments;
 pub mod variants;
 
 pub use api::*;
-pub use by_key::{KeyScratch, RunKey, reduce_by_key, reduce_by_key_into};
-pub use element::{Element, IntegerElement, RealElement};
-pub use gpu_core::{Error, Offsets, Segments};
+pub use by_key::{RunKey, reduce_by_key, reduce_by_key_into, reduce_by_key_scratch};
+pub use element::{Element, FloatElement, IntegerElement};
+pub use gpu_core::{Error, Offsets, Scratch, ScratchSize, Segments};
 pub use gpu_std::half::{bf16, f16};
 pub use instance::{
     AlongColumns, Arguments, Instance, MappedAlongColumns, MappedInstance, MappedSegmented, OfColumns,
@@ -25,7 +25,7 @@ pub use instance::{
 };
 pub use operand::{Columns, Operand};
 pub use plan::{Plan, SegmentsPlan};
-pub use scratch::Scratch;
+pub use scratch::{reduce_axis_scratch, reduce_scratch, reduce_segments_scratch};
 
 /// The reductions as types: what [`reduce()`], [`reduce_into`] and [`reference::reduce`] are told to compute.
 pub mod kernels {

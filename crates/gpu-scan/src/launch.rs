@@ -1,17 +1,17 @@
 //! The launches: the crate's only unsafe code.
 
-use gpu_core::{Error, Segments, Stream, View, ViewMut};
+use gpu_core::{Error, Scratch, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::columns::Lines;
 use gpu_scan_kernels::{self as kernels, And, Max, Min, Or, Product, Scan, Sum, WideSum, Xor, segmented};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
-use crate::axis::launch_config;
+use crate::axis::{launch_config, scratch_words};
 use crate::instance::{AlongColumns, Arguments, Call, Instance, Segmented};
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::scratch::Scratch;
+use crate::scratch::with_tiles;
 use crate::segmented::starts::starts;
 
 macro_rules! instances {
@@ -66,7 +66,8 @@ pub(crate) fn scan<S: Instance>(
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let len = memory.2;
-    enqueue::<S, S::Of, S::Kernel, _>(stream, plan.launch(), memory, len, options, scratch)
+    let words = plan.scratch_words();
+    enqueue::<S, S::Of, S::Kernel, _>(stream, plan.launch(), memory, len, options, words, scratch)
 }
 
 /// Enqueues a scan of segments. Everything has been checked, as for [`scan`]; there is an element.
@@ -81,7 +82,7 @@ pub(crate) fn scan_segments<S: Segmented>(
     let config = LaunchConfig::linear(plan.blocks, plan.shape.threads());
     let config = config.shared(segmented::shared_bytes(plan.shape));
     let extent = (memory.2, starts(segments, memory.0.cast(), memory.2 as usize));
-    enqueue::<S, S::Of, S::Kernel, _>(stream, config, memory, extent, options, scratch)
+    enqueue::<S, S::Of, S::Kernel, _>(stream, config, memory, extent, options, plan.scratch_words(), scratch)
 }
 
 /// Enqueues a scan along columns. Everything has been checked, as for [`scan`]; there is an element.
@@ -92,7 +93,8 @@ pub(crate) fn scan_columns<S: AlongColumns>(
     options: &Options<S::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    enqueue::<S, S::Of, S::Kernel, _>(stream, launch_config::<S>(lines), memory, lines, options, scratch)
+    let (config, words) = (launch_config::<S>(lines), scratch_words::<S>(lines));
+    enqueue::<S, S::Of, S::Kernel, _>(stream, config, memory, lines, options, words, scratch)
 }
 
 fn enqueue<S: Scan, O: Scan, K: Kernel<Arguments: Arguments<O, E>>, E>(
@@ -101,17 +103,16 @@ fn enqueue<S: Scan, O: Scan, K: Kernel<Arguments: Arguments<O, E>>, E>(
     Memory(input, output, _): Memory<S>,
     extent: E,
     options: &Options<S::Output>,
+    words: usize,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    scratch.prepare()?;
-    let words = (scratch.words.view_mut().as_global_mut(), scratch.words.len() as u64);
-    let call = Call::<S>::new(input, output, options.initial::<S>(), options.mode(), words);
-    // SAFETY: by the promise of whoever made the instance, this is the kernel of `O`, which gives the results of `S`. It
-    // reads the elements of the input, which are as many as the extent says, and what the segments borrow, writes as
-    // many of the output, which is the same memory or, one of them being borrowed exclusively, apart, and uses the
-    // scratch memory, which has room for the plan's words, was zero when it was made or is again (`prepare`), and is used
-    // on this stream only. Buffers are freed only after the work enqueued before.
-    unsafe { K::launch_on(stream, config, K::Arguments::new(call.to::<O>(), extent)) }?;
-    scratch.dirty = false;
-    Ok(())
+    scratch.lend(S::NAME, with_tiles(words), |parts| {
+        let words = (parts.tickets, parts.ticket_words);
+        let call = Call::<S>::new(input, output, options.initial::<S>(), options.mode(), words);
+        // SAFETY: by the promise of whoever made the instance, this is the kernel of `O`, which gives the results of `S`. It
+        // reads the elements of the input, which are as many as the extent says, and what the segments borrow, writes as
+        // many of the output, which is the same memory or, one of them being borrowed exclusively, apart, and uses the
+        // scratch memory, which has room for the plan's words, was zero at first, and is used on this stream only. Buffers are freed only after the work enqueued before.
+        unsafe { K::launch_on(stream, config, K::Arguments::new(call.to::<O>(), extent)) }
+    })
 }

@@ -1,97 +1,53 @@
-//! Scratch memory of a scan.
+//! How much scratch memory a scan needs.
 
-use gpu_core::{Buffer, Stream};
+use gpu_core::{Error, ScratchSize};
 use gpu_scan_kernels::Scan;
 
 use crate::axis::{Along, scratch_words};
 use crate::plan::{HEADER, most_scratch_words, most_segments_scratch_words};
-use gpu_core::Error;
 
-/// The totals of the tiles on their way from block to block, and the ticket by which blocks take tiles.
-///
-/// It belongs to the stream that it was made for: scans that share it must run one after the other. Every launch
-/// leaves it ready for the next one. One made for a length serves every scan of up to that length, of any type.
-#[derive(Debug)]
-pub struct Scratch {
-    /// One allocation of 64-bit words: header, then those of the tiles.
-    pub(crate) words: Buffer<u64>,
-    pub(crate) stream: Stream,
-    /// Set while a launch is being enqueued. It stays set if that fails: then the words must be cleared again.
-    pub(crate) dirty: bool,
+/// Scratch memory of a launch with so many words for the totals of tiles on their way from block to block.
+pub(crate) const fn with_tiles(words: usize) -> ScratchSize {
+    ScratchSize::new().tickets(HEADER + words)
 }
 
-impl Scratch {
-    /// Bytes of device memory that any scan of up to `len` elements takes: 1 in 1,200 of those of an array of `f64`.
-    ///
-    /// ```
-    /// assert_eq!(gpu_scan::Scratch::bytes(1000), 8 * 2);
-    /// assert_eq!(gpu_scan::Scratch::bytes(5 << 19), 8 * (2 + 2 * (1024 + 32 + 1) + 32 + 1));
-    /// ```
-    pub const fn bytes(len: usize) -> usize {
-        (HEADER + most_scratch_words(len)) * size_of::<u64>()
-    }
+/// Scratch memory of any scan of up to `len` elements: 1 in 1,200 of the bytes of an array of `f64`.
+///
+/// ```
+/// assert_eq!(gpu_scan::scan_scratch(1000).bytes(), 256);
+/// assert!(gpu_scan::scan_scratch(5 << 19).bytes() < 8 * (5 << 19) / 1200);
+/// ```
+pub const fn scan_scratch(len: usize) -> ScratchSize {
+    with_tiles(most_scratch_words(len))
+}
 
-    /// Scratch memory for scans of up to `len` elements on `stream`.
-    ///
-    /// # Errors
-    /// Where the device's memory does not suffice.
-    pub fn for_len(stream: &Stream, len: usize) -> Result<Self, Error> {
-        let words = stream.device().zeroed(HEADER + most_scratch_words(len))?;
-        Ok(Self { words, stream: stream.clone(), dirty: false })
-    }
+/// Scratch memory of scans of segments of up to `len` elements, and of all other scans of as many.
+///
+/// ```
+/// use gpu_scan::{scan_scratch, scan_segments_scratch};
+/// assert!(scan_segments_scratch(1 << 20).bytes() >= scan_scratch(1 << 20).bytes());
+/// ```
+pub const fn scan_segments_scratch(len: usize) -> ScratchSize {
+    with_tiles(most_segments_scratch_words(len))
+}
 
-    /// Scratch memory for scans of segments of up to `len` elements on `stream`, and for all other scans of as many.
-    ///
-    /// # Errors
-    /// Where the device's memory does not suffice.
-    pub fn for_segments(stream: &Stream, len: usize) -> Result<Self, Error> {
-        let words = stream.device().zeroed(HEADER + most_segments_scratch_words(len))?;
-        Ok(Self { words, stream: stream.clone(), dirty: false })
+/// Scratch memory of scans with the operator `S` along `axis` of arrays of `shape`.
+///
+/// # Errors
+/// [`Error::Axis`], [`Error::TooLong`].
+///
+/// ```
+/// use gpu_scan::{kernels::Sum, scan_axis_scratch, scan_segments_scratch};
+/// // Rows are segments.
+/// let rows = scan_axis_scratch::<Sum<f32>>(&[64, 1000], 1)?;
+/// assert_eq!(rows, scan_segments_scratch(64_000));
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
+pub fn scan_axis_scratch<S: Scan>(shape: &[usize], axis: usize) -> Result<ScratchSize, Error> {
+    let elements = shape.iter().fold(1usize, |all, &extent| all.saturating_mul(extent));
+    let along = Along::new(shape, axis, elements)?;
+    if along.inner == 1 {
+        return Ok(scan_segments_scratch(elements));
     }
-
-    /// Scratch memory for scans with the operator `S` along `axis` of arrays of `shape` on `stream`.
-    ///
-    /// # Errors
-    /// [`Error::Axis`], [`Error::TooLong`]; those of the device where the device's memory does not suffice.
-    pub fn for_axis<S: Scan>(stream: &Stream, shape: &[usize], axis: usize) -> Result<Self, Error> {
-        let elements = shape.iter().fold(1usize, |all, &extent| all.saturating_mul(extent));
-        let along = Along::new(shape, axis, elements)?;
-        if along.inner == 1 {
-            return Self::for_segments(stream, elements);
-        }
-        let words = stream.device().zeroed(HEADER + scratch_words::<S>(along.lines::<S>()?))?;
-        Ok(Self { words, stream: stream.clone(), dirty: false })
-    }
-
-    /// Words that it has for tiles.
-    pub fn capacity(&self) -> usize {
-        self.words.len() - HEADER
-    }
-
-    /// Whether it has so many words for tiles, and belongs to the stream.
-    pub(crate) fn check(
-        &self,
-        stream: &Stream,
-        words: usize,
-        what: &'static str,
-        len: usize,
-    ) -> Result<(), Error> {
-        let (expected, actual) = (words, self.capacity());
-        if actual < expected {
-            return Err(Error::ScratchTooSmall { what, len, expected, actual });
-        }
-        if self.stream != *stream {
-            return Err(Error::ScratchOfOtherStream);
-        }
-        Ok(())
-    }
-
-    /// Clears what a failed launch may have left.
-    pub(crate) fn prepare(&mut self) -> Result<(), Error> {
-        if self.dirty {
-            self.stream.memset(&mut self.words, 0)?;
-        }
-        self.dirty = true;
-        Ok(())
-    }
+    Ok(with_tiles(scratch_words::<S>(along.lines::<S>()?)))
 }

@@ -1,12 +1,11 @@
 //! Sorting: validate, plan, launch.
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Scratch, Stream, View, ViewMut};
 
 use crate::key::{SortKey, SortOptions};
 use crate::launch::{self, Values};
 use crate::plan::SortPlan;
 use crate::reference;
-use crate::scratch::SortScratch;
 use crate::values::moved_bytes;
 use gpu_core::Error;
 
@@ -40,14 +39,14 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
     options.checked::<K>()?;
     let stream = keys.device().default_stream();
     let mut output = keys.device().alloc(keys.len())?;
-    let mut scratch = SortScratch::for_keys::<K>(&stream, keys.len())?;
-    sort_into(&stream, keys, options, &mut output, &mut scratch)?;
+    sort_into(&stream, keys, options, &mut output, &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
 /// Writes the keys in order to `output`, on `stream`; see [`sort`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// Neither allocates, where `scratch` is large enough ([`sort_scratch`](crate::sort_scratch)), nor waits, so it can be
+/// captured in a CUDA graph. The memory must not be freed or changed before
 /// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
 /// have to be ordered by events.
 ///
@@ -57,12 +56,12 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
 /// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```
-/// use gpu_sort::{SortOptions, SortScratch, sort_into};
+/// use gpu_sort::{Scratch, SortOptions, sort_into};
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let keys = device.upload(&[5i16, -7, 0])?;
 /// let mut output = device.zeroed(3)?;
-/// let mut scratch = SortScratch::for_keys::<i16>(&stream, 3)?;
+/// let mut scratch = Scratch::new(&stream);
 /// sort_into(&stream, &keys, SortOptions::descending(), &mut output, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(output.to_vec()?, [5, 0, -7]);
@@ -73,13 +72,14 @@ pub fn sort_into<'a, 'b, K: SortKey>(
     keys: impl Into<View<'a, K>>,
     options: SortOptions,
     output: impl Into<ViewMut<'b, K>>,
-    scratch: &mut SortScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (keys, mut output) = (keys.into(), output.into());
     let sorting = options.checked::<K>()?;
     expect_output(keys.len(), output.len())?;
     let plan = SortPlan::new(keys.len(), size_of::<K>(), 0)?;
-    scratch.check(stream, &plan, sorting.passes(), false)?;
+    let size = plan.scratch(sorting.passes(), false);
+    scratch.expect(stream, NAME, size)?;
     stream.expect("keys of a sort", keys.device())?;
     stream.expect("output of a sort", output.device())?;
     if keys.is_empty() {
@@ -89,7 +89,8 @@ pub fn sort_into<'a, 'b, K: SortKey>(
         reference::sort(keys, sorting, output);
         return Ok(());
     }
-    launch::sort::<K, u32>(stream, keys, output, Values::None, sorting, plan, scratch)
+    let none = Values::<u32>::None;
+    scratch.lend(NAME, size, |mut parts| launch::sort(stream, keys, output, none, sorting, plan, &mut parts))
 }
 
 /// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of
@@ -123,8 +124,8 @@ pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
     let (device, len) = (keys.device(), keys.len());
     let stream = device.default_stream();
     let (mut keys_output, mut values_output) = (device.alloc(len)?, device.alloc(len)?);
-    let mut scratch = SortScratch::for_pairs::<K, V>(&stream, len)?;
-    sort_pairs_into(&stream, keys, values, options, &mut keys_output, &mut values_output, &mut scratch)?;
+    let scratch = &mut Scratch::new(&stream);
+    sort_pairs_into(&stream, keys, values, options, &mut keys_output, &mut values_output, scratch)?;
     Ok((keys_output, values_output))
 }
 
@@ -140,7 +141,7 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     options: SortOptions,
     keys_output: impl Into<ViewMut<'c, K>>,
     values_output: impl Into<ViewMut<'d, V>>,
-    scratch: &mut SortScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (keys, values) = (keys.into(), values.into());
     let (mut keys_output, mut values_output) = (keys_output.into(), values_output.into());
@@ -154,7 +155,8 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     if indexed {
         expect_indexable(keys.len())?;
     }
-    scratch.check(stream, &plan, sorting.passes(), indexed)?;
+    let size = plan.scratch(sorting.passes(), indexed);
+    scratch.expect(stream, NAME, size)?;
     stream.expect("keys of a sort", keys.device())?;
     stream.expect("values of a sort", values.device())?;
     stream.expect("keys' output of a sort", keys_output.device())?;
@@ -168,7 +170,10 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
         reference::sort_pairs(keys, |index| values[index], sorting, keys_output, values_output);
         return Ok(());
     }
-    launch::sort(stream, keys, keys_output, Values::Of(values, values_output), sorting, plan, scratch)
+    let values = Values::Of(values, values_output);
+    scratch.lend(NAME, size, |mut parts| {
+        launch::sort(stream, keys, keys_output, values, sorting, plan, &mut parts)
+    })
 }
 
 /// The keys in order and where each of them was, computed where they live; see [`sort`]. Indices of equal keys
@@ -193,13 +198,13 @@ pub fn sort_indices<'a, K: SortKey>(
     expect_indexable(len)?;
     let stream = device.default_stream();
     let (mut keys_output, mut indices) = (device.alloc(len)?, device.alloc(len)?);
-    let mut scratch = SortScratch::for_pairs::<K, u32>(&stream, len)?;
-    sort_indices_into(&stream, keys, options, &mut keys_output, &mut indices, &mut scratch)?;
+    let scratch = &mut Scratch::new(&stream);
+    sort_indices_into(&stream, keys, options, &mut keys_output, &mut indices, scratch)?;
     Ok((keys_output, indices))
 }
 
-/// Writes the keys in order to `keys_output` and where each of them was to `indices`, on `stream`, with scratch
-/// memory for pairs of keys and `u32`; see [`sort_indices`]. As [`sort_into`] otherwise.
+/// Writes the keys in order to `keys_output` and where each of them was to `indices`, on `stream`, with the
+/// scratch memory of pairs of keys and `u32`; see [`sort_indices`]. As [`sort_into`] otherwise.
 ///
 /// # Errors
 /// Those of [`sort_into`] and of [`sort_indices`].
@@ -209,7 +214,7 @@ pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
     options: SortOptions,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
-    scratch: &mut SortScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (keys, mut keys_output, mut indices) = (keys.into(), keys_output.into(), indices.into());
     let sorting = options.checked::<K>()?;
@@ -217,7 +222,8 @@ pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
     expect_output(keys.len(), indices.len())?;
     expect_indexable(keys.len())?;
     let plan = SortPlan::new(keys.len(), size_of::<K>(), size_of::<u32>())?;
-    scratch.check(stream, &plan, sorting.passes(), false)?;
+    let size = plan.scratch(sorting.passes(), false);
+    scratch.expect(stream, NAME, size)?;
     stream.expect("keys of a sort", keys.device())?;
     stream.expect("keys' output of a sort", keys_output.device())?;
     stream.expect("indices of a sort", indices.device())?;
@@ -230,7 +236,10 @@ pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
         reference::sort_pairs(keys, |index| index as u32, sorting, keys_output, indices);
         return Ok(());
     }
-    launch::sort::<K, u32>(stream, keys, keys_output, Values::Indices(indices), sorting, plan, scratch)
+    let values = Values::<u32>::Indices(indices);
+    scratch.lend(NAME, size, |mut parts| {
+        launch::sort(stream, keys, keys_output, values, sorting, plan, &mut parts)
+    })
 }
 
 fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! The launches of sorts.
 
-use gpu_core::{Element, Stream, View, ViewMut};
+use gpu_core::{Element, Parts, Stream, View, ViewMut};
 use gpu_sort_kernels::{self as kernels, GATHER_THREADS, HEADER_WORDS, Order, Pass};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
@@ -8,7 +8,7 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use crate::key::{SortKey, Sorting};
 use crate::plan::SortPlan;
-use crate::scratch::SortScratch;
+use crate::values::moved_bytes;
 use crate::width::{Width, by_width};
 use gpu_core::Error;
 
@@ -93,7 +93,8 @@ pub(crate) enum Values<'a, 'b, V: Element> {
     Indices(ViewMut<'b, u32>),
 }
 
-/// Enqueues a sort of at least one key. Everything has been checked: same device, same lengths, enough scratch.
+/// Enqueues a sort of at least one key. Everything has been checked: same device, same lengths; the next parts are those of
+/// [`SortPlan::scratch`].
 pub(crate) fn sort<K: SortKey, V: Element>(
     stream: &Stream,
     keys: View<'_, K>,
@@ -101,18 +102,22 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     mut values: Values<'_, '_, V>,
     sorting: Sorting,
     plan: SortPlan,
-    scratch: &mut SortScratch,
+    parts: &mut Parts<'_>,
 ) -> Result<(), Error> {
     let len = keys.len() as u64;
     let passes = sorting.passes();
-    stream.memset(scratch.words.slice_mut(..plan.words(passes)), 0)?;
-    let header = scratch.words.view_mut().as_global_mut();
+    let mut words = parts.array::<u64>(plan.words(passes));
+    stream.memset(words.reborrow(), 0)?;
+    let header = words.as_global_mut();
     let starts = header.offset(HEADER_WORDS as u64 / 2);
     let counts = starts.offset(plan.start_words(passes) as u64).cast::<u32>();
     let header = header.cast::<u32>();
-    let (temporary, output) = (scratch.keys.view_mut().as_global_mut().cast(), output.as_global_mut().cast());
-    let moved_temporary = scratch.values.view_mut().as_global_mut();
-    let index = scratch.index.view_mut().as_global_mut();
+    let (key_bytes, value_bytes) = (plan.shape.key_bytes as usize, plan.shape.value_bytes as usize);
+    let temporary = parts.array::<u8>(plan.len * key_bytes).as_global_mut().cast();
+    let moved_temporary = parts.array::<u8>(plan.len * value_bytes).as_global_mut().cast();
+    let output = output.as_global_mut().cast();
+    let is_gathered = is_gathered(&values);
+    let index = parts.array::<u32>(if is_gathered { plan.len } else { 0 }).as_global_mut();
 
     let keys = keys.as_global().cast();
     let Sorting { order, first_bit, bits, .. } = sorting;
@@ -162,10 +167,15 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         }
         (input, from) = (to.as_global(), moved_to.as_global());
     }
-    if let (Values::Of(input, output), true) = (&mut values, are_indices) {
+    if let (Values::Of(input, output), true) = (&mut values, is_gathered) {
         gather(stream, *input, index.as_global(), output.reborrow())?;
     }
     Ok(())
+}
+
+/// Whether an index is sorted in the place of the values.
+const fn is_gathered<V: Element>(values: &Values<'_, '_, V>) -> bool {
+    matches!(values, Values::Of(..)) && moved_bytes(size_of::<V>()) != size_of::<V>()
 }
 
 /// Writes the values at the places that an index says, as many as the output has room for. Everything has been checked: the index

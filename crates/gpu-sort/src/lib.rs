@@ -14,21 +14,21 @@ mod values;
 mod width;
 
 pub use api::*;
-pub use gpu_core::{Error, Offsets, Segments};
+pub use gpu_core::{Count, Error, Offsets, Scratch, ScratchSize, Segments};
 pub use gpu_std::half::{bf16, f16};
 pub use histogram::*;
 pub use key::{SortKey, SortOptions};
 pub use plan::SortPlan;
-pub use scratch::SortScratch;
+pub use scratch::*;
 pub use segmented::{
-    SegmentedPlan, SegmentedScratch, offsets_of_flags, offsets_of_keys, segmented_sort,
-    segmented_sort_in_place, segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into,
-    segmented_sort_pairs, segmented_sort_pairs_into,
+    SegmentedPlan, offsets_of_flags, offsets_of_keys, segmented_sort, segmented_sort_in_place,
+    segmented_sort_indices, segmented_sort_indices_into, segmented_sort_into, segmented_sort_pairs,
+    segmented_sort_pairs_into,
 };
 pub use select::*;
 pub use top_k::{
-    TopK, TopKPlan, TopKScratch, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows,
-    top_k_segments, top_k_segments_into,
+    TopK, TopKPlan, top_k, top_k_into, top_k_pairs, top_k_pairs_into, top_k_rows, top_k_segments,
+    top_k_segments_into,
 };
 
 /// What the kernels are made of: [`predicate!`] asks for it.

@@ -7,7 +7,7 @@ use gpu_sort_kernels::{
 use gpu_std::launch::LaunchConfig;
 
 use crate::key::Sorting;
-use gpu_core::Error;
+use gpu_core::{Error, ScratchSize};
 
 /// The most keys: tiles are counted in 32 bits.
 const MOST: usize = 1 << 42;
@@ -45,6 +45,16 @@ impl SortPlan {
         HEADER_WORDS / 2
             + self.start_words(passes)
             + (self.tiles as usize) * (self.shape.digits() as usize) / 2
+    }
+
+    /// The scratch memory of that: these words, the keys after every other pass, what moves with them, and, where values of
+    /// another width are sorted by them, their indices.
+    pub(crate) const fn scratch(&self, passes: u32, is_indexed: bool) -> ScratchSize {
+        ScratchSize::new()
+            .array::<u64>(self.words(passes))
+            .array::<u8>(self.len * self.shape.key_bytes as usize)
+            .array::<u8>(self.len * self.shape.value_bytes as usize)
+            .array::<u32>(if is_indexed { self.len } else { 0 })
     }
 
     /// Words of 64 bits that say where digits start.

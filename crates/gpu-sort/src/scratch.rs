@@ -1,88 +1,150 @@
-//! Scratch memory of a sort.
+//! How much scratch memory sorts and selections need.
 
-use gpu_core::{Buffer, Element, Stream};
+use gpu_core::{Element, Error, ScratchSize, Segments};
+use gpu_sort_kernels::segmented::{INDICES, PLACES};
 
-use crate::key::SortKey;
+use crate::key::{SortKey, SortOptions};
 use crate::plan::SortPlan;
+use crate::segmented::cut::Cut;
+use crate::segmented::{self, SegmentedPlan};
+use crate::select::SelectPlan;
+use crate::top_k::{self, TopK};
 use crate::values::moved_bytes;
-use gpu_core::Error;
 
-/// Where digits start, the tiles' counts, and room for the keys, and what moves with them, on their way.
+/// Scratch memory of sorts of up to `len` keys of type `K`: as much as the keys, and a 30th of that.
 ///
-/// It belongs to the stream that it was made for: sorts that share it must run one after the other. Every sort starts
-/// by clearing what it needs cleared.
-#[derive(Debug)]
-pub struct SortScratch {
-    pub(crate) words: Buffer<u64>,
-    /// The keys after every other pass.
-    pub(crate) keys: Buffer<u64>,
-    /// What moves with them.
-    pub(crate) values: Buffer<u64>,
-    /// Two indices in turn, where values of another width are sorted by them.
-    pub(crate) index: Buffer<u32>,
-    pub(crate) stream: Stream,
+/// # Errors
+/// [`Error::TooLong`].
+///
+/// ```
+/// let (bytes, of_keys) = (gpu_sort::sort_scratch::<u32>(1 << 24)?.bytes(), 4 << 24);
+/// assert!(of_keys < bytes && bytes < of_keys / 25 * 26, "{bytes}");
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn sort_scratch<K: SortKey>(len: usize) -> Result<ScratchSize, Error> {
+    of_sort::<K>(len, 0)
 }
 
-/// Words of 64 bits that hold so many elements of so many bytes.
-fn words_of(len: usize, bytes: usize) -> usize {
-    (len * bytes).div_ceil(8)
+/// Scratch memory of sorts of up to `len` pairs, or of keys with `u32` as `V` of keys and their indices: as much as the
+/// pairs, and a 30th of that. For values of 1, 2 or 16 bytes it has two indices of 4 bytes instead of the values.
+///
+/// # Errors
+/// [`Error::TooLong`].
+///
+/// ```
+/// use gpu_sort::{sort_pairs_scratch, sort_scratch};
+/// let more = sort_pairs_scratch::<u32, f64>(1 << 20)?.bytes() - sort_scratch::<u32>(1 << 20)?.bytes();
+/// assert!(more >= 8 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn sort_pairs_scratch<K: SortKey, V: Element>(len: usize) -> Result<ScratchSize, Error> {
+    of_sort::<K>(len, size_of::<V>())
 }
 
-impl SortScratch {
-    /// Scratch memory for sorts of up to `len` keys of type `K` on `stream`: as much as the keys, and a 30th of that.
-    ///
-    /// # Errors
-    /// [`Error::TooLong`]; those of the device where the device's memory does not suffice.
-    pub fn for_keys<K: SortKey>(stream: &Stream, len: usize) -> Result<Self, Error> {
-        Self::new::<K>(stream, len, 0)
-    }
+fn of_sort<K: SortKey>(len: usize, value_bytes: usize) -> Result<ScratchSize, Error> {
+    let moved = moved_bytes(value_bytes);
+    let plan = SortPlan::new(len, size_of::<K>(), moved)?;
+    Ok(plan.scratch(K::BITS.div_ceil(plan.shape.digit_bits), moved != value_bytes))
+}
 
-    /// Scratch memory for sorts of up to `len` pairs on `stream`: as much as the pairs, and a 30th of that. For
-    /// values of 1, 2 or 16 bytes it has two indices of 4 bytes instead of the values.
-    ///
-    /// # Errors
-    /// As [`SortScratch::for_keys`].
-    pub fn for_pairs<K: SortKey, V: Element>(stream: &Stream, len: usize) -> Result<Self, Error> {
-        Self::new::<K>(stream, len, size_of::<V>())
-    }
+/// Scratch memory of selections from up to `len` items of type `T`, of partitions and run-length encodings too: about 17
+/// bytes for each 2,000 or more of them.
+///
+/// # Errors
+/// [`Error::TooLong`].
+///
+/// ```
+/// use gpu_sort::{Scratch, select_flagged_into, select_scratch};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// // Memory that is yours.
+/// let size = select_scratch::<u16>(3)?;
+/// let mut scratch = Scratch::from_buffer(&stream, device.alloc(size.words())?)?;
+/// let (mut selected, mut count) = (device.zeroed(3)?, device.zeroed(1)?);
+/// let (items, flags) = (device.upload(&[1u16, 2, 3])?, device.upload(&[0u8, 0, 1])?);
+/// select_flagged_into(&stream, &items, &flags, &mut selected, &mut count, &mut scratch)?;
+/// assert_eq!((selected.to_vec()?[0], count.to_vec()?), (3, vec![1]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn select_scratch<T: Element>(len: usize) -> Result<ScratchSize, Error> {
+    Ok(SelectPlan::new(len, size_of::<T>())?.scratch())
+}
 
-    fn new<K: SortKey>(stream: &Stream, len: usize, value_bytes: usize) -> Result<Self, Error> {
-        let device = stream.device();
-        let moved = moved_bytes(value_bytes);
-        let plan = SortPlan::new(len, size_of::<K>(), moved)?;
-        let passes = K::BITS.div_ceil(plan.shape.digit_bits);
-        Ok(Self {
-            words: device.alloc(plan.words(passes))?,
-            keys: device.alloc(words_of(len, size_of::<K>()))?,
-            values: device.alloc(words_of(len, moved))?,
-            index: device.alloc(if moved == value_bytes { 0 } else { len })?,
-            stream: stream.clone(),
-        })
-    }
+/// Scratch memory of sorts of `len` keys of type `K` in these segments: which of them are of which class, and, where some
+/// are longer than a block sorts at once, room for two copies of the keys.
+///
+/// # Errors
+/// Those of the segments; [`Error::TooLong`].
+///
+/// ```
+/// use gpu_sort::{Segments, segmented_sort_scratch};
+/// assert_eq!(segmented_sort_scratch::<f32>(1 << 20, Segments::of_length(64)?)?.bytes(), 0);
+/// assert_eq!(segmented_sort_scratch::<f32>(1 << 20, Segments::of_length(1 << 19)?)?.bytes(), 8 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn segmented_sort_scratch<'s, K: SortKey>(
+    len: usize,
+    segments: impl Into<Segments<'s>>,
+) -> Result<ScratchSize, Error> {
+    of_segments::<K>(len, segments.into(), 0)
+}
 
-    /// Whether it is enough, and belongs to the stream.
-    pub(crate) fn check(
-        &self,
-        stream: &Stream,
-        plan: &SortPlan,
-        passes: u32,
-        indexed: bool,
-    ) -> Result<(), Error> {
-        let len = plan.len;
-        let needed = [
-            (plan.words(passes), self.words.len()),
-            (words_of(len, plan.shape.key_bytes as usize), self.keys.len()),
-            (words_of(len, plan.shape.value_bytes as usize), self.values.len()),
-            (if indexed { len } else { 0 }, self.index.len()),
-        ];
-        for (expected, actual) in needed {
-            if actual < expected {
-                return Err(Error::ScratchTooSmall { what: crate::api::NAME, len, expected, actual });
-            }
-        }
-        if self.stream != *stream {
-            return Err(Error::ScratchOfOtherStream);
-        }
-        Ok(())
-    }
+/// The same for keys with their indices, or with values of any type.
+///
+/// # Errors
+/// As [`segmented_sort_scratch`].
+///
+/// ```
+/// use gpu_sort::{Segments, segmented_sort_pairs_scratch};
+/// // Where in the array the values are.
+/// assert_eq!(segmented_sort_pairs_scratch::<f32>(1 << 20, Segments::of_length(64)?)?.bytes(), 4 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn segmented_sort_pairs_scratch<'s, K: SortKey>(
+    len: usize,
+    segments: impl Into<Segments<'s>>,
+) -> Result<ScratchSize, Error> {
+    let segments = segments.into();
+    Ok(of_segments::<K>(len, segments, INDICES)?.max(of_segments::<K>(len, segments, PLACES)?))
+}
+
+fn of_segments<K: SortKey>(len: usize, segments: Segments<'_>, payload: u32) -> Result<ScratchSize, Error> {
+    let cut = Cut::of(segments, segmented::NAME, len)?;
+    let sorting = SortOptions::ascending().checked::<K>()?;
+    Ok(SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?.scratch())
+}
+
+/// Scratch memory of the first `k` of `len` keys: candidates and a bound, or what a sort needs where that is faster.
+///
+/// # Errors
+/// [`Error::K`], [`Error::TooLong`].
+///
+/// ```
+/// assert!(gpu_sort::top_k_scratch::<f32>(1 << 28, 100)?.bytes() < 1 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn top_k_scratch<K: SortKey>(len: usize, k: usize) -> Result<ScratchSize, Error> {
+    top_k::expect_k(k, len)?;
+    top_k_segments_scratch::<K>(len, Segments::of_length(len)?, k)
+}
+
+/// Scratch memory of the first `k` of each of these segments of `len` keys, with their indices or with values.
+///
+/// # Errors
+/// Those of [`top_k_segments`](crate::top_k_segments).
+///
+/// ```
+/// use gpu_sort::{Scratch, Segments, top_k_segments_scratch};
+/// let size = top_k_segments_scratch::<f32>(65_536 * 4096, Segments::of_length(4096)?, 32)?;
+/// assert!(Scratch::with_size(&gpu_core::Device::cpu().default_stream(), size)?.bytes() < 16 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
+pub fn top_k_segments_scratch<'s, K: SortKey>(
+    len: usize,
+    segments: impl Into<Segments<'s>>,
+    k: usize,
+) -> Result<ScratchSize, Error> {
+    let cut = Cut::of(segments.into(), top_k::NAME, len)?;
+    let of = |payload| top_k::planned::<K>(len, cut, k, TopK::largest(), payload);
+    Ok(of(INDICES)?.scratch::<K>()?.max(of(PLACES)?.scratch::<K>()?))
 }

@@ -38,16 +38,6 @@ pub enum Error {
         /// Elements from one image to the next.
         actual: usize,
     },
-    /// An extent is more than the kernels can index.
-    #[error("{what} is {actual}, the limit is {limit}")]
-    ExtentTooLarge {
-        /// Which extent.
-        what: &'static str,
-        /// The extent.
-        actual: usize,
-        /// The largest.
-        limit: usize,
-    },
     /// The length of all images is not a `usize`.
     #[error("{count} images of {rows} rows, {pitch} elements apart, are more than can be addressed")]
     SizeOverflow {
@@ -277,28 +267,6 @@ pub enum Error {
         expected: usize,
         /// Elements there are.
         actual: usize,
-    },
-    /// Scratch memory does not suffice.
-    #[error("the scratch memory has {actual} elements, not {expected}")]
-    ScratchTooSmall {
-        /// Elements needed.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
-    /// An output shares memory with an input or with another output.
-    #[error("the output shares memory with {with}")]
-    Aliasing {
-        /// What it shares memory with.
-        with: &'static str,
-    },
-    /// A launch cannot hold as many blocks as are needed.
-    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
-    TooManyBlocks {
-        /// Blocks needed.
-        blocks: u128,
-        /// The most blocks of a launch.
-        limit: u32,
     },
     /// The device, its memory or the launch.
     #[error(transparent)]

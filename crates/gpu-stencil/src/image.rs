@@ -37,14 +37,18 @@ impl ImageLayout {
     /// An image of `width` × `height` pixels of `channels` elements, without gaps.
     ///
     /// # Errors
-    /// [`Error::EmptyImage`], [`Error::ExtentTooLarge`], [`Error::SizeOverflow`].
+    /// [`Error::EmptyImage`], [`gpu_core::Error::ExtentTooLarge`], [`Error::SizeOverflow`].
     pub fn new(width: usize, height: usize, channels: usize) -> Result<Self, Error> {
         if width == 0 || height == 0 || channels == 0 {
             return Err(Error::EmptyImage { width, height, channels });
         }
         let Some(pitch) = width.checked_mul(channels).filter(|row| *row <= LIMIT) else {
             let limit = LIMIT / channels.min(LIMIT);
-            return Err(Error::ExtentTooLarge { what: "the width of an image", actual: width, limit });
+            return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
+                what: "the width of an image",
+                actual: width,
+                limit,
+            }));
         };
         expect_at_most("the height of an image", height)?;
         Self { width, height, channels, pitch, count: 1, stride: 0 }.checked()
@@ -76,7 +80,7 @@ impl ImageLayout {
     /// `count` such images, `stride` elements from the start of one to that of the next.
     ///
     /// # Errors
-    /// [`Error::BatchStride`] where that is less than one spans; [`Error::ExtentTooLarge`], [`Error::SizeOverflow`].
+    /// [`Error::BatchStride`] where that is less than one spans; [`gpu_core::Error::ExtentTooLarge`], [`Error::SizeOverflow`].
     pub fn with_batch(self, count: usize, stride: usize) -> Result<Self, Error> {
         expect_at_most("the number of images", count)?;
         Self { count, stride, ..self }.checked()
@@ -148,7 +152,11 @@ impl ImageLayout {
 }
 
 fn expect_at_most(what: &'static str, actual: usize) -> Result<(), Error> {
-    if actual > LIMIT { Err(Error::ExtentTooLarge { what, actual, limit: LIMIT }) } else { Ok(()) }
+    if actual > LIMIT {
+        Err(Error::Device(gpu_core::Error::ExtentTooLarge { what, actual, limit: LIMIT }))
+    } else {
+        Ok(())
+    }
 }
 
 fn expect_span(layout: ImageLayout, actual: usize) -> Result<(), Error> {
@@ -212,7 +220,7 @@ impl<'a, T: Element> ImageMut<'a, T> {
 /// A signal is an image of one row, and one channel.
 ///
 /// # Errors
-/// [`Error::EmptyImage`], [`Error::ExtentTooLarge`].
+/// [`Error::EmptyImage`], [`gpu_core::Error::ExtentTooLarge`].
 impl<'a, T: Element> TryFrom<&'a Buffer<T>> for Image<'a, T> {
     type Error = Error;
 
@@ -244,7 +252,10 @@ mod tests {
         for (width, height, channels) in
             [(1 << 31, 1, 1), (usize::MAX, 1, 2), (1, 1 << 31, 1), (1, 1, usize::MAX)]
         {
-            assert!(matches!(ImageLayout::new(width, height, channels), Err(Error::ExtentTooLarge { .. })));
+            assert!(matches!(
+                ImageLayout::new(width, height, channels),
+                Err(Error::Device(gpu_core::Error::ExtentTooLarge { .. }))
+            ));
         }
     }
 

@@ -11,5 +11,9 @@ pub(crate) fn expect_apart<T: Element, U: Element>(
     with: &'static str,
     other: &View<'_, U>,
 ) -> Result<(), Error> {
-    if output.view().overlaps(other) { Err(Error::Aliasing { with }) } else { Ok(()) }
+    if output.view().overlaps(other) {
+        Err(Error::Device(gpu_core::Error::Aliasing { with }))
+    } else {
+        Ok(())
+    }
 }

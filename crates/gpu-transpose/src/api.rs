@@ -14,7 +14,7 @@ use crate::{launch, reference};
 /// the buffer waits for it.
 ///
 /// # Errors
-/// [`gpu_core::Error::Length`] where `input` is shorter than the matrix, [`Error::TooManyBlocks`]; [`Error::Device`] where the
+/// [`gpu_core::Error::Length`] where `input` is shorter than the matrix, [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where the
 /// device's memory does not suffice, or where it failed.
 ///
 /// ```
@@ -39,7 +39,7 @@ pub fn transpose<'a, T: Element>(input: impl Into<View<'a, T>>, matrix: Layout) 
 /// apart, and what lies between them stays as it was. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`gpu_core::Error::Length`], [`gpu_core::Error::LeadingDimension`], [`gpu_core::Error::SizeOverflow`], [`Error::TooManyBlocks`]; [`Error::Device`]
+/// [`gpu_core::Error::Length`], [`gpu_core::Error::LeadingDimension`], [`gpu_core::Error::SizeOverflow`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`]
 /// where the memory is on another device than the stream or where the launch failed. Nothing is written then.
 ///
 /// ```
@@ -111,8 +111,8 @@ pub fn transpose_batch_into<'a, 'b, T: Element>(
 /// nothing.
 ///
 /// # Errors
-/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`gpu_core::Error::Length`], [`Error::TooManyBlocks`],
-/// [`Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
+/// [`Error::NotAPermutation`], [`Error::ShapeOverflow`], [`Error::Rank`], [`gpu_core::Error::Length`], [`gpu_core::Error::TooManyBlocks`],
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where the device's memory does not suffice, or where it failed.
 ///
 /// ```
 /// let device = gpu_core::Device::best();
@@ -211,7 +211,7 @@ pub fn in_place_scratch_len<T: Element>(device: &Device, batch: BatchLayout) -> 
 ///
 /// # Errors
 /// [`gpu_core::Error::Length`], [`gpu_core::Error::Overlap`] where the matrices overlap, [`Error::InPlaceGap`],
-/// [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is
+/// [`gpu_core::Error::ScratchTooSmall`], [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where memory is
 /// on another device than the stream. Nothing is written then.
 ///
 /// ```
@@ -267,9 +267,10 @@ fn in_place<T: Element>(
     batch.expect_apart()?;
     let multiprocessors = stream.device().planned_multiprocessors();
     let plan = InPlace::new(batch.matrix, size_of::<T>(), batch.count, multiprocessors)?;
-    let (expected, actual) = (plan.scratch_len(), scratch.len());
+    let [expected, actual] = [plan.scratch_len(), scratch.len()].map(|len| len * size_of::<T>());
     if actual < expected {
-        return Err(Error::ScratchTooSmall { expected, actual });
+        let what = "transposition in place";
+        return Err(Error::Device(gpu_core::Error::ScratchTooSmall { what, expected, actual }));
     }
     stream.expect("data of a transposition", data.device())?;
     stream.expect("scratch memory of a transposition", scratch.device())?;

@@ -39,30 +39,6 @@ pub enum Error {
     /// A textbook's transposition of a matrix whose columns are contiguous.
     #[error("the textbook's transpositions are of row-major matrices")]
     ColumnMajor,
-    /// Scratch memory is too small.
-    #[error("the scratch memory holds {actual} elements, but {expected} are needed")]
-    ScratchTooSmall {
-        /// Elements needed.
-        expected: usize,
-        /// Elements there are.
-        actual: usize,
-    },
-    /// A launch cannot hold as many blocks as there are tiles.
-    #[error("{blocks} blocks are needed, the limit of a launch is {limit}")]
-    TooManyBlocks {
-        /// Blocks needed.
-        blocks: u128,
-        /// The most blocks a launch can have.
-        limit: u32,
-    },
-    /// An extent is too large for the kernel that would move it.
-    #[error("an extent of {extent} is more than {limit}")]
-    ExtentTooLarge {
-        /// The extent.
-        extent: usize,
-        /// The largest.
-        limit: u32,
-    },
     /// The device, its memory or the launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),

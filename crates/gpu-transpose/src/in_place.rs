@@ -60,7 +60,7 @@ impl InPlace {
     /// and with them the scratch memory depend on these.
     ///
     /// # Errors
-    /// [`Error::InPlaceGap`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
+    /// [`Error::InPlaceGap`], [`gpu_core::Error::ExtentTooLarge`], [`gpu_core::Error::TooManyBlocks`].
     pub fn new(matrix: Layout, bytes: usize, count: usize, multiprocessors: u32) -> Result<Self, Error> {
         // The transposed form of a column-major matrix is column-major: in memory the same as of rows.
         let (rows, columns) = (matrix.lines(), matrix.contiguous());
@@ -79,7 +79,11 @@ impl InPlace {
         let limit = u32::MAX - 2 * kernels::THREADS;
         for extent in [rows, columns] {
             if extent > limit as usize {
-                return Err(Error::ExtentTooLarge { extent, limit });
+                return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
+                    what: "an extent",
+                    actual: extent,
+                    limit: limit as usize,
+                }));
             }
         }
         let common = greatest_common_divisor(rows, columns);
@@ -101,7 +105,7 @@ impl InPlace {
         let tiles = side.div_ceil(tile.side as usize) as u64;
         let blocks = u128::from(kernels::blocks(tiles)) * count as u128;
         if blocks > u128::from(MAX_BLOCKS) {
-            return Err(Error::TooManyBlocks { blocks, limit: MAX_BLOCKS });
+            return Err(Error::Device(gpu_core::Error::TooManyBlocks { blocks, limit: MAX_BLOCKS }));
         }
         let launch = LaunchConfig::linear(blocks as u32, kernels::THREADS).shared(tile.shared_bytes);
         Ok(Self::Square { launch, tiles: tiles as u32 })
@@ -266,8 +270,14 @@ mod tests {
         let gap = Layout::row_major(2, 3).and_then(|layout| layout.with_leading_dimension(4)).unwrap();
         assert!(matches!(InPlace::new(gap, 4, 1, 132), Err(Error::InPlaceGap { expected: 3, actual: 4 })));
         let long = Layout::row_major(2, 1 << 33).unwrap();
-        assert!(matches!(InPlace::new(long, 1, 1, 132), Err(Error::ExtentTooLarge { .. })));
+        assert!(matches!(
+            InPlace::new(long, 1, 1, 132),
+            Err(Error::Device(gpu_core::Error::ExtentTooLarge { .. }))
+        ));
         let many = Layout::row_major(1 << 20, 1 << 20).unwrap();
-        assert!(matches!(InPlace::new(many, 1, 1 << 10, 132), Err(Error::TooManyBlocks { .. })));
+        assert!(matches!(
+            InPlace::new(many, 1, 1 << 10, 132),
+            Err(Error::Device(gpu_core::Error::TooManyBlocks { .. }))
+        ));
     }
 }

@@ -110,7 +110,7 @@ impl Plan {
     /// bytes.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`], [`Error::ExtentTooLarge`].
+    /// [`gpu_core::Error::TooManyBlocks`], [`gpu_core::Error::ExtentTooLarge`].
     pub fn new(matrix: Layout, bytes: usize) -> Result<Self, Error> {
         Self::of(of_matrices(matrix, matrix.rows(), 1, matrix.span(), matrix.span()), bytes, 0)
     }
@@ -140,7 +140,11 @@ impl Plan {
             }
             _ => match elements(&axes, bytes) {
                 Some(plan) => plan.map(Self::Elements),
-                None => Err(Error::ExtentTooLarge { extent: axes[0].extent, limit: u32::MAX }),
+                None => Err(Error::Device(gpu_core::Error::ExtentTooLarge {
+                    what: "an extent",
+                    actual: axes[0].extent,
+                    limit: u32::MAX as usize,
+                })),
             },
         }
     }
@@ -171,8 +175,9 @@ fn tiles(axes: &[Axis], across: usize, bytes: usize, address: u64) -> Result<Til
     // Counts through `count` more places, `step` indices of an axis apart; `tiles` of them along the input's rows.
     let mut add = |axis: &Axis, count: usize, step: usize, tiles: u32| {
         let number = grid.axes as usize;
-        grid.extents[number] = u32::try_from(count)
-            .map_err(|_| Error::TooManyBlocks { blocks: count as u128, limit: MAX_BLOCKS })?;
+        grid.extents[number] = u32::try_from(count).map_err(|_| {
+            Error::Device(gpu_core::Error::TooManyBlocks { blocks: count as u128, limit: MAX_BLOCKS })
+        })?;
         grid.input[number] = unit(axis.input.saturating_mul(step));
         grid.output[number] = unit(axis.output.saturating_mul(step));
         grid.across[number] = tiles;
@@ -262,7 +267,7 @@ fn check_blocks(blocks: u128) -> Result<u32, Error> {
     u32::try_from(blocks)
         .ok()
         .filter(|&blocks| blocks <= MAX_BLOCKS)
-        .ok_or(Error::TooManyBlocks { blocks, limit: MAX_BLOCKS })
+        .ok_or(Error::Device(gpu_core::Error::TooManyBlocks { blocks, limit: MAX_BLOCKS }))
 }
 
 #[cfg(test)]

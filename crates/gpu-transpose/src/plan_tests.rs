@@ -39,7 +39,10 @@ fn large_axes_are_walked_in_pieces() {
 #[test]
 fn too_many_blocks_are_an_error() {
     let error = Plan::new(matrix(1 << 22, 1 << 22), 4).unwrap_err();
-    assert!(matches!(error, Error::TooManyBlocks { blocks: 0x1_0000_0000, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Device(gpu_core::Error::TooManyBlocks { blocks: 0x1_0000_0000, .. })),
+        "{error}"
+    );
 }
 
 #[test]

@@ -18,7 +18,8 @@ fn arrays() {
         let view = input.slice(place.offsets.0..);
         let here = &values[place.offsets.0..];
         let capacity = if wrong[1] < 0 { len / 2 } else { *len };
-        let mut scratch = Scratch::for_len(&stream, capacity).expect("memory");
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_reduce::reduce_scratch(capacity)).expect("memory").fixed();
         let outputs = 1usize.saturating_add_signed(wrong[0]);
         let mut output = Guarded::new(&device, place.offsets.1, outputs, |i| i as i32);
         let mut places = Guarded::new(&device, place.offsets.1, outputs, |i| i as u64);
@@ -69,7 +70,10 @@ fn segments() {
         let values = place.values(len, |bits| (bits % 1000) as i32 - 500);
         let input = device.upload(&values).expect("memory");
         let capacity = if wrong[2] < 0 { len / 2 } else { len };
-        let mut scratch = Scratch::for_segments::<Sum<i32>>(&stream, capacity).expect("memory");
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_reduce::reduce_segments_scratch::<Sum<i32>>(capacity))
+                .expect("memory")
+                .fixed();
         let results = segments.count().saturating_add_signed(wrong[1]);
         let mut output = Guarded::new(&device, place.offsets.1, results, |i| i as i32);
         let range = output.range();
@@ -103,7 +107,8 @@ fn axes() {
         let len = len.filter(|_| is_small).unwrap_or(7);
         let values = place.values(len.saturating_add_signed(wrong[0]), |bits| (bits % 1000) as i32 - 500);
         let input = device.upload(&values).expect("memory");
-        let scratch = Scratch::for_axis::<Sum<i32>>(&stream, shape, *axis);
+        let scratch = gpu_reduce::reduce_axis_scratch::<Sum<i32>>(shape, *axis)
+            .and_then(|size| Scratch::with_size(&stream, size));
         let results = if is_small && *axis < shape.len() {
             let others = shape.iter().enumerate().filter(|(at, _)| at != axis);
             others.map(|(_, extent)| *extent).try_fold(1usize, usize::checked_mul)

@@ -37,7 +37,8 @@ where
     let input = device.upload(&values).expect("memory");
     let capacity = if wrong[1] < 0 { len / 2 } else { len };
     let of_stream = if other_stream { &other } else { &stream };
-    let mut scratch = Scratch::for_len(of_stream, capacity).expect("memory");
+    let mut scratch =
+        Scratch::with_size(of_stream, gpu_scan::scan_scratch(capacity)).expect("memory").fixed();
     let output_len = if in_place { len } else { len.saturating_add_signed(wrong[0]) };
     let mut output = Guarded::new(&device, place.offsets.1, output_len, |i| of(i as u64 ^ place.seed));
     let range = output.range();

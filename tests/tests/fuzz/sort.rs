@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use gpu_core::Element;
-use gpu_scan::{SortKey, SortOptions, SortScratch, sort_indices_into, sort_into, sort_pairs_into};
+use gpu_scan::{Scratch, SortKey, SortOptions, sort_indices_into, sort_into, sort_pairs_into};
 use proptest::prelude::*;
 
 use super::{Guarded, Place, fuzz, length, place, wrong};
@@ -31,7 +31,10 @@ fn of_type<K: SortKey + Element + PartialEq + Ord + Debug>(case: &Case, of: impl
     let values: Vec<u32> = (0..len as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
     let on_device = device.upload(&values).expect("memory");
     let capacity = if wrong[2] < 0 { len / 2 } else { len };
-    let mut scratch = SortScratch::for_pairs::<K, u32>(&stream, capacity).expect("memory");
+    let mut scratch =
+        Scratch::with_size(&stream, gpu_sort::sort_pairs_scratch::<K, u32>(capacity).expect("memory"))
+            .expect("memory")
+            .fixed();
     let outputs = [wrong[0], wrong[1]].map(|wrong| len.saturating_add_signed(wrong));
     let mut sorted = Guarded::new(&device, place.offsets.1, outputs[0], |i| of(i as u64));
     let mut moved = Guarded::new(&device, place.offsets.1, outputs[1], |i| !(i as u32));

@@ -7,7 +7,7 @@ use crate::support::reduce::{Sample, bits_of};
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    AlongColumns, Columns, Element, Error, Operand, RealElement, Scratch, Segmented, argmax_axis, max_axis,
+    AlongColumns, Columns, Element, Error, FloatElement, Operand, Scratch, Segmented, argmax_axis, max_axis,
     mean_axis, minmax_axis, reduce_axis, reduce_axis_into, reference, sum_axis,
 };
 use gpu_std::half::{bf16, f16};
@@ -155,7 +155,10 @@ fn axes_by_name_and_empty_ones() {
         assert!(matches!(mean_axis(&none, &[0, 3], 0), Err(Error::Empty { .. })));
 
         let stream = device.stream().unwrap();
-        let mut scratch = Scratch::for_axis::<MinMax<i32>>(&stream, &[3, 2], 0).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_reduce::reduce_axis_scratch::<MinMax<i32>>(&[3, 2], 0).unwrap())
+                .unwrap()
+                .fixed();
         let mut extremes = device.zeroed(4).unwrap();
         gpu_reduce::minmax_axis_into(&stream, &matrix, &[3, 2], 0, &mut extremes, &mut scratch).unwrap();
         stream.synchronize().unwrap();
@@ -171,7 +174,12 @@ fn launches_share_their_scratch() {
         let (rows, columns) = (300, 40);
         let values = floats(5, rows * columns);
         let input = device.upload(&values).unwrap();
-        let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[rows, columns], 0).unwrap();
+        let mut scratch = Scratch::with_size(
+            &stream,
+            gpu_reduce::reduce_axis_scratch::<Sum<f32>>(&[rows, columns], 0).unwrap(),
+        )
+        .unwrap()
+        .fixed();
         let mut outputs = device.zeroed::<f32>(2 * columns).unwrap();
         for time in 0..2 {
             let output = outputs.slice_mut(time * columns..(time + 1) * columns);
@@ -198,7 +206,10 @@ fn bad_axes_are_refused() {
         assert!(matches!(sum_axis(&input, &[usize::MAX, 2], 0), Err(Error::TooLong { .. })));
         let stream = device.stream().unwrap();
         let mut output = device.upload(&[7.0f32; 3]).unwrap();
-        let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[2, 3], 0).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_reduce::reduce_axis_scratch::<Sum<f32>>(&[2, 3], 0).unwrap())
+                .unwrap()
+                .fixed();
         let short = reduce_axis_into::<Sum<f32>>(
             &stream,
             input.view(),
@@ -208,14 +219,19 @@ fn bad_axes_are_refused() {
             &mut scratch,
         );
         assert!(matches!(short, Err(Error::OutputLength { expected: 3, actual: 2, .. })));
-        let mut of_other = Scratch::for_axis::<Sum<f32>>(&device.stream().unwrap(), &[2, 3], 0).unwrap();
+        let mut of_other = Scratch::with_size(
+            &device.stream().unwrap(),
+            gpu_reduce::reduce_axis_scratch::<Sum<f32>>(&[2, 3], 0).unwrap(),
+        )
+        .unwrap()
+        .fixed();
         let other =
             reduce_axis_into::<Sum<f32>>(&stream, input.view(), &[2, 3], 0, &mut output, &mut of_other);
-        assert!(matches!(other, Err(Error::ScratchOfOtherStream)));
-        let long = device.zeroed::<f32>(600).unwrap();
+        assert!(matches!(other, Err(Error::ScratchOfOtherStream { .. })));
+        let long = device.zeroed::<f32>(6000).unwrap();
         let small =
-            reduce_axis_into::<Sum<f32>>(&stream, long.view(), &[200, 3], 0, &mut output, &mut scratch);
-        assert!(matches!(small, Err(Error::ScratchTooSmall { expected: 11, actual: 0, .. })), "{small:?}");
+            reduce_axis_into::<Sum<f32>>(&stream, long.view(), &[2000, 3], 0, &mut output, &mut scratch);
+        assert!(matches!(small, Err(Error::ScratchTooSmall { expected: 512, actual: 256, .. })), "{small:?}");
         assert_eq!(output.to_vec().unwrap(), [7.0; 3], "something was written");
     });
 }

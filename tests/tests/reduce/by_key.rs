@@ -6,7 +6,7 @@ use crate::support::reduce::{Sample, bits_of};
 use gpu_core::{Device, View};
 use gpu_reduce::kernels::*;
 use gpu_reduce::{
-    Columns, Error, KeyScratch, Operand, RunKey, Segmented, reduce_by_key, reduce_by_key_into, reference,
+    Columns, Error, Operand, RunKey, Scratch, Segmented, reduce_by_key, reduce_by_key_into, reference,
 };
 use gpu_tests::backends::{cases, cuda, for_each};
 use gpu_tests::data::floats;
@@ -151,14 +151,17 @@ fn no_keys_have_no_runs() {
 fn into_memory_of_ones_own() {
     for_each("into_memory_of_ones_own", |device| {
         let stream = device.stream().unwrap();
-        let mut scratch = KeyScratch::new::<Sum<f32>>(&stream, 5 * T).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_reduce::reduce_by_key_scratch::<Sum<f32>, u64>(5 * T))
+                .unwrap()
+                .fixed();
         for (len, lengths) in [(5 * T, &[1][..]), (5 * T, &[2 * T + 3]), (0, &[1]), (3, &[2]), (4 * T, &[9])]
         {
             let (keys, values) = (keys_in_runs(len, lengths), floats(9, len));
             let (on_device, of_device) = (device.upload(&keys).unwrap(), device.upload(&values).unwrap());
             let mut unique = device.upload(&vec![77u64; len]).unwrap();
             let mut results = device.upload(&vec![-77.0f32; len]).unwrap();
-            let mut runs = device.upload(&[77u32]).unwrap();
+            let mut runs = device.upload(&[77u64]).unwrap();
             reduce_by_key_into::<Sum<f32>, u64>(
                 &stream,
                 &on_device,
@@ -172,7 +175,7 @@ fn into_memory_of_ones_own() {
             stream.synchronize().unwrap();
             let (expected, sums) = reference::reduce_by_key::<Sum<f32>, u64, _>(&keys, &values[..]).unwrap();
             let count = expected.len();
-            assert_eq!(runs.to_vec().unwrap(), [count as u32], "{device}");
+            assert_eq!(runs.to_vec().unwrap(), [count as u64], "{device}");
             let (unique, results) = (unique.to_vec().unwrap(), results.to_vec().unwrap());
             assert_eq!(unique[..count], expected, "{device}");
             assert_eq!(bits_of(&results[..count]), bits_of(&sums), "{device}");
@@ -191,11 +194,13 @@ fn bad_input_is_refused_and_nothing_is_written() {
         let error = reduce_by_key::<Sum<f32>, u8>(&keys, values.slice(1..)).unwrap_err();
         assert!(matches!(error, Error::InputLengths { first: 10, second: 9, .. }), "{error}");
 
-        let mut scratch = KeyScratch::new::<Sum<f32>>(&stream, 10).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_by_key_scratch::<Sum<f32>, u8>(10))
+            .unwrap()
+            .fixed();
         let mut unique = device.upload(&[77u8; 10]).unwrap();
         let mut results = device.upload(&[-77.0f32; 10]).unwrap();
-        let mut runs = device.upload(&[77u32; 2]).unwrap();
-        let mut into = |unique_len: usize, results_len: usize, runs_len: usize, scratch: &mut KeyScratch| {
+        let mut runs = device.upload(&[77u64; 2]).unwrap();
+        let mut into = |unique_len: usize, results_len: usize, runs_len: usize, scratch: &mut Scratch| {
             let unique = unique.slice_mut(..unique_len);
             let (results, runs) = (results.slice_mut(..results_len), runs.slice_mut(..runs_len));
             reduce_by_key_into::<Sum<f32>, u8>(&stream, &keys, values.view(), unique, results, runs, scratch)
@@ -208,18 +213,17 @@ fn bad_input_is_refused_and_nothing_is_written() {
                 "{error}"
             );
         }
-        let mut small = KeyScratch::new::<Sum<f32>>(&stream, 9).unwrap();
-        let error = into(10, 10, 1, &mut small);
+        let error = into(10, 10, 1, &mut Scratch::new(&stream).fixed());
         assert!(
-            matches!(error, Error::ScratchTooSmall { len: 10, expected, actual, .. } if expected == actual + 1),
+            matches!(error, Error::ScratchTooSmall { expected, actual: 0, .. } if expected == scratch.bytes()),
             "{error}"
         );
+        let mut foreign = Scratch::new(&device.stream().unwrap());
+        let error = into(10, 10, 1, &mut foreign);
+        assert!(matches!(error, Error::ScratchOfOtherStream { what: "sum" }), "{error}");
         assert_eq!(unique.to_vec().unwrap(), [77; 10]);
         assert_eq!(results.to_vec().unwrap(), [-77.0; 10]);
         assert_eq!(runs.to_vec().unwrap(), [77; 2]);
-        // Longer than offsets can tell: refused before anything is allocated.
-        let error = KeyScratch::new::<Sum<f32>>(&stream, 1 << 32).unwrap_err();
-        assert!(matches!(error, Error::TooLong { most, .. } if most == u32::MAX as usize), "{error}");
     });
 }
 

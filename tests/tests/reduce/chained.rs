@@ -18,10 +18,18 @@ fn kernels_wait_for_the_one_before() {
         let segments = Offsets::new(device, &offsets).unwrap();
         let (mut planes, mut rows) = (device.alloc::<i32>(2000).unwrap(), device.alloc::<i32>(1200).unwrap());
         let (mut parts, mut all) = (device.alloc::<i32>(4).unwrap(), device.alloc::<i32>(1).unwrap());
-        let mut of_planes = Scratch::for_axis::<Sum<i32>>(&stream, &shape, 0).unwrap();
-        let mut of_rows = Scratch::for_axis::<Sum<i32>>(&stream, &shape, 2).unwrap();
-        let mut of_parts = Scratch::for_segments::<Sum<i32>>(&stream, 1200).unwrap();
-        let mut of_all = Scratch::for_len(&stream, 60_000).unwrap();
+        let mut of_planes =
+            Scratch::with_size(&stream, gpu_reduce::reduce_axis_scratch::<Sum<i32>>(&shape, 0).unwrap())
+                .unwrap()
+                .fixed();
+        let mut of_rows =
+            Scratch::with_size(&stream, gpu_reduce::reduce_axis_scratch::<Sum<i32>>(&shape, 2).unwrap())
+                .unwrap()
+                .fixed();
+        let mut of_parts = Scratch::with_size(&stream, gpu_reduce::reduce_segments_scratch::<Sum<i32>>(1200))
+            .unwrap()
+            .fixed();
+        let mut of_all = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(60_000)).unwrap().fixed();
         for _ in 0..2 {
             reduce_into::<Sum<i32>>(&stream, &input, &mut all, &mut of_all).unwrap();
             reduce_axis_into::<Sum<i32>>(&stream, &input, &shape, 0, &mut planes, &mut of_planes).unwrap();

@@ -4,8 +4,8 @@ use core::fmt::Debug;
 
 use gpu_core::{Device, View};
 use gpu_reduce::{
-    Columns, Instance, Operand, RealElement, all, argmax, argmin, count_nonzero, dot, max, mean, min, minmax,
-    norm_l1, norm_l2, norm_max, product, reduce, reference, sum, sum_of_squares,
+    Columns, FloatElement, Instance, Operand, all, argmax, argmin, count_nonzero, dot, max, mean, min,
+    minmax, norm_l1, norm_l2, norm_max, product, reduce, reference, sum, sum_of_squares,
 };
 use gpu_std::half::{bf16, f16};
 use gpu_tests::backends::{cases, for_each};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// A 16-bit float.
-trait Half: RealElement<Mean = f32, Magnitude = Self, Register = f32> {
+trait Half: FloatElement<Mean = f32, Magnitude = Self, Register = f32> {
     fn of(value: f32) -> Self;
     fn of_bits(bits: u16) -> Self;
     fn value(self) -> f32;
@@ -208,4 +208,20 @@ fn the_error_of_a_sum_is_that_of_f32_and_one_rounding() {
         let bound = exact * (2f64.powi(-11) + 64.0 * 2f64.powi(-24));
         assert!((sum - exact).abs() <= bound, "{sum} for {exact} on {device}");
     });
+}
+
+/// Arrays of the crate `half`'s types are views like those of the kernels', of every primitive.
+#[test]
+fn arrays_of_the_half_crate() {
+    let numbers: Vec<half::f16> = [3.0, -0.5, 7.0, 1.25].map(half::f16::from_f32).to_vec();
+    assert_eq!(sum(&numbers).unwrap().to_f32(), 10.75);
+    assert_eq!(max(&numbers[..2]).unwrap().to_f32(), 3.0);
+    assert_eq!(argmax(&[half::bf16::ONE, half::bf16::MAX]).unwrap(), 1);
+    let device = Device::cpu();
+    let (stream, mut scratch) = (device.default_stream(), gpu_core::Scratch::new(&device.default_stream()));
+    let mut sums = vec![half::f16::ZERO; 4];
+    gpu_scan::inclusive_sum_into(&stream, &numbers, &mut sums, &mut scratch).unwrap();
+    assert_eq!(sums.iter().map(|sum| sum.to_f32()).collect::<Vec<_>>(), [3.0, 2.5, 9.5, 10.75]);
+    let sorted = gpu_sort::sort(&numbers, gpu_sort::SortOptions::default()).unwrap().to_vec().unwrap();
+    assert_eq!(sorted.into_iter().map(f16::to_f32).collect::<Vec<_>>(), [-0.5, 1.25, 3.0, 7.0]);
 }

@@ -232,7 +232,7 @@ fn reductions_on_a_stream_share_their_scratch() {
         let doubles = f64::any_bits(3, 9000);
         let input = device.upload(&doubles).unwrap();
         let bytes = device.upload(&vec![7u8; 70_000]).unwrap();
-        let mut scratch = Scratch::for_len(&stream, 70_000).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(70_000)).unwrap().fixed();
         let (mut norm, mut extremes) = (device.zeroed(1).unwrap(), device.zeroed(2).unwrap());
         let (mut place, mut product, mut ones) =
             (device.zeroed(1).unwrap(), device.zeroed(1).unwrap(), device.zeroed(1).unwrap());

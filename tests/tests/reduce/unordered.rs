@@ -122,7 +122,7 @@ fn special_values_pass_through() {
 fn into_memory_of_ones_own() {
     for_each("into_memory_of_ones_own", |device| {
         let stream = device.stream().unwrap();
-        let mut scratch = Scratch::for_len(&stream, 3 * T).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(3 * T)).unwrap().fixed();
         let input = device.upload(&vec![1.0f32; 3 * T]).unwrap();
         let mut output = device.upload(&[f32::NAN; 4]).unwrap();
         for (slot, len) in [3 * T, 0, 2 * T + 1].into_iter().enumerate() {
@@ -137,10 +137,10 @@ fn into_memory_of_ones_own() {
         let error = sum_unordered_into(&stream, &input, &mut output, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::OutputLength { expected: 1, actual: 4, .. }), "{error}");
         let other = device.stream().unwrap();
-        let mut of_other = Scratch::for_len(&other, 3 * T).unwrap();
+        let mut of_other = Scratch::with_size(&other, gpu_reduce::reduce_scratch(3 * T)).unwrap().fixed();
         let target = output.slice_mut(3..);
         match sum_unordered_into(&stream, &input, target, &mut of_other) {
-            Err(Error::ScratchOfOtherStream) => {}
+            Err(Error::ScratchOfOtherStream { .. }) => {}
             // On the CPU and in the simulator all streams are one.
             Ok(()) => assert!(stream == other),
             Err(error) => panic!("{error}"),

@@ -100,7 +100,7 @@ fn special_values_pass_through() {
 fn sums_on_a_stream_reuse_their_scratch() {
     for_each("sums_on_a_stream_reuse_their_scratch", |device| {
         let stream = device.stream().unwrap();
-        let mut scratch = Scratch::for_len(&stream, 5 * T).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_reduce::reduce_scratch(5 * T)).unwrap().fixed();
         let mut output = device.zeroed::<f32>(4).unwrap();
         let values = floats(7, 5 * T);
         let input = device.upload(&values).unwrap();

@@ -112,8 +112,12 @@ where
     for (number, shape) in in_turn(shapes(slab), turn) {
         let values = T::small(number as u64, shape.iter().product());
         let (mode, stream) = (MODES[number % 4], device.default_stream());
-        let (mut data, mut scratch) =
-            (device.upload(&values).unwrap(), Scratch::for_axis::<S>(&stream, &shape, 1).unwrap());
+        let (mut data, mut scratch) = (
+            device.upload(&values).unwrap(),
+            Scratch::with_size(&stream, gpu_scan::scan_axis_scratch::<S>(&shape, 1).unwrap())
+                .unwrap()
+                .fixed(),
+        );
         let options = options(mode, initial);
         scan_axis_in_place::<S>(&stream, &mut data, &shape, 1, options, &mut scratch).unwrap();
         assert_same(&data.to_vec().unwrap(), &serially(&values, shape, mode), || {
@@ -214,15 +218,18 @@ fn what_a_scan_along_an_axis_refuses() {
         let error = scan_axis::<Sum<f32>>(&input, &[2, 2], 0, options).unwrap_err();
         assert!(matches!(error, Error::ShapeLength { expected: 4, actual: 6, .. }), "{error}");
         let mut output = device.upload(&[9.0f32; 6]).unwrap();
-        let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[2, 3], 0).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_scan::scan_axis_scratch::<Sum<f32>>(&[2, 3], 0).unwrap())
+                .unwrap()
+                .fixed();
         let part = output.slice_mut(..5);
         let error =
             scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, part, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::OutputLength { expected: 6, actual: 5, .. }), "{error}");
-        let mut small = Scratch::for_len(&stream, 0).unwrap();
+        let mut small = Scratch::new(&stream).fixed();
         let error = scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, &mut output, &mut small)
             .unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 6, .. }), "{error}");
+        assert!(matches!(error, Error::ScratchTooSmall { expected: 256, actual: 0, .. }), "{error}");
         assert_eq!(output.to_vec().unwrap(), [9.0; 6]);
         scan_axis_into::<Sum<f32>>(&stream, &input, &[2, 3], 0, options, &mut output, &mut scratch).unwrap();
         assert_eq!(output.to_vec().unwrap(), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
@@ -230,7 +237,12 @@ fn what_a_scan_along_an_axis_refuses() {
         let bytes = device.upload(&[200u8; 6]).unwrap();
         let mut sums = device.upload(&[9u32; 6]).unwrap();
         for axis in [0, 1] {
-            let mut scratch = Scratch::for_axis::<WideSum<u8>>(&stream, &[2, 3], axis).unwrap();
+            let mut scratch = Scratch::with_size(
+                &stream,
+                gpu_scan::scan_axis_scratch::<WideSum<u8>>(&[2, 3], axis).unwrap(),
+            )
+            .unwrap()
+            .fixed();
             let (options, part) = (Options::inclusive(), sums.slice_mut(..5));
             let error =
                 scan_axis_into::<WideSum<u8>>(&stream, &bytes, &[2, 3], axis, options, part, &mut scratch)
@@ -248,10 +260,10 @@ fn what_a_scan_along_an_axis_refuses() {
             0,
             Options::inclusive(),
             &mut to,
-            &mut scratch,
+            &mut small,
         )
         .unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 6, expected: 6, actual: 3, .. }), "{error}");
+        assert!(matches!(error, Error::ScratchTooSmall { expected: 256, actual: 0, .. }), "{error}");
         assert_eq!(to.to_vec().unwrap(), [0.0; 6]);
         assert_eq!(sums.to_vec().unwrap(), [9; 6]);
     });

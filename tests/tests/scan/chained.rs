@@ -13,7 +13,7 @@ fn kernels_wait_for_the_one_before() {
         for len in [1, 1000, 20_000] {
             let values: Vec<u32> = (0..len).map(|i| i as u32 % 7).collect();
             let (mut first, mut second) = (device.upload(&values).unwrap(), device.alloc(len).unwrap());
-            let mut scratch = Scratch::for_len(&stream, len).unwrap();
+            let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_scratch(len)).unwrap().fixed();
             let mut scan = |from: &_, to: &mut _| {
                 scan_into::<Sum<u32>>(&stream, from, Options::inclusive(), to, &mut scratch).unwrap();
             };

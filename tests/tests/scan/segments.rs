@@ -88,7 +88,8 @@ fn one<S>(
 {
     apart::<S>(device, values, 0, (starts, ways), options, expected);
     let (told, stream) = (Told::new(device, starts), device.default_stream());
-    let mut scratch = Scratch::for_segments(&stream, values.len()).unwrap();
+    let mut scratch =
+        Scratch::with_size(&stream, gpu_scan::scan_segments_scratch(values.len())).unwrap().fixed();
     for way in ways {
         let mut data = device.upload(values).unwrap();
         let segments = told.all()[*way];
@@ -122,7 +123,7 @@ fn apart<S>(
         // Aligned otherwise.
         let mut output = device.upload(&vec![S::EMPTY; len + 5]).unwrap();
         let stream = device.default_stream();
-        let mut scratch = Scratch::for_segments(&stream, len).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_segments_scratch(len)).unwrap().fixed();
         let part = output.slice_mut(3..3 + len);
         scan_segments_into::<S>(&stream, input, &segments, options, part, &mut scratch).unwrap();
         let output = output.to_vec().unwrap();
@@ -378,7 +379,7 @@ fn what_segments_refuse() {
         assert!(matches!(Offsets::new(device, &[]), Err(Error::NoOffsets)), "as reductions have it");
         let stream = device.default_stream();
         let mut output = device.upload(&[9.0f32; 3]).unwrap();
-        let mut scratch = Scratch::for_segments(&stream, 3).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_segments_scratch(3)).unwrap().fixed();
         let (options, rows) = (Options::inclusive(), Segments::of_length(2).unwrap());
         let part = output.slice_mut(..2);
         let error =
@@ -395,7 +396,7 @@ fn what_segments_refuse() {
             &mut scratch,
         )
         .unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 100_000, .. }), "{error}");
+        assert!(matches!(error, Error::ScratchTooSmall { what: "sum", actual: 256, .. }), "{error}");
         let (bytes, mut sums) = (device.upload(&[200u8; 3]).unwrap(), device.upload(&[9u32; 4]).unwrap());
         let options = Options::inclusive();
         let error =

@@ -47,7 +47,7 @@ fn one<S>(
     assert_same(&buffer.to_vec().unwrap(), values, || context("the input"));
 
     let stream = device.default_stream();
-    let mut scratch = Scratch::for_len(&stream, rest.len()).unwrap();
+    let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_scratch(rest.len())).unwrap().fixed();
     let mut output = device.upload(&vec![S::EMPTY; rest.len() + 5]).unwrap();
     let target = output.slice_mut(3..3 + rest.len());
     scan_into::<S>(&stream, buffer.slice(from..), options, target, &mut scratch).unwrap();
@@ -68,7 +68,7 @@ fn also_in_place<S>(
 {
     one::<S>(device, values, from, options, expected);
     let stream = device.default_stream();
-    let mut scratch = Scratch::for_len(&stream, values.len()).unwrap();
+    let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_scratch(values.len())).unwrap().fixed();
     let mut data = device.upload(values).unwrap();
     scan_in_place::<S>(&stream, data.slice_mut(from..), options, &mut scratch).unwrap();
     let data = data.to_vec().unwrap();
@@ -285,7 +285,7 @@ fn many_tiles() {
 fn scans_on_a_stream_reuse_their_scratch() {
     for_each("scans_on_a_stream_reuse_their_scratch", |device| {
         let stream = device.stream().unwrap();
-        let mut scratch = Scratch::for_len(&stream, 50_000).unwrap();
+        let mut scratch = Scratch::with_size(&stream, gpu_scan::scan_scratch(50_000)).unwrap().fixed();
         let floats = gpu_tests::data::floats(7, 50_000);
         let bytes = u8::any_bits(7, 50_000);
         let (on_f, on_b) = (device.upload(&floats).unwrap(), device.upload(&bytes).unwrap());

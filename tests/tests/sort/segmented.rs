@@ -3,8 +3,8 @@
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    Offsets, SegmentedScratch, Segments, bf16, f16, segmented_sort, segmented_sort_in_place,
-    segmented_sort_indices, segmented_sort_into, segmented_sort_pairs,
+    Offsets, Scratch, Segments, bf16, f16, segmented_sort, segmented_sort_in_place, segmented_sort_indices,
+    segmented_sort_into, segmented_sort_pairs,
 };
 use gpu_sort_kernels::segmented::tile;
 use gpu_tests::backends::{cases, for_each};
@@ -71,7 +71,10 @@ fn one<K: Sample, V: Element>(device: &Device, keys: &[K], lengths: &[u32], rows
     assert!(bytes(&moved.to_vec().unwrap()) == bytes(&of_values), "{context}: values");
     assert!(bytes(&on_device.to_vec().unwrap()) == bytes(keys), "{context}: the input");
     let stream = device.stream().unwrap();
-    let mut scratch = SegmentedScratch::for_keys::<K>(&stream, keys.len(), segments).unwrap();
+    let mut scratch =
+        Scratch::with_size(&stream, gpu_sort::segmented_sort_scratch::<K>(keys.len(), segments).unwrap())
+            .unwrap()
+            .fixed();
     let mut here = on_device;
     segmented_sort_in_place(&stream, &mut here, segments, options(descending), &mut scratch).unwrap();
     assert!(bytes(&here.to_vec().unwrap()) == bytes(&expected), "{context}: in place");
@@ -204,8 +207,12 @@ fn sorts_of_segments_reuse_their_scratch() {
         let of = |lengths: &[u32]| Offsets::from_lengths(device, lengths).unwrap();
         let (many, few) = ([40; 50], [900, 1100]);
         let (many_offsets, few_offsets) = (of(&many), of(&few));
-        let mut scratch =
-            SegmentedScratch::for_keys::<u32>(&stream, 2000, Segments::by_offsets(&many_offsets)).unwrap();
+        let mut scratch = Scratch::with_size(
+            &stream,
+            gpu_sort::segmented_sort_scratch::<u32>(2000, Segments::by_offsets(&many_offsets)).unwrap(),
+        )
+        .unwrap()
+        .fixed();
         let keys = keys::<u32>(0, 2000);
         let on_device = device.upload(&keys).unwrap();
         let mut output = device.zeroed(2000).unwrap();

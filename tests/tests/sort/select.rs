@@ -5,9 +5,9 @@ use std::fmt::Debug;
 
 use gpu_core::{Buffer, Device, Element, Kind};
 use gpu_sort::{
-    Error, RunsMut, SelectScratch, partition_flagged, partition_flagged_into, partition_if,
-    run_length_encode, run_length_encode_into, select_flagged, select_flagged_into, select_if,
-    select_if_into, unique, unique_into,
+    Error, RunsMut, Scratch, partition_flagged, partition_flagged_into, partition_if, run_length_encode,
+    run_length_encode_into, select_flagged, select_flagged_into, select_if, select_if_into, unique,
+    unique_into,
 };
 use gpu_sort_kernels::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
 use gpu_std::kernel;
@@ -67,7 +67,8 @@ fn one<T: Element + Debug>(device: &Device, items: &[T], flags: &[u8], from: usi
     let fill: Vec<T> = vec![T::default(); len + 2];
     let (mut first, mut second) = (device.upload(&fill).unwrap(), device.upload(&fill).unwrap());
     let mut count = device.upload(&[77u64]).unwrap();
-    let mut scratch = SelectScratch::new::<T>(&stream, len).unwrap();
+    let mut scratch =
+        Scratch::with_size(&stream, gpu_sort::select_scratch::<T>(len).unwrap()).unwrap().fixed();
     let (to_first, to_second) = (first.slice_mut(1..=len), second.slice_mut(1..=len));
     partition_flagged_into(&stream, input, flags, to_first, to_second, &mut count, &mut scratch).unwrap();
     assert_eq!(count.to_vec().unwrap(), [selected.len() as u64], "count, {context}");
@@ -207,7 +208,8 @@ fn by_a_predicate() {
         assert_eq!(first.to_vec().unwrap(), expected, "{device}");
         assert_eq!(second.to_vec().unwrap(), kept(&items, |i| !items[i].is_multiple_of(3)), "{device}");
         let stream = device.default_stream();
-        let mut scratch = SelectScratch::new::<u64>(&stream, 5000).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::select_scratch::<u64>(5000).unwrap()).unwrap().fixed();
         let (mut output, mut count) = (device.zeroed(5000).unwrap(), device.zeroed(1).unwrap());
         select_if_into::<Threes>(&stream, &on_device, &mut output, &mut count, &mut scratch).unwrap();
         assert_eq!(count.to_vec().unwrap(), [expected.len() as u64], "{device}");
@@ -220,21 +222,27 @@ fn a_selection_checks_its_memory() {
         let stream = device.stream().unwrap();
         let (items, flags) = (device.upload(&[1u32, 2, 3]).unwrap(), device.upload(&[1u8, 1, 1]).unwrap());
         let (mut selected, mut count) = (device.upload(&[9u32; 3]).unwrap(), device.upload(&[9u64]).unwrap());
-        let mut scratch = SelectScratch::new::<u32>(&stream, 3).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::select_scratch::<u32>(3).unwrap()).unwrap().fixed();
         let error = select_flagged(&items, flags.slice(..2)).unwrap_err();
         assert!(matches!(error, Error::InputLengths { first: 3, second: 2, .. }), "{error}");
         let short = selected.slice_mut(..2);
         let error =
             select_flagged_into(&stream, &items, &flags, short, &mut count, &mut scratch).unwrap_err();
         assert!(matches!(error, Error::OutputLength { expected: 3, actual: 2, .. }), "{error}");
-        let mut foreign = SelectScratch::new::<u32>(&device.stream().unwrap(), 3).unwrap();
+        let mut foreign =
+            Scratch::with_size(&device.stream().unwrap(), gpu_sort::select_scratch::<u32>(3).unwrap())
+                .unwrap()
+                .fixed();
         let error = unique_into(&stream, &items, &mut selected, &mut count, &mut foreign).unwrap_err();
-        assert!(matches!(error, Error::ScratchOfOtherStream), "{error}");
+        assert!(matches!(error, Error::ScratchOfOtherStream { .. }), "{error}");
         // One tile needs no more than none does.
-        let mut small = SelectScratch::new::<u32>(&stream, 3).unwrap();
-        let (many, mut room) = (device.zeroed::<u32>(10_000).unwrap(), device.zeroed::<u32>(10_000).unwrap());
+        let mut small =
+            Scratch::with_size(&stream, gpu_sort::select_scratch::<u32>(3).unwrap()).unwrap().fixed();
+        assert_eq!(small.bytes(), 256);
+        let (many, mut room) = (device.zeroed::<u32>(60_000).unwrap(), device.zeroed::<u32>(60_000).unwrap());
         let error = unique_into(&stream, &many, &mut room, &mut count, &mut small).unwrap_err();
-        assert!(matches!(error, Error::ScratchTooSmall { len: 10_000, .. }), "{error}");
+        assert!(matches!(error, Error::ScratchTooSmall { expected: 512, actual: 256, .. }), "{error}");
         assert_eq!((selected.to_vec().unwrap(), count.to_vec().unwrap()), (vec![9; 3], vec![9]));
     });
 }
@@ -246,8 +254,9 @@ fn an_encoding_checks_its_memory() {
         let items = device.upload(&[5i16, 5, 7]).unwrap();
         let mut values = device.upload(&[9i16; 3]).unwrap();
         let mut numbers: Vec<Buffer<u64>> = (0..3).map(|_| device.upload(&[9u64; 3]).unwrap()).collect();
-        let mut scratch = SelectScratch::new::<i16>(&stream, 3).unwrap();
-        let mut encode = |shortened: usize, scratch: &mut SelectScratch| {
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::select_scratch::<i16>(3).unwrap()).unwrap().fixed();
+        let mut encode = |shortened: usize, scratch: &mut Scratch| {
             let [starts, lengths, count] = &mut numbers[..] else { unreachable!("three were made") };
             let runs = RunsMut {
                 values: values.slice_mut(..3 - usize::from(shortened == 0)),
@@ -264,12 +273,15 @@ fn an_encoding_checks_its_memory() {
                 "output {output}: {error}"
             );
         }
-        let mut foreign = SelectScratch::new::<i16>(&device.stream().unwrap(), 3).unwrap();
-        assert!(matches!(encode(4, &mut foreign), Err(Error::ScratchOfOtherStream)));
+        let mut foreign =
+            Scratch::with_size(&device.stream().unwrap(), gpu_sort::select_scratch::<i16>(3).unwrap())
+                .unwrap()
+                .fixed();
+        assert!(matches!(encode(4, &mut foreign), Err(Error::ScratchOfOtherStream { .. })));
         assert_eq!(values.to_vec().unwrap(), [9; 3], "something was written");
         assert!(numbers.iter().all(|numbers| numbers.to_vec().unwrap() == [9; 3]), "something was written");
         // What lies behind the runs stays.
-        let mut encode_all = |scratch: &mut SelectScratch| {
+        let mut encode_all = |scratch: &mut Scratch| {
             let [starts, lengths, count] = &mut numbers[..] else { unreachable!("three were made") };
             let runs = RunsMut {
                 values: values.view_mut(),

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    SortKey, SortOptions, SortScratch, bf16, f16, sort, sort_indices, sort_into, sort_pairs, sort_pairs_into,
+    Scratch, SortKey, SortOptions, bf16, f16, sort, sort_indices, sort_into, sort_pairs, sort_pairs_into,
 };
 use gpu_sort_kernels::Shape;
 use gpu_tests::backends::{cases, cuda, for_each};
@@ -254,7 +254,10 @@ fn sorts_on_a_stream_reuse_their_scratch() {
     for_each("sorts_on_a_stream_reuse_their_scratch", |device| {
         let stream = device.stream().unwrap();
         let most = 2 * tile::<u64>() + 5;
-        let mut scratch = SortScratch::for_pairs::<u64, u64>(&stream, most).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::sort_pairs_scratch::<u64, u64>(most).unwrap())
+                .unwrap()
+                .fixed();
         for (number, len) in [most, 100, 3, 0, tile::<u64>() + 1].into_iter().enumerate() {
             let bits = if number % 2 == 0 { 0..8 } else { 0..17 };
             let keys = keys::<u64>(0, len);

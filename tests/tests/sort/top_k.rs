@@ -2,8 +2,7 @@
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    Offsets, Segments, TopK, TopKScratch, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows,
-    top_k_segments,
+    Offsets, Scratch, Segments, TopK, bf16, f16, top_k, top_k_into, top_k_pairs, top_k_rows, top_k_segments,
 };
 use gpu_tests::backends::{cases, for_each};
 use gpu_tests::data::random;
@@ -189,7 +188,8 @@ fn any_selection() {
 fn selections_reuse_their_scratch() {
     for_each("selections_reuse_their_scratch", |device| {
         let stream = device.stream().unwrap();
-        let mut scratch = TopKScratch::<i32>::new(&stream, 40_000, 20).unwrap();
+        let mut scratch =
+            Scratch::with_size(&stream, gpu_sort::top_k_scratch::<i32>(40_000, 20).unwrap()).unwrap().fixed();
         for kind in 0..4 {
             let keys = keys::<i32>(kind, 40_000);
             let on_device = device.upload(&keys).unwrap();

@@ -1,6 +1,6 @@
 //! Reductions along an axis.
 
-use gpu_core::{Buffer, Device, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Scratch, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use super::segments::rows_into;
@@ -10,7 +10,7 @@ use crate::instance::Segmented;
 use crate::launch;
 use crate::operand::Operand;
 use crate::reference;
-use crate::scratch::Scratch;
+use crate::scratch::with_partials;
 use gpu_core::Error;
 
 /// The reduction `R` along `axis` of a row-major array of `shape`, computed where it lives: the array without that
@@ -44,21 +44,15 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     let along = checked::<R>(&input, shape, axis)?;
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
-    // The CPU needs none.
-    let mut scratch = if R::Item::slices(&input).is_some() {
-        Scratch::for_axis::<R>(&stream, &[0, 0, 2], 1)?
-    } else {
-        Scratch::for_axis::<R>(&stream, shape, axis)?
-    };
     let mut output = device.alloc(along.results() * R::OUTPUTS as usize)?;
-    enqueue::<R>(&stream, input, along, output.view_mut(), &mut scratch)?;
+    enqueue::<R>(&stream, input, along, output.view_mut(), &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
 /// Writes the reduction `R` along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`reduce_axis`].
 ///
 /// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
-/// [`reduce_into`](crate::reduce_into). The scratch memory is that of [`Scratch::for_axis`].
+/// [`reduce_into`](crate::reduce_into), for the scratch memory [`reduce_axis_scratch`](crate::reduce_axis_scratch).
 ///
 /// # Errors
 /// Those of [`reduce_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
@@ -69,7 +63,7 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
 /// let device = gpu_core::Device::best();
 /// let stream = device.stream()?;
 /// let matrix = device.upload(&[1.0f32; 600])?;
-/// let mut scratch = Scratch::for_axis::<Sum<f32>>(&stream, &[200, 3], 0)?;
+/// let mut scratch = Scratch::new(&stream);
 /// let mut sums = device.zeroed(3)?;
 /// reduce_axis_into::<Sum<f32>>(&stream, &matrix, &[200, 3], 0, &mut sums, &mut scratch)?;
 /// stream.synchronize()?;
@@ -91,10 +85,6 @@ pub fn reduce_axis_into<'a, 'b, R: Segmented + AlongColumns>(
     if output.len() != expected {
         return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
     }
-    let (expected, actual) = (along.scratch_words::<R>(), scratch.capacity());
-    if actual < expected {
-        return Err(Error::ScratchTooSmall { what: R::NAME, len: along.elements(), expected, actual });
-    }
     enqueue::<R>(stream, input, along, output, scratch)
 }
 
@@ -115,9 +105,7 @@ fn enqueue<R: Segmented + AlongColumns>(
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    if scratch.stream != *stream {
-        return Err(Error::ScratchOfOtherStream);
-    }
+    scratch.expect(stream, R::NAME, with_partials(along.scratch_words::<R>()))?;
     let devices: [&Device; 2] = R::Item::devices(&input);
     for device in devices {
         stream.expect("input of a reduction", device)?;
@@ -131,6 +119,6 @@ fn enqueue<R: Segmented + AlongColumns>(
     }
     match along.rows() {
         Some(rows) => rows_into::<R>(stream, &input, &rows?, output, scratch),
-        None => launch::reduce_columns::<R>(stream, &input, along.lines(), output, scratch),
+        None => launch::reduce_columns::<R>(stream, &input, along, output, scratch),
     }
 }

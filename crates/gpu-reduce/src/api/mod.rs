@@ -14,7 +14,7 @@ pub use parts::*;
 pub use segments::*;
 pub use unordered::*;
 
-use gpu_core::{Device, Stream, ViewMut};
+use gpu_core::{Device, Scratch, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use crate::instance::Instance;
@@ -22,7 +22,7 @@ use crate::launch;
 use crate::operand::Operand;
 use crate::plan::Plan;
 use crate::reference;
-use crate::scratch::Scratch;
+use crate::scratch::with_partials;
 use gpu_core::Error;
 
 /// The reduction `R` of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`), computed
@@ -60,20 +60,14 @@ pub fn reduce<'a, R: Instance, const N: usize>(
     let [device, other] = R::Item::devices(&input);
     let stream = device.default_stream();
     stream.expect("second input of a reduction", other)?;
-    let mut scratch = Scratch::for_len(&stream, len)?;
-    if Scratch::has_room_for::<R>() {
-        launch::reduce_to_scratch::<R>(&input, len, plan, &mut scratch, &mut outputs)?;
-    } else {
-        let mut output = device.zeroed(N)?;
-        launch::reduce::<R>(&stream, &input, len, plan, output.view_mut(), &mut scratch)?;
-        output.copy_to(&mut outputs)?;
-    }
+    launch::reduce_to_host::<R>(&stream, &input, len, plan, &mut outputs)?;
     Ok(outputs)
 }
 
 /// Writes the reduction `R` of an array or two to `output`, on `stream`: what the functions named `…_into` call.
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// Neither allocates, where `scratch` is large enough ([`reduce_scratch`](crate::reduce_scratch)), nor waits, so it can be
+/// captured in a CUDA graph. The memory must not be freed or changed before
 /// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have
 /// to be ordered by events.
 ///
@@ -95,13 +89,7 @@ pub fn reduce_into<'a, 'b, R: Instance>(
         return Err(Error::Empty { what: R::NAME });
     }
     let plan = Plan::checked::<R>(len)?;
-    if scratch.capacity() < plan.scratch_words() {
-        let (expected, actual) = (plan.scratch_words(), scratch.capacity());
-        return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
-    }
-    if scratch.stream != *stream {
-        return Err(Error::ScratchOfOtherStream);
-    }
+    scratch.expect(stream, R::NAME, with_partials(plan.scratch_words()))?;
     let devices: [&Device; 2] = R::Item::devices(&input);
     for device in devices {
         stream.expect("input of a reduction", device)?;

@@ -1,11 +1,10 @@
 //! The reductions by name: one that returns the result, and one on a stream.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Scratch, Stream, View, ViewMut};
 use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce, reduce_into};
-use crate::element::{Element, IntegerElement, RealElement};
-use crate::scratch::Scratch;
+use crate::element::{Element, FloatElement, IntegerElement};
 use gpu_core::Error;
 
 // `name, name_into: bound, associated type of the bound => what the kernel writes, what is returned, how`.
@@ -52,7 +51,7 @@ named! {
     /// use gpu_reduce::{Scratch, sum_into};
     /// let stream = device.stream()?;
     /// let mut output = device.zeroed(1)?;
-    /// let mut scratch = Scratch::for_len(&stream, values.len())?;
+    /// let mut scratch = Scratch::new(&stream);
     /// sum_into(&stream, &values, &mut output, &mut scratch)?;
     /// stream.synchronize()?;
     /// assert_eq!(output.to_vec()?, [1000.0]);
@@ -92,7 +91,7 @@ named! {
     /// assert_eq!(gpu_reduce::norm_l2(&[3.0 * large, -4.0 * large])?, 5.0 * large);
     /// # Ok::<(), gpu_reduce::Error>(())
     /// ```
-    norm_l2, norm_l2_into: RealElement, NormL2 => T, T, first;
+    norm_l2, norm_l2_into: FloatElement, NormL2 => T, T, first;
     /// Whether any element is not zero; false for none. NaN is not zero. On a stream, 0 or 1.
     any, any_into: Element, Any => u8, bool, truth;
     /// Whether no element is zero; true for none. On a stream, 0 or 1.

@@ -1,12 +1,11 @@
 //! The reductions of segments and along axes by name: what [`Reduction::OUTPUTS`](crate::kernels::Reduction::OUTPUTS) says is
 //! how many elements each segment or line gives, as on a stream.
 
-use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_reduce_kernels::{Integer, Number};
 
 use super::{reduce_axis, reduce_axis_into, reduce_segments, reduce_segments_into};
-use crate::element::{Element, IntegerElement, RealElement};
-use crate::scratch::Scratch;
+use crate::element::{Element, FloatElement, IntegerElement};
 use gpu_core::Error;
 
 // `name of the whole array's: of the segments', of the axis', each with its form on a stream: bound, associated type of the
@@ -77,7 +76,7 @@ named! {
     argmax: argmax_segments, argmax_segments_into, argmax_axis, argmax_axis_into: Element, ArgMax => u64;
     sum_of_squares: sum_of_squares_segments, sum_of_squares_segments_into, sum_of_squares_axis, sum_of_squares_axis_into: Element, SumOfSquares => T;
     norm_l1: norm_l1_segments, norm_l1_segments_into, norm_l1_axis, norm_l1_axis_into: Element, NormL1 => <T as Number>::Magnitude;
-    norm_l2: norm_l2_segments, norm_l2_segments_into, norm_l2_axis, norm_l2_axis_into: RealElement, NormL2 => T;
+    norm_l2: norm_l2_segments, norm_l2_segments_into, norm_l2_axis, norm_l2_axis_into: FloatElement, NormL2 => T;
     norm_max: norm_max_segments, norm_max_segments_into, norm_max_axis, norm_max_axis_into: Element, NormMax => <T as Number>::Magnitude;
     any: any_segments, any_segments_into, any_axis, any_axis_into: Element, Any => u8;
     all: all_segments, all_segments_into, all_axis, all_axis_into: Element, All => u8;

@@ -1,6 +1,6 @@
 //! Reductions of segments.
 
-use gpu_core::{Buffer, Device, Segments, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Scratch, Segments, Stream, ViewMut};
 use gpu_reduce_kernels::Reduction;
 
 use crate::instance::Segmented;
@@ -8,7 +8,7 @@ use crate::launch;
 use crate::operand::Operand;
 use crate::plan::segments_scratch_words;
 use crate::reference;
-use crate::scratch::Scratch;
+use crate::scratch::with_partials;
 use crate::segments::Places;
 use gpu_core::Error;
 
@@ -41,18 +41,16 @@ pub fn reduce_segments<'a, 's, R: Segmented>(
     let (len, segments) = checked::<R>(&input, segments.into())?;
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
-    // The CPU needs none.
-    let scratch_len = if R::Item::slices(&input).is_some() { 0 } else { len };
-    let mut scratch = Scratch::for_segments::<R>(&stream, scratch_len)?;
     let mut output = device.alloc(segments.count * R::OUTPUTS as usize)?;
-    enqueue::<R>(&stream, &input, len, &segments, output.view_mut(), &mut scratch)?;
+    enqueue::<R>(&stream, &input, len, &segments, output.view_mut(), &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
 /// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].
 ///
 /// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
-/// [`reduce_into`](crate::reduce_into). The scratch memory is that of [`Scratch::for_segments`].
+/// [`reduce_into`](crate::reduce_into), for the scratch memory
+/// [`reduce_segments_scratch`](crate::reduce_segments_scratch).
 ///
 /// # Errors
 /// Those of [`reduce_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`],
@@ -64,7 +62,7 @@ pub fn reduce_segments<'a, 's, R: Segmented>(
 /// let stream = device.stream()?;
 /// let values = device.upload(&[1.0f32; 1000])?;
 /// let rows = Segments::of_length(100)?;
-/// let mut scratch = Scratch::for_segments::<Sum<f32>>(&stream, values.len())?;
+/// let mut scratch = Scratch::new(&stream);
 /// let mut sums = device.zeroed(10)?;
 /// reduce_segments_into::<Sum<f32>>(&stream, &values, rows, &mut sums, &mut scratch)?;
 /// stream.synchronize()?;
@@ -84,10 +82,6 @@ pub fn reduce_segments_into<'a, 's, 'b, R: Segmented>(
     let expected = segments.count * R::OUTPUTS as usize;
     if output.len() != expected {
         return Err(Error::OutputLength { what: R::NAME, expected, actual: output.len() });
-    }
-    let (expected, actual) = (segments_scratch_words::<R>(len), scratch.capacity());
-    if actual < expected {
-        return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
     }
     enqueue::<R>(stream, &input, len, &segments, output, scratch)
 }
@@ -125,9 +119,7 @@ fn enqueue<R: Segmented>(
     mut output: ViewMut<'_, R::Output>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    if scratch.stream != *stream {
-        return Err(Error::ScratchOfOtherStream);
-    }
+    scratch.expect(stream, R::NAME, with_partials(segments_scratch_words::<R>(len)))?;
     let devices: [&Device; 2] = R::Item::devices(input);
     for device in devices {
         stream.expect("input of a reduction", device)?;

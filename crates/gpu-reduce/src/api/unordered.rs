@@ -1,13 +1,12 @@
 //! Sums in any order.
 
-use gpu_core::{Stream, View, ViewMut};
+use gpu_core::{Scratch, ScratchSize, Stream, View, ViewMut};
 use gpu_reduce_kernels::Register;
 
 use super::reduce_into;
 use crate::element::Element;
 use crate::launch;
 use crate::plan::Plan;
-use crate::scratch::Scratch;
 use gpu_core::Error;
 
 /// The sum, its blocks' results added in the order in which they end: of `f32` and `f64` **the result differs from
@@ -37,9 +36,8 @@ pub fn sum_unordered<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T,
         return Ok(added_to_zero(crate::sum(input)?));
     }
     let stream = input.device().default_stream();
-    let mut scratch = Scratch::for_len(&stream, input.len())?;
-    let mut output = input.device().zeroed(1)?;
-    sum_unordered_into(&stream, input, &mut output, &mut scratch)?;
+    let mut output = input.device().alloc(1)?;
+    sum_unordered_into(&stream, input, &mut output, &mut Scratch::new(&stream))?;
     let mut sum = [T::ZERO];
     output.copy_to(&mut sum)?;
     Ok(sum[0])
@@ -69,9 +67,7 @@ pub fn sum_unordered_into<'a, 'b, T: Element>(
     }
     super::expect_outputs::<T::Sum>(output.len())?;
     let plan = Plan::checked::<T::Sum>(input.len())?;
-    if scratch.stream != *stream {
-        return Err(Error::ScratchOfOtherStream);
-    }
+    scratch.expect(stream, "sum in any order", ScratchSize::new())?;
     stream.expect("input of a reduction", input.device())?;
     stream.expect("output of a reduction", output.device())?;
     launch::sum_unordered(stream, kernel, input, plan, output)
@@ -97,7 +93,7 @@ mod tests {
                 assert_eq!(sum_unordered(&input).unwrap().to_bits(), 0, "{len} on {device}");
                 let input = device.upload(&vec![-0.0f64; len]).unwrap();
                 let mut output = device.upload(&[7.0]).unwrap();
-                let mut scratch = Scratch::for_len(&stream, len).unwrap();
+                let mut scratch = Scratch::new(&stream);
                 sum_unordered_into(&stream, &input, &mut output, &mut scratch).unwrap();
                 stream.synchronize().unwrap();
                 assert_eq!(output.to_vec().unwrap()[0].to_bits(), 0, "{len} on {device}");

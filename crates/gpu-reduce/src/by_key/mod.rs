@@ -4,69 +4,36 @@ mod launch;
 
 pub use launch::RunKey;
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Count, Scratch, ScratchSize, Stream, View, ViewMut};
 use gpu_reduce_kernels::Reduction;
-use gpu_sort_kernels::runs::{RUNS_HEADER, RunsShape};
-use gpu_std::memory::GlobalMut;
+use gpu_sort_kernels::runs::RUNS_HEADER;
 
 use crate::instance::Segmented;
 use crate::operand::Operand;
 use crate::reference;
-use crate::scratch::Scratch;
+use crate::scratch::with_partials;
 use gpu_core::Error;
 
 /// The most keys: their offsets are 32-bit.
 const MOST: usize = u32::MAX as usize;
 /// Words for the starts of the runs of so many keys.
-const fn offset_words(len: usize) -> usize {
-    RUNS_HEADER as usize + len + 1
+pub(crate) const fn offset_words(len: usize) -> usize {
+    (RUNS_HEADER as usize + 1).saturating_add(len)
 }
 
-/// Words of the tiles of so many keys of any width: of the widest there are the most.
-const fn tile_words(len: usize) -> usize {
-    RunsShape::of::<u64>().scratch_words(len as u64) as usize
-}
-
-/// Scratch memory of a reduction by key: where the runs begin, how many of them on their way from block to block, and
-/// what [`Scratch::for_segments`] has.
+/// Scratch memory of reductions `R` by up to `len` keys of type `K`: a word of 32 bits for each, one of 64 for each 2,000,
+/// and about a 500th of the values.
 ///
-/// It belongs to the stream that it was made for: reductions that share it must run one after the other.
-#[derive(Debug)]
-pub struct KeyScratch {
-    offsets: Buffer<u32>,
-    /// Zero at first; every launch leaves it ready for the next one.
-    tiles: Buffer<u64>,
-    /// Set while a launch that uses `tiles` is being enqueued. It stays set if that fails: then they must be cleared
-    /// again.
-    dirty: bool,
-    segments: Scratch,
-    /// How many keys it is for.
-    len: usize,
-}
-
-impl KeyScratch {
-    /// Scratch memory for reductions `R` by up to `len` keys on `stream`: a word of 32 bits for each, one of 64 for
-    /// each 2,000, and about a 500th of the values.
-    ///
-    /// # Errors
-    /// [`Error::TooLong`]; those of the device where the device's memory does not suffice.
-    pub fn new<R: Segmented>(stream: &Stream, len: usize) -> Result<Self, Error> {
-        if len > MOST {
-            return Err(Error::TooLong { len, most: MOST });
-        }
-        let offsets = stream.device().alloc(offset_words(len))?;
-        let tiles = stream.device().zeroed(tile_words(len))?;
-        Ok(Self { offsets, tiles, dirty: false, segments: Scratch::for_segments::<R>(stream, len)?, len })
-    }
-
-    /// The words of the tiles, which are cleared where a failed launch may have left something; `dirty` is set.
-    fn prepared_tiles(&mut self) -> Result<GlobalMut<u64>, Error> {
-        if self.dirty {
-            self.segments.stream.memset(&mut self.tiles, 0)?;
-        }
-        self.dirty = true;
-        Ok(self.tiles.view_mut().as_global_mut())
-    }
+/// ```
+/// use gpu_reduce::{kernels::Sum, reduce_by_key_scratch};
+/// let bytes = reduce_by_key_scratch::<Sum<f32>, u32>(1 << 20).bytes();
+/// assert!(4 << 20 < bytes && bytes < (4 << 20) + (32 << 10), "{bytes}");
+/// ```
+pub const fn reduce_by_key_scratch<R: Segmented, K: RunKey>(len: usize) -> ScratchSize {
+    let partials = crate::plan::segments_scratch_words::<R>(len);
+    with_partials(partials)
+        .tickets(K::SHAPE.scratch_words(len as u64) as usize)
+        .array::<u32>(offset_words(len))
 }
 
 /// The reduction `R` of the values of each run of equal keys, and the runs' keys, computed where they live.
@@ -106,11 +73,11 @@ pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
     }
     let stream = device.default_stream();
     let each = R::OUTPUTS as usize;
-    let mut scratch = KeyScratch::new::<R>(&stream, len)?;
     let mut unique = device.alloc(len)?;
     let mut results = device.alloc(len * each)?;
-    let mut runs = device.zeroed(1)?;
-    reduce_by_key_into::<R, K>(&stream, keys, values, &mut unique, &mut results, &mut runs, &mut scratch)?;
+    let mut runs = device.alloc(1)?;
+    let scratch = &mut Scratch::new(&stream);
+    reduce_by_key_into::<R, K>(&stream, keys, values, &mut unique, &mut results, &mut runs, scratch)?;
     let runs = runs.to_vec()?[0] as usize;
     let (mut keys, mut values) = (device.alloc(runs)?, device.alloc(runs * each)?);
     stream.copy(&mut keys, unique.slice(..runs))?;
@@ -122,20 +89,21 @@ pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
 /// many there are to `runs`, on `stream`; see [`reduce_by_key`].
 ///
 /// `unique` has room for as many runs as there may be, one a key, `results` for [`Reduction::OUTPUTS`] elements each,
-/// and `runs` for one number; what lies beyond the last run stays as it was. Neither allocates nor waits, so it can
-/// be captured in a CUDA graph; for its memory see [`reduce_into`](crate::reduce_into).
+/// and `runs` for one [`Count`]; what lies beyond the last run stays as it was. Neither allocates, where `scratch` is large
+/// enough ([`reduce_by_key_scratch`]), nor waits, so it can be captured in a CUDA graph; for its memory see
+/// [`reduce_into`](crate::reduce_into).
 ///
 /// # Errors
 /// Those of [`reduce_by_key`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
 /// Nothing is written then, but where a launch failed.
 ///
 /// ```
-/// use gpu_reduce::{KeyScratch, kernels::Max, reduce_by_key_into};
+/// use gpu_reduce::{Scratch, kernels::Max, reduce_by_key_into};
 /// let device = gpu_core::Device::best();
 /// let stream = device.stream()?;
 /// let keys = device.upload(&[1u32, 1, 2])?;
 /// let values = device.upload(&[5, 9, 4])?;
-/// let mut scratch = KeyScratch::new::<Max<i32>>(&stream, 3)?;
+/// let mut scratch = Scratch::new(&stream);
 /// let (mut unique, mut results, mut runs) = (device.zeroed(3)?, device.zeroed(3)?, device.zeroed(1)?);
 /// reduce_by_key_into::<Max<i32>, u32>(
 ///     &stream, &keys, &values, &mut unique, &mut results, &mut runs, &mut scratch,
@@ -151,8 +119,8 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
     values: impl Into<<R::Item as Operand>::Views<'a>>,
     unique: impl Into<ViewMut<'u, K>>,
     results: impl Into<ViewMut<'o, R::Output>>,
-    runs: impl Into<ViewMut<'n, u32>>,
-    scratch: &mut KeyScratch,
+    runs: impl Into<ViewMut<'n, Count>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let values = values.into();
     let (keys, mut unique, mut results, mut runs) = (keys.into(), unique.into(), results.into(), runs.into());
@@ -164,19 +132,7 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
             return Err(Error::OutputLength { what: R::NAME, expected, actual });
         }
     }
-    let (expected, actual) = (crate::plan::segments_scratch_words::<R>(len), scratch.segments.capacity());
-    if scratch.len < len || actual < expected {
-        // Of a scratch for fewer keys, its words; of one for another reduction, those of the partial results.
-        let (expected, actual) = if scratch.len < len {
-            (offset_words(len), offset_words(scratch.len))
-        } else {
-            (expected, actual)
-        };
-        return Err(Error::ScratchTooSmall { what: R::NAME, len, expected, actual });
-    }
-    if scratch.segments.stream != *stream {
-        return Err(Error::ScratchOfOtherStream);
-    }
+    scratch.expect(stream, R::NAME, reduce_by_key_scratch::<R, K>(len))?;
     stream.expect("keys of a reduction", keys.device())?;
     for device in R::Item::devices(&values) {
         stream.expect("input of a reduction", device)?;
@@ -194,7 +150,7 @@ pub fn reduce_by_key_into<'a, 'k, 'u, 'o, 'n, R: Segmented, K: RunKey>(
         let (found, of_runs) = reference::reduce_by_key::<R, K, _>(keys, values)?;
         unique[..found.len()].copy_from_slice(&found);
         results[..of_runs.len()].copy_from_slice(&of_runs);
-        runs[0] = found.len() as u32;
+        runs[0] = found.len() as Count;
         return Ok(());
     }
     if len == 0 {
@@ -228,17 +184,13 @@ mod tests {
     fn scratch_memory_for_the_most_keys_is_not_touched_when_it_is_made() {
         for device in [Device::cpu(), Device::simulator()] {
             let start = Instant::now();
-            match KeyScratch::new::<Sum<u64>>(&device.default_stream(), MOST) {
-                Ok(scratch) => assert_eq!(scratch.offsets.len(), offset_words(MOST)),
+            let size = reduce_by_key_scratch::<Sum<u64>, u64>(MOST);
+            match Scratch::with_size(&device.default_stream(), size) {
+                Ok(scratch) => assert!(scratch.bytes() > 4 * MOST),
                 Err(Error::OutOfMemory { asked, .. }) => assert!(asked > 1 << 30),
                 Err(other) => panic!("{other}"),
             }
             assert!(start.elapsed() < Duration::from_secs(5), "{device}: {:?}", start.elapsed());
-            let error = KeyScratch::new::<Sum<u64>>(&device.default_stream(), MOST + 1).unwrap_err();
-            assert!(
-                matches!(error, Error::TooLong { len, most } if len == MOST + 1 && most == MOST),
-                "{error}"
-            );
         }
     }
 }

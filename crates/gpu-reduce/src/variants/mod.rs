@@ -238,9 +238,10 @@ pub fn sum_with<'a, 'b, 'c, T: Value>(
     if output.len() != 1 {
         return Err(Error::OutputLength { what: NAME, expected: 1, actual: output.len() });
     }
-    let (len, expected, actual) = (input.len(), variant.scratch_len(input.len()), scratch.len());
+    let [expected, actual] =
+        [variant.scratch_len(input.len()), scratch.len()].map(|len| len * size_of::<T>());
     if actual < expected {
-        return Err(Error::ScratchTooSmall { what: NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: NAME, expected, actual });
     }
     stream.expect("input of a reduction", input.device())?;
     stream.expect("output of a reduction", output.device())?;

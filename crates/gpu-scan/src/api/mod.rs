@@ -4,7 +4,7 @@ mod named;
 
 pub use named::*;
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::Instance;
@@ -12,7 +12,7 @@ use crate::launch::{self, Memory};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::reference;
-use crate::scratch::Scratch;
+use crate::scratch::with_tiles;
 use gpu_core::Error;
 
 /// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the
@@ -39,14 +39,14 @@ pub fn scan<'a, S: Instance>(
     let input = input.into();
     let stream = input.device().default_stream();
     let mut output = input.device().alloc(input.len())?;
-    let mut scratch = Scratch::for_len(&stream, input.len())?;
-    scan_into::<S>(&stream, input, options, &mut output, &mut scratch)?;
+    scan_into::<S>(&stream, input, options, &mut output, &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
 /// Writes the scan of an array with the operator `S` to `output`, on `stream`.
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// Neither allocates, where `scratch` is large enough ([`scan_scratch`](crate::scan_scratch)), nor waits, so it can be
+/// captured in a CUDA graph. The memory must not be freed or changed before
 /// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
 /// have to be ordered by events.
 ///
@@ -61,7 +61,7 @@ pub fn scan<'a, S: Instance>(
 /// let stream = device.stream()?;
 /// let input = device.upload(&[200u8, 100, 50])?;
 /// let mut output = device.zeroed::<u32>(3)?;
-/// let mut scratch = Scratch::for_len(&stream, input.len())?;
+/// let mut scratch = Scratch::new(&stream);
 /// scan_into::<WideSum<u8>>(&stream, &input, Options::inclusive(), &mut output, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(output.to_vec()?, [200, 300, 350]);
@@ -101,7 +101,7 @@ pub fn scan_into<'a, 'b, S: Instance>(
 /// let device = gpu_core::Device::best();
 /// let stream = device.stream()?;
 /// let mut data = device.upload(&[1u64; 5])?;
-/// let mut scratch = Scratch::for_len(&stream, data.len())?;
+/// let mut scratch = Scratch::new(&stream);
 /// scan_in_place::<Sum<u64>>(&stream, &mut data, Options::exclusive(), &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(data.to_vec()?, [0, 1, 2, 3, 4]);
@@ -129,6 +129,6 @@ pub fn scan_in_place<'a, S: Instance<Output = <S as Scan>::Item>>(
 /// The plan, if the scratch memory is enough for it and belongs to the stream.
 fn prepare<S: Scan>(stream: &Stream, len: usize, scratch: &Scratch) -> Result<Plan, Error> {
     let plan = Plan::checked::<S>(len)?;
-    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
+    scratch.expect(stream, S::NAME, with_tiles(plan.scratch_words()))?;
     Ok(plan)
 }

@@ -1,12 +1,11 @@
 //! The scans by name: inclusive and exclusive, one that returns the result, and one on a stream.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Stream, View, ViewMut};
 use gpu_scan_kernels::Widen;
 
 use super::{scan, scan_into};
 use crate::element::{Element, IntegerElement, WideElement};
 use crate::options::Options;
-use crate::scratch::Scratch;
 use gpu_core::Error;
 
 macro_rules! form {

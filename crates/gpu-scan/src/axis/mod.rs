@@ -5,13 +5,13 @@ mod reference;
 
 pub(crate) use along::{Along, launch_config, scratch_words};
 
-use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::{AlongColumns, Segmented};
 use crate::launch::{Memory, scan_columns};
 use crate::options::Options;
-use crate::scratch::Scratch;
+use crate::scratch::with_tiles;
 use crate::segmented::{scan_segments_in_place, scan_segments_into};
 use gpu_core::Error;
 
@@ -59,8 +59,7 @@ pub fn scan_axis<'a, S: Segmented + AlongColumns>(
     let stream = input.device().default_stream();
     Along::new(shape, axis, input.len())?;
     let mut output = input.device().alloc(input.len())?;
-    let mut scratch = Scratch::for_axis::<S>(&stream, shape, axis)?;
-    scan_axis_into::<S>(&stream, input, shape, axis, options, &mut output, &mut scratch)?;
+    scan_axis_into::<S>(&stream, input, shape, axis, options, &mut output, &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
@@ -68,7 +67,7 @@ pub fn scan_axis<'a, S: Segmented + AlongColumns>(
 /// [`scan_axis`].
 ///
 /// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
-/// [`scan_into`](crate::scan_into). The scratch memory is that of [`Scratch::for_axis`].
+/// [`scan_into`](crate::scan_into), for the scratch memory [`scan_axis_scratch`](crate::scan_axis_scratch).
 ///
 /// # Errors
 /// Those of [`scan_axis`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
@@ -93,7 +92,7 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
         return Err(Error::OutputLength { what: S::NAME, expected: len, actual: output.len() });
     }
     let lines = along.lines::<S>()?;
-    scratch.check(stream, scratch_words::<S>(lines), S::NAME, len)?;
+    scratch.expect(stream, S::NAME, with_tiles(scratch_words::<S>(lines)))?;
     stream.expect("input of a scan", input.device())?;
     stream.expect("output of a scan", output.device())?;
     if len == 0 {
@@ -117,7 +116,7 @@ pub fn scan_axis_into<'a, 'b, S: Segmented + AlongColumns>(
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let mut matrix = device.upload(&[1i8, 5, 3, 4, 2, 6])?;
-/// let mut scratch = Scratch::for_axis::<Max<i8>>(&stream, &[2, 3], 0)?;
+/// let mut scratch = Scratch::new(&stream);
 /// scan_axis_in_place::<Max<i8>>(&stream, &mut matrix, &[2, 3], 0, Options::inclusive(), &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!(matrix.to_vec()?, [1, 5, 3, 4, 5, 6]);
@@ -139,7 +138,7 @@ pub fn scan_axis_in_place<'a, S: Segmented + AlongColumns + Scan<Output = <S as 
         return scan_segments_in_place::<S>(stream, data, rows, options, scratch);
     }
     let lines = along.lines::<S>()?;
-    scratch.check(stream, scratch_words::<S>(lines), S::NAME, len)?;
+    scratch.expect(stream, S::NAME, with_tiles(scratch_words::<S>(lines)))?;
     stream.expect("data of a scan", data.device())?;
     if len == 0 {
         return Ok(());

@@ -3,14 +3,14 @@
 pub(crate) mod reference;
 pub(crate) mod starts;
 
-use gpu_core::{Buffer, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Scratch, Segments, Stream, View, ViewMut};
 use gpu_scan_kernels::Scan;
 
 use crate::instance::Segmented;
 use crate::launch::{self, Memory};
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::scratch::Scratch;
+use crate::scratch::with_tiles;
 use gpu_core::Error;
 
 /// The scan of each segment of an array with the operator `S`, computed where `input` lives, in a buffer of its own.
@@ -51,15 +51,15 @@ pub fn scan_segments<'a, 's, S: Segmented>(
     let stream = input.device().default_stream();
     segments.expect(&stream, S::NAME, input.len())?;
     let mut output = input.device().alloc(input.len())?;
-    let mut scratch = Scratch::for_segments(&stream, input.len())?;
-    scan_segments_into::<S>(&stream, input, segments, options, &mut output, &mut scratch)?;
+    scan_segments_into::<S>(&stream, input, segments, options, &mut output, &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
 /// Writes the scan of each segment of an array with the operator `S` to `output`, on `stream`; see [`scan_segments`].
 ///
 /// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
-/// [`scan_into`](crate::scan_into). The scratch memory is that of [`Scratch::for_segments`].
+/// [`scan_into`](crate::scan_into). The scratch memory is that of
+/// [`scan_segments_scratch`](crate::scan_segments_scratch).
 ///
 /// # Errors
 /// Those of [`scan_segments`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`].
@@ -71,7 +71,7 @@ pub fn scan_segments<'a, 's, S: Segmented>(
 /// let stream = device.stream()?;
 /// let matrix = device.upload(&[1u32, 5, 2, 7, 3, 8])?;
 /// let mut highest = device.zeroed(6)?;
-/// let mut scratch = Scratch::for_segments(&stream, 6)?;
+/// let mut scratch = Scratch::new(&stream);
 /// let rows = Segments::of_length(3)?;
 /// scan_segments_into::<Max<u32>>(&stream, &matrix, &rows, Options::inclusive(), &mut highest, &mut scratch)?;
 /// stream.synchronize()?;
@@ -114,7 +114,7 @@ pub fn scan_segments_into<'a, 's, 'b, S: Segmented>(
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let (mut data, flags) = (device.upload(&[2u8, 3, 4, 5])?, device.upload(&[1u8, 0, 1, 0])?);
-/// let mut scratch = Scratch::for_segments(&stream, 4)?;
+/// let mut scratch = Scratch::new(&stream);
 /// let segments = Segments::by_flags(&flags);
 /// scan_segments_in_place::<Product<u8>>(&stream, &mut data, &segments, Options::inclusive(), &mut scratch)?;
 /// stream.synchronize()?;
@@ -150,6 +150,6 @@ fn checked<S: Scan>(
 ) -> Result<Plan, Error> {
     segments.expect(stream, S::NAME, len)?;
     let plan = Plan::of_segments::<S>(len).if_countable(len)?;
-    scratch.check(stream, plan.scratch_words(), S::NAME, len)?;
+    scratch.expect(stream, S::NAME, with_tiles(plan.scratch_words()))?;
     Ok(plan)
 }

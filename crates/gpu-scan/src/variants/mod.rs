@@ -168,9 +168,9 @@ pub fn sum_with<'a, 'b, 'c>(
         let (expected, actual) = (input.len(), output.len());
         return Err(Error::OutputLength { what: NAME, expected, actual });
     }
-    let (len, expected, actual) = (input.len(), variant.scratch_len(input.len()), scratch.len());
+    let [expected, actual] = [variant.scratch_len(input.len()), scratch.len()].map(|words| 8 * words);
     if actual < expected {
-        return Err(Error::ScratchTooSmall { what: NAME, len, expected, actual });
+        return Err(Error::ScratchTooSmall { what: NAME, expected, actual });
     }
     stream.expect("input of a scan", input.device())?;
     stream.expect("output of a scan", output.device())?;

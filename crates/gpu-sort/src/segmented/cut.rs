@@ -25,6 +25,11 @@ impl Cut {
         len: usize,
     ) -> Result<Self, Error> {
         segments.expect(stream, what, len)?;
+        Self::of(segments, what, len)
+    }
+
+    /// The same on whatever device.
+    pub(crate) fn of(segments: Segments<'_>, what: &'static str, len: usize) -> Result<Self, Error> {
         match segments.form() {
             Form::Length(row) => {
                 if !len.is_multiple_of(row) {

@@ -1,13 +1,12 @@
 //! The launches of sorts of segments.
 
-use gpu_core::{Element, Segments, Stream, View, ViewMut};
+use gpu_core::{Element, Parts, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels as kernels;
 use gpu_sort_kernels::segmented::{INDICES, PLACES};
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::cut::offsets;
 use super::plan::SegmentedPlan;
-use super::scratch::SegmentedScratch;
 use crate::launch::gather;
 use gpu_core::Error;
 
@@ -41,8 +40,8 @@ impl<V: Element> Moved<'_, '_, V> {
     }
 }
 
-/// Enqueues a sort of one segment at least. Everything has been checked: same device, lengths, enough scratch. `keys` may be where
-/// `output` is.
+/// Enqueues a sort of one segment at least. Everything has been checked: same device, lengths; the next parts are those of
+/// [`SegmentedPlan::scratch`]. `keys` may be where `output` is.
 pub(crate) fn sort<V: Element>(
     stream: &Stream,
     plan: &SegmentedPlan,
@@ -50,24 +49,25 @@ pub(crate) fn sort<V: Element>(
     keys: Global<u8>,
     output: GlobalMut<u8>,
     mut moved: Moved<'_, '_, V>,
-    scratch: &mut SegmentedScratch,
+    parts: &mut Parts<'_>,
 ) -> Result<(), Error> {
     let job = plan.job;
-    let places = scratch.places.view_mut().as_global_mut();
+    let mut lists = parts.array::<u32>(plan.list_words());
+    let [first, second] =
+        [0; 2].map(|_| parts.array::<u8>(plan.merged_bytes()).as_global_mut().cast::<u128>());
+    let places = parts.array(plan.places()).as_global_mut();
     let indices = moved.indices(places, output);
-    let counts = scratch.lists.view_mut().as_global_mut();
-    let lists = counts.offset(16);
+    let counts = lists.as_global_mut();
+    let classes = counts.offset(16);
     let offsets = offsets(segments, counts.as_global());
     if let Some(config) = plan.classify() {
-        stream.memset(scratch.lists.slice_mut(..16), 0)?;
-        let arguments = (offsets, job.segments, job.len, plan.composite, counts, lists);
+        stream.memset(lists.into_slice(..16), 0)?;
+        let arguments = (offsets, job.segments, job.len, plan.composite, counts, classes);
         // SAFETY: there is an offset more than segments, and none is less than the one before; of a class, and of tiles of
         // long segments, there are not more than `list_start` leaves room for, since together they have `job.len` elements.
         unsafe { stream.launch::<kernels::segmented_classify>(config, arguments)? };
     }
-    let first = scratch.merged.view_mut().as_global_mut();
-    let second = first.offset(scratch.merged.len() as u64 / 2);
-    let (counts, lists) = (counts.as_global(), lists.as_global());
+    let (counts, lists) = (counts.as_global(), classes.as_global());
     macro_rules! launch {
         ($sort:ident $merge:ident) => {{
             let (tiles, other) = (first.cast(), second.cast());

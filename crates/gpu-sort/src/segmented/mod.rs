@@ -5,13 +5,11 @@ pub(crate) mod launch;
 mod offsets_of;
 pub(crate) mod plan;
 pub(crate) mod reference;
-pub(crate) mod scratch;
 
 pub use offsets_of::{offsets_of_flags, offsets_of_keys};
 pub use plan::SegmentedPlan;
-pub use scratch::SegmentedScratch;
 
-use gpu_core::{Buffer, Element, Segments, Stream, View, ViewMut};
+use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
 
 use crate::key::{SortKey, SortOptions, Sorting};
 use cut::Cut;
@@ -51,16 +49,15 @@ pub fn segmented_sort<'a, 's, K: SortKey>(
     let keys = keys.into();
     all_bits::<K>(&options)?;
     let stream = keys.device().default_stream();
-    let mut scratch = SegmentedScratch::for_keys::<K>(&stream, keys.len(), segments)?;
     let mut output = keys.device().alloc(keys.len())?;
-    segmented_sort_into(&stream, keys, segments, options, &mut output, &mut scratch)?;
+    segmented_sort_into(&stream, keys, segments, options, &mut output, &mut Scratch::new(&stream))?;
     Ok(output)
 }
 
 /// Writes the keys of each segment in order to `output`, on `stream`; see [`segmented_sort`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done,
-/// which the borrows ensure only up to the return.
+/// Neither allocates, where `scratch` is large enough ([`segmented_sort_scratch`](crate::segmented_sort_scratch)), nor waits,
+/// so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done, which the borrows ensure only up to the return.
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
@@ -71,7 +68,7 @@ pub fn segmented_sort_into<'a, 's, 'b, K: SortKey>(
     segments: impl Into<Segments<'s>>,
     options: SortOptions,
     output: impl Into<ViewMut<'b, K>>,
-    scratch: &mut SegmentedScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let segments = segments.into();
     run::<K, u32>(stream, keys.into(), segments, &options, output.into(), Moved::None, scratch)
@@ -83,12 +80,12 @@ pub fn segmented_sort_into<'a, 's, 'b, K: SortKey>(
 /// Those of [`segmented_sort_into`].
 ///
 /// ```
-/// use gpu_sort::{SegmentedScratch, Segments, SortOptions, segmented_sort_in_place};
+/// use gpu_sort::{Scratch, Segments, SortOptions, segmented_sort_in_place};
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let mut keys = device.upload(&[5u8, 4, 3, 2, 1, 0])?;
 /// let rows = Segments::of_length(3)?;
-/// let mut scratch = SegmentedScratch::for_keys::<u8>(&stream, 6, rows)?;
+/// let mut scratch = Scratch::new(&stream);
 /// segmented_sort_in_place(&stream, &mut keys, rows, SortOptions::ascending(), &mut scratch)?;
 /// assert_eq!(keys.to_vec()?, [3, 4, 5, 0, 1, 2]);
 /// # Ok::<(), gpu_sort::Error>(())
@@ -98,14 +95,14 @@ pub fn segmented_sort_in_place<'a, 's, K: SortKey>(
     keys: impl Into<ViewMut<'a, K>>,
     segments: impl Into<Segments<'s>>,
     options: SortOptions,
-    scratch: &mut SegmentedScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let segments = segments.into();
     let mut keys = keys.into();
     let sorting = all_bits::<K>(&options)?;
     let cut = Cut::new(segments, stream, NAME, keys.len())?;
     let plan = SegmentedPlan::new(keys.len(), cut, sorting, size_of::<K>(), 0, None)?;
-    scratch.check(stream, NAME, &plan)?;
+    scratch.expect(stream, NAME, plan.scratch())?;
     stream.expect("keys of a segmented sort", keys.device())?;
     if keys.is_empty() {
         return Ok(());
@@ -117,7 +114,10 @@ pub fn segmented_sort_in_place<'a, 's, K: SortKey>(
         return Ok(());
     }
     let output = keys.as_global_mut().cast();
-    launch::sort::<u32>(stream, &plan, segments, output.as_global(), output, Moved::None, scratch)
+    scratch.lend(NAME, plan.scratch(), |mut parts| {
+        let none = Moved::<u32>::None;
+        launch::sort(stream, &plan, segments, output.as_global(), output, none, &mut parts)
+    })
 }
 
 /// The keys of each segment in order and the values in the order of their keys; see [`segmented_sort`]. Values have any width: they are
@@ -144,7 +144,6 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     all_bits::<K>(&options)?;
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let mut scratch = SegmentedScratch::for_pairs::<K>(&stream, keys.len(), segments)?;
     let (mut keys_output, mut values_output) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
     segmented_sort_pairs_into(
         &stream,
@@ -154,7 +153,7 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
         options,
         &mut keys_output,
         &mut values_output,
-        &mut scratch,
+        &mut Scratch::new(&stream),
     )?;
     Ok((keys_output, values_output))
 }
@@ -166,12 +165,12 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
 /// Those of [`segmented_sort_into`] and [`segmented_sort_pairs`].
 ///
 /// ```
-/// use gpu_sort::{SegmentedScratch, Segments, SortOptions, segmented_sort_pairs_into};
+/// use gpu_sort::{Scratch, Segments, SortOptions, segmented_sort_pairs_into};
 /// let device = gpu_core::Device::simulator();
 /// let (stream, rows, order) = (device.stream()?, Segments::of_length(2)?, SortOptions::ascending());
 /// let (keys, values) = (device.upload(&[2, 1])?, device.upload(&[20u8, 10])?);
 /// let (mut sorted, mut moved) = (device.alloc(2)?, device.alloc(2)?);
-/// let mut scratch = SegmentedScratch::for_pairs::<i32>(&stream, 2, rows)?;
+/// let mut scratch = Scratch::new(&stream);
 /// segmented_sort_pairs_into(&stream, &keys, &values, rows, order, &mut sorted, &mut moved, &mut scratch)?;
 /// assert_eq!((sorted.to_vec()?, moved.to_vec()?), (vec![1, 2], vec![10, 20]));
 /// # Ok::<(), gpu_sort::Error>(())
@@ -185,7 +184,7 @@ pub fn segmented_sort_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     options: SortOptions,
     keys_output: impl Into<ViewMut<'c, K>>,
     values_output: impl Into<ViewMut<'d, V>>,
-    scratch: &mut SegmentedScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let segments = segments.into();
     let moved = Moved::Of(values.into(), values_output.into());
@@ -213,7 +212,6 @@ pub fn segmented_sort_indices<'a, 's, K: SortKey>(
     let keys = keys.into();
     all_bits::<K>(&options)?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let mut scratch = SegmentedScratch::for_indices::<K>(&stream, keys.len(), segments)?;
     let (mut keys_output, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
     segmented_sort_indices_into(
         &stream,
@@ -222,13 +220,12 @@ pub fn segmented_sort_indices<'a, 's, K: SortKey>(
         options,
         &mut keys_output,
         &mut indices,
-        &mut scratch,
+        &mut Scratch::new(&stream),
     )?;
     Ok((keys_output, indices))
 }
 
-/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`, with scratch memory for indices;
-/// see [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.
+/// Writes the keys of each segment in order and where in its segment each of them was, on `stream`; see [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.
 ///
 /// # Errors
 /// Those of [`segmented_sort_into`].
@@ -239,7 +236,7 @@ pub fn segmented_sort_indices_into<'a, 's, 'b, 'c, K: SortKey>(
     options: SortOptions,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
-    scratch: &mut SegmentedScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let segments = segments.into();
     let moved = Moved::<u32>::Indices(indices.into());
@@ -253,14 +250,14 @@ fn run<K: SortKey, V: Element>(
     options: &SortOptions,
     mut output: ViewMut<'_, K>,
     mut moved: Moved<'_, '_, V>,
-    scratch: &mut SegmentedScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let sorting = all_bits::<K>(options)?;
     let len = keys.len();
     let cut = Cut::new(segments, stream, NAME, len)?;
     expect_outputs(NAME, len, len, &output, &moved)?;
     let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), moved.payload(), None)?;
-    scratch.check(stream, NAME, &plan)?;
+    scratch.expect(stream, NAME, plan.scratch())?;
     expect_devices(stream, &keys, &output, &moved)?;
     if keys.is_empty() {
         return Ok(());
@@ -271,15 +268,10 @@ fn run<K: SortKey, V: Element>(
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());
     }
-    launch::sort(
-        stream,
-        &plan,
-        segments,
-        keys.as_global().cast(),
-        output.as_global_mut().cast(),
-        moved,
-        scratch,
-    )
+    let (keys, output) = (keys.as_global().cast(), output.as_global_mut().cast());
+    scratch.lend(NAME, plan.scratch(), |mut parts| {
+        launch::sort(stream, &plan, segments, keys, output, moved, &mut parts)
+    })
 }
 
 /// Writes keys, and hands what becomes of each: where it goes, its place in the array, its index in its segment.

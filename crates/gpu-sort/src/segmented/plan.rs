@@ -7,7 +7,7 @@ use gpu_std::launch::LaunchConfig;
 
 use super::cut::Cut;
 use crate::key::Sorting;
-use gpu_core::Error;
+use gpu_core::{Error, ScratchSize};
 
 /// Blocks of a launch that goes through lists: three for each of 132 multiprocessors, four times.
 const BLOCKS: u64 = 1584;
@@ -84,6 +84,20 @@ impl SegmentedPlan {
         } else {
             16 + list_start(CLASSES, self.job.segments as u64, self.job.len, self.composite) as usize
         }
+    }
+
+    /// The scratch memory: the classes, two arrays of composites, and places.
+    pub(crate) const fn scratch(&self) -> ScratchSize {
+        ScratchSize::new()
+            .array::<u32>(self.list_words())
+            .array::<u8>(self.merged_bytes())
+            .array::<u8>(self.merged_bytes())
+            .array::<u32>(self.places())
+    }
+
+    /// Bytes of each of two arrays of composites.
+    pub(crate) const fn merged_bytes(&self) -> usize {
+        self.merged() * self.composite as usize
     }
 
     /// Elements of each of two arrays of composites.

@@ -8,7 +8,6 @@ use gpu_std::memory::{Global, GlobalMut};
 use super::plan::SelectPlan;
 use super::rule::{ByFlags, ByPredicate, Rule, Unlike};
 use super::runs::RunsMut;
-use super::scratch::SelectScratch;
 use crate::width::{Width, by_width};
 use gpu_core::Error;
 
@@ -106,7 +105,8 @@ pub struct Selection<T: Element> {
 #[doc(hidden)]
 pub trait LaunchRule<T: Element> {
     /// # Safety
-    /// The views have room for what is selected; the scratch memory is that of the plan for as many items, and zero.
+    /// The views have room for what is selected; the words are those of the plan for as many items, zero before the
+    /// first launch that used them, and used by nothing else.
     unsafe fn launch(&self, stream: &Stream, selection: Selection<T>) -> Result<(), gpu_core::Error>;
 }
 
@@ -139,24 +139,23 @@ impl<T: Element> LaunchRule<T> for Unlike {
 }
 
 /// Enqueues the run-length encoding of at least one item: where runs start, then what they are. Everything has been
-/// checked, as for [`select`].
+/// checked, as for [`select`], and `words` are the plan's.
 pub(super) fn encode<T: Element>(
     stream: &Stream,
     items: View<'_, T>,
     mut runs: RunsMut<'_, T>,
     plan: SelectPlan,
-    scratch: &mut SelectScratch,
+    words: GlobalMut<u64>,
 ) -> Result<(), Error> {
-    stream.memset(scratch.words.slice_mut(..plan.scratch_words()), 0)?;
     let (len, config) = (items.len() as u64, plan.launch());
     let (starts, count) = (runs.starts.as_global_mut(), runs.count.as_global_mut());
     let describe = LaunchConfig::linear(kernels::describe_blocks(len, 256), 256);
     // SAFETY: the kernels read the items, write outputs that have room for as many runs and are borrowed exclusively,
-    // and use scratch memory of the plan's size that was just cleared, on this stream only; the second reads what the
+    // and use words of the plan's number, zero at first, on this stream only; the second reads what the
     // first has written. Buffers are freed only after the work enqueued before.
     unsafe {
         by_width!(T as W => {
-            let arguments = (items.untyped(), len, starts, count, &mut scratch.words);
+            let arguments = (items.untyped(), len, starts, count, words);
             stream.launch::<<W as Width>::Starts>(config, arguments)?;
             let (starts, count) = (starts.as_global(), count.as_global());
             let arguments = (items.untyped(), len, starts, count, runs.values.untyped(), runs.lengths);
@@ -179,7 +178,8 @@ impl<P: PredicateInstance> LaunchRule<P::Item> for ByPredicate<P> {
     }
 }
 
-/// Enqueues a selection from at least one item. Everything has been checked: same device, same lengths, enough scratch.
+/// Enqueues a selection from at least one item. Everything has been checked: same device, same lengths; `words` are the
+/// plan's.
 #[expect(clippy::too_many_arguments, reason = "three outputs")]
 pub(super) fn select<T: Element, R: Rule<T>>(
     stream: &Stream,
@@ -189,9 +189,8 @@ pub(super) fn select<T: Element, R: Rule<T>>(
     rejected: Option<ViewMut<'_, T>>,
     mut count: ViewMut<'_, u64>,
     plan: SelectPlan,
-    scratch: &mut SelectScratch,
+    words: GlobalMut<u64>,
 ) -> Result<(), Error> {
-    stream.memset(scratch.words.slice_mut(..plan.scratch_words()), 0)?;
     let selected = selected.as_global_mut();
     let partition = u32::from(rejected.is_some());
     let selection = Selection {
@@ -202,11 +201,10 @@ pub(super) fn select<T: Element, R: Rule<T>>(
         rejected: rejected.map_or(selected, |mut rejected| rejected.as_global_mut()),
         partition,
         count: count.as_global_mut(),
-        words: scratch.words.view_mut().as_global_mut(),
+        words,
     };
     // SAFETY: the kernel reads the items and what the rule borrows, writes outputs that have room for all items and
-    // are borrowed exclusively, and uses scratch memory of the plan's size that was just cleared, on this stream
-    // only. Buffers are freed only after the work enqueued before.
+    // are borrowed exclusively, and uses words of the plan's number, zero at first, on this stream only. Buffers are freed only after the work enqueued before.
     unsafe { rule.launch(stream, selection) }?;
     Ok(())
 }

@@ -5,14 +5,12 @@ mod plan;
 mod reference;
 mod rule;
 mod runs;
-mod scratch;
 
 pub use launch::{PredicateInstance, Selecting};
 pub use plan::SelectPlan;
 pub use runs::{Runs, RunsMut, run_length_encode, run_length_encode_into};
-pub use scratch::SelectScratch;
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut};
 
 use gpu_core::Error;
 use rule::{ByFlags, ByPredicate, Rule, Unlike};
@@ -46,8 +44,9 @@ pub fn select_flagged<'a, 'b, T: Element>(
 /// Writes the items whose flag is not zero, in their order, to the start of `selected`, and how many there are to
 /// `count`, on `stream`.
 ///
-/// `selected` has room for all items, `count` for one number; what lies behind the selected items stays as it was.
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
+/// `selected` has room for all items, `count` for one [`Count`]; what lies behind the selected items stays as it was.
+/// Neither allocates, where `scratch` is large enough ([`select_scratch`](crate::select_scratch)), nor waits, so it can be
+/// captured in a CUDA graph. The memory must not be freed or changed before
 /// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
 /// have to be ordered by events.
 ///
@@ -57,12 +56,12 @@ pub fn select_flagged<'a, 'b, T: Element>(
 /// a launch failed. Nothing is written then, but where a launch failed.
 ///
 /// ```
-/// use gpu_sort::{SelectScratch, select_flagged_into};
+/// use gpu_sort::{Scratch, select_flagged_into};
 /// let device = gpu_core::Device::simulator();
 /// let stream = device.stream()?;
 /// let (items, flags) = (device.upload(&[1u16, 2, 3])?, device.upload(&[1u8, 0, 1])?);
 /// let (mut selected, mut count) = (device.zeroed(3)?, device.zeroed(1)?);
-/// let mut scratch = SelectScratch::new::<u16>(&stream, 3)?;
+/// let mut scratch = Scratch::new(&stream);
 /// select_flagged_into(&stream, &items, &flags, &mut selected, &mut count, &mut scratch)?;
 /// stream.synchronize()?;
 /// assert_eq!((selected.to_vec()?, count.to_vec()?), (vec![1, 3, 0], vec![2]));
@@ -73,8 +72,8 @@ pub fn select_flagged_into<'a, 'b, 'c, 'd, T: Element>(
     items: impl Into<View<'a, T>>,
     flags: impl Into<View<'b, u8>>,
     selected: impl Into<ViewMut<'c, T>>,
-    count: impl Into<ViewMut<'d, u64>>,
-    scratch: &mut SelectScratch,
+    count: impl Into<ViewMut<'d, Count>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let flags = ByFlags(flags.into());
     select_into(stream, items.into(), flags, selected.into(), None, count.into(), scratch)
@@ -108,8 +107,8 @@ pub fn partition_flagged_into<'a, 'b, 'c, 'd, 'e, T: Element>(
     flags: impl Into<View<'b, u8>>,
     selected: impl Into<ViewMut<'c, T>>,
     rejected: impl Into<ViewMut<'d, T>>,
-    count: impl Into<ViewMut<'e, u64>>,
-    scratch: &mut SelectScratch,
+    count: impl Into<ViewMut<'e, Count>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (flags, rejected) = (ByFlags(flags.into()), Some(rejected.into()));
     select_into(stream, items.into(), flags, selected.into(), rejected, count.into(), scratch)
@@ -134,8 +133,8 @@ pub fn select_if_into<'a, 'b, 'c, P: PredicateInstance>(
     stream: &Stream,
     items: impl Into<View<'a, P::Item>>,
     selected: impl Into<ViewMut<'b, P::Item>>,
-    count: impl Into<ViewMut<'c, u64>>,
-    scratch: &mut SelectScratch,
+    count: impl Into<ViewMut<'c, Count>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let rule = ByPredicate::<P>::new();
     select_into(stream, items.into(), rule, selected.into(), None, count.into(), scratch)
@@ -162,8 +161,8 @@ pub fn partition_if_into<'a, 'b, 'c, 'd, P: PredicateInstance>(
     items: impl Into<View<'a, P::Item>>,
     selected: impl Into<ViewMut<'b, P::Item>>,
     rejected: impl Into<ViewMut<'c, P::Item>>,
-    count: impl Into<ViewMut<'d, u64>>,
-    scratch: &mut SelectScratch,
+    count: impl Into<ViewMut<'d, Count>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let (rule, rejected) = (ByPredicate::<P>::new(), Some(rejected.into()));
     select_into(stream, items.into(), rule, selected.into(), rejected, count.into(), scratch)
@@ -194,8 +193,8 @@ pub fn unique_into<'a, 'b, 'c, T: Element>(
     stream: &Stream,
     items: impl Into<View<'a, T>>,
     selected: impl Into<ViewMut<'b, T>>,
-    count: impl Into<ViewMut<'c, u64>>,
-    scratch: &mut SelectScratch,
+    count: impl Into<ViewMut<'c, Count>>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     select_into(stream, items.into(), Unlike, selected.into(), None, count.into(), scratch)
 }
@@ -207,8 +206,8 @@ fn select<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Buffer<
     rule.check(len)?;
     let stream = device.default_stream();
     let (mut selected, mut count) = (device.alloc(len)?, device.zeroed(1)?);
-    let mut scratch = SelectScratch::new::<T>(&stream, len)?;
-    select_into(&stream, items, rule, selected.view_mut(), None, count.view_mut(), &mut scratch)?;
+    let scratch = &mut Scratch::new(&stream);
+    select_into(&stream, items, rule, selected.view_mut(), None, count.view_mut(), scratch)?;
     first(&stream, selected, count.to_vec()?[0] as usize)
 }
 
@@ -217,9 +216,9 @@ fn partition<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Part
     rule.check(len)?;
     let stream = device.default_stream();
     let (mut selected, mut rejected, mut count) = (device.alloc(len)?, device.alloc(len)?, device.zeroed(1)?);
-    let mut scratch = SelectScratch::new::<T>(&stream, len)?;
+    let scratch = &mut Scratch::new(&stream);
     let outputs = (selected.view_mut(), Some(rejected.view_mut()));
-    select_into(&stream, items, rule, outputs.0, outputs.1, count.view_mut(), &mut scratch)?;
+    select_into(&stream, items, rule, outputs.0, outputs.1, count.view_mut(), scratch)?;
     let count = count.to_vec()?[0] as usize;
     Ok((first(&stream, selected, count)?, first(&stream, rejected, len - count)?))
 }
@@ -240,8 +239,8 @@ fn select_into<T: Element, R: Rule<T>>(
     rule: R,
     mut selected: ViewMut<'_, T>,
     mut rejected: Option<ViewMut<'_, T>>,
-    mut count: ViewMut<'_, u64>,
-    scratch: &mut SelectScratch,
+    mut count: ViewMut<'_, Count>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let len = items.len();
     rule.check(len)?;
@@ -252,7 +251,7 @@ fn select_into<T: Element, R: Rule<T>>(
         }
     }
     let plan = SelectPlan::new(len, size_of::<T>())?;
-    scratch.check::<T, R>(stream, &plan)?;
+    scratch.expect(stream, R::NAME, plan.scratch())?;
     stream.expect("items of a selection", items.device())?;
     rule.expect(stream)?;
     stream.expect("output of a selection", selected.device())?;
@@ -270,5 +269,7 @@ fn select_into<T: Element, R: Rule<T>>(
     if len == 0 {
         return stream.memset(count, 0);
     }
-    launch::select(stream, items, rule, selected, rejected, count, plan, scratch)
+    scratch.lend(R::NAME, plan.scratch(), |parts| {
+        launch::select(stream, items, rule, selected, rejected, count, plan, parts.tickets)
+    })
 }

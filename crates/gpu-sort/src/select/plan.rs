@@ -3,7 +3,7 @@
 use gpu_sort_kernels::select::{MAX_BLOCKS, MAX_TILES, Shape};
 use gpu_std::launch::LaunchConfig;
 
-use gpu_core::Error;
+use gpu_core::{Error, ScratchSize};
 
 /// The launch of a selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,11 @@ impl SelectPlan {
     /// Words of 64 bits of scratch memory.
     pub const fn scratch_words(self) -> usize {
         self.shape.scratch_words(self.tiles) as usize
+    }
+
+    /// The scratch memory: how many items the tiles keep, on their way from block to block.
+    pub(crate) const fn scratch(self) -> ScratchSize {
+        ScratchSize::new().own_tickets(self.scratch_words())
     }
 
     /// Grid, block and shared memory; for at least one item.

@@ -1,11 +1,10 @@
 //! Run-length encoding: validate, plan, launch.
 
-use gpu_core::{Buffer, Element, Stream, View, ViewMut};
+use gpu_core::{Buffer, Count, Element, Scratch, Stream, View, ViewMut};
 use rayon::prelude::*;
 
 use super::plan::SelectPlan;
 use super::rule::{Rule, Unlike};
-use super::scratch::SelectScratch;
 use super::{first, launch, reference};
 use gpu_core::Error;
 
@@ -30,7 +29,7 @@ pub struct RunsMut<'a, T: Element> {
     /// How many items it has.
     pub lengths: ViewMut<'a, u64>,
     /// How many runs there are.
-    pub count: ViewMut<'a, u64>,
+    pub count: ViewMut<'a, Count>,
 }
 
 /// The run-length encoding of an array, computed where it lives. Items are equal that have the same bits.
@@ -56,14 +55,13 @@ pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Resul
     let stream = device.default_stream();
     let (mut values, mut count) = (device.alloc(len)?, device.zeroed(1)?);
     let (mut starts, mut lengths) = (device.alloc(len)?, device.alloc(len)?);
-    let mut scratch = SelectScratch::new::<T>(&stream, len)?;
     let runs = RunsMut {
         values: values.view_mut(),
         starts: starts.view_mut(),
         lengths: lengths.view_mut(),
         count: count.view_mut(),
     };
-    run_length_encode_into(&stream, items, runs, &mut scratch)?;
+    run_length_encode_into(&stream, items, runs, &mut Scratch::new(&stream))?;
     let count = count.to_vec()?[0] as usize;
     Ok(Runs {
         values: first(&stream, values, count)?,
@@ -83,7 +81,7 @@ pub fn run_length_encode_into<'a, T: Element>(
     stream: &Stream,
     items: impl Into<View<'a, T>>,
     mut runs: RunsMut<'_, T>,
-    scratch: &mut SelectScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let items = items.into();
     let (len, what) = (items.len(), <Unlike as Rule<T>>::NAME);
@@ -94,7 +92,7 @@ pub fn run_length_encode_into<'a, T: Element>(
         }
     }
     let plan = SelectPlan::new(len, size_of::<T>())?;
-    scratch.check::<T, Unlike>(stream, &plan)?;
+    scratch.expect(stream, what, plan.scratch())?;
     stream.expect("items to encode", items.device())?;
     stream.expect("values of runs", runs.values.device())?;
     for output in [&runs.starts, &runs.lengths, &runs.count] {
@@ -113,7 +111,7 @@ pub fn run_length_encode_into<'a, T: Element>(
     if len == 0 {
         return stream.memset(runs.count, 0);
     }
-    launch::encode(stream, items, runs, plan, scratch)
+    scratch.lend(what, plan.scratch(), |parts| launch::encode(stream, items, runs, plan, parts.tickets))
 }
 
 /// The same on the CPU; returns how many runs there are.

@@ -1,21 +1,21 @@
 //! The launches of selections.
 
-use gpu_core::{Element, Segments, Stream, View, ViewMut};
+use gpu_core::{Element, Parts, Segments, Stream, View, ViewMut};
 use gpu_sort_kernels::top_k::Selection;
 use gpu_sort_kernels::{self as kernels, Order};
 use gpu_std::launch::Kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::{Method, Sample, TopKPlan};
-use super::scratch::{Sorted, TopKScratch};
-use crate::api::sort_indices_into;
 use crate::key::SortKey;
-use crate::launch::gather;
+use crate::launch::{self, Values, gather};
+use crate::plan::SortPlan;
 use crate::segmented::launch::{self as segmented, Moved};
 use crate::top_k::TopK;
 use gpu_core::Error;
 
-/// Enqueues a selection from one segment at least. Everything has been checked: same device, lengths, enough scratch.
+/// Enqueues a selection from one segment at least. Everything has been checked: same device, lengths; the parts are
+/// those of [`TopKPlan::scratch`].
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
 pub(super) fn top_k<K: SortKey, V: Element>(
     stream: &Stream,
@@ -25,27 +25,24 @@ pub(super) fn top_k<K: SortKey, V: Element>(
     keys: View<'_, K>,
     mut output: ViewMut<'_, K>,
     mut moved: Moved<'_, '_, V>,
-    scratch: &mut TopKScratch<K>,
+    mut parts: Parts<'_>,
 ) -> Result<(), Error> {
     match plan.method {
         Method::Sort(plan) => {
-            let scratch = scratch.segmented.as_mut().expect("it has been checked");
             let (keys, output) = (keys.as_global().cast(), output.as_global_mut().cast());
-            segmented::sort(stream, &plan, segments, keys, output, moved, scratch)
+            segmented::sort(stream, &plan, segments, keys, output, moved, &mut parts)
         }
-        Method::Radix => {
-            let sorted = scratch.radix.as_mut().expect("it has been checked");
-            by_sort(stream, keys, options, output, moved, sorted)
-        }
+        Method::Radix => by_sort(stream, keys, options, output, moved, parts),
         Method::Rows | Method::Filter(_) => {
+            let mut words = parts.array::<u128>(plan.words());
+            let mut places = parts.array::<u32>(plan.places());
+            let (words_at, places) = (words.as_global_mut(), places.as_global_mut());
             if let Method::Filter(_) = plan.method {
-                stream.memset(scratch.words.slice_mut(..1), 0)?;
+                stream.memset(words.into_slice(..1), 0)?;
             }
             let output = output.as_global_mut().cast::<u8>();
-            let places = scratch.places.view_mut().as_global_mut();
             let indices = moved.indices(places, output);
-            let words = scratch.words.view_mut().as_global_mut();
-            let arrays = Arrays { keys: keys.as_global().cast(), output, indices, words };
+            let arrays = Arrays { keys: keys.as_global().cast(), output, indices, words: words_at };
             match size_of::<K>() {
                 1 | 2 => select::<u16>(stream, plan, segments, arrays)?,
                 4 => select::<u32>(stream, plan, segments, arrays)?,
@@ -220,16 +217,18 @@ fn by_sort<K: SortKey, V: Element>(
     options: TopK,
     output: ViewMut<'_, K>,
     moved: Moved<'_, '_, V>,
-    sorted: &mut Sorted<K>,
+    mut parts: Parts<'_>,
 ) -> Result<(), Error> {
     let (len, k) = (keys.len(), output.len());
-    let (all, indices) = (sorted.keys.slice_mut(..len), sorted.indices.slice_mut(..len));
-    sort_indices_into(stream, keys, options.sort_options(), all, indices, &mut sorted.scratch)?;
-    stream.copy(output, sorted.keys.slice(..k))?;
+    let (mut all, mut indices) = (parts.array::<K>(len), parts.array::<u32>(len));
+    let values = Values::<u32>::Indices(indices.reborrow());
+    let plan = SortPlan::new(len, size_of::<K>(), size_of::<u32>())?;
+    launch::sort(stream, keys, all.reborrow(), values, options.sorting::<K>(), plan, &mut parts)?;
+    stream.copy(output, all.view().slice(..k))?;
     match moved {
         Moved::None => {}
-        Moved::Indices(output) => stream.copy(output, sorted.indices.slice(..k))?,
-        Moved::Of(values, output) => gather(stream, values, sorted.indices.view().as_global(), output)?,
+        Moved::Indices(output) => stream.copy(output, indices.view().slice(..k))?,
+        Moved::Of(values, output) => gather(stream, values, indices.view().as_global(), output)?,
     }
     Ok(())
 }

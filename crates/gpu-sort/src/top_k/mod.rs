@@ -3,14 +3,11 @@
 mod launch;
 mod options;
 mod plan;
-mod scratch;
 
 pub use options::TopK;
 pub use plan::TopKPlan;
-pub use scratch::TopKScratch;
 
-use gpu_core::{Buffer, Element, Segments, Stream, View, ViewMut};
-use gpu_sort_kernels::segmented::{INDICES, PLACES};
+use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
 
 use crate::key::SortKey;
 use crate::segmented::cut::Cut;
@@ -51,8 +48,8 @@ pub fn top_k<'a, K: SortKey>(
 
 /// Writes the `k` first keys to `keys_output` and where they are to `indices`, on `stream`; see [`top_k`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done,
-/// which the borrows ensure only up to the return.
+/// Neither allocates, where `scratch` is large enough ([`top_k_scratch`](crate::top_k_scratch)), nor waits, so it can be
+/// captured in a CUDA graph. The memory must not be freed or changed before the stream is done, which the borrows ensure only up to the return.
 ///
 /// # Errors
 /// Those of [`top_k`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];
@@ -64,7 +61,7 @@ pub fn top_k_into<'a, 'b, 'c, K: SortKey>(
     options: TopK,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
-    scratch: &mut TopKScratch<K>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let keys = keys.into();
     expect_k(k, keys.len())?;
@@ -115,10 +112,10 @@ pub fn top_k_segments<'a, 's, K: SortKey>(
     let segments = segments.into();
     let keys = keys.into();
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, INDICES)?;
-    let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
+    let cut = cut(&stream, keys.len(), segments, k)?;
     let (mut keys_output, mut indices) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
-    top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, &mut scratch)?;
+    let scratch = &mut Scratch::new(&stream);
+    top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, scratch)?;
     Ok((keys_output, indices))
 }
 
@@ -129,12 +126,12 @@ pub fn top_k_segments<'a, 's, K: SortKey>(
 /// Those of [`top_k_segments`] and [`top_k_into`].
 ///
 /// ```
-/// use gpu_sort::{Segments, TopK, TopKScratch, top_k_segments_into};
+/// use gpu_sort::{Scratch, Segments, TopK, top_k_segments_into};
 /// let device = gpu_core::Device::simulator();
 /// let (stream, rows, largest) = (device.stream()?, Segments::of_length(2)?, TopK::largest());
 /// let keys = device.upload(&[3, 4, 9, 8])?;
 /// let (mut first, mut indices) = (device.alloc(2)?, device.alloc(2)?);
-/// let mut scratch = TopKScratch::<i32>::for_segments(&stream, 4, rows, 1)?;
+/// let mut scratch = Scratch::new(&stream);
 /// top_k_segments_into(&stream, &keys, rows, 1, largest, &mut first, &mut indices, &mut scratch)?;
 /// assert_eq!((first.to_vec()?, indices.to_vec()?), (vec![4, 9], vec![1, 0]));
 /// # Ok::<(), gpu_sort::Error>(())
@@ -148,7 +145,7 @@ pub fn top_k_segments_into<'a, 's, 'b, 'c, K: SortKey>(
     options: TopK,
     keys_output: impl Into<ViewMut<'b, K>>,
     indices: impl Into<ViewMut<'c, u32>>,
-    scratch: &mut TopKScratch<K>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let segments = segments.into();
     let moved = Moved::<u32>::Indices(indices.into());
@@ -178,8 +175,7 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     let (keys, values) = (keys.into(), values.into());
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
-    let (cut, plan) = planned::<K>(&stream, keys.len(), segments, k, options, PLACES)?;
-    let mut scratch = TopKScratch::for_plan(&stream, keys.len(), &plan)?;
+    let cut = cut(&stream, keys.len(), segments, k)?;
     let (mut keys_output, mut values_output) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
     top_k_pairs_into(
         &stream,
@@ -190,7 +186,7 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
         options,
         &mut keys_output,
         &mut values_output,
-        &mut scratch,
+        &mut Scratch::new(&stream),
     )?;
     Ok((keys_output, values_output))
 }
@@ -202,12 +198,12 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
 /// Those of [`top_k_pairs`] and [`top_k_into`].
 ///
 /// ```
-/// use gpu_sort::{Segments, TopK, TopKScratch, top_k_pairs_into};
+/// use gpu_sort::{Scratch, Segments, TopK, top_k_pairs_into};
 /// let device = gpu_core::Device::simulator();
 /// let (stream, rows, largest) = (device.stream()?, Segments::of_length(2)?, TopK::largest());
 /// let (keys, values) = (device.upload(&[3, 4])?, device.upload(&[30u8, 40])?);
 /// let (mut first, mut moved) = (device.alloc(1)?, device.alloc(1)?);
-/// let mut scratch = TopKScratch::<i32>::for_segments(&stream, 2, rows, 1)?;
+/// let mut scratch = Scratch::new(&stream);
 /// top_k_pairs_into(&stream, &keys, &values, rows, 1, largest, &mut first, &mut moved, &mut scratch)?;
 /// assert_eq!((first.to_vec()?, moved.to_vec()?), (vec![4], vec![40]));
 /// # Ok::<(), gpu_sort::Error>(())
@@ -222,7 +218,7 @@ pub fn top_k_pairs_into<'a, 's, 'b, 'c, 'd, K: SortKey, V: Element>(
     options: TopK,
     keys_output: impl Into<ViewMut<'c, K>>,
     values_output: impl Into<ViewMut<'d, V>>,
-    scratch: &mut TopKScratch<K>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let segments = segments.into();
     let moved = Moved::Of(values.into(), values_output.into());
@@ -238,12 +234,14 @@ fn run<K: SortKey, V: Element>(
     options: TopK,
     mut output: ViewMut<'_, K>,
     mut moved: Moved<'_, '_, V>,
-    scratch: &mut TopKScratch<K>,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let len = keys.len();
-    let (cut, plan) = planned::<K>(stream, len, segments, k, options, moved.payload())?;
+    let cut = Cut::new(segments, stream, NAME, len)?;
+    let plan = planned::<K>(len, cut, k, options, moved.payload())?;
+    let size = plan.scratch::<K>()?;
     expect_outputs(NAME, len, cut.count * k, &output, &moved)?;
-    scratch.check(stream, len, &plan)?;
+    scratch.expect(stream, NAME, size)?;
     expect_devices(stream, &keys, &output, &moved)?;
     if cut.count == 0 {
         return Ok(());
@@ -254,27 +252,34 @@ fn run<K: SortKey, V: Element>(
         write(keys, &ranges, &order, output, &mut moved);
         return Ok(());
     }
-    launch::top_k(stream, &plan, segments, options, keys, output, moved, scratch)
+    scratch
+        .lend(NAME, size, |parts| launch::top_k(stream, &plan, segments, options, keys, output, moved, parts))
 }
 
-/// The segments, and how the first `k` of each are selected.
-fn planned<K: SortKey>(
-    stream: &Stream,
-    len: usize,
-    segments: Segments<'_>,
-    k: usize,
-    options: TopK,
-    payload: u32,
-) -> Result<(Cut, TopKPlan), Error> {
+/// The segments, if all of them have `k` keys.
+fn cut(stream: &Stream, len: usize, segments: Segments<'_>, k: usize) -> Result<Cut, Error> {
     let cut = Cut::new(segments, stream, NAME, len)?;
     if cut.count > 0 {
         expect_k(k, cut.shortest)?;
     }
-    let plan = TopKPlan::new(len, cut, options.sorting::<K>(), size_of::<K>(), payload, k.max(1))?;
-    Ok((cut, plan))
+    Ok(cut)
+}
+
+/// How the first `k` of each segment are selected.
+pub(crate) fn planned<K: SortKey>(
+    len: usize,
+    cut: Cut,
+    k: usize,
+    options: TopK,
+    payload: u32,
+) -> Result<TopKPlan, Error> {
+    if cut.count > 0 {
+        expect_k(k, cut.shortest)?;
+    }
+    TopKPlan::new(len, cut, options.sorting::<K>(), size_of::<K>(), payload, k.max(1))
 }
 
 /// Whether there are `k` of `len` keys.
-fn expect_k(k: usize, len: usize) -> Result<(), Error> {
+pub(crate) fn expect_k(k: usize, len: usize) -> Result<(), Error> {
     if k == 0 || k > len { Err(Error::K { what: NAME, k, most: len }) } else { Ok(()) }
 }

@@ -7,10 +7,11 @@ use gpu_sort_kernels::top_k::{
 };
 use gpu_std::launch::LaunchConfig;
 
-use crate::key::Sorting;
+use crate::key::{SortKey, Sorting};
+use crate::scratch::sort_pairs_scratch;
 use crate::segmented::cut::Cut;
 use crate::segmented::plan::{SegmentedPlan, composite_bytes};
-use gpu_core::Error;
+use gpu_core::{Error, ScratchSize};
 
 /// Rows of up to so many keys are sorted: a warp sorts them in registers in less than a block needs to start.
 const SHORT: usize = 1024;
@@ -135,6 +136,19 @@ impl TopKPlan {
             Method::Sort(_) | Method::Radix => 0,
             _ => Self::CANDIDATES + (self.candidates * self.composite as usize).div_ceil(16),
         }
+    }
+
+    /// The scratch memory for keys of type `K`: candidates and a bound, or what a sort needs.
+    pub(crate) fn scratch<K: SortKey>(&self) -> Result<ScratchSize, Error> {
+        let size = ScratchSize::new();
+        Ok(match &self.method {
+            Method::Sort(plan) => plan.scratch(),
+            Method::Radix => {
+                let len = self.selection.job.len as usize;
+                size.array::<K>(len).array::<u32>(len).with(sort_pairs_scratch::<K, u32>(len)?)
+            }
+            Method::Rows | Method::Filter(_) => size.array::<u128>(self.words()).array::<u32>(self.places()),
+        })
     }
 
     /// Places of values.

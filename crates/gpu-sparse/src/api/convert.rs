@@ -72,7 +72,7 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
     // ---- one entry for each place
     let mut places = device.alloc(len)?;
     launch::heads(&stream, &keys, &mut places)?;
-    let mut scratch = Scratch::for_len(&stream, len)?;
+    let mut scratch = Scratch::new(&stream);
     scan_in_place::<Sum<u32>>(&stream, &mut places, Options::inclusive(), &mut scratch)?;
     let mut kept = [0];
     places.slice(len - 1..).copy_to(&mut kept)?;
@@ -127,7 +127,7 @@ pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Cs
 fn offsets(stream: &Stream, rows: &Buffer<u32>, count: usize) -> Result<Buffer<u32>, Error> {
     let mut offsets = stream.device().zeroed(count + 1)?;
     launch::count(stream, rows.view(), offsets.slice_mut(..count))?;
-    let mut scratch = Scratch::for_len(stream, count + 1)?;
+    let mut scratch = Scratch::new(stream);
     scan_in_place::<Sum<u32>>(stream, &mut offsets, Options::exclusive(), &mut scratch)?;
     Ok(offsets)
 }

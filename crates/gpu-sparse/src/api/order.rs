@@ -53,7 +53,7 @@ impl RowOrder {
         // ---- counting, and the sums of the counts
         launch::count(stream, group_of_row.view(), starts.slice_mut(..groups))?;
         launch::warps(stream, starts.slice(..groups), warps.slice_mut(..groups))?;
-        let mut scratch = Scratch::for_len(stream, groups + 1)?;
+        let mut scratch = Scratch::new(stream);
         for sums in [&mut starts, &mut warps] {
             scan_in_place::<Sum<u32>>(stream, sums, Options::exclusive(), &mut scratch)?;
         }

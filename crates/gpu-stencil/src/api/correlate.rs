@@ -108,7 +108,7 @@ macro_rules! filters {
         /// rounded once to the image's type: bits are the same on every device.
         ///
         /// # Errors
-        /// [`Error::Extents`], [`Error::FilterOutsideImage`], [`Error::Aliasing`], [`Error::TooManyBlocks`],
+        /// [`Error::Extents`], [`Error::FilterOutsideImage`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`],
         /// [`Error::WeightsNotOnDevice`]; [`Error::Device`] where memory is on another device than the stream or
         /// where the launch failed. The output is as it was then.
         pub fn $into<T: Pixel>(

@@ -46,7 +46,7 @@ impl<T: Pixel> Default for Gradients<'_, T> {
 /// of gx and gy.
 ///
 /// # Errors
-/// [`Error::Extents`], [`Error::FilterOutsideImage`], [`Error::Aliasing`], [`Error::TooManyBlocks`];
+/// [`Error::Extents`], [`Error::FilterOutsideImage`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`];
 /// [`Error::Device`] where memory is on another device than the stream or where the launch failed. All outputs are as
 /// they were then.
 ///
@@ -85,7 +85,7 @@ pub fn sobel_into<T: Pixel>(
     for (number, first) in places.iter().enumerate() {
         for second in places[..number].iter().flatten() {
             if first.is_some_and(|first| first[0] < second[1] && second[0] < first[1]) {
-                return Err(Error::Aliasing { with: "another output" });
+                return Err(Error::Device(gpu_core::Error::Aliasing { with: "another output" }));
             }
         }
     }

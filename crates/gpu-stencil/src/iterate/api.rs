@@ -92,7 +92,7 @@ pub fn scratch_len(grid: Grid, steps: usize) -> usize {
 /// copies. Neither allocates device memory nor waits; on the CPU the work is done on return.
 ///
 /// # Errors
-/// [`Error::GridLength`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::TooManyBlocks`];
+/// [`Error::GridLength`], [`gpu_core::Error::ScratchTooSmall`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`];
 /// [`Error::Device`] where memory is on another device than the stream. The output is as it was then. It is not where
 /// a launch failed, which is an [`Error::Device`] too.
 ///
@@ -119,7 +119,12 @@ pub fn iterate_into<'i, 'o, 's, T: GridElement>(
     problem.expect(stream, &input, &mut output)?;
     let expected = scratch_len(problem.grid, steps);
     if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+        let [expected, actual] = [expected, scratch.len()].map(|len| len * size_of::<T>());
+        return Err(Error::Device(gpu_core::Error::ScratchTooSmall {
+            what: "stencil in steps",
+            expected,
+            actual,
+        }));
     }
     if expected > 0 {
         stream.expect("scratch", scratch.device())?;

@@ -26,7 +26,7 @@ impl Grid {
     /// A plane.
     ///
     /// # Errors
-    /// [`Error::EmptyGrid`], [`Error::ExtentTooLarge`], [`Error::SizeOverflow`].
+    /// [`Error::EmptyGrid`], [`gpu_core::Error::ExtentTooLarge`], [`Error::SizeOverflow`].
     pub fn plane(rows: usize, columns: usize) -> Result<Self, Error> {
         Self { extents: [1, rows, columns], dimensions: 2 }.checked()
     }
@@ -34,7 +34,7 @@ impl Grid {
     /// A volume.
     ///
     /// # Errors
-    /// [`Error::EmptyGrid`], [`Error::ExtentTooLarge`], [`Error::SizeOverflow`].
+    /// [`Error::EmptyGrid`], [`gpu_core::Error::ExtentTooLarge`], [`Error::SizeOverflow`].
     pub fn volume(planes: usize, rows: usize, columns: usize) -> Result<Self, Error> {
         Self { extents: [planes, rows, columns], dimensions: 3 }.checked()
     }
@@ -50,7 +50,7 @@ impl Grid {
             ("the columns of a grid", columns),
         ] {
             if actual > LIMIT {
-                return Err(Error::ExtentTooLarge { what, actual, limit: LIMIT });
+                return Err(Error::Device(gpu_core::Error::ExtentTooLarge { what, actual, limit: LIMIT }));
             }
         }
         match planes.checked_mul(rows).and_then(|rows| rows.checked_mul(columns)) {
@@ -129,7 +129,10 @@ mod tests {
     #[test]
     fn what_cannot_be_a_grid_is_refused() {
         assert!(matches!(Grid::volume(3, 0, 2), Err(Error::EmptyGrid { planes: 3, rows: 0, columns: 2 })));
-        assert!(matches!(Grid::plane(1 << 31, 1), Err(Error::ExtentTooLarge { .. })));
+        assert!(matches!(
+            Grid::plane(1 << 31, 1),
+            Err(Error::Device(gpu_core::Error::ExtentTooLarge { .. }))
+        ));
         assert!(matches!(Grid::volume(1 << 30, 1 << 30, 1 << 30), Err(Error::SizeOverflow { .. })));
     }
 }

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::launch::table;
 
 /// A type of cells: `f32`, `f64`.
-pub trait GridElement: gpu_reduce::RealElement + Number<Magnitude = Self> + Float + sealed::Kernels {}
+pub trait GridElement: gpu_reduce::FloatElement + Number<Magnitude = Self> + Float + sealed::Kernels {}
 
 /// What a pass reads and writes: the state, the source (anything, where there is none), and the new state.
 type Cells<T> = (Global<T>, Global<T>, GlobalMut<T>);

@@ -94,7 +94,7 @@ impl Case {
     /// The launch of eight or four steps on so many multiprocessors.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn strips(&self, steps: usize, multiprocessors: u32) -> Result<(LaunchConfig, Strips), Error> {
         let (rows, columns) = (self.grid.rows(), self.grid.columns());
         let across = columns.div_ceil(strip::width(self.bytes as u32, steps as u32) as usize);
@@ -120,7 +120,7 @@ impl Case {
     /// The launch of a step of a star in a volume.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn march(&self) -> Result<(LaunchConfig, March), Error> {
         let (planes, rows, columns) = (self.grid.planes(), self.grid.rows(), self.grid.columns());
         let across = (columns * self.bytes).div_ceil(march::WIDTH_BYTES as usize);
@@ -142,7 +142,7 @@ impl Case {
     /// The launch of a step of anything, without its taps.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn step(&self, difference: bool) -> Result<(LaunchConfig, Step), Error> {
         let (planes, rows, columns) = (self.grid.planes(), self.grid.rows(), self.grid.columns());
         let count = columns
@@ -220,7 +220,10 @@ mod tests {
     #[test]
     fn a_grid_of_too_many_blocks_is_refused() {
         let grid = Grid::volume(1 << 30, 1 << 10, 1 << 10).unwrap();
-        assert!(matches!(case(grid, 4).step(false), Err(Error::TooManyBlocks { .. })));
-        assert!(matches!(case(grid, 4).march(), Err(Error::TooManyBlocks { .. })));
+        assert!(matches!(
+            case(grid, 4).step(false),
+            Err(Error::Device(gpu_core::Error::TooManyBlocks { .. }))
+        ));
+        assert!(matches!(case(grid, 4).march(), Err(Error::Device(gpu_core::Error::TooManyBlocks { .. }))));
     }
 }

@@ -71,7 +71,7 @@ impl Plan {
     /// kernels, by taps and channels, `addresses` those of input and output.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn filter<T, S: gpu_std::float::Float>(
         instances: &[((u32, u32), impl Sized)],
         separable: bool,
@@ -109,7 +109,7 @@ impl Plan {
     /// outputs.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn sobel<T>(
         instances: &[((u32, u32), impl Sized)],
         window: Window,
@@ -242,6 +242,9 @@ mod tests {
         let layout = ImageLayout::new(1 << 20, 1 << 30, 2).unwrap();
         let error =
             Plan::filter::<u8, f32>(&[((5, 1), ())], true, WINDOW, 0, [layout; 2], [0; 2]).unwrap_err();
-        assert!(matches!(error, Error::TooManyBlocks { limit: 0x7fff_ffff, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::TooManyBlocks { limit: 0x7fff_ffff, .. })),
+            "{error}"
+        );
     }
 }

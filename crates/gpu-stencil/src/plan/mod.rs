@@ -14,5 +14,5 @@ pub(crate) const MAX_BLOCKS: u32 = i32::MAX as u32;
 pub(crate) fn blocks(needed: impl Into<u128>) -> Result<u32, Error> {
     let needed = needed.into();
     let fit = u32::try_from(needed).ok().filter(|&blocks| blocks <= MAX_BLOCKS);
-    fit.ok_or(Error::TooManyBlocks { blocks: needed, limit: MAX_BLOCKS })
+    fit.ok_or(Error::Device(gpu_core::Error::TooManyBlocks { blocks: needed, limit: MAX_BLOCKS }))
 }

@@ -15,7 +15,7 @@ use crate::memory::expect_apart;
 /// Both have the same number of channels and of images; pitches are as they are, and gaps of the output stay.
 ///
 /// # Errors
-/// [`Error::Channels`], [`Error::Images`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where
+/// [`Error::Channels`], [`Error::Images`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where
 /// memory is on another device than the stream, or where the launch failed. The output is as it was then.
 ///
 /// ```

@@ -35,7 +35,7 @@ impl Plan {
     /// channels and images, at least one.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn new<T: Copy + Default>(
         bytes: usize,
         [input, output]: [ImageLayout; 2],
@@ -133,6 +133,9 @@ mod tests {
         let small = ImageLayout::new(1, 1, 1).unwrap();
         let large = ImageLayout::new((1 << 31) - 5000, (1 << 31) - 5000, 1).unwrap();
         let error = Plan::new::<u8>(1, [small, large], Interpolation::Nearest, [0; 2]).unwrap_err();
-        assert!(matches!(error, Error::TooManyBlocks { limit: 0x7fff_ffff, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::TooManyBlocks { limit: 0x7fff_ffff, .. })),
+            "{error}"
+        );
     }
 }

@@ -124,7 +124,7 @@ fn symmetry(weights: &[f64]) -> u32 {
 /// `scipy.ndimage.correlate1d(input, weights, axis, mode=border, origin=origin)`.
 ///
 /// # Errors
-/// [`Error::FilterExtent`], [`Error::Origin`], [`Error::NotDense`], [`Error::NoSuchBorder`], [`Error::TooManyBlocks`];
+/// [`Error::FilterExtent`], [`Error::Origin`], [`Error::NotDense`], [`Error::NoSuchBorder`], [`gpu_core::Error::TooManyBlocks`];
 /// [`Error::Device`] where the device's memory does not suffice or a launch failed.
 ///
 /// ```

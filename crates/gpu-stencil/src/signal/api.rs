@@ -46,7 +46,7 @@ macro_rules! operations {
         /// device memory nor waits. On the CPU the work is done on return.
         ///
         /// # Errors
-        /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::Device`] where memory is
+        /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::Device`] where memory is
         /// on another device than the stream or where the launch failed. The output is as it was then.
         pub fn $into<'x, 'f, 'o, T: SignalElement>(
             stream: &Stream,

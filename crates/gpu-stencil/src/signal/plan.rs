@@ -70,7 +70,7 @@ impl Plan {
     /// the output.
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`]; [`Error::ExtentTooLarge`], which takes more memory than there is.
+    /// [`Error::EmptyOperand`]; [`gpu_core::Error::ExtentTooLarge`], which takes more memory than there is.
     pub fn new<T: Element>(
         operation: Operation,
         mode: Mode,
@@ -86,7 +86,11 @@ impl Plan {
         }
         let limit = 1 << 42;
         if n.saturating_add(m) > limit {
-            return Err(Error::ExtentTooLarge { what: "a signal with its filter", actual: n.max(m), limit });
+            return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
+                what: "a signal with its filter",
+                actual: n.max(m),
+                limit,
+            }));
         }
         let exchanged = n < m;
         let (length, taps) = if exchanged { (m, n) } else { (n, m) };
@@ -161,7 +165,7 @@ mod tests {
         }
         assert!(matches!(
             Plan::new::<f64>(Operation::Convolution, Mode::Full, usize::MAX, 2, 0, 132),
-            Err(Error::ExtentTooLarge { .. })
+            Err(Error::Device(gpu_core::Error::ExtentTooLarge { .. }))
         ));
         assert!(matches!(
             Plan::new::<f64>(Operation::Convolution, Mode::Full, 1, 0, 0, 132),

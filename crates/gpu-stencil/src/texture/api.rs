@@ -13,7 +13,7 @@ use crate::memory::expect_apart;
 /// device memory nor waits.
 ///
 /// # Errors
-/// [`Error::Places`], [`Error::Values`], [`Error::Aliasing`], [`Error::TooManyBlocks`]; [`Error::Device`] where
+/// [`Error::Places`], [`Error::Values`], [`gpu_core::Error::Aliasing`], [`gpu_core::Error::TooManyBlocks`]; [`Error::Device`] where
 /// texture or memory are on another device than the stream, or where the launch failed. The output is as it was then.
 ///
 /// ```
@@ -95,7 +95,7 @@ fn values(texture: &Texture, coordinates: usize) -> Result<usize, Error> {
 ///
 /// # Errors
 /// [`Error::TextureDimensions`], [`Error::Channels`], and [`Error::Images`] where the output is a batch;
-/// [`Error::ExtentTooLarge`]; [`Error::Device`] where texture or memory are on another device than the stream, or
+/// [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where texture or memory are on another device than the stream, or
 /// where the launch failed. The output is as it was then.
 pub fn resize_into(stream: &Stream, texture: &Texture, mut output: ImageMut<'_, f32>) -> Result<(), Error> {
     let to = output.layout;

@@ -26,7 +26,7 @@ impl SamplePlan {
     /// The plan for `places` places, at least one.
     ///
     /// # Errors
-    /// [`Error::TooManyBlocks`].
+    /// [`gpu_core::Error::TooManyBlocks`].
     pub fn new(places: usize, texture: &Texture) -> Result<Self, Error> {
         Ok(Self {
             launch: LaunchConfig::linear(sample_blocks(places)?, SAMPLE_THREADS),
@@ -66,18 +66,18 @@ impl ResizePlan {
     /// The plan for a texture of `texels` columns and rows, and an output.
     ///
     /// # Errors
-    /// [`Error::ExtentTooLarge`].
+    /// [`gpu_core::Error::ExtentTooLarge`].
     pub fn new(texels: [usize; 2], texture: &Texture, output: ImageLayout) -> Result<Self, Error> {
         // Layouts have extents of 31 bits.
         let extents = [output.width() as u32, output.height() as u32];
         let [across, down] = [0, 1].map(|k| extents[k].div_ceil(RESIZE_BLOCK[k]));
         if down > MAX_DOWN {
             let limit = (MAX_DOWN * RESIZE_BLOCK[1]) as usize;
-            return Err(Error::ExtentTooLarge {
+            return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
                 what: "the height of an image",
                 actual: output.height(),
                 limit,
-            });
+            }));
         }
         let [x, y] = RESIZE_BLOCK;
         Ok(Self {
@@ -111,6 +111,9 @@ mod tests {
             (1, 1, 2)
         );
         let error = sample_blocks(1 << 40).unwrap_err();
-        assert!(matches!(error, Error::TooManyBlocks { blocks: 4_294_967_296, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Device(gpu_core::Error::TooManyBlocks { blocks: 4_294_967_296, .. })),
+            "{error}"
+        );
     }
 }

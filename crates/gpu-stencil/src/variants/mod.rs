@@ -139,7 +139,11 @@ fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Err
     // Blocks in y are counted in 16 bits.
     let limit = usize::from(u16::MAX) * kernels::SOBEL_BLOCK as usize;
     if rows > limit {
-        return Err(Error::ExtentTooLarge { what: "the height of an image", actual: rows, limit });
+        return Err(Error::Device(gpu_core::Error::ExtentTooLarge {
+            what: "the height of an image",
+            actual: rows,
+            limit,
+        }));
     }
     // A layout's extents have 31 bits.
     Ok([rows as u32, columns as u32])
@@ -148,7 +152,7 @@ fn shape([rows, columns]: [usize; 2], lengths: &[usize]) -> Result<[u32; 2], Err
 /// `output = mask ⋆ input` by `variant`, zero being what is outside; `extents` are rows and columns.
 ///
 /// # Errors
-/// [`Error::EmptyImage`], [`Error::Length`], [`Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
+/// [`Error::EmptyImage`], [`Error::Length`], [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] on the CPU, which runs no
 /// kernels, and where memory is on another device than the stream. The output is as it was then.
 ///
 /// ```

@@ -169,7 +169,7 @@ macro_rules! every_reduction {
     };
     (float $E:ident, $check:ident) => {
         every_reduction!($E, $check);
-        $check!(<$E as RealElement>::NormL2, |v| vec![$E::norm(v)]);
+        $check!(<$E as FloatElement>::NormL2, |v| vec![$E::norm(v)]);
     };
     (integer $E:ident, $check:ident) => {
         every_reduction!($E, $check);

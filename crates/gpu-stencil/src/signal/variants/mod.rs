@@ -104,8 +104,8 @@ impl<'s, T: VariantElement> Staged<'s, T> {
     /// On `stream`. Neither allocates device memory nor waits.
     ///
     /// # Errors
-    /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`Error::Aliasing`]; [`Error::FilterTooLong`] where the
-    /// filter is longer than the signal; [`Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another
+    /// [`Error::EmptyOperand`], [`Error::OutputLength`], [`gpu_core::Error::Aliasing`]; [`Error::FilterTooLong`] where the
+    /// filter is longer than the signal; [`gpu_core::Error::ExtentTooLarge`]; [`Error::Device`] where memory is on another
     /// device than the stream, where the launch failed, and on the CPU, which runs no kernels. The output is as it
     /// was then.
     ///
@@ -142,7 +142,7 @@ impl<'s, T: VariantElement> Staged<'s, T> {
         let limit = i32::MAX as usize;
         if n > limit {
             let what = "the signal of a textbook's correlation";
-            return Err(Error::ExtentTooLarge { what, actual: n, limit });
+            return Err(Error::Device(gpu_core::Error::ExtentTooLarge { what, actual: n, limit }));
         }
         let outputs = plan.chains.outputs as usize;
         if output.len() != outputs {
