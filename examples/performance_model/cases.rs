@@ -200,7 +200,7 @@ mod tests {
         assert!(!launch.dependent && launch.instructions.arithmetic > 0.0, "{launch:?}");
     }
 
-    /// A scan's kernel waits for the one before by itself; a selection clears its scratch before it begins.
+    /// A scan's kernel waits for the one before by itself; a selection clears nothing before it begins.
     #[test]
     fn launches_are_what_a_stream_gets() {
         let counted = |op, element| {
@@ -210,7 +210,7 @@ mod tests {
         let scan = counted(Op::Scan, Type::F32);
         assert!(scan.len() == 1 && scan[0].dependent, "{scan:?}");
         let select = counted(Op::Select, Type::I32);
-        assert_eq!((select.len(), select[0].kernel.as_str()), (2, "fill"));
+        assert!(select.len() == 1 && select[0].kernel.as_str() != "fill", "{select:?}");
     }
 
     #[test]

@@ -25,6 +25,14 @@ pub const fn reduce_scratch(len: usize) -> ScratchSize {
 }
 
 /// Scratch memory of reductions `R` of segments of arrays of up to `len` elements: about a word of 64 bits for each 2 KiB.
+///
+/// ```
+/// use gpu_reduce::{Scratch, kernels::Sum, reduce_segments_scratch};
+/// let stream = gpu_core::Device::simulator().default_stream();
+/// let scratch = Scratch::with_size(&stream, reduce_segments_scratch::<Sum<f32>>(1 << 20))?;
+/// assert!(scratch.bytes() < 20 << 10);
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
 pub const fn reduce_segments_scratch<R: Segmented>(len: usize) -> ScratchSize {
     with_partials(segments_scratch_words::<R>(len))
 }
@@ -33,6 +41,13 @@ pub const fn reduce_segments_scratch<R: Segmented>(len: usize) -> ScratchSize {
 ///
 /// # Errors
 /// [`Error::Axis`], [`Error::Empty`], [`Error::TooLong`], [`Error::TooManySegments`].
+///
+/// ```
+/// use gpu_reduce::{kernels::Sum, reduce_axis_scratch};
+/// let of_columns = reduce_axis_scratch::<Sum<f32>>(&[10_000, 300], 0)?;
+/// assert!(of_columns.bytes() > reduce_axis_scratch::<Sum<f32>>(&[10, 300], 0)?.bytes());
+/// # Ok::<(), gpu_reduce::Error>(())
+/// ```
 pub fn reduce_axis_scratch<R: Segmented + AlongColumns>(
     shape: &[usize],
     axis: usize,

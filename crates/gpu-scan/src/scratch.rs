@@ -22,6 +22,11 @@ pub const fn scan_scratch(len: usize) -> ScratchSize {
 }
 
 /// Scratch memory of scans of segments of up to `len` elements, and of all other scans of as many.
+///
+/// ```
+/// use gpu_scan::{scan_scratch, scan_segments_scratch};
+/// assert!(scan_segments_scratch(1 << 20).bytes() >= scan_scratch(1 << 20).bytes());
+/// ```
 pub const fn scan_segments_scratch(len: usize) -> ScratchSize {
     with_tiles(most_segments_scratch_words(len))
 }
@@ -30,6 +35,14 @@ pub const fn scan_segments_scratch(len: usize) -> ScratchSize {
 ///
 /// # Errors
 /// [`Error::Axis`], [`Error::TooLong`].
+///
+/// ```
+/// use gpu_scan::{kernels::Sum, scan_axis_scratch, scan_segments_scratch};
+/// // Rows are segments.
+/// let rows = scan_axis_scratch::<Sum<f32>>(&[64, 1000], 1)?;
+/// assert_eq!(rows, scan_segments_scratch(64_000));
+/// # Ok::<(), gpu_scan::Error>(())
+/// ```
 pub fn scan_axis_scratch<S: Scan>(shape: &[usize], axis: usize) -> Result<ScratchSize, Error> {
     let elements = shape.iter().fold(1usize, |all, &extent| all.saturating_mul(extent));
     let along = Along::new(shape, axis, elements)?;

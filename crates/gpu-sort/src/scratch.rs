@@ -30,6 +30,13 @@ pub fn sort_scratch<K: SortKey>(len: usize) -> Result<ScratchSize, Error> {
 ///
 /// # Errors
 /// [`Error::TooLong`].
+///
+/// ```
+/// use gpu_sort::{sort_pairs_scratch, sort_scratch};
+/// let more = sort_pairs_scratch::<u32, f64>(1 << 20)?.bytes() - sort_scratch::<u32>(1 << 20)?.bytes();
+/// assert!(more >= 8 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn sort_pairs_scratch<K: SortKey, V: Element>(len: usize) -> Result<ScratchSize, Error> {
     of_sort::<K>(len, size_of::<V>())
 }
@@ -45,6 +52,20 @@ fn of_sort<K: SortKey>(len: usize, value_bytes: usize) -> Result<ScratchSize, Er
 ///
 /// # Errors
 /// [`Error::TooLong`].
+///
+/// ```
+/// use gpu_sort::{Scratch, select_flagged_into, select_scratch};
+/// let device = gpu_core::Device::simulator();
+/// let stream = device.stream()?;
+/// // Memory that is yours.
+/// let size = select_scratch::<u16>(3)?;
+/// let mut scratch = Scratch::from_buffer(&stream, device.alloc(size.words())?)?;
+/// let (mut selected, mut count) = (device.zeroed(3)?, device.zeroed(1)?);
+/// let (items, flags) = (device.upload(&[1u16, 2, 3])?, device.upload(&[0u8, 0, 1])?);
+/// select_flagged_into(&stream, &items, &flags, &mut selected, &mut count, &mut scratch)?;
+/// assert_eq!((selected.to_vec()?[0], count.to_vec()?), (3, vec![1]));
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn select_scratch<T: Element>(len: usize) -> Result<ScratchSize, Error> {
     Ok(SelectPlan::new(len, size_of::<T>())?.scratch())
 }
@@ -54,6 +75,13 @@ pub fn select_scratch<T: Element>(len: usize) -> Result<ScratchSize, Error> {
 ///
 /// # Errors
 /// Those of the segments; [`Error::TooLong`].
+///
+/// ```
+/// use gpu_sort::{Segments, segmented_sort_scratch};
+/// assert_eq!(segmented_sort_scratch::<f32>(1 << 20, Segments::of_length(64)?)?.bytes(), 0);
+/// assert_eq!(segmented_sort_scratch::<f32>(1 << 20, Segments::of_length(1 << 19)?)?.bytes(), 8 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn segmented_sort_scratch<'s, K: SortKey>(
     len: usize,
     segments: impl Into<Segments<'s>>,
@@ -65,6 +93,13 @@ pub fn segmented_sort_scratch<'s, K: SortKey>(
 ///
 /// # Errors
 /// As [`segmented_sort_scratch`].
+///
+/// ```
+/// use gpu_sort::{Segments, segmented_sort_pairs_scratch};
+/// // Where in the array the values are.
+/// assert_eq!(segmented_sort_pairs_scratch::<f32>(1 << 20, Segments::of_length(64)?)?.bytes(), 4 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn segmented_sort_pairs_scratch<'s, K: SortKey>(
     len: usize,
     segments: impl Into<Segments<'s>>,
@@ -83,6 +118,11 @@ fn of_segments<K: SortKey>(len: usize, segments: Segments<'_>, payload: u32) -> 
 ///
 /// # Errors
 /// [`Error::K`], [`Error::TooLong`].
+///
+/// ```
+/// assert!(gpu_sort::top_k_scratch::<f32>(1 << 28, 100)?.bytes() < 1 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn top_k_scratch<K: SortKey>(len: usize, k: usize) -> Result<ScratchSize, Error> {
     top_k::expect_k(k, len)?;
     top_k_segments_scratch::<K>(len, Segments::of_length(len)?, k)
@@ -92,6 +132,13 @@ pub fn top_k_scratch<K: SortKey>(len: usize, k: usize) -> Result<ScratchSize, Er
 ///
 /// # Errors
 /// Those of [`top_k_segments`](crate::top_k_segments).
+///
+/// ```
+/// use gpu_sort::{Scratch, Segments, top_k_segments_scratch};
+/// let size = top_k_segments_scratch::<f32>(65_536 * 4096, Segments::of_length(4096)?, 32)?;
+/// assert!(Scratch::with_size(&gpu_core::Device::cpu().default_stream(), size)?.bytes() < 16 << 20);
+/// # Ok::<(), gpu_sort::Error>(())
+/// ```
 pub fn top_k_segments_scratch<'s, K: SortKey>(
     len: usize,
     segments: impl Into<Segments<'s>>,

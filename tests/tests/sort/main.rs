@@ -2,6 +2,7 @@
 
 mod histogram;
 mod schedules;
+mod scratch;
 mod segmented;
 mod select;
 mod select_schedules;
