@@ -4,14 +4,21 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use gpu_benches::Error;
-use gpu_benches::suite::sparse::{STRUCTURES, measure};
+use gpu_benches::suite::sparse::{measure, structures};
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_core::Device;
 
-/// Times gpu-sparse on the structures of the figures, in f64; benches/peers/sparse.cu times cuSPARSE on the same.
+/// Times gpu-sparse in f64 on the structures of the figures and on 40 that a seed draws, every algorithm of each
+/// operation.
+///
+/// benches/peers/sparse.cu (cuSPARSE) times the same operations of the structures that `--list` prints.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
+    /// Print the structures: kind, rows, two numbers that the kind explains, whether it was drawn
+    #[arg(long)]
+    list: bool,
+
     #[command(flatten)]
     options: Options,
 
@@ -24,15 +31,26 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { options, rounds }: &Args) -> Result<(), Error> {
+fn start(Args { list, options, rounds }: &Args) -> Result<(), Error> {
+    let all = structures().into_iter().filter(|structure| options.selects(&structure.to_string()));
+    if *list {
+        all.for_each(|structure| println!("{structure}"));
+        return Ok(());
+    }
     let device = Device::cuda(0)?;
     let mut results = Results::new("sparse", &device, options)?;
-    for (name, structure) in STRUCTURES.iter().filter(|(name, _)| options.selects(name)) {
+    for structure in all {
         for timed in measure(&device, &structure.arrays(), *rounds, options.check)? {
             let gbs = timed.bytes as f64 / timed.ms / 1e6;
-            println!("{name:16} {:28} {:10.4} ms {gbs:8.0} GB/s", timed.operation, timed.ms);
+            let mark = if timed.is_chosen { "chosen" } else { "" };
+            let (operation, algorithm) = (timed.operation, &timed.algorithm);
+            println!(
+                "{structure:32} {operation:11} {algorithm:14} {mark:7} {:10.4} ms {gbs:7.0} GB/s",
+                timed.ms
+            );
             let subject = serde_json::json!({
-                "structure": name, "operation": timed.operation, "bytes": timed.bytes,
+                "structure": structure.to_string(), "operation": operation, "algorithm": algorithm,
+                "chosen": timed.is_chosen, "bytes": timed.bytes,
             });
             results.write(&subject, timed.ms)?;
         }

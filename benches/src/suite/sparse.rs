@@ -1,28 +1,105 @@
-//! Sparse matrices of the figures, and how their products, analyses, solutions and transpositions are timed.
+//! Sparse matrices: those of the figures and 40 that a seed draws, and how their products, analyses, solutions and
+//! transpositions are timed.
 
-use gpu_core::Device;
-use gpu_sparse::{Analysis, Csr, Diagonal, Method, Side, Spmv, Strategy, reference, transpose};
+use std::fmt;
+use std::time::Instant;
+
+use gpu_core::{Device, Layout, Matrix, MatrixMut, Stream};
+use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side, Spmv, Strategy, reference, transpose};
 
 use crate::error::Error;
+use crate::shapes::{logarithmic, split_mix};
 use crate::sweep::{launch_median, wall_median};
 
-/// A structure: the lower triangle, diagonal included, of a matrix. benches/peers/sparse.cu has the same.
+/// The seed of the drawn structures.
+pub const SEED: u64 = 20_261_123;
+/// Columns of the products with several vectors, and right-hand sides.
+pub const COLUMNS: usize = 8;
+
+/// How the columns of a row are chosen. benches/peers/sparse.cu has the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Structure {
-    /// The 7-point Laplacian of a cube of so many points an edge.
-    Laplacian(u32),
-    /// So many rows, each with up to so many entries, the diagonal and columns that a hash draws.
-    Random(u32, u32),
-    /// So many rows, each with so many columns before the diagonal.
-    Band(u32, u32),
+pub enum Kind {
+    /// The 7-point Laplacian of a cube of `a` points an edge.
+    Laplacian,
+    /// The 5-point Laplacian of a plane of lines of `a` points.
+    Plane,
+    /// Up to `a` entries, the diagonal and columns that a hash draws from all before it.
+    Random,
+    /// The `a` columns before the diagonal.
+    Band,
+    /// Of the `a` columns before the diagonal about `b` in 256.
+    Sparse,
+    /// Groups of `a` rows, each of which has up to `b` entries in the group before.
+    Groups,
+    /// `a · 2^t` columns drawn from all before, where every second row has t > 0, every fourth t > 1, and so on to 10.
+    Power,
+    /// Dense triangles of `a` rows on the diagonal.
+    Blocks,
 }
 
-/// The structures of the figures.
-pub const STRUCTURES: [(&str, Structure); 3] = [
-    ("laplacian 216", Structure::Laplacian(216)),
-    ("random 5M x 8", Structure::Random(5_000_000, 8)),
-    ("band 200k x 16", Structure::Band(200_000, 16)),
+const KINDS: [(Kind, &str); 8] = [
+    (Kind::Laplacian, "laplacian"),
+    (Kind::Plane, "plane"),
+    (Kind::Random, "random"),
+    (Kind::Band, "band"),
+    (Kind::Sparse, "sparse"),
+    (Kind::Groups, "groups"),
+    (Kind::Power, "power"),
+    (Kind::Blocks, "blocks"),
 ];
+
+/// A structure: a lower triangle with its diagonal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// How the columns of a row are chosen.
+    pub kind: Kind,
+    /// Rows, and columns.
+    pub rows: u32,
+    /// See [`Kind`].
+    pub a: u32,
+    /// See [`Kind`].
+    pub b: u32,
+    /// Whether it was drawn.
+    pub drawn: bool,
+}
+
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = KINDS.iter().find(|(kind, _)| *kind == self.kind).map_or("", |(_, name)| *name);
+        f.pad(&format!("{name} {} {} {} {}", self.rows, self.a, self.b, u8::from(self.drawn)))
+    }
+}
+
+/// The structures of the figures, then 40 that the seed draws, five of each kind.
+pub fn structures() -> Vec<Structure> {
+    let figure = |kind, rows, a| Structure { kind, rows, a, b: 0, drawn: false };
+    let mut all = vec![
+        figure(Kind::Laplacian, 216 * 216 * 216, 216),
+        figure(Kind::Random, 5_000_000, 8),
+        figure(Kind::Band, 200_000, 16),
+    ];
+    all.extend((0..40).map(|number| {
+        let draw = |what: u64, low, high| logarithmic(split_mix(SEED, 8 * number + what), low, high) as u32;
+        let kind = KINDS[number as usize % KINDS.len()].0;
+        let rows = draw(0, 1 << 15, 1 << 22);
+        let (rows, a, b) = match kind {
+            Kind::Laplacian => {
+                let edge = draw(1, 30, 160);
+                (edge * edge * edge, edge, 0)
+            }
+            Kind::Plane => (rows, draw(1, 16, (rows / 16) as usize), 0),
+            Kind::Random => (rows, draw(1, 2, 32), 0),
+            // A level a row: large ones would take the vendor seconds.
+            Kind::Band => (rows / 16, draw(1, 1, 64), 0),
+            Kind::Sparse => (rows / 16, draw(1, 16, 2048), draw(2, 1, 64)),
+            Kind::Groups => (rows, draw(1, 32, rows as usize), draw(2, 1, 24)),
+            Kind::Power => (rows / 4, draw(1, 1, 6), 0),
+            Kind::Blocks => (rows, draw(1, 2, 48), 0),
+        };
+        Structure { kind, rows, a, b, drawn: true }
+    }));
+    all
+}
 
 /// Offsets, columns and values.
 pub type Arrays = (Vec<u32>, Vec<u32>, Vec<f64>);
@@ -36,39 +113,51 @@ fn hash(a: u32, b: u32) -> u32 {
 }
 
 impl Structure {
-    /// Rows, and columns.
-    pub fn rows(self) -> u32 {
-        match self {
-            Self::Laplacian(edge) => edge * edge * edge,
-            Self::Random(rows, _) | Self::Band(rows, _) => rows,
-        }
-    }
-
     /// The columns of a row, ascending, the diagonal last.
-    fn columns(self, row: u32, columns: &mut Vec<u32>) {
+    fn columns(&self, row: u32, columns: &mut Vec<u32>) {
         columns.clear();
-        match self {
-            Self::Laplacian(edge) => {
-                let (plane, in_plane) = (edge * edge, row % (edge * edge));
+        let Self { a, b, .. } = *self;
+        let drawn = |from: u32, below: u32, count: u32| {
+            (1..=count).filter(move |_| below > 0).map(move |k| from + hash(row, k) % below.max(1))
+        };
+        match self.kind {
+            Kind::Laplacian => {
+                let (plane, in_plane) = (a * a, row % (a * a));
                 columns.extend((row >= plane).then(|| row - plane));
-                columns.extend((in_plane >= edge).then(|| row - edge));
-                columns.extend((!row.is_multiple_of(edge)).then(|| row - 1));
+                columns.extend((in_plane >= a).then(|| row - a));
+                columns.extend((!row.is_multiple_of(a)).then(|| row - 1));
             }
-            Self::Random(_, entries) => {
-                columns.extend((1..entries).filter(|_| row > 0).map(|k| hash(row, k) % row.max(1)));
-                columns.sort_unstable();
-                columns.dedup();
+            Kind::Plane => {
+                columns.extend((row >= a).then(|| row - a));
+                columns.extend((!row.is_multiple_of(a)).then(|| row - 1));
             }
-            Self::Band(_, half) => columns.extend(row.saturating_sub(half)..row),
+            Kind::Random => columns.extend(drawn(0, row, a - 1)),
+            Kind::Band => columns.extend(row.saturating_sub(a)..row),
+            Kind::Sparse => {
+                columns.extend((row.saturating_sub(a)..row).filter(|&column| hash(row, column) & 0xff < b));
+            }
+            Kind::Groups => {
+                let group = row / a;
+                if group > 0 {
+                    columns.extend(drawn((group - 1) * a, a, b));
+                }
+            }
+            Kind::Power => {
+                let doublings = hash(row, 0).trailing_zeros().min(10);
+                columns.extend(drawn(0, row, a << doublings));
+            }
+            Kind::Blocks => columns.extend(row / a * a..row),
         }
+        columns.sort_unstable();
+        columns.dedup();
         columns.push(row);
     }
 
     /// The matrix: 1 on the diagonal, and beside it numbers of which a row's add up to less.
-    pub fn arrays(self) -> Arrays {
+    pub fn arrays(&self) -> Arrays {
         let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut columns = Vec::new();
-        for row in 0..self.rows() {
+        for row in 0..self.rows {
             self.columns(row, &mut columns);
             for &column in &columns {
                 indices.push(column);
@@ -80,15 +169,33 @@ impl Structure {
     }
 }
 
-/// An operation, the choice it was made with, and its milliseconds.
+/// An operation, who did it, and its milliseconds.
 #[derive(Clone, Debug)]
 pub struct Timed {
     /// What was timed.
-    pub operation: String,
+    pub operation: &'static str,
+    /// The algorithm that was forced, where there are several.
+    pub algorithm: String,
+    /// Whether that is what is chosen by itself.
+    pub is_chosen: bool,
     /// The median of the launches, in milliseconds; of analyses and transpositions, which wait, by the wall clock.
     pub ms: f64,
     /// Bytes that it reads and writes at least, once each; 0 where that says nothing.
     pub bytes: u64,
+}
+
+/// The median milliseconds of `rounds` launches, or of three where one takes longer than 30.
+fn median(
+    stream: &Stream,
+    rounds: usize,
+    mut launch: impl FnMut() -> Result<(), gpu_sparse::Error>,
+) -> Result<f64, Error> {
+    stream.synchronize()?;
+    let start = Instant::now();
+    launch()?;
+    stream.synchronize()?;
+    let rounds = if start.elapsed().as_millis() > 30 { rounds.min(3) } else { rounds };
+    launch_median(stream, rounds, launch)
 }
 
 /// Times a matrix's operations on a CUDA device, `rounds` times each. With `check`, compares bits with the CPU's.
@@ -105,54 +212,104 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
     let mut out = device.alloc::<f64>(rows)?;
     let mut timed = Vec::new();
     let matrix_bytes = 12 * entries as u64 + 4 * (rows as u64 + 1);
+    let vector_bytes = 16 * rows as u64;
 
     let mut expected = vec![0.0; if check { rows } else { 0 }];
-    let compare = |what: &str, expected: &[f64], out: &gpu_core::Buffer<f64>| -> Result<(), Error> {
-        if check && out.to_vec()?.iter().zip(expected).any(|(a, b)| a.to_bits() != b.to_bits()) {
+    let compare = |what: &str, expected: &[f64], out: &[f64]| -> Result<(), Error> {
+        if check && out.iter().zip(expected).any(|(a, b)| a.to_bits() != b.to_bits()) {
             return Err(Error::WrongShape(what.into()));
         }
         Ok(())
     };
+    // ---- products
     if check {
         reference::spmv(1.0, offsets, indices, values, &b, 0.0, &mut expected);
     }
     let chosen = Spmv::new(&a)?.strategy();
     for strategy in [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced] {
         let mut product = Spmv::new(&a)?.with_strategy(strategy)?;
-        let ms = launch_median(&stream, rounds, || product.run(&stream, 1.0, &right, 0.0, &mut out))?;
-        let mark = if strategy == chosen { ", chosen" } else { "" };
-        let operation = format!("spmv ({strategy:?}{mark})");
-        compare(&operation, &expected, &out)?;
-        timed.push(Timed { operation, ms, bytes: matrix_bytes + 16 * rows as u64 });
+        let ms = median(&stream, rounds, || product.run(&stream, 1.0, &right, 0.0, &mut out))?;
+        let algorithm = format!("{strategy:?}");
+        compare(&algorithm, &expected, &out.to_vec()?)?;
+        let (is_chosen, bytes) = (strategy == chosen, matrix_bytes + vector_bytes);
+        timed.push(Timed { operation: "spmv", algorithm, is_chosen, ms, bytes });
     }
-    let ms = wall_median(rounds, || {
+    // ---- with several vectors: all columns are the same
+    let layouts = [
+        ("row-major", Layout::row_major(rows, COLUMNS)?),
+        ("column-major", Layout::column_major(rows, COLUMNS)?),
+    ];
+    let repeated = |layout: Layout| -> Vec<f64> {
+        let mut all = vec![0.0; rows * COLUMNS];
+        for (row, &value) in b.iter().enumerate() {
+            (0..COLUMNS).for_each(|column| all[layout.index(row, column)] = value);
+        }
+        all
+    };
+    let last_column = |layout: Layout, all: &[f64]| -> Vec<f64> {
+        (0..rows).map(|row| all[layout.index(row, COLUMNS - 1)]).collect()
+    };
+    let mut outs = device.alloc::<f64>(rows * COLUMNS)?;
+    for (name, layout) in layouts {
+        let rights = device.upload(&repeated(layout))?;
+        let mut product = Spmv::new(&a)?;
+        let ms = median(&stream, rounds, || {
+            let (b, c) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
+            product.run_many(&stream, 1.0, b, 0.0, c)
+        })?;
+        if check {
+            compare(name, &expected, &last_column(layout, &outs.to_vec()?))?;
+        }
+        let bytes = matrix_bytes + vector_bytes * COLUMNS as u64;
+        timed.push(Timed { operation: "spmm", algorithm: name.into(), is_chosen: true, ms, bytes });
+    }
+    // ---- analyses
+    let few = if rounds > 5 { 5 } else { rounds };
+    let ms = wall_median(few, || {
         drop(Analysis::new(&a, Side::Lower, Diagonal::Stored)?);
         Ok(())
     })?;
-    timed.push(Timed { operation: "analysis".into(), ms, bytes: 0 });
-
     let mut analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
-    let chosen = analysis.method();
-    let start = std::time::Instant::now();
-    drop(analysis.order_rows()?);
-    let operation = format!("order rows, {} levels", analysis.level_count());
-    timed.push(Timed { operation, ms: start.elapsed().as_secs_f64() * 1e3, bytes: 16 * rows as u64 });
+    let (chosen, levels) = (analysis.algorithm(), analysis.level_count());
+    let algorithm = format!("{levels} levels");
+    timed.push(Timed { operation: "analysis", algorithm: algorithm.clone(), is_chosen: true, ms, bytes: 0 });
+    let ms = wall_median(few, || {
+        drop(analysis.order_rows()?);
+        Ok(())
+    })?;
+    timed.push(Timed { operation: "order rows", algorithm, is_chosen: true, ms, bytes: vector_bytes });
+    // ---- systems
     if check {
         reference::solve(offsets, indices, values, Side::Lower, Diagonal::Stored, 1.0, &b, &mut expected);
     }
-    for method in [Method::Free, Method::Levels] {
-        analysis = analysis.with_method(method)?;
-        let ms = launch_median(&stream, rounds, || analysis.solve(&stream, 1.0, &right, &mut out))?;
-        let mark = if method == chosen { ", chosen" } else { "" };
-        let operation = format!("solve ({method:?}{mark})");
-        compare(&operation, &expected, &out)?;
-        timed.push(Timed { operation, ms, bytes: matrix_bytes + 16 * rows as u64 });
+    for algorithm in Algorithm::ALL {
+        analysis = analysis.with_algorithm(algorithm)?;
+        let ms = median(&stream, rounds, || analysis.solve(&stream, 1.0, &right, &mut out))?;
+        let (name, is_chosen) = (format!("{algorithm:?}"), algorithm == chosen);
+        compare(&name, &expected, &out.to_vec()?)?;
+        let bytes = matrix_bytes + vector_bytes;
+        timed.push(Timed { operation: "solve", algorithm: name, is_chosen, ms, bytes });
     }
-    let ms = wall_median(rounds, || {
+    analysis = analysis.with_algorithm(Algorithm::Auto)?;
+    for (name, layout) in layouts {
+        let rights = device.upload(&repeated(layout))?;
+        let ms = median(&stream, rounds, || {
+            let (b, x) = (Matrix::new(&rights, layout)?, MatrixMut::new(&mut outs, layout)?);
+            analysis.solve_many(&stream, 1.0, b, x)
+        })?;
+        if check {
+            compare(name, &expected, &last_column(layout, &outs.to_vec()?))?;
+        }
+        let bytes = matrix_bytes + vector_bytes * COLUMNS as u64;
+        timed.push(Timed { operation: "solve many", algorithm: name.into(), is_chosen: true, ms, bytes });
+    }
+    // ---- the transposition: compressed columns
+    let ms = wall_median(few, || {
         drop(transpose(&a)?);
         Ok(device.synchronize()?)
     })?;
-    timed.push(Timed { operation: "transpose".into(), ms, bytes: 2 * matrix_bytes });
+    let (algorithm, bytes) = (String::new(), 2 * matrix_bytes);
+    timed.push(Timed { operation: "transpose", algorithm, is_chosen: true, ms, bytes });
     Ok(timed)
 }
 
@@ -162,11 +319,60 @@ mod tests {
 
     #[test]
     fn structures_are_lower_triangles_and_all_is_timed() {
-        for structure in [Structure::Laplacian(9), Structure::Random(500, 8), Structure::Band(300, 16)] {
+        for (kind, _) in KINDS {
+            let structure = Structure { kind, rows: 729, a: 9, b: 16, drawn: true };
             let arrays = structure.arrays();
-            assert_eq!(arrays.0.len(), structure.rows() as usize + 1);
+            assert_eq!(arrays.0.len(), 730);
             let timed = measure(&Device::cpu(), &arrays, 2, true).unwrap();
-            assert_eq!(timed.len(), 8);
+            assert_eq!(timed.len(), 14, "{structure}");
+            assert_eq!(timed.iter().filter(|timed| timed.is_chosen).count(), 9, "{structure}");
+        }
+    }
+
+    /// Of the columns that the program in C++ draws: its functions were run for these.
+    #[test]
+    fn the_program_of_the_vendor_has_the_same_structures() {
+        let expected: [u64; 8] = [
+            1_209_010_666_195_783_441,
+            9_770_611_128_585_273_713,
+            5_252_645_865_651_249_435,
+            7_033_093_959_779_893_997,
+            13_277_900_261_314_051_666,
+            3_726_050_754_855_526_047,
+            10_014_326_344_860_189_010,
+            9_794_640_833_605_063_413,
+        ];
+        for ((kind, _), expected) in KINDS.into_iter().zip(expected) {
+            let structure = Structure { kind, rows: 729, a: 9, b: 16, drawn: true };
+            let (mut sum, mut columns) = (0u64, Vec::new());
+            for row in 0..structure.rows {
+                structure.columns(row, &mut columns);
+                for &column in &columns {
+                    sum = sum.wrapping_mul(1_000_003).wrapping_add(column.into());
+                }
+                sum = sum.wrapping_mul(31).wrapping_add(columns.len() as u64);
+            }
+            assert_eq!(sum, expected, "{structure}");
+        }
+    }
+
+    #[test]
+    fn the_drawn_structures_are_forty_and_of_bearable_size() {
+        let all = structures();
+        assert_eq!(all.iter().filter(|structure| structure.drawn).count(), 40);
+        for structure in &all {
+            let a = u64::from(structure.a);
+            // Of a row, in the mean: doublings add half of `a` each.
+            let entries = match structure.kind {
+                Kind::Laplacian => 4,
+                Kind::Plane => 3,
+                Kind::Random | Kind::Band => a + 1,
+                Kind::Sparse => 1 + a * u64::from(structure.b) / 256,
+                Kind::Groups => 1 + u64::from(structure.b),
+                Kind::Power => 1 + 7 * a,
+                Kind::Blocks => 1 + a / 2,
+            };
+            assert!(entries * u64::from(structure.rows) < 150_000_000, "{structure}");
         }
     }
 }

@@ -130,6 +130,22 @@ pub enum Error {
         /// Those of the matrix.
         actual: (usize, usize),
     },
+    /// A matrix has not the structure of the one that was analysed.
+    #[error("row {row} has other columns than the same row of the matrix that was analysed")]
+    OtherStructure {
+        /// The first such row.
+        row: usize,
+    },
+    /// A dense matrix of vectors does not fit.
+    #[error("{what} is {} × {}, not {} × {}", actual.0, actual.1, expected.0, expected.1)]
+    Shape {
+        /// Which one.
+        what: &'static str,
+        /// The rows and columns it should have.
+        expected: (usize, usize),
+        /// Those it has.
+        actual: (usize, usize),
+    },
     /// A Matrix Market file cannot be understood.
     #[error("line {line}: {what}")]
     Market {
@@ -144,4 +160,13 @@ pub enum Error {
     /// The device, its memory or a launch.
     #[error(transparent)]
     Device(#[from] gpu_core::Error),
+}
+
+impl From<Error> for gpu_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Device(error) => error,
+            own => Self::Primitive(Box::new(own)),
+        }
+    }
 }

@@ -3,13 +3,21 @@
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::solve::Run;
-use gpu_sparse_kernels::{Scalar, THREADS, check, convert, levels, order, solve, spmv};
+use gpu_sparse_kernels::spmm::{self, COLUMNS};
+use gpu_sparse_kernels::waiting::Strides;
+use gpu_sparse_kernels::{
+    NONE, Scalar, THREADS, chains, check, convert, free, levels, order, ordered, solve, spmv,
+};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::api::{Diagonal, Side};
 use crate::error::Error;
 use crate::matrix::CsrView;
+
+mod systems;
+
+pub(crate) use systems::{Solver, Systems, task_counts, tasks};
 
 /// A type of elements of matrices and vectors: `f32`, `f64`.
 pub trait Element:
@@ -19,6 +27,19 @@ pub trait Element:
 
 mod sealed {
     use super::*;
+
+    /// What the kernels take that have rows in their own order.
+    pub type Waiting<T> = (
+        Global<u32>,
+        Global<u32>,
+        Global<T>,
+        Global<T>,
+        GlobalMut<<T as Scalar>::Word>,
+        GlobalMut<u32>,
+        Rows,
+        Strides,
+        T,
+    );
 
     /// The kernels of a type.
     ///
@@ -44,30 +65,53 @@ mod sealed {
         type Finish: Kernel<
             Arguments = (Global<u32>, Global<Self>, Global<u32>, GlobalMut<Self>, spmv::Shape, Self, Self),
         >;
-        /// Offsets, indices, values, b, x, the ticket, the triangle, alpha.
-        type Free: Kernel<
-            Arguments = (
-                Global<u32>,
-                Global<u32>,
-                Global<Self>,
-                Global<Self>,
-                GlobalMut<Self::Word>,
-                GlobalMut<u32>,
-                Rows,
-                Self,
-            ),
-        >;
-        /// Offsets, indices, values, b, x, the order, its starts, the triangle, the levels, alpha.
-        type Levels: Kernel<
+        /// Offsets, indices, values, B, C, what is to be done, alpha, beta.
+        type Products: Kernel<
             Arguments = (
                 Global<u32>,
                 Global<u32>,
                 Global<Self>,
                 Global<Self>,
                 GlobalMut<Self>,
+                spmm::Product,
+                Self,
+                Self,
+            ),
+        >;
+        /// Offsets, indices, values, b, x, the ticket, the triangle, where b and x lie, alpha.
+        type Free: Kernel<Arguments = Waiting<Self>>;
+        /// The same.
+        type Chains: Kernel<Arguments = Waiting<Self>>;
+        /// Offsets, indices, values, b, x, the order, the tasks, the ticket, the triangle, where b and x lie, how many
+        /// tasks, alpha.
+        type Ordered: Kernel<
+            Arguments = (
+                Global<u32>,
+                Global<u32>,
+                Global<Self>,
+                Global<Self>,
+                GlobalMut<Self::Word>,
+                Global<u32>,
+                Global<u32>,
+                GlobalMut<u32>,
+                Rows,
+                Strides,
+                u32,
+                Self,
+            ),
+        >;
+        /// Offsets, indices, values, b, x, the order, its starts, the triangle, where b and x lie, the levels, alpha.
+        type Levels: Kernel<
+            Arguments = (
+                Global<u32>,
+                Global<u32>,
+                Global<Self>,
+                Global<Self>,
+                GlobalMut<Self::Word>,
                 Global<u32>,
                 Global<u32>,
                 Rows,
+                Strides,
                 Run,
                 Self,
             ),
@@ -93,14 +137,17 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($T:ty: $product:ident, $finish:ident, $free:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
+    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Product = spmv::$product;
             type Finish = spmv::$finish;
-            type Free = solve::$free;
+            type Products = spmm::$products;
+            type Free = free::$free;
+            type Chains = chains::$chains;
+            type Ordered = ordered::$ordered;
             type Levels = solve::$levels;
             type Add = convert::$add;
             type Gather = convert::$gather;
@@ -108,8 +155,10 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_solve_free_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
-    f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_solve_free_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
+    f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_spmm_f32, sparse_solve_free_f32, sparse_solve_chains_f32,
+        sparse_solve_ordered_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
+    f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_spmm_f64, sparse_solve_free_f64, sparse_solve_chains_f64,
+        sparse_solve_ordered_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
 }
 
 impl<'a, T: Element> CsrView<'a, T> {
@@ -117,8 +166,8 @@ impl<'a, T: Element> CsrView<'a, T> {
     ///
     /// # Safety
     /// Offsets are one more than rows, the first is 0, none is less than the one before, the last is the number of
-    /// indices and of values; each index is less than `columns`, and those of a row ascend strictly. The arrays are on one
-    /// device, `rows` and entries together less than 2^32 − 2048, and `columns` less than 2^32 − 1.
+    /// indices and of values; each index is less than `columns`, and those of a row ascend strictly. The arrays are on
+    /// one device, `rows` and entries together less than 2^32 − 2048, and `columns` less than 2^32 − 1.
     pub unsafe fn new_unchecked(
         rows: usize,
         columns: usize,
@@ -133,6 +182,12 @@ impl<'a, T: Element> CsrView<'a, T> {
 /// A thread for each of `len` elements, at least one.
 pub(crate) fn linear(len: usize) -> LaunchConfig {
     LaunchConfig::linear((len as u32).div_ceil(THREADS), THREADS)
+}
+
+/// Threads that go over `len` elements, at least one: so few that what their warps find is soon added.
+fn striding(len: usize) -> LaunchConfig {
+    let all = linear(len);
+    LaunchConfig::linear(all.grid[0].min(1024), THREADS)
 }
 
 /// What the kernel of the checks finds in a matrix with rows, whose arrays have the lengths of its shape.
@@ -156,8 +211,8 @@ pub(crate) fn check_triangle<T: Element>(
 ) -> Result<[u32; check::TRIANGLE_CHECKS as usize], Error> {
     let stream = matrix.device().default_stream();
     let mut found = stream.device().upload(&[gpu_sparse_kernels::NONE; check::TRIANGLE_CHECKS as usize])?;
-    let Rows { rows, upper, unit } = rows_of(matrix.rows, side, diagonal);
-    let shape = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32 };
+    let Rows { rows, entries, upper, unit } = rows_of(matrix, side, diagonal);
+    let shape = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32, entries };
     let arguments = (matrix.offsets, matrix.indices, matrix.values.untyped(), shape, &mut found);
     // SAFETY: the matrix was checked; of its values the kernel reads words within their bytes.
     unsafe { stream.launch::<check::sparse_triangle>(linear(matrix.rows), arguments)? };
@@ -167,9 +222,57 @@ pub(crate) fn check_triangle<T: Element>(
 }
 
 /// A triangle, as the kernels take it.
-pub(crate) fn rows_of(rows: usize, side: Side, diagonal: Diagonal) -> Rows {
+pub(crate) fn rows_of<T: Element>(matrix: &CsrView<'_, T>, side: Side, diagonal: Diagonal) -> Rows {
     let (upper, unit) = ((side == Side::Upper) as u32, (diagonal == Diagonal::Unit) as u32);
-    Rows { rows: rows as u32, upper, unit }
+    Rows { rows: matrix.rows as u32, entries: matrix.entries() as u32, upper, unit }
+}
+
+/// The first place where two arrays of one device and length, at least one word, differ.
+pub(crate) fn differ(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<usize>, Error> {
+    let stream = one.device().default_stream();
+    let mut found = stream.device().upload(&[NONE])?;
+    let arguments = (one, other, &mut found, one.len() as u32);
+    // SAFETY: both have as many words.
+    unsafe { stream.launch::<check::sparse_differ>(linear(one.len()), arguments)? };
+    let mut word = [0];
+    found.copy_to(&mut word)?;
+    Ok((word[0] != NONE).then_some(word[0] as usize))
+}
+
+/// The most entries of a row of a triangle with rows beside the diagonal, and the rows that wait for one of the same
+/// block.
+pub(crate) fn profile<T: Element>(
+    stream: &Stream,
+    a: &CsrView<'_, T>,
+    shape: Rows,
+) -> Result<(u32, u32), Error> {
+    let mut found = stream.device().zeroed::<u32>(2)?;
+    let arguments = (a.offsets, a.indices, &mut found, shape);
+    // SAFETY: the matrix was found to be that triangle; there are two words that are found.
+    unsafe { stream.launch::<order::sparse_profile>(striding(a.rows), arguments)? };
+    let mut words = [0; 2];
+    found.copy_to(&mut words)?;
+    Ok((words[0], words[1]))
+}
+
+/// Enqueues `C = alpha · A · B + beta · C` of a matrix with rows.
+pub(crate) fn spmm<T: Element>(
+    stream: &Stream,
+    shape: spmm::Product,
+    alpha: T,
+    a: &CsrView<'_, T>,
+    b: View<'_, T>,
+    beta: T,
+    c: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let blocks = shape.rows.div_ceil(THREADS / shape.lanes);
+    let mut launch = LaunchConfig::linear(blocks, THREADS);
+    launch.grid[1] = shape.columns.div_ceil(COLUMNS);
+    let arguments = (a.offsets, a.indices, a.values, b, c, shape, alpha, beta);
+    // SAFETY: the matrix was checked, B and C have its columns and rows where the shape says (checked by the caller); C
+    // is exclusive.
+    unsafe { stream.launch::<T::Products>(launch, arguments)? };
+    Ok(())
 }
 
 /// Entries of the longest row of a matrix with rows.
@@ -178,7 +281,7 @@ pub(crate) fn longest<T: Element>(matrix: &CsrView<'_, T>) -> Result<u32, Error>
     let mut longest = stream.device().zeroed::<u32>(1)?;
     let arguments = (matrix.offsets, matrix.rows as u32, &mut longest);
     // SAFETY: there is one offset more than rows.
-    unsafe { stream.launch::<check::sparse_longest>(linear(matrix.rows), arguments)? };
+    unsafe { stream.launch::<check::sparse_longest>(striding(matrix.rows), arguments)? };
     let mut word = [0];
     longest.copy_to(&mut word)?;
     Ok(word[0])
@@ -262,46 +365,6 @@ pub(crate) fn count(stream: &Stream, numbers: View<'_, u32>, counts: ViewMut<'_,
     Ok(())
 }
 
-/// Enqueues the solution free of synchronisation of a triangle with rows.
-pub(crate) fn solve_free<T: Element>(
-    stream: &Stream,
-    a: &CsrView<'_, T>,
-    shape: Rows,
-    alpha: T,
-    b: View<'_, T>,
-    mut x: ViewMut<'_, T>,
-    ticket: &mut Buffer<u32>,
-) -> Result<(), Error> {
-    stream.memset(&mut *ticket, 0)?;
-    stream.memset(x.reborrow(), 0xff)?;
-    let launch = linear(a.rows).shared(solve::shared_bytes::<T>());
-    let arguments = (a.offsets, a.indices, a.values, b, x.cast::<T::Word>(), ticket, shape, alpha);
-    // SAFETY: the matrix was found to be that triangle, so that rows wait for earlier ones alone; the vectors have an
-    // element for each row (checked by the caller), and `x` is exclusive.
-    unsafe { stream.launch::<T::Free>(launch, arguments)? };
-    Ok(())
-}
-
-/// Enqueues the solution level by level of a triangle with rows.
-pub(crate) fn solve_levels<T: Element>(
-    stream: &Stream,
-    a: &CsrView<'_, T>,
-    shape: Rows,
-    alpha: T,
-    b: View<'_, T>,
-    mut x: ViewMut<'_, T>,
-    order: &crate::api::RowOrder,
-) -> Result<(), Error> {
-    for &(run, blocks) in order.runs() {
-        let (rows, starts) = (order.rows(), order.starts());
-        let arguments = (a.offsets, a.indices, a.values, b, x.reborrow(), rows, starts, shape, run, alpha);
-        // SAFETY: as above; the order is of this triangle's rows, of which a level reads what earlier ones have
-        // written, and several levels are one block's.
-        unsafe { stream.launch::<T::Levels>(LaunchConfig::linear(blocks, THREADS), arguments)? };
-    }
-    Ok(())
-}
-
 /// Enqueues the row of every entry, at least one, of a matrix that was checked.
 pub(crate) fn rows_of_entries<T: Element>(
     stream: &Stream,
@@ -337,8 +400,8 @@ pub(crate) fn heads(stream: &Stream, keys: &Buffer<u64>, heads: &mut Buffer<u32>
     Ok(())
 }
 
-/// Enqueues the sums of values of equal keys, at least one key; `places` are the inclusive sums of their heads, the last
-/// of them the outputs' length.
+/// Enqueues the sums of values of equal keys, at least one key; `places` are the inclusive sums of their heads, the
+/// last of them the outputs' length.
 pub(crate) fn add<T: Element>(
     stream: &Stream,
     keys: &Buffer<u64>,
@@ -366,4 +429,43 @@ pub(crate) fn gather<T: Element>(
     // SAFETY: all have as many elements, and the order is one of them.
     unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
     Ok(())
+}
+
+/// Enqueues values of entries, at least one, in another order.
+pub(crate) fn gather_values<T: Element>(
+    stream: &Stream,
+    order: &Buffer<u32>,
+    values: View<'_, T>,
+    output: &mut Buffer<T>,
+) -> Result<(), Error> {
+    let len = order.len();
+    assert!(values.len() == len && output.len() == len);
+    // The kernel moves rows with them: what it makes of these is not used.
+    let mut rows = stream.device().alloc::<u32>(len)?;
+    let arguments = (order, order, values, &mut rows, output, len as u32);
+    // SAFETY: all have as many elements, and the order is one of them.
+    unsafe { stream.launch::<T::Gather>(linear(len), arguments)? };
+    Ok(())
+}
+
+/// How much each number of one launch's length is above `base`, and the first, if any, that is below or more than
+/// `most` above.
+pub(crate) fn narrow(
+    wide: View<'_, u64>,
+    mut narrow: ViewMut<'_, u32>,
+    base: u64,
+    most: u32,
+) -> Result<Option<usize>, Error> {
+    assert_eq!(wide.len(), narrow.len());
+    if wide.is_empty() {
+        return Ok(None);
+    }
+    let stream = wide.device().default_stream();
+    let mut found = stream.device().upload(&[NONE])?;
+    let arguments = (wide, narrow.reborrow(), &mut found, base, most, wide.len() as u32);
+    // SAFETY: there are as many numbers of both.
+    unsafe { stream.launch::<convert::sparse_narrow>(linear(wide.len()), arguments)? };
+    let mut word = [0];
+    found.copy_to(&mut word)?;
+    Ok((word[0] != NONE).then_some(word[0] as usize))
 }

@@ -14,4 +14,4 @@ pub mod reference;
 pub use api::*;
 pub use error::Error;
 pub use launch::Element;
-pub use matrix::{Coo, Csc, Csr, CsrView};
+pub use matrix::{Coo, Csc, CscView, Csr, CsrView, Wide, narrow_indices};

@@ -5,8 +5,10 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::index_1d;
-use gpu_std::{keep_rolled, kernel, warp};
+use gpu_std::thread::{grid_dim_x, index_1d};
+use gpu_std::{device, keep_rolled, kernel, warp};
+
+use crate::{NONE, THREADS};
 
 /// Words that [`sparse_check()`] writes: for each kind of fault the first row that has it, else
 /// [`NONE`](crate::NONE), which they hold before.
@@ -31,6 +33,18 @@ pub struct Triangle {
     pub unit: u32,
     /// Words of 32 bits of a value.
     pub words: u32,
+    /// Entries.
+    pub entries: u32,
+}
+
+/// Where the entries of a row start and end. Offsets that were checked are memory that may change, by a write that is
+/// still under way or through another's pointer: what they say never leaves the entries.
+#[device]
+#[inline(always)]
+pub(crate) fn bounds(offsets: Global<u32>, row: u32, entries: u32) -> (u32, u32) {
+    let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+    let end = if end < entries { end } else { entries };
+    (if start < end { start } else { end }, end)
 }
 
 /// Finds rows that are none: a thread a row, in blocks of [`THREADS`](crate::THREADS).
@@ -69,13 +83,16 @@ pub fn sparse_check(
     }
 }
 
-/// The most entries of a row: a thread a row, in blocks of [`THREADS`](crate::THREADS). `longest` is zero before.
+/// The most entries of a row: any number of blocks of [`THREADS`](crate::THREADS). `longest` is zero before.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_longest(offsets: Global<u32>, rows: u32, longest: GlobalMut<u32>) {
-    let row = index_1d();
+    let mut row = index_1d();
     let mut length = 0;
-    if row < rows {
-        length = offsets.read_only(row + 1) - offsets.read_only(row);
+    while row < rows {
+        keep_rolled();
+        let (start, end) = bounds(offsets, row, NONE);
+        length = if end - start > length { end - start } else { length };
+        row = row.saturating_add(grid_dim_x() * THREADS);
     }
     length = warp::warp_reduce(warp::FULL, length, warp::WarpReductionOp::Max);
     if warp::lane_id() == 0 {
@@ -95,7 +112,7 @@ pub fn sparse_triangle(
 ) {
     let row = index_1d();
     if row < shape.rows {
-        let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        let (start, end) = bounds(offsets, row, shape.entries);
         let upper = shape.upper != 0;
         // As columns ascend, what is on the wrong side is first or last, and so is the diagonal.
         let (mut wrong, mut missing, mut zero) = (false, shape.unit == 0, false);
@@ -120,5 +137,15 @@ pub fn sparse_triangle(
         } else if zero {
             found.atomic(2).fetch_min(row, Ordering::Relaxed, Scope::Device);
         }
+    }
+}
+
+/// The first place where two arrays of `len` words differ: a thread a word, in blocks of [`THREADS`](crate::THREADS).
+/// `found` is [`NONE`](crate::NONE) before.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_differ(one: Global<u32>, other: Global<u32>, found: GlobalMut<u32>, len: u32) {
+    let at = index_1d();
+    if at < len && one.read_only(at) != other.read_only(at) {
+        found.atomic(0).fetch_min(at, Ordering::Relaxed, Scope::Device);
     }
 }

@@ -39,6 +39,27 @@ pub fn sparse_rows(offsets: Global<u32>, rows: GlobalMut<u32>, count: u32, entri
     }
 }
 
+/// Numbers of 64 bits as 32: how much each is above `base`. The first, if any, that is below or more than `most` above
+/// goes to `found`, which is [`NONE`](crate::NONE) before: a thread a number, in blocks of [`THREADS`](crate::THREADS).
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_narrow(
+    wide: Global<u64>,
+    narrow: GlobalMut<u32>,
+    found: GlobalMut<u32>,
+    base: u64,
+    most: u32,
+    len: u32,
+) {
+    let at = index_1d();
+    if at < len {
+        let above = wide.read_only(at).wrapping_sub(base);
+        if above > most as u64 {
+            found.atomic(0).fetch_min(at, Ordering::Relaxed, Scope::Device);
+        }
+        narrow.write(at, above as u32);
+    }
+}
+
 /// The key by which entries are sorted, the row above the column, and the first entry, if any, that stands outside of
 /// the matrix: a thread an entry, in blocks of [`THREADS`](crate::THREADS). `found` is [`NONE`](crate::NONE) before.
 #[kernel(images = sm_75, launch_bounds(256))]
@@ -72,7 +93,8 @@ pub fn sparse_heads(keys: Global<u64>, heads: GlobalMut<u32>, len: u32) {
 }
 
 /// The values of equal keys, added in the order in which they stand, from the first: a thread a key, in blocks of
-/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value is.
+/// [`THREADS`](crate::THREADS). `places` are the inclusive sums of [`sparse_heads()`], `order` says where a key's value
+/// is.
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]

@@ -1,12 +1,14 @@
 //! The levels of a triangle's rows: 1 for rows that wait for none, else one more than the highest level waited for.
 //!
-//! A row is a thread's, and rows are taken in the order in which they can be solved: from the first of a lower triangle,
-//! from the last of an upper one. A thread waits for the levels of others, as the synchronisation-free solvers do
-//! (Liu, Li, Hogg, Duff, Vinter, Euro-Par 2016), a thread a row (Su, Zhang, Li, Zhou, Tang, Du, *CapelliniSpTRSV*, ICPP
-//! 2020), and in two ways that keep the wait short and finite:
+//! A row is a thread's, and rows are taken in the order in which they can be solved: from the first of a lower
+//! triangle, from the last of an upper one. A thread waits for the levels of others, as the synchronisation-free
+//! solvers do (Liu, Li, Hogg, Duff, Vinter, Euro-Par 2016), a thread a row (Su, Zhang, Li, Zhou, Tang, Du,
+//! *CapelliniSpTRSV*, ICPP 2020), and in three ways that keep the wait short and finite:
 //!
-//! * Rows of the block are waited for in shared memory, so that a chain of rows that depend each on the one before goes
-//!   on at the speed of shared memory. Only what other blocks have is waited for in global memory.
+//! * The rows of a warp do not wait for each other: once all know what comes from earlier rows, the rest passes from
+//!   lane to lane by shuffles. Where rows need only the one before, that is a scan: the level of a chain is a maximum
+//!   of sums.
+//! * Rows of the block are waited for in shared memory. Only what other blocks have is waited for in global memory.
 //! * No thread waits in a loop of its own: all lanes of a warp ask once, and go round together while one of them lacks
 //!   something. And blocks take their rows by a ticket: what a block waits for is a block's that runs.
 //!
@@ -17,10 +19,11 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{sync_threads, thread_idx_x};
-use gpu_std::{device, keep_rolled, kernel, warp};
+use gpu_std::thread::thread_idx_x;
+use gpu_std::{device, keep_rolled, kernel, unroll, warp};
 
-use crate::THREADS;
+use crate::waiting::{ASKED, draw};
+use crate::{NONE, THREADS};
 
 /// A triangle, but for addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -28,6 +31,8 @@ use crate::THREADS;
 pub struct Rows {
     /// Rows, and columns.
     pub rows: u32,
+    /// Entries.
+    pub entries: u32,
     /// Whether entries stand right of the diagonal: 1 or 0.
     pub upper: u32,
     /// Whether the diagonal is taken to be one, whatever is stored: 1 or 0.
@@ -36,7 +41,7 @@ pub struct Rows {
 
 /// The entries of a row beside the diagonal, from the far side towards it: of a lower triangle with ascending columns,
 /// of an upper one with descending ones.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Beside {
     /// The first of them.
     pub(crate) at: u32,
@@ -48,18 +53,37 @@ pub(crate) struct Beside {
     pub(crate) step: u32,
 }
 
+impl Beside {
+    /// Where entry number `entry` of them stands.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn place(&self, entry: u32) -> u32 {
+        self.at.wrapping_add(self.step.wrapping_mul(entry))
+    }
+}
+
 impl Rows {
-    /// Those of `row`.
+    /// Those of `row`. Offsets that changed since they were checked may say anything, but nothing beyond the entries.
     #[device]
     #[inline(always)]
     pub(crate) fn beside(&self, offsets: Global<u32>, indices: Global<u32>, row: u32) -> Beside {
-        let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        let (start, end) = crate::check::bounds(offsets, row, self.entries);
         let upper = self.upper != 0;
-        let diagonal = if upper { start } else { end.wrapping_sub(1) };
+        // There is an entry, as a diagonal is stored that is read.
+        let diagonal = if start == end {
+            0
+        } else if upper {
+            start
+        } else {
+            end - 1
+        };
         let stored = start < end && indices.read_only(diagonal) == row;
+        let number = self.numbered(row);
+        let left = end - start - stored as u32;
         Beside {
             at: if upper { end.wrapping_sub(1) } else { start },
-            left: end - start - stored as u32,
+            // No row has more than there are before it.
+            left: if left < number { left } else { number },
             diagonal,
             step: if upper { u32::MAX } else { 1 },
         }
@@ -69,7 +93,16 @@ impl Rows {
     #[device]
     #[inline(always)]
     pub(crate) fn numbered(&self, number: u32) -> u32 {
-        if self.upper != 0 { self.rows - 1 - number } else { number }
+        if self.upper != 0 { (self.rows - 1).wrapping_sub(number) } else { number }
+    }
+
+    /// The number of the row that an entry in `column` of row number `number`, which is not the first, waits for: an
+    /// earlier one, even if the column changed since it was checked.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn other(&self, column: u32, number: u32) -> u32 {
+        let (other, last) = (self.numbered(column), number.wrapping_sub(1));
+        if other < last { other } else { last }
     }
 }
 
@@ -77,15 +110,70 @@ impl Rows {
 #[device]
 #[inline(always)]
 pub(crate) fn first_of_block(ticket: GlobalMut<u32>, room: Shared<u32>) -> u32 {
-    if thread_idx_x() == 0 {
-        room.write(0, ticket.atomic(0).fetch_add(1, Ordering::Relaxed, Scope::Device));
-    }
-    sync_threads();
-    room.read(0) * THREADS
+    draw(ticket, room) * THREADS
 }
 
 /// Bytes of dynamic shared memory of a block of [`sparse_levels()`].
 pub const SHARED_BYTES: u32 = SharedLayout::new().array::<u32>(1).array::<u32>(THREADS).bytes();
+
+/// The entries of a lane's row inside of its warp's window of 32 rows, of which the first has number `window`: the
+/// columns as bits, and how many. They are the last of the row.
+#[device]
+#[inline(always)]
+pub(crate) fn inside_of_window(
+    shape: &Rows,
+    indices: Global<u32>,
+    rest: &Beside,
+    (number, window): (u32, u32),
+) -> (u32, u32) {
+    let (mut columns, mut count) = (0, 0);
+    let lane = number - window;
+    let mut more = rest.left > 0 && lane > 0;
+    while more {
+        keep_rolled();
+        let other = shape.other(indices.read_only(rest.place(rest.left - 1 - count)), number);
+        more = other >= window;
+        if more {
+            columns |= 1 << (other - window);
+            count += 1;
+            more = count < rest.left && count < lane;
+        }
+    }
+    (columns, count)
+}
+
+/// The levels of a warp's rows, of which `level` is known from rows before, from what they need of each other.
+#[device]
+#[inline(always)]
+fn in_window(mut level: u32, columns: u32) -> u32 {
+    let lane = warp::lane_id();
+    // Of lane k that is bit k - 1.
+    let is_linked = columns == (1u32 << lane) >> 1 && lane > 0;
+    if warp::warp_vote_all(warp::FULL, columns == 0 || is_linked) {
+        // How many rows before this one it hangs on, one after the other.
+        let links = warp::warp_vote_ballot(warp::FULL, is_linked);
+        let chain = (!(links << (31 - lane))).leading_zeros();
+        let mut distance = 1;
+        while distance < 32 {
+            let other = warp::shuffle_up(warp::FULL, level, distance) + distance;
+            if chain >= distance && other > level {
+                level = other;
+            }
+            distance *= 2;
+        }
+    } else {
+        let mut step = 0;
+        while step < 32 {
+            keep_rolled();
+            let other = warp::shuffle_idx(warp::FULL, level, step) + 1;
+            if columns >> step & 1 != 0 && other > level {
+                level = other;
+            }
+            step += 1;
+        }
+    }
+    level
+}
 
 /// The levels of all rows: a thread each, in blocks of [`THREADS`], with [`SHARED_BYTES`]. `levels` and `ticket` are
 /// zero before.
@@ -103,42 +191,89 @@ pub fn sparse_levels(
     known.write(thread, 0);
     let base = first_of_block(ticket, room);
     let number = base + thread;
-    let mut done = number >= shape.rows;
-    let row = if done { 0 } else { shape.numbered(number) };
-    let mut rest = Beside { at: 0, left: 0, diagonal: 0, step: 1 };
-    if !done {
+    let window = number - warp::lane_id();
+    let inside = number < shape.rows;
+    let row = if inside { shape.numbered(number) } else { 0 };
+    let mut rest = Beside::default();
+    if inside {
         rest = shape.beside(offsets, indices, row);
     }
-    let mut highest = 0;
+    let (columns, count) = inside_of_window(&shape, indices, &rest, (number, window));
+    // Before the first window there is nothing.
+    let outer = if window > 0 { rest.left - count } else { 0 };
+    let tell = |level: u32| {
+        known.atomic(thread).store(level, Ordering::Relaxed, Scope::Block);
+        levels.atomic(row).store(level, Ordering::Relaxed, Scope::Device);
+    };
+
+    // ---- what comes from before the window
+    let (mut level, mut first) = (1, 0);
+    let mut others = waited_for(&shape, indices, &rest, window, (first, outer));
+    let mut words = [0; ASKED];
+    let mut ready = !inside;
     loop {
         keep_rolled();
-        if !done {
-            let mut waits = false;
-            while rest.left > 0 && !waits {
+        if !ready {
+            let mut goes_on = true;
+            while goes_on {
                 keep_rolled();
-                let column = indices.read_only(rest.at);
-                let other = shape.numbered(column);
-                let level = if other >= base {
-                    known.atomic(other - base).load(Ordering::Relaxed, Scope::Block)
-                } else {
-                    levels.atomic(column).load(Ordering::Relaxed, Scope::Device)
-                };
-                if level == 0 {
-                    waits = true;
-                } else {
-                    highest = if level > highest { level } else { highest };
-                    rest.at = rest.at.wrapping_add(rest.step);
-                    rest.left -= 1;
+                unroll::<ASKED>(|j| {
+                    if words[j] == 0 && others[j] != NONE {
+                        words[j] = if others[j] >= base {
+                            known.atomic(others[j] - base).load(Ordering::Relaxed, Scope::Block)
+                        } else {
+                            levels.atomic(shape.numbered(others[j])).load(Ordering::Relaxed, Scope::Device)
+                        };
+                    }
+                });
+                unroll::<ASKED>(|j| goes_on &= words[j] != 0 || others[j] == NONE);
+                if goes_on {
+                    unroll::<ASKED>(|j| level = if words[j] >= level { words[j] + 1 } else { level });
+                    first += ASKED as u32;
+                    goes_on = first < outer;
+                    ready = !goes_on;
+                    if goes_on {
+                        others = waited_for(&shape, indices, &rest, window, (first, outer));
+                        words = [0; ASKED];
+                    }
                 }
             }
-            if rest.left == 0 {
-                known.atomic(thread).store(highest + 1, Ordering::Relaxed, Scope::Block);
-                levels.atomic(row).store(highest + 1, Ordering::Relaxed, Scope::Device);
-                done = true;
+            // A row that needs none of the warp is finished.
+            if ready && columns == 0 {
+                tell(level);
             }
         }
-        if warp::warp_vote_all(warp::FULL, done) {
+        if warp::warp_vote_all(warp::FULL, ready) {
             break;
         }
     }
+
+    // ---- the window
+    if warp::warp_vote_any(warp::FULL, columns != 0) {
+        level = in_window(level, columns);
+        if inside && columns != 0 {
+            tell(level);
+        }
+    }
+}
+
+/// The numbers of the rows that a row waits for from its entry `first` on, before entry `end`; [`NONE`] where there is
+/// none.
+#[device]
+#[inline(always)]
+fn waited_for(
+    shape: &Rows,
+    indices: Global<u32>,
+    rest: &Beside,
+    window: u32,
+    (first, end): (u32, u32),
+) -> [u32; ASKED] {
+    let mut others = [NONE; ASKED];
+    unroll::<ASKED>(|j| {
+        let entry = first + j as u32;
+        if entry < end {
+            others[j] = shape.other(indices.read_only(rest.place(entry)), window);
+        }
+    });
+    others
 }

@@ -14,15 +14,20 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+pub mod chains;
 pub mod check;
 pub mod convert;
 pub mod factor;
+pub mod free;
 pub mod levels;
 pub mod order;
+pub mod ordered;
 pub mod part;
 mod scalar;
 pub mod solve;
+pub mod spmm;
 pub mod spmv;
+pub mod waiting;
 
 pub use scalar::Scalar;
 

@@ -1,12 +1,16 @@
-//! Rows grouped by level and, inside a level, by the number of their entries beside the diagonal; and packed into warps.
+//! Rows grouped by level and, inside a level, by the number of their entries beside the diagonal; and packed into
+//! warps.
 //!
-//! After Dufrechou and Ezzatti, *Using analysis information in the synchronization-free GPU solution of sparse triangular
-//! systems* (Concurrency and Computation 2020): a row gets as many lanes as it has entries, rounded up to a power of two.
+//! After Dufrechou and Ezzatti, *Using analysis information in the synchronization-free GPU solution of sparse
+//! triangular systems* (Concurrency and Computation 2020): a row gets as many lanes as it has entries, rounded up to a
+//! power of two.
 
-use gpu_std::kernel;
+use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::index_1d;
+use gpu_std::thread::{grid_dim_x, index_1d};
+use gpu_std::{keep_rolled, kernel, warp};
 
+use crate::THREADS;
 use crate::levels::Rows;
 
 /// Size classes of a level: rows of 1, 2, 3–4, 5–8, 9–16, more entries, and none.
@@ -48,5 +52,30 @@ pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
     let group = index_1d();
     if group < groups {
         warps.write(group, counts.read_only(group).div_ceil(32 / lanes(group % CLASSES)));
+    }
+}
+
+/// What the choice of a solver asks of a triangle: any number of blocks of [`THREADS`]. `found` is zero before, and gets
+/// the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
+    let mut number = index_1d();
+    let (mut longest, mut near) = (0, 0);
+    while number < shape.rows {
+        keep_rolled();
+        let rest = shape.beside(offsets, indices, shape.numbered(number));
+        if rest.left > 0 {
+            longest = if rest.left > longest { rest.left } else { longest };
+            // The last is the nearest.
+            let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);
+            near += (other / THREADS == number / THREADS) as u32;
+        }
+        number = number.saturating_add(grid_dim_x() * THREADS);
+    }
+    longest = warp::warp_reduce(warp::FULL, longest, warp::WarpReductionOp::Max);
+    near = warp::warp_reduce(warp::FULL, near, warp::WarpReductionOp::Add);
+    if warp::lane_id() == 0 {
+        found.atomic(0).fetch_max(longest, Ordering::Relaxed, Scope::Device);
+        found.atomic(1).fetch_add(near, Ordering::Relaxed, Scope::Device);
     }
 }

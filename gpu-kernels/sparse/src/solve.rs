@@ -1,31 +1,27 @@
 //! Triangular systems: `A · x = alpha · b`, A a lower or an upper triangle.
 //!
 //! # Order of operations
-//! The entries of a row beside the diagonal are one chain of fused multiply-adds, from zero, from the far side towards the
-//! diagonal; the solution is `(alpha · b - sum) · (1 / diagonal)`, each operation rounded once. (The inverse is at hand
-//! before the last value that a row waits for, where a division would come after it.) With a unit diagonal it is
-//! `alpha · b - sum`. That is a function of the matrix alone: both ways to solve give the same bits.
+//! The entries of a row beside the diagonal are one chain of fused multiply-adds, from zero, from the far side towards
+//! the diagonal; the solution is `(alpha · b - sum) · (1 / diagonal)`, each operation rounded once. (The inverse is at
+//! hand before the last value that a row waits for, where a division would come after it.) With a unit diagonal it is
+//! `alpha · b - sum`. That is a function of the matrix alone: all ways to solve give the same bits.
 //!
-//! * [`free`](fn@sparse_solve_free_f32): free of synchronisation, as [`levels`](crate::levels) describes it. A value of the
-//!   solution says itself whether it is known: all its bits are ones until then, a NaN that no result has.
-//! * [`levels`](fn@sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many rows,
-//!   and one of a single block for a run of levels of few.
+//! * [`free`](crate::free): free of synchronisation, rows in their own order.
+//! * [`chains`](crate::chains): the same, a warp 32 rows, solved in its registers.
+//! * [`ordered`](crate::ordered): free of synchronisation, rows in the order of their levels.
+//! * [`levels`](fn@sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many
+//!   rows, and one of a single block for a run of levels of few.
 
-use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{grid_dim_x, index_1d, sync_threads, thread_idx_x};
-use gpu_std::{device, keep_rolled, kernel, warp};
+use gpu_std::thread::{block_idx_y, grid_dim_x, index_1d, sync_threads};
+use gpu_std::{device, keep_rolled, kernel};
 
 use crate::THREADS;
-use crate::levels::{Beside, Rows, first_of_block};
+use crate::levels::Rows;
+use crate::order::CLASSES;
 use crate::scalar::Scalar;
-
-/// Bytes of dynamic shared memory of a block that solves free of synchronisation.
-pub const fn shared_bytes<T: Scalar>() -> u32 {
-    SharedLayout::new().array::<u32>(1).array::<T::Word>(THREADS).bytes()
-}
+use crate::waiting::{Strides, System};
 
 /// A run of levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -37,121 +33,39 @@ pub struct Run {
     pub count: u32,
 }
 
-/// What is read of a system.
-#[derive(Clone, Copy)]
-struct System<T: Scalar> {
-    indices: Global<u32>,
-    values: Global<T>,
-    b: Global<T>,
-    alpha: T,
-}
-
-impl<T: Scalar> System<T> {
-    /// `alpha · b` of a row, and one over its diagonal.
-    #[device]
-    #[inline(always)]
-    fn ends(&self, row: u32, rest: &Beside, shape: &Rows) -> (T, T) {
-        let right = self.alpha * self.b.read_only(row);
-        (right, if shape.unit != 0 { T::ONE } else { T::ONE / self.values.read_only(rest.diagonal) })
-    }
-}
-
-#[device]
-#[inline(always)]
-fn free<T: Scalar>(
-    offsets: Global<u32>,
-    system: &System<T>,
-    x: GlobalMut<T::Word>,
-    ticket: GlobalMut<u32>,
-    shape: &Rows,
-) {
-    let mut memory = shared::dynamic();
-    let (room, known) = (memory.array::<u32>(1), memory.array::<T::Word>(THREADS));
-    let thread = thread_idx_x();
-    known.write(thread, T::UNKNOWN);
-    let base = first_of_block(ticket, room);
-    let number = base + thread;
-    let mut done = number >= shape.rows;
-    let row = if done { 0 } else { shape.numbered(number) };
-    let mut rest = Beside { at: 0, left: 0, diagonal: 0, step: 1 };
-    let (mut right, mut inverse, mut sum) = (T::ZERO, T::ONE, T::ZERO);
-    // The entry that is next: asked for before what it is multiplied by is known.
-    let (mut column, mut value) = (0, T::ZERO);
-    if !done {
-        rest = shape.beside(offsets, system.indices, row);
-        (right, inverse) = system.ends(row, &rest, shape);
-        if rest.left > 0 {
-            (column, value) = (system.indices.read_only(rest.at), system.values.read_only(rest.at));
-        }
-    }
-    loop {
-        keep_rolled();
-        if !done {
-            let mut waits = false;
-            while rest.left > 0 && !waits {
-                keep_rolled();
-                let other = shape.numbered(column);
-                let word = if other >= base {
-                    known.atomic(other - base).load(Ordering::Relaxed, Scope::Block)
-                } else {
-                    x.atomic(column).load(Ordering::Relaxed, Scope::Device)
-                };
-                if word == T::UNKNOWN {
-                    waits = true;
-                } else {
-                    sum = value.mul_add(T::from_word(word), sum);
-                    rest.at = rest.at.wrapping_add(rest.step);
-                    rest.left -= 1;
-                    if rest.left > 0 {
-                        (column, value) =
-                            (system.indices.read_only(rest.at), system.values.read_only(rest.at));
-                    }
-                }
-            }
-            if rest.left == 0 {
-                let word = ((right - sum) * inverse).to_word();
-                known.atomic(thread).store(word, Ordering::Relaxed, Scope::Block);
-                x.atomic(row).store(word, Ordering::Relaxed, Scope::Device);
-                done = true;
-            }
-        }
-        if warp::warp_vote_all(warp::FULL, done) {
-            break;
-        }
-    }
-}
-
 /// The rows of `run`'s levels: those of level `l` are `order[starts[7 l]..starts[7 (l + 1)]]`.
 #[device]
 #[inline(always)]
 fn levels<T: Scalar>(
     offsets: Global<u32>,
-    system: &System<T>,
-    x: GlobalMut<T>,
+    system: System<T>,
     order: Global<u32>,
     starts: Global<u32>,
     shape: &Rows,
     run: Run,
 ) {
+    let system = system.of(block_idx_y());
+    let solution = |row: u32| system.x.offset(row as u64 * system.strides.x_row);
     let mut level = run.first;
     while level < run.first + run.count {
         keep_rolled();
-        let end = starts.read_only((level + 1) * crate::order::CLASSES);
-        let mut at = starts.read_only(level * crate::order::CLASSES) + index_1d();
+        let end = starts.read_only((level + 1) * CLASSES);
+        let mut at = starts.read_only(level * CLASSES) + index_1d();
         while at < end {
             keep_rolled();
             let row = order.read_only(at);
+            let number = shape.numbered(row);
             let rest = shape.beside(offsets, system.indices, row);
             let (right, inverse) = system.ends(row, &rest, shape);
-            let (mut sum, mut entry, mut left) = (T::ZERO, rest.at, rest.left);
-            while left > 0 {
+            let (mut sum, mut entry) = (T::ZERO, 0);
+            while entry < rest.left {
                 keep_rolled();
-                let solved = x.read(system.indices.read_only(entry));
-                sum = system.values.read_only(entry).mul_add(solved, sum);
-                entry = entry.wrapping_add(rest.step);
-                left -= 1;
+                let place = rest.place(entry);
+                let other = shape.numbered(shape.other(system.indices.read_only(place), number));
+                sum = system.values.read_only(place).mul_add(T::from_word(solution(other).read(0)), sum);
+                entry += 1;
             }
-            x.write(row, T::from_word(((right - sum) * inverse).to_word()));
+            solution(row).write(0, ((right - sum) * inverse).to_word());
             at += grid_dim_x() * THREADS;
         }
         // Of a run of several levels there is one block.
@@ -160,43 +74,44 @@ fn levels<T: Scalar>(
     }
 }
 
-macro_rules! kernels {
-    ($($T:ty, $Word:ty: $free:ident, $levels:ident;)*) => { $(
-        #[doc = concat!("Systems of `", stringify!($T), "`, free of synchronisation: a thread a row, in blocks of [`THREADS`], with [`shared_bytes`]. All bytes of `x` are 255 before, and `ticket` is zero.")]
-        #[kernel(images = sm_75, launch_bounds(256))]
-        pub fn $free(
-            offsets: Global<u32>,
-            indices: Global<u32>,
-            values: Global<$T>,
-            b: Global<$T>,
-            x: GlobalMut<$Word>,
-            ticket: GlobalMut<u32>,
-            shape: Rows,
-            alpha: $T,
-        ) {
-            free::<$T>(offsets, &System { indices, values, b, alpha }, x, ticket, &shape);
+/// Makes all bits of the solutions ones, where those have gaps between them: a thread a row, in blocks of [`THREADS`],
+/// a row of blocks a system.
+#[kernel(images = sm_75, launch_bounds(256))]
+pub fn sparse_unknown(x: GlobalMut<u32>, row: u64, column: u64, rows: u32, words: u32) {
+    let number = index_1d();
+    if number < rows {
+        let at = number as u64 * row + block_idx_y() as u64 * column;
+        let element = x.offset(at * words as u64);
+        element.write(0, u32::MAX);
+        if words > 1 {
+            element.write(1, u32::MAX);
         }
+    }
+}
 
-        #[doc = concat!("Systems of `", stringify!($T), "`, some levels: any number of blocks of [`THREADS`] for one level, one block for several.")]
+macro_rules! kernels {
+    ($($T:ty, $Word:ty: $levels:ident;)*) => { $(
+        #[doc = concat!("Systems of `", stringify!($T), "`, some levels: any number of blocks of [`THREADS`] for one level, one block for several; a row of blocks a system.")]
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $levels(
             offsets: Global<u32>,
             indices: Global<u32>,
             values: Global<$T>,
             b: Global<$T>,
-            x: GlobalMut<$T>,
+            x: GlobalMut<$Word>,
             order: Global<u32>,
             starts: Global<u32>,
             shape: Rows,
+            strides: Strides,
             run: Run,
             alpha: $T,
         ) {
-            levels::<$T>(offsets, &System { indices, values, b, alpha }, x, order, starts, &shape, run);
+            levels::<$T>(offsets, System { indices, values, b, x, alpha, strides }, order, starts, &shape, run);
         }
     )* };
 }
 
 kernels! {
-    f32, u32: sparse_solve_free_f32, sparse_solve_levels_f32;
-    f64, u64: sparse_solve_free_f64, sparse_solve_levels_f64;
+    f32, u32: sparse_solve_levels_f32;
+    f64, u64: sparse_solve_levels_f64;
 }

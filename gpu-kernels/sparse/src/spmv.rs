@@ -1,27 +1,28 @@
 //! Products of a matrix and a vector: `y = alpha · A · x + beta · y`.
 //!
 //! # Order of operations
-//! A row's entries are cut into pieces of [`PIECE`]. Entry `k` of a piece belongs to chain `k mod 32`; a chain is one of
-//! fused multiply-adds in ascending order, from zero; the 32 chains are added at the distances 16, 8, 4, 2, 1. The sum
-//! of piece `p` is added to chain `p mod 32` of 32 more, which are added likewise. The result is `fma(alpha, sum + 0,
-//! beta · y)`, or `alpha · (sum + 0)` where `beta` is zero.
+//! A row's entries are cut into pieces of [`PIECE`]. Entry `k` of a piece belongs to chain `k mod 32`; a chain is one
+//! of fused multiply-adds in ascending order, from zero; the 32 chains are added at the distances 16, 8, 4, 2, 1. The
+//! sum of piece `p` is added to chain `p mod 32` of 32 more, which are added likewise. The result is `fma(alpha, sum +
+//! 0, beta · y)`, or `alpha · (sum + 0)` where `beta` is zero.
 //!
-//! That depends on the length of the row alone. Who computes it does not matter: a thread that has all chains of a short
-//! row in registers, lanes that share them, or warps of several blocks that take a piece each. All kernels give the same
-//! bits.
+//! That depends on the length of the row alone. Who computes it does not matter: a thread that has all chains of a
+//! short row in registers, lanes that share them, or warps of several blocks that take a piece each. All kernels give
+//! the same bits.
 //!
 //! # Who computes it
-//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the whole
-//!   warp, one after the other.
+//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the
+//!   whole warp, one after the other.
 //! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
-//!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it: the
-//!   rows, and the pieces of long rows, that start there.
+//!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it:
+//!   the rows, and the pieces of long rows, that start there.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, opaque, rolled, unroll, warp};
 
+use crate::check::bounds;
 use crate::scalar::{Scalar, combine};
 use crate::{NONE, THREADS};
 
@@ -42,6 +43,8 @@ pub struct Shape {
     pub lanes: u32,
     /// Whether rows and entries are dealt out evenly: 1 or 0.
     pub dealt: u32,
+    /// The last column: none stands beyond it, even if indices changed since they were checked.
+    pub last: u32,
 }
 
 /// Lanes that have all chains of a row of up to so many entries in registers.
@@ -55,12 +58,20 @@ struct Sources<T: Scalar> {
     indices: Global<u32>,
     values: Global<T>,
     x: Global<T>,
+    last: u32,
+}
+
+/// The smaller of a column and the last.
+#[device]
+#[inline(always)]
+pub(crate) fn within(column: u32, last: u32) -> u32 {
+    if column < last { column } else { last }
 }
 
 /// The lanes' chains, added.
 #[device]
 #[inline(always)]
-fn tree<T: Scalar>(mut sum: T) -> T {
+pub(crate) fn tree<T: Scalar>(mut sum: T) -> T {
     let mut distance = 16;
     while distance > 0 {
         sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
@@ -69,10 +80,17 @@ fn tree<T: Scalar>(mut sum: T) -> T {
     sum
 }
 
-/// The sum of a piece from entry `start` to `end`, by a warp. Not inlined, as several places call it.
+/// The sum of a piece from entry `start` to `end`, by a warp; `x` has its elements at distances of `stride`, where they
+/// are `STRIDED`.
 #[device]
-#[inline(never)]
-fn piece<T: Scalar>(indices: Global<u32>, values: Global<T>, x: Global<T>, start: u32, end: u32) -> T {
+#[inline(always)]
+pub(crate) fn piece_inline<T: Scalar, const STRIDED: bool>(
+    indices: Global<u32>,
+    values: Global<T>,
+    (x, stride, last): (Global<T>, u64, u32),
+    start: u32,
+    end: u32,
+) -> T {
     let mut sum = T::ZERO;
     let mut at = start + warp::lane_id();
     while at < end {
@@ -84,12 +102,28 @@ fn piece<T: Scalar>(indices: Global<u32>, values: Global<T>, x: Global<T>, start
             core::array::from_fn(|j| values.read_only_below(32 * j as u32, end - at, T::ZERO));
         unroll::<4>(|j| {
             if columns[j] != NONE {
-                sum = factors[j].mul_add(x.read_only(columns[j]), sum);
+                let column = within(columns[j], last);
+                let element =
+                    if STRIDED { x.offset(column as u64 * stride).read_only(0) } else { x.read_only(column) };
+                sum = factors[j].mul_add(element, sum);
             }
         });
         at += 128;
     }
     tree(sum)
+}
+
+/// The same. Not inlined, as several places call it.
+#[device]
+#[inline(never)]
+fn piece<T: Scalar>(
+    indices: Global<u32>,
+    values: Global<T>,
+    x: (Global<T>, u64, u32),
+    start: u32,
+    end: u32,
+) -> T {
+    piece_inline::<T, false>(indices, values, x, start, end)
 }
 
 impl<T: Scalar> Sources<T> {
@@ -107,28 +141,34 @@ impl<T: Scalar> Sources<T> {
         let mut sums = [T::ZERO; J];
         unroll::<J>(|j| {
             if columns[j] != NONE {
-                sums[j] = values[j].mul_add(self.x.read_only(columns[j]), T::ZERO);
+                sums[j] = values[j].mul_add(self.x.read_only(within(columns[j], self.last)), T::ZERO);
             }
         });
-        // Chains that are not there are zeros.
-        unroll::<3>(|step| {
-            let half = J >> (step + 1);
-            if half > 0 {
-                unroll::<4>(|j| {
-                    if j < half {
-                        sums[j] = sums[j] + sums[j + half];
-                    }
-                });
-            }
-        });
-        let mut sum = sums[0];
-        let mut distance = LANES / 2;
-        while distance > 0 {
-            sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
-            distance /= 2;
-        }
-        sum
+        short_tree::<T, LANES, J>(sums)
     }
+}
+
+/// The chains of a short row, `J` a lane, added. Those that are not there are zeros.
+#[device]
+#[inline(always)]
+pub(crate) fn short_tree<T: Scalar, const LANES: u32, const J: usize>(mut sums: [T; J]) -> T {
+    unroll::<3>(|step| {
+        let half = J >> (step + 1);
+        if half > 0 {
+            unroll::<4>(|j| {
+                if j < half {
+                    sums[j] = sums[j] + sums[j + half];
+                }
+            });
+        }
+    });
+    let mut sum = sums[0];
+    let mut distance = LANES / 2;
+    while distance > 0 {
+        sum = sum + warp::shuffle_xor(warp::FULL, sum, distance);
+        distance /= 2;
+    }
+    sum
 }
 
 /// The first row whose place on the line is not before `place`.
@@ -167,9 +207,10 @@ fn product<T: Scalar>(
     let slots = (shape.rows + shape.entries).div_ceil(PIECE);
     let (thread, lane) = (thread_idx_x(), warp::lane_id());
     let dealt = shape.dealt != 0;
+    let lanes = if shape.lanes == 1 { 1 } else { 4 };
 
-    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes to
-    // `y`.
+    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes
+    // to `y`.
     let long_row = |row: u32, start: u32, end: u32, (number, step): (u32, u32), to: u32| {
         let whole = !dealt || end - start <= PIECE;
         let (mut total, mut number) = (T::ZERO, number);
@@ -177,7 +218,8 @@ fn product<T: Scalar>(
             number = rolled(number);
             let at = start + number * PIECE;
             let left = end - at;
-            let sum = piece(sources.indices, sources.values, sources.x, at, at + left.min(PIECE));
+            let x = (sources.x, 1, sources.last);
+            let sum = piece(sources.indices, sources.values, x, at, at + left.min(PIECE));
             if whole {
                 if lane == number % 32 {
                     total = total + sum;
@@ -201,7 +243,7 @@ fn product<T: Scalar>(
         }
     };
 
-    let per_block = THREADS / shape.lanes;
+    let per_block = THREADS / lanes;
     let (mut first, mut last) = (block_idx_x() * per_block, shape.rows.min((block_idx_x() + 1) * per_block));
     let mut to = 0;
     if dealt {
@@ -218,31 +260,28 @@ fn product<T: Scalar>(
         // The rest of the row that started before, a warp a piece.
         if first > 0 {
             let row = first - 1;
-            let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+            let (start, end) = bounds(offsets, row, shape.entries);
             if end - start > PIECE {
                 let number = (from - (row + start)).div_ceil(PIECE) + thread / 32;
                 long_row(row, start, end, (number, THREADS / 32), to);
             }
         }
     }
-    let mut base = first + thread / 32 * (32 / shape.lanes);
+    let mut base = first + thread / 32 * (32 / lanes);
     while base < last {
         keep_rolled();
-        let row = base + lane / shape.lanes;
+        let row = base + lane / lanes;
         let inside = row < last;
         let (mut start, mut end) = (0, 0);
         if inside && shape.entries > 0 {
-            (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+            (start, end) = bounds(offsets, row, shape.entries);
         }
-        let long = end - start > limit(shape.lanes);
+        let long = end - start > limit(lanes);
         // A long row has nothing for its lanes alone.
         let stop = if long { start } else { end };
-        let sum = if shape.lanes == 1 {
-            sources.short::<1, 8>(start, stop)
-        } else {
-            sources.short::<4, 8>(start, stop)
-        };
-        let is_first = lane.is_multiple_of(shape.lanes);
+        let sum =
+            if lanes == 1 { sources.short::<1, 8>(start, stop) } else { sources.short::<4, 8>(start, stop) };
+        let is_first = lane.is_multiple_of(lanes);
         if inside && !long && is_first {
             y.write(row, combine(alpha, sum, beta, || y.read(row)));
         }
@@ -253,7 +292,7 @@ fn product<T: Scalar>(
             left &= left - 1;
             let (start, end) =
                 (warp::shuffle_idx(warp::FULL, start, whose), warp::shuffle_idx(warp::FULL, end, whose));
-            long_row(base + whose / shape.lanes, start, end, (0, 1), to);
+            long_row(base + whose / lanes, start, end, (0, 1), to);
         }
         base += per_block;
     }
@@ -274,7 +313,7 @@ fn finish<T: Scalar>(
     let slot = block_idx_x() * (THREADS / 32) + thread_idx_x() / 32;
     let row = if slot < slots { tails.read_only(slot) } else { NONE };
     if row != NONE {
-        let (start, end) = (offsets.read_only(row), offsets.read_only(row + 1));
+        let (start, end) = bounds(offsets, row, shape.entries);
         let last = (end - start).div_ceil(PIECE) - 1;
         let first = (row + start) / PIECE;
         let mut sum = T::ZERO;
@@ -308,7 +347,7 @@ macro_rules! kernels {
             alpha: $T,
             beta: $T,
         ) {
-            product::<$T>(offsets, &Sources { indices, values, x }, y, partials, tails, &shape, (alpha, beta));
+            product::<$T>(offsets, &Sources { indices, values, x, last: shape.last }, y, partials, tails, &shape, (alpha, beta));
         }
 
         #[doc = concat!("The rows of several pieces of `", stringify!($T), "`: a warp for each [`PIECE`] of rows and entries.")]

@@ -1,9 +1,11 @@
 //! Sparse matrices.
 
+mod clamped;
 mod convert;
 mod factor;
 mod golden;
 mod input;
+mod many;
 mod market;
 mod property;
 mod schedules;
@@ -11,3 +13,4 @@ mod solve;
 mod spmv;
 mod steps;
 mod support;
+mod wide;

@@ -1,10 +1,10 @@
 //! Levels, ordered rows and triangular systems: one body over all backends, against serial oracles.
 
-use gpu_sparse::{Analysis, Diagonal, Error, Method, Side};
+use gpu_sparse::{Algorithm, Analysis, Diagonal, Error, Side};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
-use crate::support::{Host, Value, matrix, reversed, triangles, vector};
+use crate::support::{Host, Value, matrix, naive_solution, reversed, triangles, vector};
 
 /// The oracle: levels by what they mean, again and again until none changes.
 fn levels_of<T>(a: &Host<T>) -> Vec<u32>
@@ -23,30 +23,6 @@ where
             return levels;
         }
     }
-}
-
-/// The oracle of systems: the chain of each row, rows in order.
-fn naive<T: Value>(a: &Host<T>, side: Side, diagonal: Diagonal, alpha: T, b: &[T]) -> Vec<T> {
-    let mut x = vec![T::ZERO; a.rows];
-    let rows: Vec<usize> =
-        if side == Side::Lower { (0..a.rows).collect() } else { (0..a.rows).rev().collect() };
-    for row in rows {
-        let mut entries: Vec<usize> = a.row(row).collect();
-        if side == Side::Upper {
-            entries.reverse();
-        }
-        let (mut sum, mut inverse) = (T::ZERO, T::ONE);
-        for entry in entries {
-            let column = a.indices[entry] as usize;
-            if column != row {
-                sum = a.values[entry].mul_add(x[column], sum);
-            } else if diagonal == Diagonal::Stored {
-                inverse = T::ONE / a.values[entry];
-            }
-        }
-        x[row] = (alpha * b[row] - sum) * inverse;
-    }
-    x
 }
 
 /// Every triangle on both sides, with what its diagonal may be taken for.
@@ -71,16 +47,16 @@ fn systems<T: Value>(test: &str) {
         for (name, host, side, diagonal) in all::<T>() {
             let a = host.on(device);
             let b = vector::<T>(host.rows, 31);
-            let expected = naive(&host, side, diagonal, T::of(-0.5), &b);
+            let expected = naive_solution(&host, side, diagonal, T::of(-0.5), &b);
             let right = device.upload(&b).unwrap();
             let mut analysis = Analysis::new(&a, side, diagonal).unwrap();
-            for method in [Method::Free, Method::Levels] {
-                analysis = analysis.with_method(method).unwrap();
+            for algorithm in Algorithm::ALL {
+                analysis = analysis.with_algorithm(algorithm).unwrap();
                 // Twice: what the first left in scratch memory does not matter.
                 for _ in 0..2 {
                     let mut x = device.upload(&vec![T::of(7.0); host.rows]).unwrap();
                     analysis.solve(&device.default_stream(), T::of(-0.5), &right, &mut x).unwrap();
-                    assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("{name}, {method:?}"));
+                    assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("{name}, {algorithm:?}"));
                 }
             }
         }
@@ -102,7 +78,7 @@ fn systems_of_f64_have_the_solutions_of_the_documented_order() {
 fn residuals_are_within_their_bound() {
     for (name, host, side, diagonal) in all::<f32>() {
         let b = vector::<f32>(host.rows, 32);
-        let x = naive(&host, side, diagonal, 1.0, &b);
+        let x = naive_solution(&host, side, diagonal, 1.0, &b);
         for row in 0..host.rows {
             let (mut residual, mut scale) = (-f64::from(b[row]), 0.0);
             if diagonal == Diagonal::Unit {
@@ -139,6 +115,22 @@ fn levels_and_the_order_of_rows_are_what_they_mean() {
             assert_eq!(levels, expected, "{name}");
             let count = expected.iter().copied().max().unwrap_or(0);
             assert_eq!(analysis.level_count(), count, "{name}");
+
+            // The rows that wait for one of the same block of 256, and the longest.
+            let number = |row: usize| if side == Side::Upper { host.rows - 1 - row } else { row };
+            let block = |row: usize| number(row) / 256;
+            let beside = |row: usize| -> Vec<usize> {
+                host.row(row)
+                    .map(|entry| host.indices[entry] as usize)
+                    .filter(|&column| column != row)
+                    .collect()
+            };
+            let is_near = |row: &usize| beside(*row).iter().any(|&column| block(column) == block(*row));
+            let near = (0..host.rows).filter(is_near).count();
+            let longest = (0..host.rows).map(|row| beside(row).len()).max().unwrap_or(0);
+            let profile = analysis.profile();
+            assert_eq!((profile.near, profile.longest), (near as u32, longest as u32), "{name}");
+            assert_eq!((profile.rows, profile.levels), (host.rows as u32, count), "{name}");
 
             // The seed's classes, one comparison each.
             let class =
@@ -182,14 +174,14 @@ fn infinities_and_nan_go_through() {
     for_each("solve of NaN", |device| {
         let a = matrix::<f64>(300, 300, 41, |row, _| if row > 0 { vec![row - 1, row] } else { vec![0] })
             .on(device);
-        for method in [Method::Free, Method::Levels] {
+        for algorithm in Algorithm::ALL {
             let mut b = vec![1.0; 300];
             // All bits set: what is not known yet has the same.
             b[100] = f64::from_bits(u64::MAX);
             b[0] = f64::INFINITY;
             let (b, mut x) = (device.upload(&b).unwrap(), device.alloc(300).unwrap());
             let mut analysis =
-                Analysis::new(&a, Side::Lower, Diagonal::Stored).unwrap().with_method(method).unwrap();
+                Analysis::new(&a, Side::Lower, Diagonal::Stored).unwrap().with_algorithm(algorithm).unwrap();
             analysis.solve(&device.default_stream(), 1.0, &b, &mut x).unwrap();
             let x = x.to_vec().unwrap();
             assert!(x[..100].iter().all(|x| x.is_infinite()) && x[100..].iter().all(|x| x.is_nan()));
@@ -210,7 +202,7 @@ fn an_analysis_takes_other_values_of_the_same_structure() {
         analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
         assert_same_bits(
             &x.to_vec().unwrap(),
-            &naive(&other, Side::Lower, Diagonal::Stored, 1.0, &b),
+            &naive_solution(&other, Side::Lower, Diagonal::Stored, 1.0, &b),
             "other values",
         );
         let zeros = device.zeroed(other.values.len()).unwrap();

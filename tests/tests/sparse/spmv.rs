@@ -4,30 +4,7 @@ use gpu_sparse::{Error, Spmv, Strategy, spmv};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
-use crate::support::{Host, Value, matrix, vector};
-
-/// The oracle: every product is added to the chain that the documented order gives it to.
-fn naive<T: Value>(alpha: T, a: &Host<T>, x: &[T], beta: T, y: &mut [T]) {
-    let halves = |mut sums: Vec<T>| {
-        while sums.len() > 1 {
-            let (low, high) = sums.split_at(sums.len() / 2);
-            sums = low.iter().zip(high).map(|(&low, &high)| low + high).collect();
-        }
-        sums[0]
-    };
-    for (row, y) in y.iter_mut().enumerate() {
-        let mut pieces = vec![T::ZERO; 32];
-        for (number, piece) in a.row(row).collect::<Vec<_>>().chunks(1024).enumerate() {
-            let mut chains = vec![T::ZERO; 32];
-            for (k, &entry) in piece.iter().enumerate() {
-                chains[k % 32] = a.values[entry].mul_add(x[a.indices[entry] as usize], chains[k % 32]);
-            }
-            pieces[number % 32] = pieces[number % 32] + halves(chains);
-        }
-        let sum = halves(pieces) + T::ZERO;
-        *y = if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * *y) };
-    }
-}
+use crate::support::{Host, Value, matrix, naive_product, vector};
 
 /// Rows of all lengths around what lanes and pieces hold, empty ones, and skewed ones.
 fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
@@ -64,14 +41,14 @@ fn products<T: Value>(test: &str) {
                 for (alpha, beta) in [(1.0, 0.0), (-0.5, 2.0), (0.0, 3.0)] {
                     let (alpha, beta) = (T::of(alpha), T::of(beta));
                     let mut expected = old.clone();
-                    naive(alpha, &host, &x, beta, &mut expected);
+                    naive_product(alpha, &host, &x, beta, &mut expected);
                     let mut y = device.upload(&old).unwrap();
                     product.run(&device.default_stream(), alpha, &on_device, beta, &mut y).unwrap();
                     assert_same_bits(&y.to_vec().unwrap(), &expected, &format!("{name}, {strategy:?}"));
                 }
             }
             let mut expected = vec![T::ZERO; host.rows];
-            naive(T::ONE, &host, &x, T::ZERO, &mut expected);
+            naive_product(T::ONE, &host, &x, T::ZERO, &mut expected);
             assert_same_bits(&spmv(&a, &on_device).unwrap().to_vec().unwrap(), &expected, name);
         }
     });
@@ -113,5 +90,17 @@ fn vectors_of_other_lengths_are_refused() {
         let error = product.run(&device.default_stream(), 1.0, &x, 0.0, &mut y).unwrap_err();
         assert!(matches!(error, Error::VectorLengths { rows: 3, columns: 4, x: 4, y: 2 }), "{error}");
         assert_eq!(y.to_vec().unwrap(), [7.0; 2]);
+    });
+}
+
+/// More rows than the threads that look for the longest.
+#[test]
+fn the_longest_row_is_found_among_many() {
+    for_each("spmv, the longest row", |device| {
+        let rows = 1024 * 256 + 700;
+        let lengths =
+            |row: usize| if row == rows - 3 { vec![0, 2, 4] } else { vec![3; (row % 1000 == 0) as usize] };
+        let host = matrix::<f32>(rows, 5, 23, |row, _| lengths(row));
+        assert_eq!(Spmv::new(&host.on(device)).unwrap().statistics().longest, 3);
     });
 }

@@ -1,7 +1,7 @@
 //! Matrices of many structures, and their oracles.
 
 use gpu_core::Device;
-use gpu_sparse::{Csr, Element};
+use gpu_sparse::{Csr, Diagonal, Element, Side};
 
 /// A matrix on the host: its shape, offsets, columns and values.
 #[derive(Clone, Debug)]
@@ -163,4 +163,56 @@ pub fn reversed<T: Value>(lower: &Host<T>) -> Host<T> {
 pub fn vector<T: Value>(len: usize, seed: u64) -> Vec<T> {
     let mut random = Random(seed);
     (0..len).map(|_| T::of(random.number())).collect()
+}
+
+/// The oracle of systems: the chain of each row, rows in order.
+pub fn naive_solution<T: Value>(a: &Host<T>, side: Side, diagonal: Diagonal, alpha: T, b: &[T]) -> Vec<T> {
+    let mut x = vec![T::ZERO; a.rows];
+    let rows: Vec<usize> =
+        if side == Side::Lower { (0..a.rows).collect() } else { (0..a.rows).rev().collect() };
+    for row in rows {
+        let mut entries: Vec<usize> = a.row(row).collect();
+        if side == Side::Upper {
+            entries.reverse();
+        }
+        let (mut sum, mut inverse) = (T::ZERO, T::ONE);
+        for entry in entries {
+            let column = a.indices[entry] as usize;
+            if column != row {
+                sum = a.values[entry].mul_add(x[column], sum);
+            } else if diagonal == Diagonal::Stored {
+                inverse = T::ONE / a.values[entry];
+            }
+        }
+        x[row] = (alpha * b[row] - sum) * inverse;
+    }
+    x
+}
+
+/// The oracle: every product is added to the chain that the documented order gives it to.
+pub fn naive_product<T: Value>(alpha: T, a: &Host<T>, x: &[T], beta: T, y: &mut [T]) {
+    let halves = |mut sums: Vec<T>| {
+        while sums.len() > 1 {
+            let (low, high) = sums.split_at(sums.len() / 2);
+            sums = low.iter().zip(high).map(|(&low, &high)| low + high).collect();
+        }
+        sums[0]
+    };
+    for (row, y) in y.iter_mut().enumerate() {
+        let mut pieces = vec![T::ZERO; 32];
+        for (number, piece) in a.row(row).collect::<Vec<_>>().chunks(1024).enumerate() {
+            let mut chains = vec![T::ZERO; 32];
+            for (k, &entry) in piece.iter().enumerate() {
+                chains[k % 32] = a.values[entry].mul_add(x[a.indices[entry] as usize], chains[k % 32]);
+            }
+            pieces[number % 32] = pieces[number % 32] + halves(chains);
+        }
+        let sum = halves(pieces) + T::ZERO;
+        *y = if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * *y) };
+    }
+}
+
+/// Up to `most` columns, drawn.
+pub fn columns_of(random: &mut Random, most: usize, columns: usize) -> Vec<usize> {
+    (0..random.below(most)).map(|_| random.below(columns)).collect()
 }

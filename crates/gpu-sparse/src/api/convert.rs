@@ -10,12 +10,12 @@ use crate::launch::{self, Element};
 use crate::matrix::{Coo, Csr, CsrView};
 use crate::reference;
 
-/// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same place
-/// added in the order in which they stand. Waits for it.
+/// The entries of a list as compressed rows, computed where they live: sorted by row and column, those in the same
+/// place added in the order in which they stand. Waits for it.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice or a
-/// launch failed.
+/// [`Error::OutOfRange`] where an entry stands outside of the matrix; [`Error::Device`] where memory does not suffice
+/// or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Coo, compress};
@@ -85,8 +85,8 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
     Ok(Csr { rows, columns, offsets, indices, values })
 }
 
-/// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure, else
-/// the compressed columns. Waits for it.
+/// The transposed matrix, computed where it lives, in memory of its own: of a symmetric structure the same structure,
+/// else the compressed columns. Waits for it.
 ///
 /// # Errors
 /// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
@@ -102,16 +102,24 @@ pub fn compress<T: Element>(entries: &Coo<T>) -> Result<Csr<T>, Error> {
 /// # Ok::<(), gpu_sparse::Error>(())
 /// ```
 pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Csr<T>, Error> {
-    let matrix = matrix.into();
+    Ok(transposed_with_order(matrix.into())?.0)
+}
+
+/// The same, and of each entry where it was; that is empty on the CPU.
+pub(crate) fn transposed_with_order<T: Element>(
+    matrix: CsrView<'_, T>,
+) -> Result<(Csr<T>, Buffer<u32>), Error> {
     let (rows, columns, len) = (matrix.columns, matrix.rows, matrix.entries());
     crate::matrix::sizes(rows, len)?;
     let device = matrix.device();
     let stream = device.default_stream();
     if let Some((offsets, indices, values)) = matrix.slices() {
-        return uploaded(device, rows, columns, reference::transpose(rows, offsets, indices, values));
+        let arrays = reference::transpose(rows, offsets, indices, values);
+        return Ok((uploaded(device, rows, columns, arrays)?, device.alloc(0)?));
     }
     if len == 0 {
-        return uploaded(device, rows, columns, (vec![0; rows + 1], Vec::new(), Vec::new()));
+        let arrays = (vec![0; rows + 1], Vec::new(), Vec::new());
+        return Ok((uploaded(device, rows, columns, arrays)?, device.alloc(0)?));
     }
     let mut row_of_entry = device.alloc(len)?;
     launch::rows_of_entries(&stream, &matrix, &mut row_of_entry)?;
@@ -120,7 +128,7 @@ pub fn transpose<'a, T: Element>(matrix: impl Into<CsrView<'a, T>>) -> Result<Cs
     let (mut indices, mut values) = (device.alloc(len)?, device.alloc(len)?);
     launch::gather(&stream, &order, &row_of_entry, matrix.values, (&mut indices, &mut values))?;
     let offsets = offsets(&stream, &column_of_entry, rows)?;
-    Ok(Csr { rows, columns, offsets, indices, values })
+    Ok((Csr { rows, columns, offsets, indices, values }, order))
 }
 
 /// Where each row starts, of the rows of entries.

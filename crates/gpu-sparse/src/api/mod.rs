@@ -4,8 +4,10 @@ mod convert;
 mod factor;
 mod order;
 mod solve;
+mod spmm;
 mod spmv;
 mod steps;
+mod wide;
 
 pub use convert::{compress, transpose};
 pub use factor::{Ilu0, ic0, ilu0, triangle};
@@ -13,8 +15,11 @@ pub use order::RowOrder;
 pub use solve::{Analysis, Diagonal, Side};
 pub use spmv::{Spmv, spmv};
 pub use steps::OrderSteps;
+pub use wide::WideSpmv;
 
-pub use crate::plan::solve::Method;
+pub(crate) use convert::transposed_with_order;
+
+pub use crate::plan::solve::{Algorithm, Profile};
 pub use crate::plan::spmv::{Statistics, Strategy};
 
 use gpu_core::{View, ViewMut};

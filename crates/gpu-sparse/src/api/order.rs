@@ -80,6 +80,24 @@ impl RowOrder {
         self.warps.view()
     }
 
+    /// What each warp of a solution free of synchronisation does: two words each; none of no rows. Waits for it.
+    pub(crate) fn tasks(&self, stream: &Stream) -> Result<Buffer<u32>, Error> {
+        let device = stream.device();
+        let groups = self.starts.len() - 1;
+        if groups == 0 {
+            return Ok(device.alloc(0)?);
+        }
+        let mut before = device.zeroed::<u32>(groups + 1)?;
+        launch::task_counts(stream, self.starts.view(), before.slice_mut(..groups))?;
+        let mut scratch = Scratch::for_len(stream, groups + 1)?;
+        scan_in_place::<Sum<u32>>(stream, &mut before, Options::exclusive(), &mut scratch)?;
+        let mut count = [0];
+        before.slice(groups..).copy_to(&mut count)?;
+        let mut tasks = device.alloc(2 * count[0] as usize)?;
+        launch::tasks(stream, self.starts.view(), &before, &mut tasks)?;
+        Ok(tasks)
+    }
+
     /// The launches of a solution level by level.
     pub(crate) fn runs(&self) -> &[(Run, u32)] {
         &self.runs

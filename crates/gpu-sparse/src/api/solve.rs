@@ -1,13 +1,14 @@
 //! Triangular systems.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Order, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::waiting::Strides;
 
 use super::{RowOrder, expect_apart};
 use crate::error::Error;
-use crate::launch::{self, Element};
-use crate::matrix::{CsrView, check};
-use crate::plan::solve::{Method, method};
+use crate::launch::{self, Element, Solver, Systems};
+use crate::matrix::{CsrView, Held, check};
+use crate::plan::solve::{Algorithm, Profile};
 use crate::reference;
 
 /// Which triangle a matrix is.
@@ -19,6 +20,17 @@ pub enum Side {
     Upper,
 }
 
+impl Side {
+    /// The side of the transposed triangle.
+    #[must_use]
+    pub const fn transposed(self) -> Self {
+        match self {
+            Self::Lower => Self::Upper,
+            Self::Upper => Self::Lower,
+        }
+    }
+}
+
 /// What the diagonal of a triangle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Diagonal {
@@ -28,27 +40,37 @@ pub enum Diagonal {
     Unit,
 }
 
+/// Systems that are solved by one launch.
+const SYSTEMS: usize = 64;
+
 /// What is known of a triangular matrix before systems with it are solved: its levels, and how it is solved.
 ///
 /// A row is of level 1 if it has no entry beside the diagonal, else of one more than the highest level of the rows that
 /// those entries stand for: rows of a level can be solved at the same time, once all levels before are. It holds the
 /// matrix, so there is no solving of another than the one analysed; other values of the same structure are
-/// [`with_values`](Self::with_values). It belongs to the stream that it is used on.
+/// [`with_values`](Self::with_values) and [`with_matrix`](Self::with_matrix). It belongs to the stream that it is used
+/// on.
+///
+/// [`Analysis::transposed`] is one of the transposed matrix: it holds that, and all that is said of rows, levels and
+/// profile is said of its rows. A matrix of compressed columns is the transposed one of compressed rows
+/// ([`Csc::transposed`](crate::Csc::transposed)), so that `Analysis::transposed(columns.transposed(),
+/// side.transposed(), …)` solves systems with it.
 #[derive(Debug)]
 pub struct Analysis<'a, T: Element> {
-    matrix: CsrView<'a, T>,
+    matrix: Held<'a, T>,
     side: Side,
     diagonal: Diagonal,
     levels: Buffer<u32>,
-    count: u32,
-    method: Method,
+    profile: Profile,
+    algorithm: Algorithm,
     order: Option<RowOrder>,
+    tasks: Option<Buffer<u32>>,
     ticket: Buffer<u32>,
 }
 
 impl<'a, T: Element> Analysis<'a, T> {
-    /// Checks that `matrix` is such a triangle and finds its levels; waits for that. Chooses [`Method::Levels`] for few
-    /// and wide levels, and orders the rows for it, else [`Method::Free`].
+    /// Checks that `matrix` is such a triangle and finds its levels; waits for that. Chooses the algorithm by
+    /// [`Profile::algorithm`], and orders the rows where that needs it.
     ///
     /// # Errors
     /// [`Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`]; [`Error::Device`]
@@ -64,51 +86,91 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
     pub fn new(matrix: impl Into<CsrView<'a, T>>, side: Side, diagonal: Diagonal) -> Result<Self, Error> {
-        let matrix = matrix.into();
-        check::triangle(&matrix, side, diagonal)?;
-        let device = matrix.device();
-        let stream = device.default_stream();
-        let mut ticket = device.alloc(1)?;
-        let (levels, count) = match matrix.slices() {
-            Some((offsets, indices, _)) => {
-                let levels = reference::levels(offsets, indices, side);
-                (device.upload(&levels)?, levels.into_iter().max().unwrap_or(0))
-            }
-            None if matrix.rows == 0 => (device.alloc(0)?, 0),
-            None => {
-                let mut levels = device.zeroed(matrix.rows)?;
-                let shape = launch::rows_of(matrix.rows, side, diagonal);
-                launch::levels(&stream, &matrix, shape, &mut levels, &mut ticket)?;
-                let count = gpu_reduce::max(&levels)?;
-                (levels, count)
-            }
-        };
-        let method = method(matrix.rows as u32, count);
-        let analysis = Self { matrix, side, diagonal, levels, count, method, order: None, ticket };
-        analysis.with_method(method)
+        Self::of(Held::as_it_is(matrix.into()), side, diagonal)
     }
 
-    /// The same with another method; [`Method::Levels`] orders the rows if that was not done. The bits are the same.
+    /// The same of the transposed matrix: systems are `Aᵀ · x = alpha · b`. `side` is that of `matrix` as it is given.
+    /// It is transposed where it lives, in memory of the analysis.
+    ///
+    /// # Errors
+    /// Those of [`Analysis::new`], in which rows are those of the transposed matrix; [`Error::TooLarge`].
+    ///
+    /// ```
+    /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let (b, mut x) = (device.upload(&[4.0, 8.0])?, device.alloc(2)?);
+    /// let mut analysis = Analysis::transposed(&a, Side::Lower, Diagonal::Stored)?;
+    /// analysis.solve(&device.default_stream(), 1.0, &b, &mut x)?;
+    /// assert_eq!(x.to_vec()?, [1.0, 2.0]); // 2 x + 1 y = 4, 4 y = 8
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn transposed(
+        matrix: impl Into<CsrView<'a, T>>,
+        side: Side,
+        diagonal: Diagonal,
+    ) -> Result<Self, Error> {
+        Self::of(Held::transposed(matrix.into())?, side.transposed(), diagonal)
+    }
+
+    fn of(held: Held<'a, T>, side: Side, diagonal: Diagonal) -> Result<Self, Error> {
+        let matrix = held.view();
+        check::triangle(&matrix, side, diagonal)?;
+        let (device, rows) = (matrix.device(), matrix.rows as u32);
+        let stream = device.default_stream();
+        let mut ticket = device.alloc(SYSTEMS)?;
+        let (levels, profile) = match matrix.slices() {
+            Some((offsets, indices, _)) => {
+                let levels = reference::levels(offsets, indices, side);
+                let count = levels.iter().copied().max().unwrap_or(0);
+                let (longest, near) = reference::profile(offsets, indices, side);
+                (device.upload(&levels)?, Profile { rows, levels: count, longest, near })
+            }
+            None if rows == 0 => (device.alloc(0)?, Profile::default()),
+            None => {
+                let mut levels = device.zeroed(matrix.rows)?;
+                let shape = launch::rows_of(&matrix, side, diagonal);
+                launch::levels(&stream, &matrix, shape, &mut levels, &mut ticket)?;
+                let (longest, near) = launch::profile(&stream, &matrix, shape)?;
+                let count = gpu_reduce::max(&levels)?;
+                (levels, Profile { rows, levels: count, longest, near })
+            }
+        };
+        let (algorithm, order, tasks) = (Algorithm::Auto, None, None);
+        let analysis =
+            Self { matrix: held, side, diagonal, levels, profile, algorithm, order, tasks, ticket };
+        analysis.with_algorithm(Algorithm::Auto)
+    }
+
+    /// The same with another algorithm; orders the rows if that needs it and it was not done. The bits are the same.
     ///
     /// # Errors
     /// [`Error::Device`] where memory does not suffice or a launch failed.
     ///
     /// ```
-    /// use gpu_sparse::{Analysis, CsrView, Diagonal, Method, Side};
+    /// use gpu_sparse::{Algorithm, Analysis, CsrView, Diagonal, Side};
     /// let a = CsrView::new(2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
-    /// let analysis = Analysis::new(a, Side::Lower, Diagonal::Stored)?.with_method(Method::Levels)?;
-    /// assert_eq!(analysis.method(), Method::Levels);
+    /// let analysis = Analysis::new(a, Side::Lower, Diagonal::Stored)?.with_algorithm(Algorithm::Levels)?;
+    /// assert_eq!(analysis.algorithm(), Algorithm::Levels);
+    /// assert_eq!(analysis.profile().algorithm(), Algorithm::Chains); // what is chosen by itself
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
-    pub fn with_method(mut self, method: Method) -> Result<Self, Error> {
-        if method == Method::Levels && self.order.is_none() {
+    pub fn with_algorithm(mut self, algorithm: Algorithm) -> Result<Self, Error> {
+        self.algorithm = if algorithm == Algorithm::Auto { self.profile.algorithm() } else { algorithm };
+        if self.algorithm.is_ordered() && self.order.is_none() {
             self.order = Some(self.order_rows()?);
         }
-        self.method = method;
+        let matrix = self.matrix.view();
+        if let (Algorithm::Ordered, None, Some(order), None) =
+            (self.algorithm, &self.tasks, &self.order, matrix.slices())
+        {
+            self.tasks = Some(order.tasks(&matrix.device().default_stream())?);
+        }
         Ok(self)
     }
 
-    /// The same structure with other values, of which no entry on a stored diagonal is zero; waits for that check.
+    /// The same structure with other values, in the order of those of the matrix that was given, of which no entry on a
+    /// stored diagonal is zero; waits for that check.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::ZeroPivot`]; [`Error::Device`] where the values live elsewhere or the launch failed.
@@ -124,10 +186,33 @@ impl<'a, T: Element> Analysis<'a, T> {
     where
         'a: 'b,
     {
-        let matrix = self.matrix.with_values(values)?;
-        check::triangle(&matrix, self.side, self.diagonal)?;
-        let Self { side, diagonal, levels, count, method, order, ticket, .. } = self;
-        Ok(Analysis { matrix, side, diagonal, levels, count, method, order, ticket })
+        let matrix = self.matrix.with_values(values.into())?;
+        check::triangle(&matrix.view(), self.side, self.diagonal)?;
+        let Self { side, diagonal, levels, profile, algorithm, order, tasks, ticket, .. } = self;
+        Ok(Analysis { matrix, side, diagonal, levels, profile, algorithm, order, tasks, ticket })
+    }
+
+    /// The same with the values of `matrix`, once that is found to have the structure of the one that was given; waits
+    /// for that and for the check of the diagonal.
+    ///
+    /// # Errors
+    /// [`Error::OtherPlan`] where its size is another, [`Error::OtherStructure`]; those of [`Analysis::with_values`].
+    ///
+    /// ```
+    /// use gpu_sparse::{Analysis, CsrView, Diagonal, Error, Side};
+    /// let a = CsrView::new(2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let other = CsrView::new(2, 2, &[0, 2, 3], &[0, 1, 1], &[2.0, 1.0, 4.0])?;
+    /// let error = Analysis::new(a, Side::Lower, Diagonal::Stored)?.with_matrix(other).unwrap_err();
+    /// assert!(matches!(error, Error::OtherStructure { row: 0 }));
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn with_matrix<'b>(self, matrix: impl Into<CsrView<'b, T>>) -> Result<Analysis<'b, T>, Error>
+    where
+        'a: 'b,
+    {
+        let matrix = matrix.into();
+        self.matrix.expect_structure(&matrix)?;
+        self.with_values(matrix.values)
     }
 
     /// The level of every row, from 1 on.
@@ -137,16 +222,21 @@ impl<'a, T: Element> Analysis<'a, T> {
 
     /// How many levels there are; none of no rows.
     pub fn level_count(&self) -> u32 {
-        self.count
+        self.profile.levels
     }
 
-    /// How systems are solved.
-    pub fn method(&self) -> Method {
-        self.method
+    /// What the choice of the algorithm rests on.
+    pub fn profile(&self) -> Profile {
+        self.profile
     }
 
-    /// The rows grouped by level and size class, computed where the matrix lives: maximum, counts, exclusive sums, order.
-    /// Waits for it.
+    /// How systems are solved; never [`Algorithm::Auto`].
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The rows grouped by level and size class, computed where the matrix lives: maximum, counts, exclusive sums,
+    /// order. Waits for it.
     ///
     /// # Errors
     /// [`Error::Device`] where memory does not suffice or a launch failed.
@@ -163,18 +253,19 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
     pub fn order_rows(&self) -> Result<RowOrder, Error> {
-        let stream = self.matrix.device().default_stream();
-        RowOrder::new(&stream, &self.matrix, self.shape(), &self.levels, self.count)
+        let matrix = self.matrix.view();
+        let stream = matrix.device().default_stream();
+        RowOrder::new(&stream, &matrix, self.shape(), &self.levels, self.profile.levels)
     }
 
     /// Solves `A · x = alpha · b` for `x`, on `stream`.
     ///
-    /// Both have as many elements as A has rows. The order of every row's sum is a function of the matrix alone (see the
-    /// [crate documentation](crate)). Neither allocates nor waits.
+    /// Both have as many elements as A has rows. The order of every row's sum is a function of the matrix alone (see
+    /// the [crate documentation](crate)). Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream
-    /// or where the launch failed. `x` is as it was then, but where a launch failed.
+    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the
+    /// stream or where the launch failed. `x` is as it was then, but where a launch failed.
     ///
     /// ```
     /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
@@ -193,37 +284,115 @@ impl<'a, T: Element> Analysis<'a, T> {
         b: impl Into<View<'b, T>>,
         x: impl Into<ViewMut<'x, T>>,
     ) -> Result<(), Error> {
-        let (a, b, mut x) = (self.matrix, b.into(), x.into());
-        let (rows, columns) = (a.rows, a.columns);
+        let (rows, b, x) = (self.matrix.view().rows, b.into(), x.into());
         if b.len() != rows || x.len() != rows {
-            return Err(Error::VectorLengths { rows, columns, x: x.len(), y: b.len() });
+            return Err(Error::VectorLengths { rows, columns: rows, x: x.len(), y: b.len() });
         }
+        let column = Layout::column_major(rows, 1)?;
+        self.solve_many(stream, alpha, Matrix::new(b, column)?, MatrixMut::new(x, column)?)
+    }
+
+    /// Solves `A · X = alpha · B` for `X`, on `stream`: a system for each column, with the bits of [`Analysis::solve`].
+    ///
+    /// Both have as many rows as A, and as many columns as there are systems; each has its own layout. What lies
+    /// between lines of X is left as it is. 64 systems are a launch. Neither allocates nor waits.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream or
+    /// where the launch failed. `X` is as it was then, but where a launch failed.
+    ///
+    /// ```
+    /// use gpu_core::{Layout, Matrix, MatrixMut};
+    /// use gpu_sparse::{Analysis, Csr, Diagonal, Side};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let (b, mut x) = (device.upload(&[2.0, 4.0, 9.0, 6.0])?, device.alloc(4)?);
+    /// let b = Matrix::new(&b, Layout::row_major(2, 2)?)?;
+    /// let columns = MatrixMut::new(&mut x, Layout::column_major(2, 2)?)?;
+    /// let mut analysis = Analysis::new(&a, Side::Lower, Diagonal::Stored)?;
+    /// analysis.solve_many(&device.default_stream(), 1.0, b, columns)?;
+    /// assert_eq!(x.to_vec()?, [1.0, 2.0, 2.0, 1.0]);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn solve_many<'b, 'x>(
+        &mut self,
+        stream: &Stream,
+        alpha: T,
+        b: impl Into<Matrix<'b, T>>,
+        x: impl Into<MatrixMut<'x, T>>,
+    ) -> Result<(), Error> {
+        let (a, shape) = (self.matrix.view(), self.shape());
+        let (b, mut x): (Matrix<'_, T>, MatrixMut<'_, T>) = (b.into(), x.into());
+        let (b_layout, x_layout) = (b.layout(), x.layout());
+        let count = x_layout.columns();
+        for (what, actual) in [("X", x_layout.shape()), ("B", b_layout.shape())] {
+            if actual != (a.rows, count) {
+                return Err(Error::Shape { what, expected: (a.rows, count), actual });
+            }
+        }
+        let b = b.data();
         stream.expect("matrix of a system", a.device())?;
         stream.expect("right-hand side of a system", b.device())?;
-        stream.expect("solution of a system", x.device())?;
-        expect_apart(&x, "A", &a.values)?;
-        expect_apart(&x, "A's offsets", &a.offsets)?;
-        expect_apart(&x, "A's indices", &a.indices)?;
-        expect_apart(&x, "b", &b)?;
-        if rows == 0 {
+        stream.expect("solution of a system", x.data().device())?;
+        let target = x.data_mut();
+        expect_apart(&target, "A", &a.values)?;
+        expect_apart(&target, "A's offsets", &a.offsets)?;
+        expect_apart(&target, "A's indices", &a.indices)?;
+        expect_apart(&target, "b", &b)?;
+        if a.rows == 0 || count == 0 {
             return Ok(());
         }
+        let mut target = target;
         if let (Some((offsets, indices, values)), Some(b), Some(x)) =
-            (a.slices(), b.as_slice(), x.as_mut_slice())
+            (a.slices(), b.as_slice(), target.as_mut_slice())
         {
-            reference::solve(offsets, indices, values, self.side, self.diagonal, alpha, b, x);
+            let mut column = vec![T::ZERO; a.rows];
+            for number in 0..count {
+                let right: Vec<T> = (0..a.rows).map(|row| b[b_layout.index(row, number)]).collect();
+                reference::solve(
+                    offsets,
+                    indices,
+                    values,
+                    self.side,
+                    self.diagonal,
+                    alpha,
+                    &right,
+                    &mut column,
+                );
+                for (row, &value) in column.iter().enumerate() {
+                    x[x_layout.index(row, number)] = value;
+                }
+            }
             return Ok(());
         }
-        let shape = self.shape();
-        match (&self.order, self.method) {
-            (Some(order), Method::Levels) => launch::solve_levels(stream, &a, shape, alpha, b, x, order),
-            _ => launch::solve_free(stream, &a, shape, alpha, b, x, &mut self.ticket),
+        let ((b_row, b_column), (x_row, x_column)) = (strides(b_layout), strides(x_layout));
+        // Of ordered rows a block has four at least; a grid has fewer than 2^31 blocks.
+        let at_once = SYSTEMS.min((1 << 30) / a.rows.div_ceil(4)).max(1);
+        for first in (0..count).step_by(at_once) {
+            let systems = at_once.min(count - first) as u64;
+            let systems = Systems {
+                a,
+                shape,
+                alpha,
+                b: b.slice(first * b_column as usize..),
+                x: target.reborrow().into_slice(first * x_column as usize..),
+                strides: Strides { b_row, b_column, x_row, x_column, systems },
+                ticket: &mut self.ticket,
+            };
+            let solver = match (self.algorithm, &self.order, &self.tasks) {
+                (Algorithm::Ordered, Some(order), Some(tasks)) => Solver::Ordered(order, tasks),
+                (Algorithm::Levels, Some(order), _) => Solver::Levels(order),
+                (Algorithm::Chains, ..) => Solver::Chains,
+                _ => Solver::Free,
+            };
+            systems.solve(stream, solver)?;
         }
+        Ok(())
     }
 
     /// The matrix.
     pub(super) fn matrix(&self) -> CsrView<'_, T> {
-        self.matrix
+        self.matrix.view()
     }
 
     /// The level of every row.
@@ -232,6 +401,15 @@ impl<'a, T: Element> Analysis<'a, T> {
     }
 
     pub(super) fn shape(&self) -> Rows {
-        launch::rows_of(self.matrix.rows, self.side, self.diagonal)
+        launch::rows_of(&self.matrix.view(), self.side, self.diagonal)
+    }
+}
+
+/// Elements from one row to the next, and from one column to the next.
+pub(super) fn strides(layout: Layout) -> (u64, u64) {
+    let leading_dimension = layout.leading_dimension() as u64;
+    match layout.order() {
+        Order::RowMajor => (leading_dimension, 1),
+        Order::ColumnMajor => (1, leading_dimension),
     }
 }

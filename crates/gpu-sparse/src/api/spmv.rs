@@ -5,7 +5,7 @@ use gpu_core::{Buffer, Stream, View, ViewMut};
 use super::expect_apart;
 use crate::error::Error;
 use crate::launch::{self, Element};
-use crate::matrix::{CsrView, sizes};
+use crate::matrix::{CsrView, Held, sizes};
 use crate::plan::spmv::{Plan, Statistics, Strategy};
 use crate::reference;
 
@@ -13,8 +13,8 @@ use crate::reference;
 /// them, and scratch memory. It belongs to the stream that it is used on.
 #[derive(Debug)]
 pub struct Spmv<'a, T: Element> {
-    matrix: CsrView<'a, T>,
-    statistics: Statistics,
+    pub(super) matrix: Held<'a, T>,
+    pub(super) statistics: Statistics,
     plan: Plan,
     partials: Buffer<T>,
     tails: Buffer<u32>,
@@ -35,21 +35,45 @@ impl<'a, T: Element> Spmv<'a, T> {
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
     pub fn new(matrix: impl Into<CsrView<'a, T>>) -> Result<Self, Error> {
-        let matrix = matrix.into();
+        Self::of(Held::as_it_is(matrix.into()))
+    }
+
+    /// The same of the transposed matrix: products are `y = alpha · Aᵀ · x + beta · y`. It is transposed where it
+    /// lives, in memory of the product's; of compressed columns that is what they are already
+    /// ([`Csc::transposed`](crate::Csc::transposed) says how their products with the transposed matrix are computed).
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`]; [`Error::Device`] where memory does not suffice or a launch failed.
+    ///
+    /// ```
+    /// use gpu_sparse::{Csr, Spmv};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 3, &[0, 1, 3], &[2, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let (x, mut y) = (device.upload(&[1.0, 10.0])?, device.alloc(3)?);
+    /// Spmv::transposed(&a)?.run(&device.default_stream(), 1.0, &x, 0.0, &mut y)?;
+    /// assert_eq!(y.to_vec()?, [10.0, 40.0, 2.0]);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn transposed(matrix: impl Into<CsrView<'a, T>>) -> Result<Self, Error> {
+        Self::of(Held::transposed(matrix.into())?)
+    }
+
+    fn of(held: Held<'a, T>) -> Result<Self, Error> {
+        let matrix = held.view();
         let (rows, entries) = sizes(matrix.rows, matrix.entries())?;
         let longest = match matrix.offsets.as_slice() {
             _ if rows == 0 => 0,
             Some(offsets) => offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0),
             None => launch::longest(&matrix)?,
         };
-        let statistics = Statistics { rows, entries, longest };
-        Self::planned(matrix, statistics, statistics.strategy())
+        let statistics = Statistics { rows, entries, longest, columns: matrix.columns as u32 };
+        Self::planned(held, statistics, statistics.strategy())
     }
 
-    fn planned(matrix: CsrView<'a, T>, statistics: Statistics, strategy: Strategy) -> Result<Self, Error> {
+    fn planned(matrix: Held<'a, T>, statistics: Statistics, strategy: Strategy) -> Result<Self, Error> {
         let plan = Plan::new(statistics, strategy);
         let (partials, tails) = plan.scratch_len();
-        let device = matrix.device();
+        let device = matrix.view().device().clone();
         Ok(Self { matrix, statistics, plan, partials: device.alloc(partials)?, tails: device.alloc(tails)? })
     }
 
@@ -68,6 +92,25 @@ impl<'a, T: Element> Spmv<'a, T> {
         Self::planned(self.matrix, self.statistics, strategy)
     }
 
+    /// The same structure with other values, in the order of those of the matrix that was given. Waits for none of it.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::Device`] where the values live elsewhere or a launch failed.
+    ///
+    /// ```
+    /// use gpu_sparse::{CsrView, Spmv};
+    /// let a = CsrView::new(1, 1, &[0, 1], &[0], &[2.0f32])?;
+    /// assert!(Spmv::new(a)?.with_values(&[3.0f32]).is_ok());
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn with_values<'b>(self, values: impl Into<View<'b, T>>) -> Result<Spmv<'b, T>, Error>
+    where
+        'a: 'b,
+    {
+        let Self { matrix, statistics, plan, partials, tails } = self;
+        Ok(Spmv { matrix: matrix.with_values(values.into())?, statistics, plan, partials, tails })
+    }
+
     /// Who computes a row.
     pub fn strategy(&self) -> Strategy {
         self.plan.strategy
@@ -80,13 +123,13 @@ impl<'a, T: Element> Spmv<'a, T> {
 
     /// `y = alpha · A · x + beta · y`, on `stream`.
     ///
-    /// `x` has as many elements as A has columns, `y` as many as it has rows. Where `beta` is zero `y` is not read, where
-    /// `alpha` is zero neither A nor `x`. The order of every sum is a function of the length of its row alone (see the
-    /// [crate documentation](crate)). Neither allocates nor waits.
+    /// `x` has as many elements as A has columns, `y` as many as it has rows. Where `beta` is zero `y` is not read,
+    /// where `alpha` is zero neither A nor `x`. The order of every sum is a function of the length of its row alone
+    /// (see the [crate documentation](crate)). Neither allocates nor waits.
     ///
     /// # Errors
-    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the stream
-    /// or where the launch failed. `y` is as it was then.
+    /// [`Error::VectorLengths`], [`Error::Aliasing`]; [`Error::Device`] where memory is on another device than the
+    /// stream or where the launch failed. `y` is as it was then.
     ///
     /// ```
     /// use gpu_sparse::{Csr, Spmv};
@@ -105,7 +148,7 @@ impl<'a, T: Element> Spmv<'a, T> {
         beta: T,
         y: impl Into<ViewMut<'y, T>>,
     ) -> Result<(), Error> {
-        let (a, x, mut y) = (self.matrix, x.into(), y.into());
+        let (a, x, mut y) = (self.matrix.view(), x.into(), y.into());
         let (rows, columns) = (a.rows, a.columns);
         if x.len() != columns || y.len() != rows {
             return Err(Error::VectorLengths { rows, columns, x: x.len(), y: y.len() });
@@ -149,8 +192,8 @@ pub fn spmv<'a, 'x, T: Element>(
     x: impl Into<View<'x, T>>,
 ) -> Result<Buffer<T>, Error> {
     let mut product = Spmv::new(a)?;
-    let device = product.matrix.device();
-    let mut y = device.alloc(product.matrix.rows)?;
+    let (device, rows) = (product.matrix.view().device().clone(), product.statistics.rows as usize);
+    let mut y = device.alloc(rows)?;
     product.run(&device.default_stream(), T::ONE, x, T::ZERO, &mut y)?;
     Ok(y)
 }

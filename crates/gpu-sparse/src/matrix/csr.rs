@@ -1,4 +1,4 @@
-//! Compressed rows, and compressed columns.
+//! Compressed rows.
 
 use gpu_core::{Buffer, Device, View, ViewMut};
 use gpu_sparse_kernels::{NONE, spmv::SPAN};
@@ -11,8 +11,7 @@ use crate::launch::Element;
 /// `offsets[r + 1]` of `indices`, their columns, and `values`. The columns of a row ascend, and none comes twice.
 ///
 /// Copying it copies the addresses. Offsets and indices have 32 bits: rows and entries together are less than 2^32 −
-/// 2048. (Kernels take offsets through one accessor and never keep them in arrays, so that 64 bits are another type of
-/// that accessor.)
+/// 2048; [`Wide`](crate::Wide) is one whose offsets have 64.
 #[derive(Clone, Copy, Debug)]
 pub struct CsrView<'a, T: Element> {
     pub(crate) rows: usize,
@@ -123,11 +122,14 @@ pub(crate) fn extent(what: &'static str, actual: usize) -> Result<u32, Error> {
     Ok(actual as u32)
 }
 
+/// The most rows and entries together.
+pub(super) const LARGEST: usize = (u32::MAX - SPAN) as usize;
+
 /// Rows and entries, as the kernels take them.
 pub(crate) fn sizes(rows: usize, entries: usize) -> Result<(u32, u32), Error> {
-    let (limit, actual) = ((u32::MAX - SPAN) as usize, rows.saturating_add(entries));
-    if actual > limit {
-        return Err(Error::TooLarge { what: "rows and entries", actual, limit });
+    let actual = rows.saturating_add(entries);
+    if actual > LARGEST {
+        return Err(Error::TooLarge { what: "rows and entries", actual, limit: LARGEST });
     }
     Ok((rows as u32, entries as u32))
 }
@@ -209,48 +211,5 @@ impl<T: Element> Csr<T> {
 impl<'a, T: Element> From<&'a Csr<T>> for CsrView<'a, T> {
     fn from(matrix: &'a Csr<T>) -> Self {
         matrix.view()
-    }
-}
-
-/// A matrix of compressed columns (CSC) that owns its memory: the transposed matrix of compressed rows.
-#[derive(Debug)]
-pub struct Csc<T: Element> {
-    transposed: Csr<T>,
-}
-
-impl<T: Element> Csc<T> {
-    /// The matrix whose transposed one is given: its columns are those rows.
-    ///
-    /// ```
-    /// use gpu_sparse::{Csc, Csr};
-    /// let columns = Csr::upload(&gpu_core::Device::cpu(), 3, 2, &[0, 1, 1, 2], &[1, 0], &[1.0, 2.0])?;
-    /// let a = Csc::of_transposed(columns);
-    /// assert_eq!((a.rows(), a.columns()), (2, 3));
-    /// # Ok::<(), gpu_sparse::Error>(())
-    /// ```
-    pub fn of_transposed(transposed: Csr<T>) -> Self {
-        Self { transposed }
-    }
-
-    /// Rows.
-    #[expect(clippy::misnamed_getters, reason = "they are the columns of the transposed matrix")]
-    pub fn rows(&self) -> usize {
-        self.transposed.columns
-    }
-
-    /// Columns.
-    #[expect(clippy::misnamed_getters, reason = "they are the rows of the transposed matrix")]
-    pub fn columns(&self) -> usize {
-        self.transposed.rows
-    }
-
-    /// The transposed matrix, of compressed rows.
-    pub fn transposed(&self) -> CsrView<'_, T> {
-        self.transposed.view()
-    }
-
-    /// The same, with its memory.
-    pub fn into_transposed(self) -> Csr<T> {
-        self.transposed
     }
 }

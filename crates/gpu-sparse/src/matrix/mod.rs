@@ -2,11 +2,17 @@
 
 pub(crate) mod check;
 mod coo;
+mod csc;
 mod csr;
+mod held;
+mod wide;
 #[cfg(feature = "sprs")]
 mod with_sprs;
 
 pub use coo::Coo;
-pub use csr::{Csc, Csr, CsrView};
+pub use csc::{Csc, CscView};
+pub use csr::{Csr, CsrView};
+pub use wide::{Wide, narrow_indices};
 
 pub(crate) use csr::{extent, sizes};
+pub(crate) use held::Held;

@@ -1,25 +1,88 @@
-//! Triangular systems.
+//! Triangular systems: who solves them.
 
 use gpu_sparse_kernels::THREADS;
 use gpu_sparse_kernels::solve::Run;
 
-/// How a triangular system is solved. Both give the same bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Rows wait for those that they need.
+/// How a triangular system is solved. All of them give the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// What [`Profile::algorithm`] chooses.
+    #[default]
+    Auto,
+    /// Free of synchronisation, rows in their own order, a thread a row.
     Free,
-    /// Level after level, over rows that were ordered by them.
+    /// The same, a warp 32 rows: what they wait for inside of it passes through registers.
+    Chains,
+    /// Free of synchronisation, rows in the order of their levels and size classes.
+    Ordered,
+    /// Level after level over that order, small levels that follow each other in one launch.
     Levels,
 }
 
+impl Algorithm {
+    /// All that solve.
+    pub const ALL: [Self; 4] = [Self::Free, Self::Chains, Self::Ordered, Self::Levels];
+
+    /// Whether it needs the rows ordered.
+    pub(crate) fn is_ordered(self) -> bool {
+        matches!(self, Self::Ordered | Self::Levels)
+    }
+}
+
+/// What is known of a triangle's rows and levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Rows.
+    pub rows: u32,
+    /// Levels.
+    pub levels: u32,
+    /// The most entries that a row has beside the diagonal.
+    pub longest: u32,
+    /// Rows that wait for one of the same 256, counted from the first row to be solved.
+    pub near: u32,
+}
+
+// ---- the constants of the choice
+//
+// What they rest on are the times of benches/results/README.md, "Shapes", on an H200 in f64: with 646 levels (the
+// Laplacian of 216³) 4.03 ms level by level, 6.2 µs a launch, and 9.9 ms with the rows in their own order, of which
+// nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.996 ms in their own
+// order. Chains and ordered rows are newer than those measurements: where they begin follows from how they work, and
+// `--bin sparse` of gpu-benches measures every algorithm on 40 structures beside what is chosen.
+
+/// Mean rows of a level up to which a warp has 32 rows in a row: fewer cannot keep more than a warp busy.
+const CHAIN_WIDTH: u32 = 32;
+/// Launches that levels may take, for them to be what is taken: each costs about what a row waits for another.
+const FEW_LEVELS: u32 = 8;
+/// Entries of a row from which one thread alone is too slow for it: the more, the longer all others wait.
+const LONG_ROW: u32 = 64;
+/// One row in so many waiting for one of its own block: from there on rows in their own order hold up each other.
+const NEAR_SHARE: u32 = 8;
 /// Rows of a level that one block has in a run of levels: more are a launch of their own.
 const MOST_MERGED: u32 = 2 * THREADS;
-/// Launches that levels may take, for them to be what is taken: each costs about what a row waits for another.
-const FEW_LAUNCHES: u32 = 8;
+/// Shared memory that a block of ordered rows asks for, and does not use: 8 blocks, 1024 rows, are on a multiprocessor
+/// of Hopper then: what lies ahead is read in time, and not so much that those whose turn is far are in the way.
+pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 
-/// What is taken where nothing else is asked for: levels where there are few of them, each of many rows.
-pub fn method(rows: u32, levels: u32) -> Method {
-    if levels <= FEW_LAUNCHES && rows / levels.max(1) > MOST_MERGED { Method::Levels } else { Method::Free }
+impl Profile {
+    /// What is taken where nothing else is asked for.
+    ///
+    /// * [`Algorithm::Chains`] where levels have at most 32 rows in the mean;
+    /// * [`Algorithm::Levels`] where there are at most 8, of more rows than one block has;
+    /// * [`Algorithm::Ordered`] where a row has more than 64 entries, or a row in 8 waits for one of the same 256;
+    /// * [`Algorithm::Free`] else.
+    pub fn algorithm(&self) -> Algorithm {
+        let width = self.rows / self.levels.max(1);
+        if width <= CHAIN_WIDTH {
+            Algorithm::Chains
+        } else if self.levels <= FEW_LEVELS && width > MOST_MERGED {
+            Algorithm::Levels
+        } else if self.longest > LONG_ROW || self.near > self.rows / NEAR_SHARE {
+            Algorithm::Ordered
+        } else {
+            Algorithm::Free
+        }
+    }
 }
 
 /// The launches of a system whose levels have so many rows: which levels, and how many blocks. Levels of few rows that
@@ -56,10 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_taken_where_they_are_few_and_wide() {
-        assert_eq!(method(1_000_000, 1), Method::Levels);
-        assert_eq!(method(1_000_000, 1000), Method::Free);
-        assert_eq!(method(100, 1), Method::Free);
-        assert_eq!(method(0, 0), Method::Free);
+    fn the_choice_follows_from_the_profile() {
+        let choice = |rows, levels, longest, near| Profile { rows, levels, longest, near }.algorithm();
+        assert_eq!(choice(200_000, 200_000, 16, 199_999), Algorithm::Chains);
+        assert_eq!(choice(1_000_000, 1, 0, 0), Algorithm::Levels);
+        assert_eq!(choice(10_077_696, 646, 3, 10_000_000), Algorithm::Ordered);
+        assert_eq!(choice(5_000_000, 130, 7, 300), Algorithm::Free);
+        assert_eq!(choice(5_000_000, 130, 7000, 300), Algorithm::Ordered);
+        assert_eq!(choice(0, 0, 0, 0), Algorithm::Chains);
+        assert!(Algorithm::ALL.iter().all(|&algorithm| algorithm != Algorithm::Auto));
     }
 }

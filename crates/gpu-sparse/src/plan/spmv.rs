@@ -13,6 +13,8 @@ pub struct Statistics {
     pub entries: u32,
     /// Entries of the longest row.
     pub longest: u32,
+    /// Columns.
+    pub columns: u32,
 }
 
 /// Who computes a row. All of them give the same bits.
@@ -27,8 +29,8 @@ pub enum Strategy {
 }
 
 impl Statistics {
-    /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the warp
-    /// that has it would be waited for; else a thread where rows are as short as it can hold, or 4 lanes.
+    /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the
+    /// warp that has it would be waited for; else a thread where rows are as short as it can hold, or 4 lanes.
     pub fn strategy(&self) -> Strategy {
         let mean = self.entries / self.rows.max(1);
         // A warp's other work is some 32 rows.
@@ -40,6 +42,13 @@ impl Statistics {
             Strategy::Lanes4
         }
     }
+}
+
+/// Lanes of a row in products with several vectors: what [`Statistics::strategy`] takes without the pieces of long
+/// rows.
+pub fn columns_lanes(statistics: Statistics) -> u32 {
+    let balanced_none = Statistics { longest: statistics.longest.min(PIECE), ..statistics };
+    if balanced_none.strategy() == Strategy::Thread { 1 } else { 4 }
 }
 
 /// The launches of a product.
@@ -70,7 +79,7 @@ impl Plan {
             strategy,
             launch: LaunchConfig::linear(blocks, THREADS),
             finish: (dealt != 0).then_some(finish),
-            shape: Shape { rows, entries, lanes, dealt },
+            shape: Shape { rows, entries, lanes, dealt, last: statistics.columns.saturating_sub(1) },
         }
     }
 
@@ -95,7 +104,8 @@ mod tests {
 
     #[test]
     fn rows_of_one_length_are_not_dealt_out_and_skewed_ones_are() {
-        let strategy = |rows, entries, longest| Statistics { rows, entries, longest }.strategy();
+        let strategy =
+            |rows, entries, longest| Statistics { rows, entries, longest, columns: rows }.strategy();
         assert_eq!(strategy(1000, 7000, 7), Strategy::Thread);
         assert_eq!(strategy(1000, 27_000, 27), Strategy::Lanes4);
         assert_eq!(strategy(1000, 4_000_000, 4000), Strategy::Lanes4);
@@ -106,7 +116,7 @@ mod tests {
     #[test]
     fn every_row_and_entry_has_its_block() {
         for (rows, entries) in [(1, 0), (1, 5000), (1000, 3000), (2048, 0)] {
-            let statistics = Statistics { rows, entries, longest: entries };
+            let statistics = Statistics { rows, entries, longest: entries, columns: 1 };
             let plan = Plan::new(statistics, Strategy::Balanced);
             assert!(plan.launch.grid[0] * SPAN >= rows + entries);
             assert!((plan.launch.grid[0] - 1) * SPAN < rows + entries);

@@ -10,6 +10,6 @@ mod steps;
 pub use check::{check, check_triangle};
 pub use convert::{compress, transpose};
 pub use factor::{ic0, ilu0, missing_diagonal, triangle};
-pub use solve::{RowGroups, levels, order_rows, solve};
+pub use solve::{RowGroups, levels, order_rows, profile, solve};
 pub use spmv::spmv;
 pub use steps::{count_rows, place_rows, starts_of};

@@ -1,7 +1,7 @@
 //! Triangles: levels, ordered rows, systems. Rows come in the order in which they can be solved, one after the other.
 
-use gpu_sparse_kernels::Scalar;
 use gpu_sparse_kernels::order::{CLASSES, class, lanes};
+use gpu_sparse_kernels::{Scalar, THREADS};
 use rayon::prelude::*;
 
 use crate::api::{Diagonal, Side};
@@ -36,6 +36,25 @@ pub fn levels(offsets: &[u32], indices: &[u32], side: Side) -> Vec<u32> {
         levels[row] = 1 + highest.unwrap_or(0);
     }
     levels
+}
+
+/// The most entries that a row of a triangle has beside the diagonal, and how many rows wait for one of the same 256,
+/// counted from the first that can be solved.
+///
+/// ```
+/// use gpu_sparse::{Side, reference::profile};
+/// assert_eq!(profile(&[0, 1, 3, 4], &[0, 0, 1, 2], Side::Lower), (1, 1));
+/// ```
+pub fn profile(offsets: &[u32], indices: &[u32], side: Side) -> (u32, u32) {
+    let rows = offsets.len() - 1;
+    let number = |row: usize| if side == Side::Upper { rows - 1 - row } else { row };
+    let block = |row: usize| number(row) / THREADS as usize;
+    let of_row = |row: usize| {
+        let entries: Vec<usize> = beside(offsets, indices, row, side).collect();
+        let is_near = entries.last().is_some_and(|&entry| block(indices[entry] as usize) == block(row));
+        (entries.len() as u32, u32::from(is_near))
+    };
+    (0..rows).into_par_iter().map(of_row).reduce(|| (0, 0), |a, b| (a.0.max(b.0), a.1 + b.1))
 }
 
 /// Rows that are ordered by level and size class.

@@ -1,0 +1,93 @@
+//! Products of a matrix and a dense one.
+
+use gpu_core::{Matrix, MatrixMut, Stream};
+use gpu_sparse_kernels::spmm::Product;
+
+use super::solve::strides;
+use super::{Spmv, expect_apart};
+use crate::error::Error;
+use crate::launch::{self, Element};
+use crate::plan::spmv::columns_lanes;
+use crate::reference;
+
+impl<T: Element> Spmv<'_, T> {
+    /// `C = alpha · A · B + beta · C`, on `stream`: B of a few columns, each with the bits that [`Spmv::run`] gives it.
+    ///
+    /// B has as many rows as A has columns, C as many as A has rows, and both have as many columns; each has its own
+    /// layout. Where `beta` is zero C is not read, where `alpha` is zero neither A nor B. What lies between lines of C
+    /// is left as it is. A row is computed by a thread or 4 lanes, a long one by its warp:
+    /// [`Strategy::Balanced`](crate::Strategy::Balanced) is of products with one vector alone. Neither allocates nor
+    /// waits.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::TooLarge`] where there are more than 2^20 - 16 columns, [`Error::Aliasing`];
+    /// [`Error::Device`] where memory is on another device than the stream or where the launch failed. C is as it was
+    /// then.
+    ///
+    /// ```
+    /// use gpu_core::{Layout, Matrix, MatrixMut};
+    /// use gpu_sparse::{Csr, Spmv};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let (b, mut c) = (device.upload(&[1.0, 3.0, 10.0, 20.0])?, device.alloc(4)?);
+    /// let b = Matrix::new(&b, Layout::row_major(2, 2)?)?;
+    /// let columns = MatrixMut::new(&mut c, Layout::column_major(2, 2)?)?;
+    /// Spmv::new(&a)?.run_many(&device.default_stream(), 1.0, b, 0.0, columns)?;
+    /// assert_eq!(c.to_vec()?, [2.0, 41.0, 6.0, 83.0]);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn run_many<'b, 'c>(
+        &mut self,
+        stream: &Stream,
+        alpha: T,
+        b: impl Into<Matrix<'b, T>>,
+        beta: T,
+        c: impl Into<MatrixMut<'c, T>>,
+    ) -> Result<(), Error> {
+        let a = self.matrix.view();
+        let (b, mut c): (Matrix<'_, T>, MatrixMut<'_, T>) = (b.into(), c.into());
+        let (b_layout, c_layout) = (b.layout(), c.layout());
+        let count = c_layout.columns();
+        let shapes = [("B", b_layout.shape(), a.columns), ("C", c_layout.shape(), a.rows)];
+        for (what, actual, rows) in shapes {
+            if actual != (rows, count) {
+                return Err(Error::Shape { what, expected: (rows, count), actual });
+            }
+        }
+        let limit = (1 << 20) - 16;
+        if count > limit {
+            return Err(Error::TooLarge { what: "columns of B", actual: count, limit });
+        }
+        let b = b.data();
+        stream.expect("matrix of a product", a.device())?;
+        stream.expect("B of a product", b.device())?;
+        stream.expect("C of a product", c.data().device())?;
+        let mut target = c.data_mut();
+        expect_apart(&target, "A", &a.values)?;
+        expect_apart(&target, "A's offsets", &a.offsets)?;
+        expect_apart(&target, "A's indices", &a.indices)?;
+        expect_apart(&target, "B", &b)?;
+        if a.rows == 0 || count == 0 {
+            return Ok(());
+        }
+        if let (Some((offsets, indices, values)), Some(b), Some(c)) =
+            (a.slices(), b.as_slice(), target.as_mut_slice())
+        {
+            for column in 0..count {
+                let x: Vec<T> = (0..a.columns).map(|row| b[b_layout.index(row, column)]).collect();
+                let mut y: Vec<T> = (0..a.rows).map(|row| c[c_layout.index(row, column)]).collect();
+                reference::spmv(alpha, offsets, indices, values, &x, beta, &mut y);
+                for (row, value) in y.into_iter().enumerate() {
+                    c[c_layout.index(row, column)] = value;
+                }
+            }
+            return Ok(());
+        }
+        let ((b_row, b_column), (c_row, c_column)) = (strides(b_layout), strides(c_layout));
+        let entries = if alpha == T::ZERO { 0 } else { self.statistics.entries };
+        let (rows, last) = (self.statistics.rows, self.statistics.columns.saturating_sub(1));
+        let (columns, lanes) = (count as u32, columns_lanes(self.statistics));
+        let shape = Product { b_row, b_column, c_row, c_column, rows, entries, last, columns, lanes };
+        launch::spmm(stream, shape, alpha, &a, b, beta, target)
+    }
+}

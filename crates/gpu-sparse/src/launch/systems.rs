@@ -1,0 +1,145 @@
+//! The launches of triangular systems.
+
+use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::waiting::Strides;
+use gpu_sparse_kernels::{THREADS, chains, free, ordered, solve};
+use gpu_std::launch::LaunchConfig;
+
+use super::{Element, linear};
+use crate::api::RowOrder;
+use crate::error::Error;
+use crate::matrix::CsrView;
+use crate::plan::solve::ORDERED_SHARED_BYTES;
+
+/// Enqueues the numbers of warps that solve groups of rows, at least one group, which start at `starts`.
+pub(crate) fn task_counts(
+    stream: &Stream,
+    starts: View<'_, u32>,
+    counts: ViewMut<'_, u32>,
+) -> Result<(), Error> {
+    assert_eq!(starts.len(), counts.len() + 1);
+    let groups = counts.len();
+    // SAFETY: there is a start more than groups, and a count for each.
+    unsafe { stream.launch::<ordered::sparse_task_counts>(linear(groups), (starts, counts, groups as u32))? };
+    Ok(())
+}
+
+/// Enqueues what each warp does, at least one, from the warps before each group.
+pub(crate) fn tasks(
+    stream: &Stream,
+    starts: View<'_, u32>,
+    before: &Buffer<u32>,
+    tasks: &mut Buffer<u32>,
+) -> Result<(), Error> {
+    assert_eq!(starts.len(), before.len());
+    let (groups, count) = (starts.len() as u32 - 1, tasks.len() / 2);
+    let arguments = (starts, before, tasks, groups, count as u32);
+    // SAFETY: there are two words for each warp, of which all groups together have as many.
+    unsafe { stream.launch::<ordered::sparse_tasks>(linear(count), arguments)? };
+    Ok(())
+}
+
+/// Systems with one triangle that has rows: what solvers take.
+pub(crate) struct Systems<'s, T: Element> {
+    pub(crate) a: CsrView<'s, T>,
+    pub(crate) shape: Rows,
+    pub(crate) alpha: T,
+    pub(crate) b: View<'s, T>,
+    pub(crate) x: ViewMut<'s, T>,
+    /// Of how many, at least one.
+    pub(crate) strides: Strides,
+    /// A word for each.
+    pub(crate) ticket: &'s mut Buffer<u32>,
+}
+
+/// Who solves them.
+pub(crate) enum Solver<'o> {
+    /// Rows in their own order.
+    Free,
+    /// A warp 32 of them.
+    Chains,
+    /// Rows in this order; what each warp does.
+    Ordered(&'o RowOrder, &'o Buffer<u32>),
+    /// The levels of this order.
+    Levels(&'o RowOrder),
+}
+
+impl<T: Element> Systems<'_, T> {
+    /// Enqueues their solution.
+    pub(crate) fn solve(self, stream: &Stream, solver: Solver<'_>) -> Result<(), Error> {
+        let Systems { a, shape, alpha, b, mut x, strides, ticket } = self;
+        let count = strides.systems as u32;
+        if !matches!(solver, Solver::Levels(_)) {
+            stream.memset(ticket.slice_mut(..count as usize), 0)?;
+            let is_dense = |line: u64, distance: u64, lines: u32| {
+                line == 1 && (lines == 1 || distance == shape.rows.into())
+            };
+            let all = u64::from(shape.rows) * u64::from(count);
+            let rows_are_dense = strides.x_column == 1 && strides.x_row == count.into();
+            if is_dense(strides.x_row, strides.x_column, count) || rows_are_dense {
+                stream.memset(x.reborrow().into_slice(..all as usize), 0xff)?;
+            } else {
+                let words = (size_of::<T>() / 4) as u32;
+                let (row, column) = (strides.x_row, strides.x_column);
+                let arguments = (x.reborrow().cast::<u32>(), row, column, shape.rows, words);
+                // SAFETY: the elements of all rows lie where the strides say, within `x`.
+                unsafe { stream.launch::<solve::sparse_unknown>(high(linear(a.rows), count), arguments)? };
+            }
+        }
+        let mut x = x.cast::<T::Word>();
+        // SAFETY (of the launches below): the matrix was found to be that triangle, so that rows wait for earlier ones
+        // alone; right-hand sides and solutions have an element for each row where the strides say (checked by the
+        // caller), and `x` is exclusive. Orders are of this triangle's rows.
+        match solver {
+            Solver::Free => {
+                let launch = times(linear(a.rows).shared(free::shared_bytes::<T>()), count);
+                let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
+                // SAFETY: as above.
+                unsafe { stream.launch::<T::Free>(launch, arguments)? };
+            }
+            Solver::Chains => {
+                let launch = times(linear(a.rows).shared(chains::shared_bytes::<T>()), count);
+                let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
+                // SAFETY: as above.
+                unsafe { stream.launch::<T::Chains>(launch, arguments)? };
+            }
+            Solver::Ordered(order, tasks) => {
+                let warps = (tasks.len() / 2) as u32;
+                let blocks = warps.div_ceil(ordered::THREADS / 32);
+                let launch = LaunchConfig::linear(blocks, ordered::THREADS);
+                let launch = times(launch.shared(ORDERED_SHARED_BYTES), count);
+                let rows = order.rows();
+                let arguments =
+                    (a.offsets, a.indices, a.values, b, x, rows, tasks, ticket, shape, strides, warps, alpha);
+                // SAFETY: as above; a task for each warp, and a row waits for rows of earlier ones.
+                unsafe { stream.launch::<T::Ordered>(launch, arguments)? };
+            }
+            Solver::Levels(order) => {
+                for &(run, blocks) in order.runs() {
+                    let (rows, starts) = (order.rows(), order.starts());
+                    let x = x.reborrow();
+                    let arguments =
+                        (a.offsets, a.indices, a.values, b, x, rows, starts, shape, strides, run, alpha);
+                    let launch = high(LaunchConfig::linear(blocks, THREADS), count);
+                    // SAFETY: as above; a level reads what earlier ones have written, and several levels are one
+                    // block's.
+                    unsafe { stream.launch::<T::Levels>(launch, arguments)? };
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So many times the launch's blocks.
+fn times(mut launch: LaunchConfig, count: u32) -> LaunchConfig {
+    launch.grid[0] *= count;
+    launch
+}
+
+/// So many rows of the launch's blocks.
+fn high(mut launch: LaunchConfig, rows: u32) -> LaunchConfig {
+    launch.grid[1] = rows;
+    launch
+}

@@ -1,0 +1,152 @@
+//! Triangular systems that are mostly chains, rows in their own order: a warp has a window of 32 rows.
+//!
+//! A lane first adds what its row needs of rows before the window, waiting for it as [`free`](crate::free) does. Then
+//! the window is solved in 32 steps: in step k lane k finishes its row and hands the result to all lanes by a shuffle,
+//! and those whose row has an entry there add it; others hear of eight at a time. The entries inside of the window lie
+//! in shared memory by then, so that a row costs two additions, a multiplication and a shuffle, and no memory is waited
+//! for. Other warps have read their rows meanwhile; from one window to the next the results go through shared memory
+//! inside of a block.
+
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::thread_idx_x;
+use gpu_std::{device, keep_rolled, kernel, warp};
+
+use crate::THREADS;
+use crate::levels::{Beside, Rows, first_of_block, inside_of_window};
+use crate::scalar::Scalar;
+use crate::waiting::{ASKED, Batch, Strides, System};
+
+/// The most entries of a window beside the diagonal.
+const ENTRIES: u32 = 32 * 31 / 2;
+
+/// Bytes of dynamic shared memory of a block.
+pub const fn shared_bytes<T: Scalar>() -> u32 {
+    let layout = SharedLayout::new().array::<u32>(1).array::<T::Word>(THREADS);
+    layout.array::<T>(THREADS / 32 * ENTRIES).bytes()
+}
+
+#[device]
+#[inline(always)]
+fn chains<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u32>, shape: &Rows) {
+    let (system, ticket) = system.of_block(ticket);
+    let mut memory = shared::dynamic();
+    let (room, known) = (memory.array::<u32>(1), memory.array::<T::Word>(THREADS));
+    let inner = memory.array::<T>(THREADS / 32 * ENTRIES);
+    let (thread, lane) = (thread_idx_x(), warp::lane_id());
+    known.write(thread, T::UNKNOWN);
+    let base = first_of_block(ticket, room);
+    let number = base + thread;
+    let window = number - lane;
+    let inside = number < shape.rows;
+    let row = if inside { shape.numbered(number) } else { 0 };
+    let mut rest = Beside::default();
+    let (mut right, mut inverse, mut sum) = (T::ZERO, T::ONE, T::ZERO);
+    if inside {
+        rest = shape.beside(offsets, system.indices, row);
+        (right, inverse) = system.ends(row, &rest, shape);
+    }
+
+    // ---- the entries inside of the window: which columns, and their values, in order
+    let (columns, count) = inside_of_window(shape, system.indices, &rest, (number, window));
+    // Before the first window there is nothing.
+    let outer = if window > 0 { rest.left - count } else { 0 };
+    let skipped = rest.left - count;
+    let first_inner = thread / 32 * ENTRIES + lane * lane.saturating_sub(1) / 2;
+    let mut entry = 0;
+    while entry < count {
+        keep_rolled();
+        inner.write(first_inner + entry, system.values.read_only(rest.place(skipped + entry)));
+        entry += 1;
+    }
+
+    // ---- what comes from before the window; the next entries are read while some are waited for
+    let mut batch = Batch::read(&system, shape, window, &rest, (0, 1, outer));
+    let (mut first, mut ready) = (0, outer == 0);
+    let mut following = Batch::read(&system, shape, window, &rest, (ASKED as u32, 1, outer));
+    while !warp::warp_vote_all(warp::FULL, ready) {
+        keep_rolled();
+        if !ready {
+            let are_known = batch.ask(|other| {
+                if other >= base {
+                    known.atomic(other - base).load(Ordering::Relaxed, Scope::Block)
+                } else {
+                    system.ask(shape.numbered(other))
+                }
+            });
+            if are_known {
+                sum = batch.add(sum, outer - first);
+                first = outer.min(first + ASKED as u32);
+                ready = first == outer;
+                batch = following;
+                let next = first + ASKED as u32;
+                following = Batch::read(&system, shape, window, &rest, (next, 1, outer));
+            }
+        }
+    }
+
+    // ---- the window
+    let has_inner = warp::warp_vote_any(warp::FULL, count > 0);
+    let mut next = T::ZERO;
+    if count > 0 {
+        next = inner.read(first_inner);
+    }
+    let (mut step, mut taken) = (0, 0);
+    let mut own = (right - sum) * inverse;
+    let tell = |own: T| {
+        let word = own.to_word();
+        known.atomic(thread).store(word, Ordering::Relaxed, Scope::Block);
+        system.tell(row, word);
+    };
+    if !has_inner {
+        if inside {
+            tell(own);
+        }
+        return;
+    }
+    while step < 32 {
+        keep_rolled();
+        let solution = (right - sum) * inverse;
+        own = if lane == step { solution } else { own };
+        // What a row of the window needs of another is the number, not its word: of a NaN both are one.
+        let solved = warp::shuffle_idx(warp::FULL, solution, step);
+        let added = next.mul_add(solved, sum);
+        let is_next = columns >> step & 1 != 0;
+        sum = if is_next { added } else { sum };
+        taken += is_next as u32;
+        if is_next && taken < count {
+            next = inner.read(first_inner + taken);
+        }
+        // Eight at a time, as a branch in each step would take longer than the step.
+        if step % 8 == 7 && inside && lane / 8 == step / 8 {
+            tell(own);
+        }
+        step += 1;
+    }
+}
+
+macro_rules! kernels {
+    ($($T:ty, $Word:ty: $chains:ident;)*) => { $(
+        #[doc = concat!("Systems of `", stringify!($T), "` that are chains: a warp 32 rows, in blocks of [`THREADS`], with [`shared_bytes`], for each system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
+        #[kernel(images = sm_75, launch_bounds(256))]
+        pub fn $chains(
+            offsets: Global<u32>,
+            indices: Global<u32>,
+            values: Global<$T>,
+            b: Global<$T>,
+            x: GlobalMut<$Word>,
+            ticket: GlobalMut<u32>,
+            shape: Rows,
+            strides: Strides,
+            alpha: $T,
+        ) {
+            chains::<$T>(offsets, System { indices, values, b, x, alpha, strides }, ticket, &shape);
+        }
+    )* };
+}
+
+kernels! {
+    f32, u32: sparse_solve_chains_f32;
+    f64, u64: sparse_solve_chains_f64;
+}

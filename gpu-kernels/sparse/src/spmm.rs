@@ -1,0 +1,178 @@
+//! Products of a matrix and a dense one of a few columns: `C = alpha · A · B + beta · C`.
+//!
+//! Every column is computed in the order that [`spmv`](crate::spmv) states, and has the bits of that product. A short
+//! row's entries are read once for [`COLUMNS`] columns, and stay in registers; longer ones are the warp's, column after
+//! column.
+
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::parameter::Parameter;
+use gpu_std::thread::{block_idx_x, block_idx_y, thread_idx_x};
+use gpu_std::{device, keep_rolled, kernel, rolled, unroll, warp};
+
+use crate::check::bounds;
+use crate::scalar::{Scalar, combine};
+use crate::spmv::{PIECE, limit, piece_inline, short_tree, tree, within};
+use crate::{NONE, THREADS};
+
+/// Columns that a block computes, one after the other.
+pub const COLUMNS: u32 = 16;
+
+/// A product, but for addresses and factors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Product {
+    /// Elements from one row of B to the next.
+    pub b_row: u64,
+    /// Elements from one column of B to the next.
+    pub b_column: u64,
+    /// Elements from one row of C to the next.
+    pub c_row: u64,
+    /// Elements from one column of C to the next.
+    pub c_column: u64,
+    /// Rows of A.
+    pub rows: u32,
+    /// Entries of A that count: none where `alpha` is zero, so that nothing is read.
+    pub entries: u32,
+    /// The last column of A.
+    pub last: u32,
+    /// Columns of B.
+    pub columns: u32,
+    /// Lanes of a row: 1 or 4.
+    pub lanes: u32,
+}
+
+/// What a block computes with.
+#[derive(Clone, Copy)]
+struct Operands<T: Scalar> {
+    indices: Global<u32>,
+    values: Global<T>,
+    b: Global<T>,
+    c: GlobalMut<T>,
+    alpha: T,
+    beta: T,
+}
+
+impl<T: Scalar> Operands<T> {
+    /// A finished sum goes to C.
+    #[device]
+    #[inline(always)]
+    fn finish(&self, shape: &Product, row: u32, column: u32, sum: T) {
+        let c = self.c.offset(row as u64 * shape.c_row + column as u64 * shape.c_column);
+        c.write(0, combine(self.alpha, sum, self.beta, || c.read(0)));
+    }
+
+    /// Rows that `LANES` lanes hold each, `left` entries from `first` on: columns `from` to `to`. For the whole warp.
+    #[device]
+    #[inline(always)]
+    fn short<const LANES: u32>(
+        &self,
+        shape: &Product,
+        (row, counts): (u32, bool),
+        (start, end): (u32, u32),
+        (from, to): (u32, u32),
+    ) {
+        let first = start + thread_idx_x() % LANES;
+        let (indices, values) = (self.indices.offset(first as u64), self.values.offset(first as u64));
+        let left = if first < end { end - first } else { 0 };
+        let columns: [u32; 8] =
+            core::array::from_fn(|j| indices.read_only_below(j as u32 * LANES, left, NONE));
+        let values: [T; 8] =
+            core::array::from_fn(|j| values.read_only_below(j as u32 * LANES, left, T::ZERO));
+        let mut column = from;
+        while column < to {
+            column = rolled(column);
+            let b = self.b.offset(column as u64 * shape.b_column);
+            let mut sums = [T::ZERO; 8];
+            unroll::<8>(|j| {
+                if columns[j] != NONE {
+                    let element = b.offset(within(columns[j], shape.last) as u64 * shape.b_row).read_only(0);
+                    sums[j] = values[j].mul_add(element, T::ZERO);
+                }
+            });
+            let sum = short_tree::<T, LANES, 8>(sums);
+            if counts {
+                self.finish(shape, row, column, sum);
+            }
+            column += 1;
+        }
+    }
+}
+
+#[device]
+#[inline(always)]
+fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Product) {
+    let lane = warp::lane_id();
+    let lanes = if shape.lanes == 1 { 1 } else { 4 };
+    let from = block_idx_y() * COLUMNS;
+    let to = shape.columns.min(from + COLUMNS);
+    let base = block_idx_x() * (THREADS / lanes) + thread_idx_x() / 32 * (32 / lanes);
+    let row = base + lane / lanes;
+    let inside = row < shape.rows;
+    let (mut start, mut end) = (0, 0);
+    if inside && shape.entries > 0 {
+        (start, end) = bounds(offsets, row, shape.entries);
+    }
+    let long = end - start > limit(lanes);
+    let is_first = lane.is_multiple_of(lanes);
+    let stop = if long { start } else { end };
+    let counts = inside && !long && is_first;
+    if lanes == 1 {
+        operands.short::<1>(shape, (row, counts), (start, stop), (from, to));
+    } else {
+        operands.short::<4>(shape, (row, counts), (start, stop), (from, to));
+    }
+    let mut left = warp::warp_vote_ballot(warp::FULL, long && is_first);
+    while left != 0 {
+        keep_rolled();
+        let whose = left.trailing_zeros();
+        left &= left - 1;
+        let start = warp::shuffle_idx(warp::FULL, start, whose);
+        let end = warp::shuffle_idx(warp::FULL, end, whose);
+        let mut column = from;
+        while column < to {
+            keep_rolled();
+            let b = operands.b.offset(column as u64 * shape.b_column);
+            let (mut total, mut number) = (T::ZERO, 0);
+            while number * PIECE < end - start {
+                number = rolled(number);
+                let at = start + number * PIECE;
+                let until = at + (end - at).min(PIECE);
+                let (indices, values) = (operands.indices, operands.values);
+                let sum = piece_inline::<T, true>(indices, values, (b, shape.b_row, shape.last), at, until);
+                if lane == number % 32 {
+                    total = total + sum;
+                }
+                number += 1;
+            }
+            let sum = tree(total);
+            if lane == 0 {
+                operands.finish(shape, base + whose / lanes, column, sum);
+            }
+            column += 1;
+        }
+    }
+}
+
+macro_rules! kernels {
+    ($($T:ty: $product:ident;)*) => { $(
+        #[doc = concat!("Products of matrices of `", stringify!($T), "` with dense ones, in blocks of [`THREADS`] of as many rows as have [`Product::lanes`] each, a row of blocks for [`COLUMNS`] columns.")]
+        #[kernel(images = sm_75, launch_bounds(256, 3))]
+        pub fn $product(
+            offsets: Global<u32>,
+            indices: Global<u32>,
+            values: Global<$T>,
+            b: Global<$T>,
+            c: GlobalMut<$T>,
+            shape: Product,
+            alpha: $T,
+            beta: $T,
+        ) {
+            product::<$T>(offsets, &Operands { indices, values, b, c, alpha, beta }, &shape);
+        }
+    )* };
+}
+
+kernels! {
+    f32: sparse_spmm_f32;
+    f64: sparse_spmm_f64;
+}

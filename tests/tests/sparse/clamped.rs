@@ -1,0 +1,126 @@
+//! Offsets and columns that say anything, as if they had changed after they were checked: in the simulator, which stops
+//! at every access outside of memory. What comes out is of no matter, but kernels end, and touch nothing else.
+
+use gpu_core::{Buffer, Device, Layout, Matrix, MatrixMut, Stream};
+use gpu_sim::{Config, Record};
+use gpu_sparse::{CsrView, Spmv, Strategy};
+use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::solve::Run;
+use gpu_sparse_kernels::waiting::Strides;
+use gpu_sparse_kernels::{THREADS, chains, free, levels, order, ordered, solve};
+use gpu_std::launch::LaunchConfig;
+
+use crate::support::Random;
+
+const ROWS: usize = 300;
+const ENTRIES: usize = 900;
+
+/// Numbers of which every kind comes often: small ones, those around the limit, and any.
+fn any(random: &mut Random, limit: usize, len: usize) -> Vec<u32> {
+    let one = |random: &mut Random| match random.below(3) {
+        0 => random.below(limit) as u32,
+        1 => (limit + random.below(5)) as u32 - 2,
+        _ => random.next() as u32,
+    };
+    (0..len).map(|_| one(random)).collect()
+}
+
+struct Arrays {
+    device: Device,
+    offsets: Buffer<u32>,
+    indices: Buffer<u32>,
+    values: Buffer<f32>,
+}
+
+fn arrays(seed: u64) -> Arrays {
+    let device = Device::simulator_with(Config { record: Record::Races, ..Config::with_seed(seed) });
+    let mut random = Random(500 + seed);
+    let offsets = any(&mut random, ENTRIES, ROWS + 1);
+    let indices = any(&mut random, ROWS, ENTRIES);
+    let (offsets, indices) = (device.upload(&offsets).unwrap(), device.upload(&indices).unwrap());
+    let values = device.upload(&vec![0.5; ENTRIES]).unwrap();
+    Arrays { device, offsets, indices, values }
+}
+
+#[test]
+fn products_stay_inside() {
+    println!("products_stay_inside: seeds 0 to 19");
+    for seed in 0..20 {
+        let Arrays { device, offsets, indices, values } = &arrays(seed);
+        // A matrix that is none.
+        // SAFETY: the simulator checks every access.
+        let a = unsafe { CsrView::new_unchecked(ROWS, ROWS, offsets, indices, values) };
+        let stream = device.default_stream();
+        let x = device.upload(&[1.0; 2 * ROWS]).unwrap();
+        let mut y = device.zeroed(2 * ROWS).unwrap();
+        for strategy in [Strategy::Thread, Strategy::Lanes4, Strategy::Balanced] {
+            let mut product = Spmv::new(a).unwrap().with_strategy(strategy).unwrap();
+            product.run(&stream, 1.0, x.slice(..ROWS), 0.0, y.slice_mut(..ROWS)).unwrap();
+        }
+        let layout = Layout::row_major(ROWS, 2).unwrap();
+        let (b, c) = (Matrix::new(&x, layout).unwrap(), MatrixMut::new(&mut y, layout).unwrap());
+        Spmv::new(a).unwrap().run_many(&stream, 1.0, b, 0.0, c).unwrap();
+    }
+}
+
+#[test]
+fn levels_and_systems_stay_inside_and_end() {
+    println!("levels_and_systems_stay_inside_and_end: seeds 0 to 19");
+    for seed in 0..20 {
+        let Arrays { device, offsets, indices, values } = &arrays(seed);
+        let stream = device.default_stream();
+        let upper = (seed % 2) as u32;
+        let shape = Rows { rows: ROWS as u32, entries: ENTRIES as u32, upper, unit: (seed / 2 % 2) as u32 };
+        let strides = Strides { b_row: 1, x_row: 1, b_column: 0, x_column: 0, systems: 1 };
+        let linear = LaunchConfig::linear((ROWS as u32).div_ceil(THREADS), THREADS);
+        let b = device.upload(&[1.0f32; ROWS]).unwrap();
+        let ticket = || device.zeroed::<u32>(1).unwrap();
+        let unknown = |stream: &Stream| {
+            let mut x = device.alloc::<u32>(ROWS).unwrap();
+            stream.memset(&mut x, 0xff).unwrap();
+            x
+        };
+
+        let mut found = device.zeroed::<u32>(ROWS).unwrap();
+        let mut profile = device.zeroed::<u32>(2).unwrap();
+        // SAFETY: the simulator checks every access.
+        unsafe {
+            let launch = linear.shared(levels::SHARED_BYTES);
+            let arguments = (offsets, indices, &mut found, &mut ticket(), shape);
+            stream.launch::<levels::sparse_levels>(launch, arguments).unwrap();
+            let arguments = (offsets, indices, &mut profile, shape);
+            stream.launch::<order::sparse_profile>(linear, arguments).unwrap();
+            let launch = linear.shared(free::shared_bytes::<f32>());
+            let (mut x, mut word) = (unknown(&stream), ticket());
+            let arguments = (offsets, indices, values, &b, &mut x, &mut word, shape, strides, 1.0);
+            stream.launch::<free::sparse_solve_free_f32>(launch, arguments).unwrap();
+            let launch = linear.shared(chains::shared_bytes::<f32>());
+            let (mut x, mut word) = (unknown(&stream), ticket());
+            let arguments = (offsets, indices, values, &b, &mut x, &mut word, shape, strides, 1.0);
+            stream.launch::<chains::sparse_solve_chains_f32>(launch, arguments).unwrap();
+        }
+        assert!(found.to_vec().unwrap().iter().all(|&level| level > 0 && level <= ROWS as u32));
+
+        // Ordered rows, one a warp, in an order that the clamped columns follow; and one level after the other.
+        let rows: Vec<u32> =
+            (0..ROWS as u32).map(|row| if upper == 1 { ROWS as u32 - 1 - row } else { row }).collect();
+        let tasks: Vec<u32> = (0..ROWS as u32).flat_map(|place| [place, 1 << 8 | 5]).collect();
+        let starts: Vec<u32> = (0..=7 * ROWS as u32).map(|group| group.div_ceil(7)).collect();
+        let (rows, tasks) = (device.upload(&rows).unwrap(), device.upload(&tasks).unwrap());
+        let starts = device.upload(&starts).unwrap();
+        // SAFETY: as above.
+        unsafe {
+            let blocks = (ROWS as u32).div_ceil(ordered::THREADS / 32);
+            let launch = LaunchConfig::linear(blocks, ordered::THREADS).shared(ordered::SHARED_BYTES);
+            let (mut x, mut word) = (unknown(&stream), ticket());
+            let count = ROWS as u32;
+            let arguments =
+                (offsets, indices, values, &b, &mut x, &rows, &tasks, &mut word, shape, strides, count, 1.0);
+            stream.launch::<ordered::sparse_solve_ordered_f32>(launch, arguments).unwrap();
+            let (mut x, run) = (unknown(&stream), Run { first: 0, count });
+            let launch = LaunchConfig::linear(1, THREADS);
+            let arguments = (offsets, indices, values, &b, &mut x, &rows, &starts, shape, strides, run, 1.0);
+            stream.launch::<solve::sparse_solve_levels_f32>(launch, arguments).unwrap();
+        }
+    }
+}
