@@ -15,10 +15,6 @@ use crate::api::{Diagonal, Side};
 use crate::error::Error;
 use crate::matrix::CsrView;
 
-mod systems;
-
-pub(crate) use systems::{Solver, Systems, task_counts, tasks};
-
 /// A type of elements of matrices and vectors: `f32`, `f64`.
 pub trait Element:
     gpu_core::Element + Scalar<Word: gpu_core::Element> + sealed::Kernels + crate::factor::launch::Kernels

@@ -10,6 +10,7 @@ pub mod market;
 mod matrix;
 pub mod plan;
 pub mod reference;
+mod systems;
 
 pub use api::*;
 pub use error::Error;

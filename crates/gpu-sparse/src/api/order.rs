@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::matrix::CsrView;
 use crate::plan::solve::runs;
-use crate::reference;
+use crate::{reference, systems};
 
 /// The rows of a triangle, grouped by level and inside a level by size class: rows with 1, 2, 3–4, 5–8, 9–16, more
 /// entries beside the diagonal, and with none; in each class in ascending order. And the warps that they fill, if a row
@@ -88,13 +88,13 @@ impl RowOrder {
             return Ok(device.alloc(0)?);
         }
         let mut before = device.zeroed::<u32>(groups + 1)?;
-        launch::task_counts(stream, self.starts.view(), before.slice_mut(..groups))?;
+        systems::task_counts(stream, self.starts.view(), before.slice_mut(..groups))?;
         let mut scratch = Scratch::for_len(stream, groups + 1)?;
         scan_in_place::<Sum<u32>>(stream, &mut before, Options::exclusive(), &mut scratch)?;
         let mut count = [0];
         before.slice(groups..).copy_to(&mut count)?;
         let mut tasks = device.alloc(2 * count[0] as usize)?;
-        launch::tasks(stream, self.starts.view(), &before, &mut tasks)?;
+        systems::tasks(stream, self.starts.view(), &before, &mut tasks)?;
         Ok(tasks)
     }
 

@@ -6,10 +6,11 @@ use gpu_sparse_kernels::waiting::Strides;
 
 use super::{RowOrder, expect_apart};
 use crate::error::Error;
-use crate::launch::{self, Element, Solver, Systems};
+use crate::launch::{self, Element};
 use crate::matrix::{CsrView, Held, check};
 use crate::plan::solve::{Algorithm, Profile};
 use crate::reference;
+use crate::systems::{Solver, Systems};
 
 /// Which triangle a matrix is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,9 +6,9 @@ use gpu_sparse_kernels::waiting::Strides;
 use gpu_sparse_kernels::{THREADS, chains, free, ordered, solve};
 use gpu_std::launch::LaunchConfig;
 
-use super::{Element, linear};
 use crate::api::RowOrder;
 use crate::error::Error;
+use crate::launch::{Element, linear};
 use crate::matrix::CsrView;
 use crate::plan::solve::ORDERED_SHARED_BYTES;
 
