@@ -161,8 +161,8 @@ fn factors_of_f64_are_those_of_the_documented_order() {
     factors::<f64>("factors f64");
 }
 
-/// What makes them factors: their product has A's entries where A has some. Each is a chain of at most n products, so that the
-/// difference is at most gamma_(n+2) of the sum of their sizes (Higham, lemma 8.4 and theorem 10.3).
+/// What makes them factors: their product has A's entries where A has some. Each is a chain of at most n products, so
+/// that the difference is at most gamma_(n+2) of the sum of their sizes (Higham, lemma 8.4 and theorem 10.3).
 #[test]
 fn products_of_factors_have_the_entries_of_the_matrix() {
     let device = Device::cpu();

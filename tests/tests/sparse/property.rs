@@ -173,8 +173,8 @@ fn random_products_are_within_their_bound() {
     });
 }
 
-/// A symmetric matrix of the structure, whose diagonal dominates: both factors exist, and LU's are Cholesky's, `U = D · Lᵀ` with
-/// Cholesky's `L · D^(1/2)`, but for rounding.
+/// A symmetric matrix of the structure, whose diagonal dominates: both factors exist, and LU's are Cholesky's, `U = D
+/// · Lᵀ` with Cholesky's `L · D^(1/2)`, but for rounding.
 #[test]
 fn random_factors_agree_with_each_other() {
     check("property of factors", |device, case| {
