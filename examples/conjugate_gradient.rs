@@ -202,7 +202,7 @@ fn solve(
         _ => None,
     };
     let mut levels = 0;
-    let ready = match (one, &factor) {
+    let mut ready = match (one, &factor) {
         (Preconditioner::Ic0, Some((lower, upper))) => {
             let lower = Analysis::new(lower, Side::Lower, Diagonal::Stored)?;
             let upper = Analysis::new(upper, Side::Upper, Diagonal::Stored)?;
@@ -214,7 +214,6 @@ fn solve(
     };
     device.synchronize()?;
     let setup_milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let mut ready = ready;
 
     let stream = device.default_stream();
     let mut product = Spmv::new(a)?;
