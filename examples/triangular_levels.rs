@@ -255,7 +255,10 @@ fn measure(device: &Device, source: &Source, runs: u32) -> Result<Line, Box<dyn 
         Ok(())
     })?;
     // ---- in parallel
-    let parallel_maximum = times(runs, &bar, || Ok(found = steps.maximum()?))?;
+    let parallel_maximum = times(runs, &bar, || {
+        found = steps.maximum()?;
+        Ok(())
+    })?;
     let parallel_counting = times(runs, &bar, || Ok(steps.count()?))?;
     let parallel_sums = times(runs, &bar, || Ok(steps.sum()?))?;
     let parallel_order = times(runs, &bar, || Ok(steps.order()?))?;
