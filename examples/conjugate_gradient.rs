@@ -1,13 +1,14 @@
 //! A system of millions of unknowns, solved by conjugate gradients with and without preconditioners.
 //!
-//! `cargo run --release --example conjugate_gradient` solves Poisson's equation in a cube, by the 7-point Laplacian: `A · x = b`
-//! with one unknown a point. Each step is one product of A and a vector (gpu-sparse), two dot products (gpu-reduce), three
-//! updates of vectors (gpu-linalg), and the preconditioner: none; Jacobi, the diagonal of A; or the incomplete Cholesky factor
-//! IC(0), of which a step solves two triangular systems (gpu-sparse). `--plot FILE.png` draws how fast they converge. Without
-//! a GPU it runs on the CPU; the steps and the residuals are the same to the bit.
+//! `cargo run --release --example conjugate_gradient` solves Poisson's equation in a cube, by the 7-point Laplacian:
+//! `A · x = b` with one unknown a point. Each step is one product of A and a vector (gpu-sparse), two dot products
+//! (gpu-reduce), three updates of vectors (gpu-linalg), and the preconditioner: none; Jacobi, the diagonal of A; or
+//! the incomplete Cholesky factor IC(0), of which a step solves two triangular systems (gpu-sparse). `--plot FILE.png`
+//! draws how fast they converge. Without a GPU it runs on the CPU; the steps and the residuals are the same to the
+//! bit.
 //!
-//! The algorithm is the preconditioned conjugate gradient method (Hestenes and Stiefel 1952; Saad, *Iterative Methods for
-//! Sparse Linear Systems*, 2nd ed., algorithm 9.1).
+//! The algorithm is the preconditioned conjugate gradient method (Hestenes and Stiefel 1952; Saad, *Iterative Methods
+//! for Sparse Linear Systems*, 2nd ed., algorithm 9.1).
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,8 @@ struct Options {
     /// simulator if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=600))]
     size: Option<u32>,
-    /// How much better the middle of the cube conducts than what is around it: where it is 1 all of A's diagonal is 6, and
-    /// Jacobi's steps are those without a preconditioner
+    /// How much better the middle of the cube conducts than what is around it: where it is 1 all of A's diagonal is 6,
+    /// and Jacobi's steps are those without a preconditioner
     #[arg(long, default_value_t = 1.0)]
     contrast: f64,
     /// Preconditioners, one or more; all of them if not given
@@ -201,7 +202,7 @@ fn solve(
         _ => None,
     };
     let mut levels = 0;
-    let ready = match (one, &factor) {
+    let mut ready = match (one, &factor) {
         (Preconditioner::Ic0, Some((lower, upper))) => {
             let lower = Analysis::new(lower, Side::Lower, Diagonal::Stored)?;
             let upper = Analysis::new(upper, Side::Upper, Diagonal::Stored)?;
@@ -213,7 +214,6 @@ fn solve(
     };
     device.synchronize()?;
     let setup_milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let mut ready = ready;
 
     let stream = device.default_stream();
     let mut product = Spmv::new(a)?;

@@ -1,14 +1,14 @@
 //! How soon the rows of a triangle can be solved: its levels, and how long it takes to order the rows by them.
 //!
-//! `cargo run --release --example triangular_levels -- MATRIX.mtx poisson3:100 band:100000:16` takes Matrix Market files,
-//! of which the lower triangle with its diagonal counts, and generated triangles: `poisson2:EDGE`, `poisson3:EDGE`,
-//! `band:ROWS:HALF`, `random:ROWS:ENTRIES`. `--tables` adds random triangles of the sizes that the literature measured, 0.1 to
-//! 55 million rows. It prints how many rows each level has, a chart of it with `--plot FILE.png`, and how long each step of
-//! the ordering takes (Dufrechou and Ezzatti, *Using analysis information in the synchronization-free GPU solution of sparse
-//! triangular systems*, 2020): the maximum of the levels, the counts of their rows by size, the exclusive sums of the
-//! counts, the order. Each is timed by itself, one row after the other on the CPU and in parallel on the device, as mean and
-//! standard deviation; and the maximum with the copy of the levels to the host, which is what it costs to take it there.
-//! Every order is compared with the CPU's.
+//! `cargo run --release --example triangular_levels -- MATRIX.mtx poisson3:100 band:100000:16` takes Matrix Market
+//! files, of which the lower triangle with its diagonal counts, and generated triangles: `poisson2:EDGE`,
+//! `poisson3:EDGE`, `band:ROWS:HALF`, `random:ROWS:ENTRIES`. `--tables` adds random triangles of the sizes that the
+//! literature measured, 0.1 to 55 million rows. It prints how many rows each level has, a chart of it with
+//! `--plot FILE.png`, and how long each step of the ordering takes (Dufrechou and Ezzatti, *Using analysis information in the
+//! synchronization-free GPU solution of sparse triangular systems*, 2020): the maximum of the levels, the counts of
+//! their rows by size, the exclusive sums of the counts, the order. Each is timed by itself, one row after the other
+//! on the CPU and in parallel on the device, as mean and standard deviation; and the maximum with the copy of the
+//! levels to the host, which is what it costs to take it there. Every order is compared with the CPU's.
 
 use std::error::Error;
 use std::fs::File;
@@ -32,8 +32,8 @@ use serde::Serialize;
 /// Show the levels of triangular matrices, and time the ordering of their rows
 #[derive(Parser)]
 struct Options {
-    /// Matrix Market files, or `poisson2:EDGE`, `poisson3:EDGE`, `band:ROWS:HALF`, `random:ROWS:ENTRIES`; small ones of each
-    /// kind if nothing is given
+    /// Matrix Market files, or `poisson2:EDGE`, `poisson3:EDGE`, `band:ROWS:HALF`, `random:ROWS:ENTRIES`; small ones
+    /// of each kind if nothing is given
     matrices: Vec<String>,
     /// Random triangles of the sizes of the literature's tables too: up to 55 million rows with 113 million entries
     #[arg(long)]
@@ -94,8 +94,8 @@ struct Line {
     /// Warps that the ordered rows fill.
     warps: u32,
     steps: Vec<Step>,
-    /// Bytes of levels, offsets, diagonals' columns, and order, read or written once; and that at the parallel times' mean, in
-    /// 10⁹ a second.
+    /// Bytes of levels, offsets, diagonals' columns, and order, read or written once; and that at the parallel times'
+    /// mean, in 10⁹ a second.
     bytes: u64,
     gigabytes_per_second: f64,
     /// Rows of each level.
@@ -255,7 +255,10 @@ fn measure(device: &Device, source: &Source, runs: u32) -> Result<Line, Box<dyn 
         Ok(())
     })?;
     // ---- in parallel
-    let parallel_maximum = times(runs, &bar, || Ok(found = steps.maximum()?))?;
+    let parallel_maximum = times(runs, &bar, || {
+        found = steps.maximum()?;
+        Ok(())
+    })?;
     let parallel_counting = times(runs, &bar, || Ok(steps.count()?))?;
     let parallel_sums = times(runs, &bar, || Ok(steps.sum()?))?;
     let parallel_order = times(runs, &bar, || Ok(steps.order()?))?;

@@ -1,6 +1,7 @@
 // Thrust's max_element, for_each, exclusive_scan and stable_sort_by_key on the levels of the triangles of
-// benches/src/bin/sparse-order.rs: nvcc -O3 -std=c++17 -arch=native sparse_order.cu. Prints each step with the median, the mean and the
-// deviation of 10 runs by the clock, after one that does not count; and the maximum with the copy of the levels to the host.
+// benches/src/bin/sparse-order.rs: nvcc -O3 -std=c++17 -arch=native sparse_order.cu. Prints each step with the median,
+// the mean and the deviation of 10 runs by the clock, after one that does not count; and the maximum with the copy of
+// the levels to the host.
 #include <thrust/device_ptr.h>
 #include <thrust/execution_policy.h>
 #include <thrust/extrema.h>

@@ -15,9 +15,9 @@ pub struct Arrays<T> {
     pub values: Vec<T>,
 }
 
-/// The 7-point Laplacian of a cube of `edge`³ points with zeros around it, times the square of their distance: 6 on the
-/// diagonal, -1 for each neighbour. The inner half of each edge conducts `contrast` times as well; between two points the
-/// conductivity is the harmonic mean.
+/// The 7-point Laplacian of a cube of `edge`³ points with zeros around it, times the square of their distance: 6 on
+/// the diagonal, -1 for each neighbour. The inner half of each edge conducts `contrast` times as well; between two
+/// points the conductivity is the harmonic mean.
 pub fn poisson(edge: u32, contrast: f64) -> Arrays<f64> {
     let (plane, rows) = (edge * edge, edge * edge * edge);
     let inner = edge / 4..edge - edge / 4;
@@ -174,7 +174,8 @@ impl Structure {
         columns.push(row);
     }
 
-    /// The matrix: 1 on the diagonal, and less than 1 in all of a row beside it. `advanced` hears of rows that are done.
+    /// The matrix: 1 on the diagonal, and less than 1 in all of a row beside it. `advanced` hears of rows that are
+    /// done.
     pub fn lower(&self, advanced: impl Fn(u64) + Sync) -> Arrays<f32> {
         const ROWS: u32 = 1 << 16;
         let rows = self.rows() as u32;

@@ -1,4 +1,5 @@
-//! Times the ordering of a triangle's rows by level and size, step by step, beside the copy of its arrays: see `--help`.
+//! Times the ordering of a triangle's rows by level and size, step by step, beside the copy of its arrays: see
+//! `--help`.
 
 use std::process::ExitCode;
 
@@ -8,9 +9,9 @@ use gpu_benches::sweep::{self, Options, Results, launch_median, wall_median};
 use gpu_core::Device;
 use gpu_sparse::{Analysis, Csr, Diagonal, OrderSteps, Side, reference};
 
-/// Times maximum, counts, sums and order of random triangles of the sizes that the literature measured, by the wall clock, as
-/// they wait; and a copy that reads and writes as many bytes as the ordering has to. benches/peers/sparse_order.cu times
-/// Thrust on the same.
+/// Times maximum, counts, sums and order of random triangles of the sizes that the literature measured, by the wall
+/// clock, as they wait; and a copy that reads and writes as many bytes as the ordering has to.
+/// benches/peers/sparse_order.cu times Thrust on the same.
 #[derive(Parser)]
 #[command(version)]
 struct Args {

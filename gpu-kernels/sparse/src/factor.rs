@@ -1,18 +1,19 @@
-//! Incomplete factors without fill-in: Cholesky's `A ≈ L · Lᵀ` and `A ≈ L · U`, of A's own entries alone (Meijerink and van
-//! der Vorst, *An iterative solution method for linear systems of which the coefficient matrix is a symmetric M-matrix*,
-//! Mathematics of Computation 31, 1977; Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., section 10.3).
+//! Incomplete factors without fill-in: Cholesky's `A ≈ L · Lᵀ` and `A ≈ L · U`, of A's own entries alone (Meijerink
+//! and van der Vorst, *An iterative solution method for linear systems of which the coefficient matrix is a symmetric
+//! M-matrix*, Mathematics of Computation 31, 1977; Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed.,
+//! section 10.3).
 //!
 //! # Order of operations
 //! Every entry is one chain of fused multiply-adds that starts from A's entry and subtracts products in the order of
-//! ascending columns of its row, `fma(-l, u, sum)`; then it is divided by the diagonal above it, or its root is taken, each
-//! operation rounded once. That is a function of the matrix alone.
+//! ascending columns of its row, `fma(-l, u, sum)`; then it is divided by the diagonal above it, or its root is taken,
+//! each operation rounded once. That is a function of the matrix alone.
 //!
 //! * [`ic0`](fn@sparse_ic0_f32): row by row, each from rows before (Saad, section 10.3.1, by products of rows).
 //! * [`ilu0`](fn@sparse_ilu0_f32): the same of a matrix with both triangles (Saad, algorithm 10.4).
 //!
-//! A row is a thread's, and waits for those that it needs, free of synchronisation as [`levels`](crate::levels) describes it:
-//! blocks take rows by a ticket, lanes go round together. An entry says itself whether it is known, all its bits are ones until
-//! then: loads that see it need nothing else.
+//! A row is a thread's, and waits for those that it needs, free of synchronisation as [`levels`](crate::levels)
+//! describes it: blocks take rows by a ticket, lanes go round together. An entry says itself whether it is known, all
+//! its bits are ones until then: loads that see it need nothing else.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};

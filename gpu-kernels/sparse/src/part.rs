@@ -42,8 +42,8 @@ fn first_from(indices: Global<u32>, start: u32, end: u32, limit: u32) -> u32 {
 }
 
 impl Part {
-    /// The entries of `row` that are kept: from where to before where. Offsets that changed since they were checked may say
-    /// anything, but nothing beyond the entries.
+    /// The entries of `row` that are kept: from where to before where. Offsets that changed since they were checked
+    /// may say anything, but nothing beyond the entries.
     #[device]
     #[inline(always)]
     fn kept(&self, offsets: Global<u32>, indices: Global<u32>, row: u32) -> (u32, u32) {
@@ -103,8 +103,8 @@ pub fn sparse_part(
     }
 }
 
-/// Where each row's diagonal stands: a thread a row, in blocks of [`THREADS`](crate::THREADS). `found` is [`NONE`] before and
-/// gets the first row that has none.
+/// Where each row's diagonal stands: a thread a row, in blocks of [`THREADS`](crate::THREADS). `found` is [`NONE`]
+/// before and gets the first row that has none.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_diagonals(
     offsets: Global<u32>,

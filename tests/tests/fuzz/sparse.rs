@@ -308,7 +308,8 @@ fn lists_of_entries() {
 
 #[test]
 fn files() {
-    const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% three rows\n3 3 4\n1 1 2\n2 1 -1.5e0\n2 2 2\n3 3 2\n";
+    const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% three rows\n\
+        3 3 4\n1 1 2\n2 1 -1.5e0\n2 2 2\n3 3 2\n";
     let change = (
         0usize..200,
         prop_oneof![Just(None), prop::sample::select(b"0123456789 -+.e\n%x\xff".to_vec()).prop_map(Some)],

@@ -37,9 +37,9 @@ fn dominant<T: Value>(mut a: Host<T>) -> Host<T> {
             }
         }
     }
-    for row in 0..a.rows {
+    for (row, &sum) in sums.iter().enumerate() {
         for entry in a.row(row).filter(|&entry| a.indices[entry] as usize == row) {
-            a.values[entry] = T::of(sums[row]);
+            a.values[entry] = T::of(sum);
         }
     }
     a
@@ -161,8 +161,8 @@ fn factors_of_f64_are_those_of_the_documented_order() {
     factors::<f64>("factors f64");
 }
 
-/// What makes them factors: their product has A's entries where A has some. Each is a chain of at most n products, so that the
-/// difference is at most gamma_(n+2) of the sum of their sizes (Higham, lemma 8.4 and theorem 10.3).
+/// What makes them factors: their product has A's entries where A has some. Each is a chain of at most n products, so
+/// that the difference is at most gamma_(n+2) of the sum of their sizes (Higham, lemma 8.4 and theorem 10.3).
 #[test]
 fn products_of_factors_have_the_entries_of_the_matrix() {
     let device = Device::cpu();
@@ -173,7 +173,7 @@ fn products_of_factors_have_the_entries_of_the_matrix() {
             let of_row = factor.range((row, 0)..=(row, column));
             let products: Vec<f64> =
                 of_row.filter_map(|((_, k), l)| factor.get(&(column, *k)).map(|other| l * other)).collect();
-            check(&name, value, &products);
+            check(name, value, &products);
         }
     }
     for (name, square) in squares::<f64>() {
@@ -184,7 +184,7 @@ fn products_of_factors_have_the_entries_of_the_matrix() {
             let mut products: Vec<f64> =
                 (0..row).filter_map(|k| Some(lower.get(&(row, k))? * upper.get(&(k, column))?)).collect();
             products.extend(upper.get(&(row, column)));
-            check(&name, value, &products);
+            check(name, value, &products);
         }
     }
 

@@ -39,10 +39,10 @@ fn assert_close(actual: &[f64], expected: &[f64], what: &str) {
 /// The matrix of these three diagonals.
 fn band(device: &Device, below: &[f64], diagonal: &[f64], above: &[f64]) -> Csr<f64> {
     let (mut offsets, mut indices, mut values) = (vec![0u32], Vec::new(), Vec::new());
-    for row in 0..diagonal.len() {
+    for (row, &on) in diagonal.iter().enumerate() {
         let entries = [
             row.checked_sub(1).map(|k| (k, below[k])),
-            Some((row, diagonal[row])),
+            Some((row, on)),
             above.get(row).map(|&v| (row + 1, v)),
         ];
         for (column, value) in entries.into_iter().flatten() {

@@ -161,20 +161,20 @@ fn random_products_are_within_their_bound() {
         let mut product = Spmv::new(&a).unwrap();
         product.run(&device.default_stream(), 1.0, &on_device, 0.0, &mut y).unwrap();
         let y = y.to_vec().unwrap();
-        for row in 0..host.rows {
+        for (row, y) in y.iter().enumerate() {
             let products = host
                 .row(row)
                 .map(|entry| f64::from(host.values[entry]) * f64::from(x[host.indices[entry] as usize]));
             let (sum, size) =
                 products.fold((0.0, 0.0), |(sum, size), product| (sum + product, size + product.abs()));
             let n = (host.row(row).len() + 1) as f64 * f64::from(f32::EPSILON) / 2.0;
-            assert!((f64::from(y[row]) - sum).abs() <= n / (1.0 - n) * size, "row {row}");
+            assert!((f64::from(*y) - sum).abs() <= n / (1.0 - n) * size, "row {row}");
         }
     });
 }
 
-/// A symmetric matrix of the structure, whose diagonal dominates: both factors exist, and LU's are Cholesky's, `U = D · Lᵀ` with
-/// Cholesky's `L · D^(1/2)`, but for rounding.
+/// A symmetric matrix of the structure, whose diagonal dominates: both factors exist, and LU's are Cholesky's, `U = D
+/// · Lᵀ` with Cholesky's `L · D^(1/2)`, but for rounding.
 #[test]
 fn random_factors_agree_with_each_other() {
     check("property of factors", |device, case| {

@@ -13,31 +13,33 @@ use crate::reference;
 /// The factors of [`ilu0`]: `A ≈ L · U` on the entries of A.
 #[derive(Debug)]
 pub struct Ilu0<T: Element> {
-    /// L below the diagonal, which is ones and not stored: for an [`Analysis`](crate::Analysis) with [`Diagonal::Unit`].
+    /// L below the diagonal, which is ones and not stored: for an [`Analysis`](crate::Analysis) with
+    /// [`Diagonal::Unit`].
     pub lower: Csr<T>,
     /// U with its diagonal.
     pub upper: Csr<T>,
 }
 
 /// The incomplete Cholesky factor without fill-in, IC(0): the lower triangle L, on the entries of `lower`, with which
-/// `L · Lᵀ` has A's entries where A has some. A is symmetric and positive definite, and `lower` its lower triangle, with the
-/// diagonal ([`triangle`]).
+/// `L · Lᵀ` has A's entries where A has some. A is symmetric and positive definite, and `lower` its lower triangle,
+/// with the diagonal ([`triangle`]).
 ///
-/// Computed where `lower` lives, free of synchronisation, in memory of its own; waits for it. `Lᵀ` is [`transpose`]d. L has
-/// `lower`'s structure, so that an [`Analysis`] of an earlier one goes on with the new values ([`Analysis::with_values`]).
+/// Computed where `lower` lives, free of synchronisation, in memory of its own; waits for it. `Lᵀ` is [`transpose`]d.
+/// L has `lower`'s structure, so that an [`Analysis`] of an earlier one goes on with the new values
+/// ([`Analysis::with_values`]).
 ///
 /// Every entry is a chain of fused multiply-adds from A's entry on, products in ascending order of their columns, then
-/// divided by the diagonal or, on it, its root: the bits are a function of the matrix alone. Meijerink and van der Vorst 1977;
-/// Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., section 10.3.
+/// divided by the diagonal or, on it, its root: the bits are a function of the matrix alone. Meijerink and van der
+/// Vorst 1977; Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., section 10.3.
 ///
 /// [`transpose`]: crate::transpose()
 /// [`Analysis`]: crate::Analysis
 /// [`Analysis::with_values`]: crate::Analysis::with_values
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`] where A's diagonal is zero;
-/// [`Error::NotPositive`] where a pivot is not positive: A is not positive definite, or its incomplete factor does not exist
-/// (it does for M-matrices); [`Error::Device`] where memory does not suffice or a launch failed.
+/// [`Error::NotSquare`], [`Error::WrongSide`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`] where A's diagonal is
+/// zero; [`Error::NotPositive`] where a pivot is not positive: A is not positive definite, or its incomplete factor
+/// does not exist (it does for M-matrices); [`Error::Device`] where memory does not suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Csr, ic0};
@@ -80,17 +82,17 @@ pub fn ic0<'a, T: Element>(lower: impl Into<CsrView<'a, T>>) -> Result<Csr<T>, E
     }
 }
 
-/// The incomplete factors without fill-in, ILU(0): L with a diagonal of ones and U, on the entries of A, with which `L · U` has
-/// A's entries where A has some. Every row of A has an entry on the diagonal.
+/// The incomplete factors without fill-in, ILU(0): L with a diagonal of ones and U, on the entries of A, with which
+/// `L · U` has A's entries where A has some. Every row of A has an entry on the diagonal.
 ///
-/// Computed where `a` lives, free of synchronisation, in memory of its own; waits for it. Every entry is a chain of fused
-/// multiply-adds from A's entry on, products in ascending order of their columns of L, those of L then divided by U's
-/// diagonal: the bits are a function of the matrix alone. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed.,
-/// algorithm 10.4.
+/// Computed where `a` lives, free of synchronisation, in memory of its own; waits for it. Every entry is a chain of
+/// fused multiply-adds from A's entry on, products in ascending order of their columns of L, those of L then divided
+/// by U's diagonal: the bits are a function of the matrix alone. Saad, *Iterative Methods for Sparse Linear Systems*,
+/// 2nd ed., algorithm 10.4.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`]; [`Error::Device`] where memory does not suffice or a
-/// launch failed.
+/// [`Error::NotSquare`], [`Error::MissingDiagonal`], [`Error::ZeroPivot`]; [`Error::Device`] where memory does not
+/// suffice or a launch failed.
 ///
 /// ```
 /// use gpu_sparse::{Csr, ilu0};
@@ -140,7 +142,8 @@ pub fn ilu0<'a, T: Element>(a: impl Into<CsrView<'a, T>>) -> Result<Ilu0<T>, Err
     Ok(Ilu0 { lower: triangle(&factors, Side::Lower, false)?, upper: triangle(&factors, Side::Upper, true)? })
 }
 
-/// One side of a square matrix, with its diagonal or without, where the matrix lives, in memory of its own. Waits for it.
+/// One side of a square matrix, with its diagonal or without, where the matrix lives, in memory of its own. Waits for
+/// it.
 ///
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Device`] where memory does not suffice or a launch failed.

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::launch::{self, Element};
 use crate::reference;
 
-/// The steps of [`Analysis::order_rows`], one at a time, to be timed or looked at: maximum, counts, exclusive sums, order.
-/// Each step works on what the ones before left.
+/// The steps of [`Analysis::order_rows`], one at a time, to be timed or looked at: maximum, counts, exclusive sums,
+/// order. Each step works on what the ones before left.
 ///
 /// ```
 /// use gpu_sparse::{Analysis, Csr, Diagonal, OrderSteps, Side};

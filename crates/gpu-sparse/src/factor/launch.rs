@@ -61,8 +61,8 @@ fn row(found: &Buffer<u32>) -> Result<Option<usize>, Error> {
     Ok((word[0] != NONE).then_some(word[0] as usize))
 }
 
-/// The factor L of a checked lower triangle with rows, all of which end on the diagonal, with these values; and the first row
-/// whose pivot is not positive.
+/// The factor L of a checked lower triangle with rows, all of which end on the diagonal, with these values; and the
+/// first row whose pivot is not positive.
 pub(crate) fn ic0<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
@@ -76,14 +76,14 @@ pub(crate) fn ic0<T: Element>(
     let launch = linear(a.rows).shared(factor::SHARED_BYTES);
     let target = factor.view_mut().cast::<T::Word>();
     let arguments = (a.offsets, a.indices, values, target, &mut ticket, &mut found, a.rows as u32);
-    // SAFETY: the matrix is the crate's own copy, which was found to be that triangle, so that rows wait for earlier ones
-    // alone; there is a value and a place of the factor for each entry, and the factor is exclusive.
+    // SAFETY: the matrix is the crate's own copy, which was found to be that triangle, so that rows wait for earlier
+    // ones alone; there is a value and a place of the factor for each entry, and the factor is exclusive.
     unsafe { stream.launch::<T::Ic0>(launch, arguments)? };
     row(&found)
 }
 
-/// The factors L and U of a checked matrix with rows, whose diagonals stand where `diagonals` says, with the values in `work`,
-/// which change; and the first row whose pivot is zero.
+/// The factors L and U of a checked matrix with rows, whose diagonals stand where `diagonals` says, with the values in
+/// `work`, which change; and the first row whose pivot is zero.
 pub(crate) fn ilu0<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
@@ -98,8 +98,9 @@ pub(crate) fn ilu0<T: Element>(
     let launch = linear(a.rows).shared(factor::SHARED_BYTES);
     let target = factor.view_mut().cast::<T::Word>();
     let arguments = (a.offsets, a.indices, diagonals, work, target, &mut ticket, &mut found, a.rows as u32);
-    // SAFETY: the matrix is the crate's own copy, which was checked, diagonals included: a row waits for those of its columns
-    // before the diagonal, which are earlier ones. There is a value and a place of the factors for each entry, both exclusive.
+    // SAFETY: the matrix is the crate's own copy, which was checked, diagonals included: a row waits for those of its
+    // columns before the diagonal, which are earlier ones. There is a value and a place of the factors for each entry,
+    // both exclusive.
     unsafe { stream.launch::<T::Ilu0>(launch, arguments)? };
     row(&found)
 }
@@ -125,7 +126,8 @@ fn part<T: Element>(a: &CsrView<'_, T>, upper: bool, diagonal: bool) -> Part {
     Part { rows, entries, upper: upper.into(), diagonal: diagonal.into(), words }
 }
 
-/// Enqueues how many entries of each row are kept, of a checked square matrix with rows; one count more stays as it is.
+/// Enqueues how many entries of each row are kept, of a checked square matrix with rows; one count more stays as it
+/// is.
 pub(crate) fn part_counts<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
@@ -134,8 +136,8 @@ pub(crate) fn part_counts<T: Element>(
 ) -> Result<(), Error> {
     assert_eq!(counts.len(), a.rows + 1);
     let arguments = (a.offsets, a.indices, counts, part(a, upper, diagonal));
-    // SAFETY: the matrix was checked, its kernel stays within the entries whatever it says now, and there is a count for each
-    // row.
+    // SAFETY: the matrix was checked, its kernel stays within the entries whatever it says now, and there is a count
+    // for each row.
     unsafe { stream.launch::<part::sparse_part_counts>(linear(a.rows), arguments)? };
     Ok(())
 }
@@ -152,8 +154,8 @@ pub(crate) fn part_entries<T: Element>(
     let target = values.view_mut().cast::<u32>();
     let part = part(a, upper, diagonal);
     let arguments = (a.offsets, a.indices, a.values.cast::<u32>(), offsets, indices, target, part);
-    // SAFETY: the matrix was checked; the kernel reads within its entries and writes between a row's offsets, which end with
-    // the outputs' length.
+    // SAFETY: the matrix was checked; the kernel reads within its entries and writes between a row's offsets, which
+    // end with the outputs' length.
     unsafe { stream.launch::<part::sparse_part>(linear(a.rows), arguments)? };
     Ok(())
 }

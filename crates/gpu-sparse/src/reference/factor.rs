@@ -26,8 +26,8 @@ pub fn missing_diagonal(offsets: &[u32], indices: &[u32]) -> Option<usize> {
         .map(|row| row as usize)
 }
 
-/// Turns the values of a lower triangle, whose rows end on the diagonal, into those of its factor L of `A ≈ L · Lᵀ`, and
-/// returns the first row whose pivot is not positive.
+/// Turns the values of a lower triangle, whose rows end on the diagonal, into those of its factor L of `A ≈ L · Lᵀ`,
+/// and returns the first row whose pivot is not positive.
 ///
 /// ```
 /// let mut values = [4.0, 2.0, 10.0];
@@ -63,8 +63,8 @@ pub fn ic0<T: Scalar>(offsets: &[u32], indices: &[u32], values: &mut [T]) -> Opt
     found
 }
 
-/// Turns the values of a square matrix, whose rows all have a diagonal, into those of its factors of `A ≈ L · U`, of which L's
-/// diagonal is ones and not stored; and returns the first row whose pivot is zero.
+/// Turns the values of a square matrix, whose rows all have a diagonal, into those of its factors of `A ≈ L · U`, of
+/// which L's diagonal is ones and not stored; and returns the first row whose pivot is zero.
 ///
 /// ```
 /// let mut values = [2.0, 1.0, 4.0, 5.0];
