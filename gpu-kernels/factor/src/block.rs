@@ -257,7 +257,7 @@ pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
             let row = first + above + thread;
             let exists = row < size;
             let mut sums = [T::ZERO; P];
-            let a = from.offset(row.min(size - 1) as u64 * place.row + first as u64 * place.column);
+            let a = from.offset(row as u64 * place.row + first as u64 * place.column);
             unroll::<P>(|c| {
                 if exists && first + c as u32 <= row && (c as u32) < width {
                     sums[c] = a.offset(c as u64 * place.column).read(0);
@@ -266,8 +266,9 @@ pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
             if batch.added != 0 && exists {
                 add(scratch, batch.added, (row, first), width, &mut sums);
             }
-            // What is not there computes with the last row, and is not written.
-            subtract::<T, V>(&l, row.min(size - 1), first, staged, &mut sums);
+            if exists {
+                subtract::<T, V>(&l, row, first, staged, &mut sums);
+            }
             if above == 0 {
                 if thread < 32 {
                     let order = diagonal_block::<T, V>(diagonal, PANEL, reciprocals, 0, width, &mut sums);

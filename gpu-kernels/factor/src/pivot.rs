@@ -23,8 +23,8 @@ pub struct Pivot<T> {
 #[inline(always)]
 pub fn pivot<T: Float>(square: T) -> Pivot<T> {
     let is_positive = square > T::ZERO && square * T::ZERO == T::ZERO;
-    // Of a square that is no number all that follows is none.
-    let square = if is_positive { square } else { T::ZERO / T::ZERO };
+    // The root of a negative number is none, and so is all that follows.
+    let square = if is_positive { square } else { -T::ONE };
     let (root, quotient) = (square.sqrt(), T::ONE / square);
     let product = root * quotient;
     let reciprocal = if product * T::ZERO == T::ZERO || !is_positive { product } else { T::ONE / root };

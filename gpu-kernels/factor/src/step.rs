@@ -138,7 +138,7 @@ pub(crate) fn step<T: Float + WarpShuffleValue, const V: usize>(
         let is_its_warp = thread / 32 == first / 32;
         if is_its_warp {
             let order = diagonal_block::<T, V>(diagonal, leading, reciprocals, first % 32, width, &mut sums);
-            if order != 0 && block_idx_x() == 0 && thread % 32 == 0 && info.read(0) == 0 {
+            if order != 0 && block_idx_x() == 0 && thread.is_multiple_of(32) && info.read(0) == 0 {
                 info.write(0, shape.first + first + order);
             }
         }

@@ -86,14 +86,20 @@ fn batches_of_all_kernels_around_every_boundary() {
             (128, 2),
             (129, 8),
         ] {
-            for order in ORDERS {
+            for (number, order) in ORDERS.into_iter().enumerate() {
                 for triangle in TRIANGLES {
-                    check::<f32>(device, n, count, order, triangle, n % 3);
-                    check::<f64>(device, n, count, order, triangle, (n + 1) % 3);
+                    // Of larger ones half of the combinations, each with one type.
+                    let is_even = (number + n).is_multiple_of(2) == (triangle == Triangle::Lower);
+                    if n <= 33 || is_even {
+                        check::<f32>(device, n, count, order, triangle, n % 3);
+                    }
+                    if n <= 33 || !is_even {
+                        check::<f64>(device, n, count, order, triangle, (n + 1) % 3);
+                    }
                 }
             }
         }
-        check::<f64>(device, 300, 8, Order::ColumnMajor, Triangle::Lower, 0);
+        check::<f64>(device, 260, 8, Order::ColumnMajor, Triangle::Lower, 0);
     });
 }
 

@@ -128,7 +128,7 @@ struct Work {
 }
 
 fn largest(values: View<'_, f64>) -> Result<f64, Error> {
-    gpu_reduce::norm_max(values).map_err(|error| Error::Device(error.into()))
+    Ok(gpu_reduce::norm_max(values)?)
 }
 
 fn largest_on_diagonal(stream: &Stream, a: Matrix<'_, f64>) -> Result<f64, Error> {

@@ -25,7 +25,7 @@ pub(crate) fn square<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> 
     let mut failed = 0;
     let mut column = vec![T::ZERO; columns];
     for j in 0..columns {
-        let nan = T::ZERO / T::ZERO;
+        let nan = (-T::ONE).sqrt();
         let (root, reciprocal) = pivot(l[j * columns + j]).unwrap_or_else(|| {
             failed = if failed == 0 { j as u32 + 1 } else { failed };
             (nan, nan)
