@@ -138,31 +138,26 @@ impl<T: Float> Tile<T> {
     pub(super) fn factor(&mut self, columns: Shared<T>, width: u32) -> u32 {
         let place = Place::new();
         let mut failed = width;
-        unroll::<EACH>(|j| {
-            let mut owner = 0;
-            while owner < APART {
-                owner = rolled(owner);
-                let at = j as u32 * APART + owner;
-                if at < width {
-                    let held = columns.offset(at % 2 * TILE);
-                    if place.column == owner {
-                        unroll::<EACH>(|i| held.write(place.rows(i), self.elements[i][j] + T::ZERO));
-                    }
-                    sync_threads();
-                    let Pivot { root, reciprocal, is_positive } = pivot(held.read(at));
-                    if !is_positive {
-                        failed = failed.min(at);
-                    }
-                    let mut scaled = [T::ZERO; EACH];
-                    unroll::<EACH>(|i| scaled[i] = held.read(place.rows(i)) * reciprocal);
-                    self.eliminate(&place, j, owner, scaled, |column| held.read(column) * reciprocal);
-                    if place.column == owner {
-                        unroll::<EACH>(|i| {
-                            self.elements[i][j] = if place.rows(i) == at { root } else { scaled[i] };
-                        });
-                    }
+        self.each_column(|tile, j, owner| {
+            let at = j * APART + owner;
+            if at < width {
+                let held = columns.offset(at % 2 * TILE);
+                if place.column == owner {
+                    unroll::<EACH>(|i| held.write(place.rows(i), tile.elements[i][0] + T::ZERO));
                 }
-                owner += 1;
+                sync_threads();
+                let Pivot { root, reciprocal, is_positive } = pivot(held.read(at));
+                if !is_positive {
+                    failed = failed.min(at);
+                }
+                let mut scaled = [T::ZERO; EACH];
+                unroll::<EACH>(|i| scaled[i] = held.read(place.rows(i)) * reciprocal);
+                tile.eliminate(&place, j, owner, scaled, |column| held.read(column) * reciprocal);
+                if place.column == owner {
+                    unroll::<EACH>(|i| {
+                        tile.elements[i][0] = if place.rows(i) == at { root } else { scaled[i] };
+                    });
+                }
             }
         });
         failed
@@ -173,42 +168,54 @@ impl<T: Float> Tile<T> {
     #[inline(always)]
     pub(super) fn solve(&mut self, columns: Shared<T>, factor: Shared<T>, inverses: Shared<T>) {
         let place = Place::new();
-        unroll::<EACH>(|j| {
+        self.each_column(|tile, j, owner| {
+            let at = j * APART + owner;
+            let held = columns.offset(at % 2 * TILE);
+            if place.column == owner {
+                let inverse = inverses.read(at);
+                unroll::<EACH>(|i| {
+                    tile.elements[i][0] = (tile.elements[i][0] + T::ZERO) * inverse;
+                    held.write(place.rows(i), tile.elements[i][0]);
+                });
+            }
+            sync_threads();
+            let mut solved = [T::ZERO; EACH];
+            unroll::<EACH>(|i| solved[i] = held.read(place.rows(i)));
+            tile.eliminate(&place, j, owner, solved, |column| factor.read(at * PITCH + column));
+        });
+    }
+
+    /// Calls `each` for every column, from the first to the last: which of a thread's it is, and whose. It is the first of
+    /// the thread's elements then, those behind it follow: a loop with constant indices, a fourth of the code of four.
+    #[device]
+    #[inline(always)]
+    fn each_column(&mut self, mut each: impl FnMut(&mut Self, u32, u32)) {
+        let mut j = 0;
+        while j < EACH as u32 {
+            j = rolled(j);
             let mut owner = 0;
             while owner < APART {
                 owner = rolled(owner);
-                let at = j as u32 * APART + owner;
-                let held = columns.offset(at % 2 * TILE);
-                if place.column == owner {
-                    let inverse = inverses.read(at);
-                    unroll::<EACH>(|i| {
-                        self.elements[i][j] = (self.elements[i][j] + T::ZERO) * inverse;
-                        held.write(place.rows(i), self.elements[i][j]);
-                    });
-                }
-                sync_threads();
-                let mut solved = [T::ZERO; EACH];
-                unroll::<EACH>(|i| solved[i] = held.read(place.rows(i)));
-                self.eliminate(&place, j, owner, solved, |column| factor.read(at * PITCH + column));
+                each(self, j, owner);
                 owner += 1;
             }
-        });
+            unroll::<EACH>(|i| {
+                let first = self.elements[i][0];
+                unroll::<EACH>(|k| {
+                    self.elements[i][k] = if k + 1 < EACH { self.elements[i][k + 1] } else { first };
+                });
+            });
+            j += 1;
+        }
     }
 
     /// Subtracts the products of a column's elements, `scaled`, and of what `across` gives for the columns behind it.
     #[device]
     #[inline(always)]
-    fn eliminate(
-        &mut self,
-        place: &Place,
-        j: usize,
-        owner: u32,
-        scaled: [T; EACH],
-        across: impl Fn(u32) -> T,
-    ) {
+    fn eliminate(&mut self, place: &Place, j: u32, owner: u32, scaled: [T; EACH], across: impl Fn(u32) -> T) {
         unroll::<EACH>(|other| {
-            if other > j || (other == j && place.column > owner) {
-                let factor = across(place.columns(other));
+            if other as u32 + j < EACH as u32 && (other > 0 || place.column > owner) {
+                let factor = across(place.columns(other) + j * APART);
                 unroll::<EACH>(|i| {
                     self.elements[i][other] = (-scaled[i]).mul_add(factor, self.elements[i][other]);
                 });
