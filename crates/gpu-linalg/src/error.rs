@@ -75,6 +75,22 @@ pub enum Error {
         /// Matrices of the output.
         c: usize,
     },
+    /// A triangle with a zero on its diagonal, which has no inverse.
+    #[error("triangle {matrix} is singular: element {index} of its diagonal is zero")]
+    SingularTriangle {
+        /// Its place in the batch.
+        matrix: usize,
+        /// The first zero of the diagonal, counted from zero.
+        index: usize,
+    },
+    /// Words for what is found out about the matrices of a batch of another size.
+    #[error("{expected} matrices have as many words of information, not {actual}")]
+    InfoLength {
+        /// Matrices.
+        expected: usize,
+        /// Words there are.
+        actual: usize,
+    },
     /// The output shares memory with an input.
     #[error("the output shares memory with input {input}")]
     Aliasing {

@@ -4,6 +4,7 @@ mod api;
 mod cpu;
 mod error;
 mod launch;
+mod level3;
 pub mod plan;
 pub mod reference;
 mod tensor;
@@ -21,4 +22,5 @@ pub use gpu_reduce::{
 };
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Element, RealElement};
+pub use level3::launch::TriangleElement;
 pub use tensor::launch::{TensorElement, TensorOutput};

@@ -3,6 +3,7 @@
 pub mod elementwise;
 pub mod gemm;
 pub mod gemv;
+pub mod level3;
 pub mod tensor;
 pub mod triangle;
 

@@ -4,6 +4,7 @@ mod elementwise;
 mod gemm;
 mod gemv;
 mod ger;
+pub mod level3;
 mod tensor;
 mod triangle;
 
