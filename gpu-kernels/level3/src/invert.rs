@@ -6,12 +6,12 @@
 //! Numerical Algorithms*, 2nd ed., method 1 of section 14.2).
 
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::{device, opaque};
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::{device, opaque};
 
 /// Rows of a block that is inverted.
 pub const BLOCK: u32 = 64;
@@ -115,8 +115,8 @@ pub(super) fn invert<T: Float>(
     // ---- what is zero of the rows of the inverse
     let square = shape.square;
     let per_square = square / BLOCK;
-    let inverses = inverses
-        .offset((number as u64 * blocks as u64 + block as u64) * BLOCK as u64 * square as u64);
+    let inverses =
+        inverses.offset((number as u64 * blocks as u64 + block as u64) * BLOCK as u64 * square as u64);
     let start = block % per_square * BLOCK;
     let apart = apart.offset((number as u64 * blocks as u64 + block as u64) * (BLOCK * BLOCK) as u64);
     let mut i = high;

@@ -71,8 +71,7 @@ pub(super) fn merge<T: Float>(sums: Global<T>, c: GlobalMut<T>, shape: &Merge, a
         if row < shape.rows && column < shape.columns && counts {
             let sum = sums.offset(row as u64 * shape.sums_leading).read(column) + T::ZERO;
             let c = c.offset(row as u64 * shape.leading);
-            let value =
-                if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * c.read(column)) };
+            let value = if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * c.read(column)) };
             c.write(column, value);
         }
         line += LINES;

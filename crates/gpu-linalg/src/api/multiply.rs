@@ -205,6 +205,9 @@ pub fn symm<'a, 'b, 'c, 's, T: TriangleElement>(
 /// [`Error::Device`] where they are not a `usize`.
 pub fn symm_scratch_len<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -> Result<usize, Error> {
     let c = c.into();
+    if c.is_empty() {
+        return Ok(0);
+    }
     let n = if side == Side::Left { c.matrix.rows() } else { c.matrix.columns() };
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: c.count, stride: n });
     let full = n.checked_mul(n).and_then(|full| full.checked_mul(c.count));

@@ -99,7 +99,7 @@ fn needs<T: RealElement>(b: BatchLayout) -> Result<Needs, Error> {
     let pairs = BatchLayout::new(Layout::row_major(block, block)?, squares, square * square)?;
     if twice {
         for layout in [pairs, BatchLayout { count: 1, ..pairs }] {
-            for rows in [block, n % square % block] {
+            for rows in [block, n % square % block].into_iter().filter(|&rows| rows > 0) {
                 let of = BatchLayout { matrix: Layout::row_major(rows, block)?, ..layout };
                 sums = sums.max(gemm_scratch_len::<T>(block, of)).max(gemm_scratch_len::<T>(rows, of));
             }

@@ -155,8 +155,7 @@ fn each(piece: &Piece, of_batch: bool) -> impl Iterator<Item = Piece> {
     let (rows, columns, step) = (piece.rows.clone(), piece.columns.clone(), piece.step);
     (0..times).map(move |time| {
         let by = time * step;
-        let (rows, columns) =
-            (rows.start + by..rows.end + by, columns.start + by..columns.end + by);
+        let (rows, columns) = (rows.start + by..rows.end + by, columns.start + by..columns.end + by);
         Piece { rows, columns, count, step }
     })
 }

@@ -4,6 +4,8 @@ pub(crate) mod launch;
 mod parts;
 mod steps;
 
-pub(crate) use parts::{part, part_mut, repeated, repeated_mut, squares, squares_mut, take, temporary, whole};
 pub(crate) use launch::TriangleElement;
+pub(crate) use parts::{
+    part, part_mut, repeated, repeated_mut, squares, squares_mut, take, temporary, whole,
+};
 pub(crate) use steps::{invert, merge, spread};

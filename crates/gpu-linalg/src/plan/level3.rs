@@ -68,9 +68,8 @@ struct Recursion {
 
 impl Recursion {
     fn steps(&self, squares: Range<usize>, first: bool, steps: &mut Vec<Step>) {
-        let rows = |squares: &Range<usize>| {
-            squares.start * self.square..(squares.end * self.square).min(self.n)
-        };
+        let rows =
+            |squares: &Range<usize>| squares.start * self.square..(squares.end * self.square).min(self.n);
         if squares.len() == 1 {
             return steps.push(Step::Diagonal { rows: rows(&squares), square: squares.start, first });
         }
@@ -202,7 +201,7 @@ mod tests {
 
     #[test]
     fn every_element_below_the_diagonal_is_subtracted_once_and_after_it_is_known() {
-        for (n, square) in [(1, 64), (64, 64), (65, 64), (300, 64), (449, 64), (1000, 128)] {
+        for (n, square) in [(1usize, 64usize), (64, 64), (65, 64), (300, 64), (449, 64), (1000, 128)] {
             for backward in [false, true] {
                 let squares = n.div_ceil(square);
                 let mut seen = vec![vec![0; squares]; squares];
