@@ -25,6 +25,7 @@ pub mod date;
 pub mod error;
 pub mod first_result;
 pub mod first_use;
+pub mod level3;
 pub mod products;
 pub mod protocol;
 pub mod provenance;
