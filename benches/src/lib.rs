@@ -27,6 +27,7 @@ pub mod error;
 pub mod factor;
 pub mod first_result;
 pub mod first_use;
+pub mod level3;
 pub mod products;
 pub mod protocol;
 pub mod provenance;

@@ -91,8 +91,16 @@ pub enum Error {
         /// The order of the first leading minor that is not positive, counted from one.
         index: usize,
     },
-    /// Orders of minors for a batch of another size.
-    #[error("{expected} matrices have as many orders of minors, not {actual}")]
+    /// A triangle with a zero on its diagonal, which has no inverse.
+    #[error("triangle {matrix} is singular: element {index} of its diagonal is zero")]
+    SingularTriangle {
+        /// Its place in the batch.
+        matrix: usize,
+        /// The first zero of the diagonal, counted from zero.
+        index: usize,
+    },
+    /// Words for what is found out about the matrices of a batch of another size.
+    #[error("{expected} matrices have as many words of information, not {actual}")]
     InfoLength {
         /// Matrices.
         expected: usize,

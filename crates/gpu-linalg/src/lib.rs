@@ -5,6 +5,7 @@ mod cpu;
 mod error;
 mod factor;
 mod launch;
+mod level3;
 pub mod plan;
 pub mod reference;
 mod skyline;
@@ -26,5 +27,6 @@ pub use gpu_reduce::{
 };
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Element, RealElement};
+pub use level3::launch::TriangleElement;
 pub use skyline::launch::SkylineElement;
 pub use tensor::launch::{TensorElement, TensorOutput};

@@ -8,9 +8,12 @@ mod factor_sizes;
 mod gemm;
 mod gemv;
 mod ger;
+mod multiply;
 mod skyline;
+mod solve;
 pub(crate) mod tensor;
 mod triangle;
+mod update;
 
 pub use elementwise::{add, axpy, copy, hadamard, scale, subtract, swap};
 pub use factor::{expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len};
@@ -20,9 +23,12 @@ pub use factor_sizes::{potrf_sizes, potrs_sizes};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;
+pub use multiply::{symm, symm_scratch_len, trmm, trmm_scratch_len};
 pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
+pub use solve::{Side, solve_triangular, trsm, trsm_scratch_len, trsv, trsv_scratch_len};
 pub use tensor::{gemm_tensor, gemm_tensor_scratch_len};
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
+pub use update::{syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
 
 use gpu_core::{View, ViewMut};
 

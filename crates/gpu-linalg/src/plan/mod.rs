@@ -4,6 +4,7 @@ pub mod elementwise;
 pub mod factor;
 pub mod gemm;
 pub mod gemv;
+pub mod level3;
 pub mod skyline;
 pub mod tensor;
 pub mod triangle;

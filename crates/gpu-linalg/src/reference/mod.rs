@@ -5,6 +5,7 @@ pub(crate) mod factor;
 mod gemm;
 mod gemv;
 mod ger;
+pub mod level3;
 mod tensor;
 mod triangle;
 

@@ -1,0 +1,216 @@
+//! Products with a triangular or a symmetric matrix.
+
+use gpu_core::{Stream, ViewMut};
+
+use super::solve::{OnLeft, Side, expect_shapes};
+use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
+use crate::error::Error;
+use crate::launch::RealElement;
+use crate::level3::{TriangleElement, merge, part, part_mut, spread, take, temporary, whole};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
+use crate::plan::level3::{self as plan, Step};
+
+/// `B = alpha · A · B`, or `B = alpha · B · A` with A on the right, on `stream`, A being triangular.
+///
+/// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without the
+/// diagonal where it is a unit one; a transposed A is [`Matrix::transposed`](crate::Matrix::transposed) with the other triangle. Where `alpha` is
+/// zero neither A nor B is read. `scratch` has at least [`trmm_scratch_len`] elements; what is in it afterwards is unspecified. What
+/// counts as zero is multiplied within blocks of 128 rows on the diagonal (64 of small matrices): there an infinity or NaN in B reaches the rows of its
+/// block. The order of operations is a function of shapes, orders and type alone. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream. B is as
+/// it was then. Where a launch failed, [`Error::Device`] too, and B is unspecified.
+///
+/// ```
+/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, trmm, trmm_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[1.0, f32::NAN, 2.0, 3.0])?;
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let (mut b, layout) = (device.upload(&[1.0, 10.0])?, Layout::column_major(2, 1)?);
+/// let mut scratch = device.alloc(trmm_scratch_len::<f32>(Side::Left, layout)?)?;
+/// let vector = MatrixMut::new(&mut b, layout)?;
+/// trmm(&device.default_stream(), Side::Left, Triangle::Lower, Diagonal::Stored, 2.0, a, vector, &mut scratch)?;
+/// assert_eq!(b.to_vec()?, [2.0, 64.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+#[expect(clippy::too_many_arguments, reason = "those of BLAS")]
+pub fn trmm<'a, 'b, 's, T: TriangleElement>(
+    stream: &Stream,
+    side: Side,
+    triangle: Triangle,
+    diagonal: Diagonal,
+    alpha: T,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<BatchMut<'b, T>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (a, mut b, scratch) = (a.into(), b.into(), scratch.into());
+    expect_shapes(side, a.layout(), b.layout())?;
+    let expected = trmm_scratch_len::<T>(side, b.layout())?;
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
+    stream.expect("triangle of a product", a.data().device())?;
+    stream.expect("other factor of a product", b.data().device())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
+    expect_apart(&b.data_mut(), "A", &a.data())?;
+    if b.layout().is_empty() {
+        return Ok(());
+    }
+    let of = OnLeft::new(side, triangle, a);
+    let mut b = if side == Side::Left { b } else { b.transposed() };
+    let (layout, mut scratch) = (temporary(b.layout())?, Some(scratch));
+    let (n, columns, count) = (layout.matrix.rows(), 0..layout.matrix.columns(), layout.count);
+    let square = multiply_square(n);
+    let stride = n.div_ceil(square) * square * square;
+    let mut triangles = take(&mut scratch, stride * count)?;
+    let mut old = BatchMut::new(take(&mut scratch, layout.span()?.next_multiple_of(4))?, layout)?;
+    let mut sums = scratch.expect("what is left is put back");
+    if alpha != T::ZERO {
+        spread(stream, of.lower, diagonal, square, false, triangles.reborrow())?;
+        let all = BatchMut::new(old.data_mut(), layout)?;
+        merge(stream, T::ONE, whole(&b)?, T::ZERO, all, false)?;
+    }
+    for step in plan::multiply(n, square, of.transposed) {
+        match step {
+            Step::Diagonal { rows, square: number, .. } => {
+                let start = number * square * square;
+                let all = BatchLayout::new(Layout::row_major(square, square)?, count, stride)?;
+                let factor = Batch::new(triangles.view().slice(start..), all)?;
+                let factor = if of.transposed { factor.transposed() } else { factor };
+                let factor = part(factor, 0..rows.len(), 0..rows.len())?;
+                let other = part(whole(&old)?, rows.clone(), columns.clone())?;
+                let result = part_mut(&mut b, rows, columns.clone())?;
+                gemm(stream, alpha, factor, other, T::ZERO, result, sums.reborrow())?;
+            }
+            Step::Update { rows, from, .. } => {
+                let other = part(whole(&old)?, from.clone(), columns.clone())?;
+                let result = part_mut(&mut b, rows.clone(), columns.clone())?;
+                gemm(stream, alpha, of.part(rows, from)?, other, T::ONE, result, sums.reborrow())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows of the squares on the diagonal that are multiplied as full ones.
+fn multiply_square(n: usize) -> usize {
+    if n <= 256 { 64 } else { 128 }
+}
+
+/// Elements of scratch memory that [`trmm`] needs for a B of this layout: the blocks on the diagonal, B as it was, and what products need.
+///
+/// # Errors
+/// [`Error::Device`] where they are not a `usize`.
+pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<usize, Error> {
+    let b = b.into();
+    let b = if side == Side::Left { b } else { b.transposed() };
+    if b.is_empty() {
+        return Ok(0);
+    }
+    let (n, mut sums) = (b.matrix.rows(), 0);
+    let square = multiply_square(n);
+    for step in [false, true].into_iter().flat_map(|backward| plan::multiply(n, square, backward)) {
+        let (rows, k) = match step {
+            Step::Diagonal { rows, .. } => (rows.clone(), rows.len()),
+            Step::Update { rows, from, .. } => (rows, from.len()),
+        };
+        let result = super::solve::like(b, rows.len())?;
+        sums = sums.max(gemm_scratch_len::<T>(k, result)).max(gemm_scratch_len::<T>(0, result));
+    }
+    let old = temporary(b)?.span()?.next_multiple_of(4);
+    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: old });
+    let triangles = (n.div_ceil(square) * square * square).checked_mul(b.count).ok_or_else(too_large)?;
+    [triangles, old, sums].into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
+}
+
+/// `C = alpha · A · B + beta · C`, or `C = alpha · B · A + beta · C` with A on the right, on `stream`, A being symmetric: only its
+/// `triangle` is read.
+///
+/// Matrices or batches of them, row- or column-major with any leading dimension. Where `beta` is zero C is not read, where `alpha` is
+/// zero neither A nor B. `scratch` has at least [`symm_scratch_len`] elements, for all of A is written out there; what is in it afterwards is
+/// unspecified. The result is that of [`gemm()`](crate::gemm) with all of A without gaps, bit by bit. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// As [`trmm`]; [`Error::Shapes`] where B and C differ.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, Side, Triangle, symm, symm_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[1.0, f64::NAN, 2.0, 3.0])?;
+/// let b = device.upload(&[1.0, 10.0])?;
+/// let layout = Layout::column_major(2, 1)?;
+/// let mut c = device.upload(&[f64::NAN; 2])?;
+/// let mut scratch = device.alloc(symm_scratch_len::<f64>(Side::Left, layout)?)?;
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let (b, output) = (Matrix::new(&b, layout)?, MatrixMut::new(&mut c, layout)?);
+/// symm(&device.default_stream(), Side::Left, Triangle::Lower, 1.0, a, b, 0.0, output, &mut scratch)?;
+/// assert_eq!(c.to_vec()?, [21.0, 32.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+#[expect(clippy::too_many_arguments, reason = "those of BLAS")]
+pub fn symm<'a, 'b, 'c, 's, T: TriangleElement>(
+    stream: &Stream,
+    side: Side,
+    triangle: Triangle,
+    alpha: T,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    beta: T,
+    c: impl Into<BatchMut<'c, T>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (a, b, mut c, scratch) = (a.into(), b.into(), c.into(), scratch.into());
+    expect_shapes(side, a.layout(), b.layout())?;
+    let (expected, actual) = (b.layout().matrix.shape(), c.layout().matrix.shape());
+    if expected != actual {
+        return Err(Error::Shapes { expected, actual });
+    }
+    let counts = [a.layout().count, b.layout().count, c.layout().count];
+    if counts[1] != counts[2] {
+        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
+    }
+    let expected = symm_scratch_len::<T>(side, c.layout())?;
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
+    stream.expect("symmetric factor of a product", a.data().device())?;
+    stream.expect("other factor of a product", b.data().device())?;
+    stream.expect("output of a product", c.data().device())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
+    expect_apart(&c.data_mut(), "A", &a.data())?;
+    expect_apart(&c.data_mut(), "B", &b.data())?;
+    if c.layout().is_empty() {
+        return Ok(());
+    }
+    let n = a.layout().matrix.rows();
+    let (mut full, sums) = scratch.try_split_at((n * n * counts[0]).next_multiple_of(4))?;
+    if alpha != T::ZERO {
+        let lower = if triangle == Triangle::Lower { a } else { a.transposed() };
+        spread(stream, lower, Diagonal::Stored, n, true, full.reborrow())?;
+    }
+    let layout = BatchLayout::new(Layout::row_major(n, n)?, counts[0], n * n)?;
+    let full = Batch::new(full.view(), layout)?;
+    match side {
+        Side::Left => gemm(stream, alpha, full, b, beta, c, sums),
+        Side::Right => gemm(stream, alpha, b, full, beta, c, sums),
+    }
+}
+
+/// Elements of scratch memory that [`symm`] needs for a C of this layout: all of A, and what the product needs.
+///
+/// # Errors
+/// [`Error::Device`] where they are not a `usize`.
+pub fn symm_scratch_len<T: RealElement>(side: Side, c: impl Into<BatchLayout>) -> Result<usize, Error> {
+    let c = c.into();
+    if c.is_empty() {
+        return Ok(0);
+    }
+    let n = if side == Side::Left { c.matrix.rows() } else { c.matrix.columns() };
+    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: c.count, stride: n });
+    let full = n.checked_mul(n).and_then(|full| full.checked_mul(c.count));
+    let full = full.and_then(|full| full.checked_next_multiple_of(4)).ok_or_else(too_large)?;
+    full.checked_add(gemm_scratch_len::<T>(n, c)).ok_or_else(too_large)
+}

@@ -1,0 +1,393 @@
+//! Systems with a triangular matrix.
+
+use gpu_core::{Buffer, Stream, ViewMut};
+use gpu_level3_kernels::BLOCK;
+
+use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
+use crate::error::Error;
+use crate::launch::RealElement;
+use crate::level3::{
+    TriangleElement, invert, merge, part, part_mut, repeated, repeated_mut, squares, squares_mut, take,
+    temporary, whole,
+};
+use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
+use crate::plan::level3::{self as plan, Step};
+
+/// On which side of the other matrix a triangular or symmetric one stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// A · B.
+    Left,
+    /// B · A.
+    Right,
+}
+
+/// A triangular matrix that multiplies from the left, as the lower triangle of `lower` or of its transposed.
+pub(super) struct OnLeft<'a, T: RealElement> {
+    /// The lower triangle: that of the transposed matrix where A is upper.
+    pub(super) lower: Batch<'a, T>,
+    /// Whether A is upper.
+    pub(super) transposed: bool,
+}
+
+impl<'a, T: RealElement> OnLeft<'a, T> {
+    /// `B · A` is `(Aᵀ · Bᵀ)ᵀ`, and an upper triangle is the lower one of the transposed.
+    pub(super) fn new(side: Side, triangle: Triangle, a: Batch<'a, T>) -> Self {
+        let a = if side == Side::Left { a } else { a.transposed() };
+        let transposed = (triangle == Triangle::Lower) != (side == Side::Left);
+        Self { lower: if transposed { a.transposed() } else { a }, transposed }
+    }
+
+    /// `rows` and `columns` of A.
+    pub(super) fn part(
+        &self,
+        rows: core::ops::Range<usize>,
+        columns: core::ops::Range<usize>,
+    ) -> Result<Batch<'a, T>, Error> {
+        let a = if self.transposed { self.lower.transposed() } else { self.lower };
+        part(a, rows, columns)
+    }
+}
+
+/// That A, on that side, fits B.
+pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Result<(), Error> {
+    let (rows, columns) = a.matrix.shape();
+    if rows != columns {
+        return Err(Error::NotSquare { rows, columns });
+    }
+    let (of_a, of_b) = ((rows, columns), b.matrix.shape());
+    let (expected, factors) = match side {
+        Side::Left => (of_b.0, (of_a, of_b)),
+        Side::Right => (of_b.1, (of_b, of_a)),
+    };
+    if rows != expected {
+        return Err(Error::ProductShapes { a: factors.0, b: factors.1, c: of_b });
+    }
+    if a.count != b.count {
+        return Err(Error::BatchCounts { a: a.count, b: b.count, c: b.count });
+    }
+    Ok(())
+}
+
+/// Memory of a solve, all of it scratch: elements of each kind.
+struct Needs {
+    square: usize,
+    inverses: usize,
+    apart: usize,
+    between: usize,
+    result: usize,
+    sums: usize,
+}
+
+/// `b` as it is where the triangle stands on its left.
+fn needs<T: RealElement>(b: BatchLayout) -> Result<Needs, Error> {
+    let (n, count, block) = (b.matrix.rows(), b.count, BLOCK as usize);
+    let square = plan::solve_square(n, count);
+    let squares = n.div_ceil(square);
+    let mut sums = 0;
+    for step in [false, true].into_iter().flat_map(|backward| plan::solve(n, square, backward)) {
+        let (rows, k) = match step {
+            Step::Diagonal { rows, .. } => (rows.clone(), rows.len()),
+            Step::Update { rows, from, .. } => (rows, from.len()),
+        };
+        // Its result is a part of B, or of the result, which lies alike but for the gaps.
+        for of in [b, temporary(b)?] {
+            sums = sums.max(gemm_scratch_len::<T>(k, like(of, rows.len())?));
+        }
+    }
+    let twice = square > block;
+    let pairs = BatchLayout::new(Layout::row_major(block, block)?, squares, square * square)?;
+    if twice {
+        for layout in [pairs, BatchLayout { count: 1, ..pairs }] {
+            for rows in [block, n % square % block].into_iter().filter(|&rows| rows > 0) {
+                let of = BatchLayout { matrix: Layout::row_major(rows, block)?, ..layout };
+                sums = sums.max(gemm_scratch_len::<T>(block, of)).max(gemm_scratch_len::<T>(rows, of));
+            }
+        }
+    }
+    let result = temporary(b)?.span()?.next_multiple_of(4);
+    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride: result });
+    let inverses = (squares * square * square).checked_mul(count).ok_or_else(too_large)?;
+    Ok(Needs {
+        square,
+        inverses,
+        apart: if twice { 2 * squares * block * block } else { 0 },
+        between: if twice { squares * block * block } else { 0 },
+        result,
+        sums,
+    })
+}
+
+/// The layout of some rows.
+pub(super) fn like(of: BatchLayout, rows: usize) -> Result<BatchLayout, Error> {
+    let columns = of.matrix.columns();
+    let matrix = match of.matrix.order() {
+        Order::RowMajor => Layout::row_major(rows, columns)?,
+        Order::ColumnMajor => Layout::column_major(rows, columns)?,
+    };
+    Ok(BatchLayout { matrix: matrix.with_leading_dimension(of.matrix.leading_dimension())?, ..of })
+}
+
+/// Solves `A · X = alpha · B`, or `X · A = alpha · B` with A on the right, on `stream`, A being triangular; X takes B's place.
+///
+/// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without the
+/// diagonal where it is a unit one; a transposed A is [`Matrix::transposed`] with the other triangle. Where `alpha` is zero, X is zero
+/// and neither A nor B is read. `scratch` has at least [`trsm_scratch_len`] elements; what is in it afterwards is
+/// unspecified. `info` has a word for each matrix: `u32::MAX`, or, where the triangle is singular, the index of the first zero
+/// on its diagonal; the matrix's X is then as the arithmetic has it, with infinities and NaN. [`solve_triangular`] makes an error of it.
+///
+/// Blocks of 64 rows on the diagonal, of a large matrix pairs of them, are inverted; all else are products of matrices, the sizes by
+/// halves. So the residual of a row of blocks is bounded with the condition of the blocks on the diagonal (see the [crate
+/// documentation](crate)), and an infinity or NaN in A or B reaches all rows of its block, and those that depend on them. The order of operations is a
+/// function of shapes, orders and type alone. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`], [`Error::ScratchTooSmall`],
+/// [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device
+/// than the stream. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is unspecified.
+///
+/// ```
+/// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, trsm, trsm_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[2.0, f32::NAN, 1.0, 4.0])?;
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let mut b = device.upload(&[2.0, 9.0])?;
+/// let b_layout = Layout::column_major(2, 1)?;
+/// let mut info = device.upload(&[0u32])?;
+/// let mut scratch = device.alloc(trsm_scratch_len::<f32>(Side::Left, b_layout)?)?;
+/// let stream = device.default_stream();
+/// let right = MatrixMut::new(&mut b, b_layout)?;
+/// trsm(&stream, Side::Left, Triangle::Lower, Diagonal::Stored, 1.0, a, right, &mut info, &mut scratch)?;
+/// assert_eq!((b.to_vec()?, info.to_vec()?), (vec![1.0, 2.0], vec![u32::MAX]));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+#[expect(clippy::too_many_arguments, reason = "those of BLAS")]
+pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
+    stream: &Stream,
+    side: Side,
+    triangle: Triangle,
+    diagonal: Diagonal,
+    alpha: T,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<BatchMut<'b, T>>,
+    info: impl Into<ViewMut<'i, u32>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let (a, mut b, mut info, scratch) = (a.into(), b.into(), info.into(), scratch.into());
+    expect_shapes(side, a.layout(), b.layout())?;
+    if info.len() != b.layout().count {
+        return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
+    }
+    let expected = trsm_scratch_len::<T>(side, b.layout())?;
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
+    stream.expect("matrix of a system", a.data().device())?;
+    stream.expect("right-hand side of a system", b.data().device())?;
+    stream.expect("information on a system", info.device())?;
+    stream.expect("scratch memory of a system", scratch.device())?;
+    expect_apart(&b.data_mut(), "A", &a.data())?;
+    stream.memset(info.reborrow(), u8::MAX)?;
+    if b.layout().is_empty() {
+        return Ok(());
+    }
+    let of = OnLeft::new(side, triangle, a);
+    let mut b = if side == Side::Left { b } else { b.transposed() };
+    let needs = needs::<T>(b.layout())?;
+    let mut scratch = Some(scratch);
+    if alpha == T::ZERO {
+        let (nothing, sums) = (part(of.lower, 0..b.layout().matrix.rows(), 0..0)?, scratch.take());
+        let columns = b.layout().matrix.columns();
+        let zeros = Layout::row_major(0, columns)?;
+        let zeros = Batch::new(a.data().slice(..0), BatchLayout { matrix: zeros, ..b.layout() })?;
+        return gemm(stream, T::ZERO, nothing, zeros, T::ZERO, b, sums.expect("it was not taken"));
+    }
+    let mut inverses = take(&mut scratch, needs.inverses)?;
+    diagonal_inverses(stream, &of, diagonal, &needs, inverses.reborrow(), info, &mut scratch)?;
+    let layout = temporary(b.layout())?;
+    let mut x = BatchMut::new(take(&mut scratch, needs.result)?, layout)?;
+    let mut sums = scratch.expect("what is left is put back");
+    let (n, columns, square) = (layout.matrix.rows(), 0..layout.matrix.columns(), needs.square);
+    let stride = n.div_ceil(square) * square * square;
+    for step in plan::solve(n, square, of.transposed) {
+        match step {
+            Step::Diagonal { rows, square: number, first } => {
+                let start = number * square * square;
+                let all = BatchLayout::new(Layout::row_major(square, square)?, layout.count, stride)?;
+                let inverse = Batch::new(inverses.view().slice(start..), all)?;
+                let inverse = if of.transposed { inverse.transposed() } else { inverse };
+                let inverse = part(inverse, 0..rows.len(), 0..rows.len())?;
+                let right = part(whole(&b)?, rows.clone(), columns.clone())?;
+                let result = part_mut(&mut x, rows, columns.clone())?;
+                let factor = if first { alpha } else { T::ONE };
+                gemm(stream, factor, inverse, right, T::ZERO, result, sums.reborrow())?;
+            }
+            Step::Update { rows, from, first } => {
+                let known = part(whole(&x)?, from.clone(), columns.clone())?;
+                let right = part_mut(&mut b, rows.clone(), columns.clone())?;
+                let beta = if first { alpha } else { T::ONE };
+                gemm(stream, -T::ONE, of.part(rows, from)?, known, beta, right, sums.reborrow())?;
+            }
+        }
+    }
+    merge(stream, T::ONE, whole(&x)?, T::ZERO, b, false)
+}
+
+/// Inverts the squares on the diagonal.
+fn diagonal_inverses<T: TriangleElement>(
+    stream: &Stream,
+    of: &OnLeft<'_, T>,
+    diagonal: Diagonal,
+    needs: &Needs,
+    mut inverses: ViewMut<'_, T>,
+    info: ViewMut<'_, u32>,
+    scratch: &mut Option<ViewMut<'_, T>>,
+) -> Result<(), Error> {
+    let (lower, square, block) = (of.lower, needs.square, BLOCK as usize);
+    if needs.apart == 0 {
+        return invert(stream, lower, diagonal, square, inverses, None, info);
+    }
+    let n = lower.layout().matrix.rows();
+    let mut apart = take(scratch, needs.apart)?;
+    invert(stream, lower, diagonal, square, inverses.reborrow(), Some(apart.reborrow()), info)?;
+    // Of a pair [P 0; Q R] the inverse is [P' 0; -R' Q P' R'], of which P' and R' are there.
+    let mut between = take(scratch, needs.between)?;
+    let (full, rest) = (n / square, n % square);
+    let last = rest.saturating_sub(block);
+    let blocks = squares(apart.view(), block, 2 * n.div_ceil(square))?;
+    for (start, count, rows) in [(0, full, block), (full, 1, last)] {
+        if count == 0 || rows == 0 {
+            continue;
+        }
+        let stride = if count == 1 { 0 } else { 2 * block * block };
+        let of_kind = |kind: usize, rows: usize| -> Result<Batch<'_, T>, Error> {
+            let first = (2 * start + kind) * block * block;
+            let layout = BatchLayout { count, stride, ..blocks.layout() };
+            part(Batch::new(blocks.data().slice(first..), layout)?, 0..rows, 0..rows)
+        };
+        let first = start * square;
+        let below = first + block..first + block + rows;
+        let q = repeated(lower, below, first..first + block, (count, (square, square)))?;
+        let sums = |scratch: &mut Option<_>| scratch.take().expect("what is left is put back");
+        let mut left: ViewMut<'_, T> = sums(scratch);
+        let mut product = squares_mut(between.reborrow(), block, count)?;
+        let columns = 0..block;
+        let target = part_mut(&mut product, 0..rows, columns.clone())?;
+        gemm(stream, T::ONE, q, of_kind(0, block)?, T::ZERO, target, left.reborrow())?;
+        let layout = BatchLayout::from(Layout::row_major(n.div_ceil(square) * square, square)?);
+        let mut all = BatchMut::new(inverses.reborrow(), layout)?;
+        let below = first + block..first + block + rows;
+        let target = repeated_mut(&mut all, below, columns.clone(), (count, (square, 0)))?;
+        let product = part(whole(&product)?, 0..rows, columns)?;
+        gemm(stream, -T::ONE, of_kind(1, rows)?, product, T::ZERO, target, left.reborrow())?;
+        *scratch = Some(left);
+    }
+    Ok(())
+}
+
+/// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: the inverses, the solution, and what products need.
+///
+/// # Errors
+/// [`Error::Device`] where they are not a `usize`.
+pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -> Result<usize, Error> {
+    let b = b.into();
+    let b = if side == Side::Left { b } else { b.transposed() };
+    if b.is_empty() {
+        return Ok(0);
+    }
+    let Needs { inverses, apart, between, result, sums, .. } = needs::<T>(b)?;
+    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: result });
+    let parts = [inverses, apart, between, result, sums];
+    parts.into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
+}
+
+/// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's order in a buffer of
+/// its own; A is triangular, and only its `triangle` is read.
+///
+/// It waits until it is known whether A is singular. As [`trsm`] otherwise.
+///
+/// # Errors
+/// As [`trsm`]; [`Error::SingularTriangle`] where an element of the diagonal is zero, with the first one's index; [`Error::Device`] where the
+/// device's memory does not suffice.
+///
+/// ```
+/// use gpu_linalg::{Diagonal, Error, Layout, Matrix, Side, Triangle, solve_triangular};
+/// let a = [2.0, 0.0, 1.0, 4.0];
+/// let b = [2.0, 9.0];
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let b = Matrix::new(&b, Layout::column_major(2, 1)?)?;
+/// assert_eq!(solve_triangular(Side::Left, Triangle::Lower, Diagonal::Stored, a, b)?.to_vec()?, [1.0, 2.0]);
+/// let zeros = Matrix::new(&[1.0, 0.0, 0.0, 0.0], a.layout())?;
+/// let singular = solve_triangular(Side::Left, Triangle::Lower, Diagonal::Stored, zeros, b);
+/// assert!(matches!(singular, Err(Error::SingularTriangle { index: 1, .. })));
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn solve_triangular<T: TriangleElement>(
+    side: Side,
+    triangle: Triangle,
+    diagonal: Diagonal,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+) -> Result<Buffer<T>, Error> {
+    let (device, layout) = (a.data().device(), b.layout());
+    expect_shapes(side, a.layout().into(), layout.into())?;
+    let stream = device.default_stream();
+    stream.expect("right-hand side of a system", b.data().device())?;
+    let (rows, columns) = layout.shape();
+    let dense = match layout.order() {
+        Order::RowMajor => Layout::row_major(rows, columns)?,
+        Order::ColumnMajor => Layout::column_major(rows, columns)?,
+    };
+    let mut x = device.alloc(dense.span())?;
+    super::copy(&stream, b, MatrixMut::new(&mut x, dense)?)?;
+    let mut info = device.alloc(1)?;
+    let mut scratch = device.alloc(trsm_scratch_len::<T>(side, dense)?)?;
+    let solution = MatrixMut::new(&mut x, dense)?;
+    trsm(&stream, side, triangle, diagonal, T::ONE, a, solution, &mut info, &mut scratch)?;
+    match info.to_vec()?[0] {
+        u32::MAX => Ok(x),
+        index => Err(Error::SingularTriangle { matrix: 0, index: index as usize }),
+    }
+}
+
+/// Solves `A · x = b` on `stream`, A being triangular; `x` has n elements, at first those of b.
+///
+/// [`trsm`] of a single right-hand side, whose products are those of [`gemv()`](crate::gemv): see there for what is read, for
+/// `info` (one word), and for non-finite elements. For the transposed matrix give [`Matrix::transposed`] and the other triangle.
+/// `scratch` has at least [`trsv_scratch_len`] elements. Neither allocates device memory nor waits.
+///
+/// # Errors
+/// As [`trsm`].
+///
+/// ```
+/// use gpu_linalg::{Diagonal, Layout, Matrix, Triangle, trsv, trsv_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[1.0, f64::NAN, 2.0, 1.0])?;
+/// let a = Matrix::new(&a, Layout::row_major(2, 2)?)?;
+/// let (mut x, mut info) = (device.upload(&[1.0, 10.0])?, device.alloc(1)?);
+/// let mut scratch = device.alloc(trsv_scratch_len::<f64>(2)?)?;
+/// trsv(&device.default_stream(), Triangle::Lower, Diagonal::Unit, a, &mut x, &mut info, &mut scratch)?;
+/// assert_eq!(x.to_vec()?, [1.0, 8.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn trsv<'x, 'i, 's, T: TriangleElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    diagonal: Diagonal,
+    a: Matrix<'_, T>,
+    x: impl Into<ViewMut<'x, T>>,
+    info: impl Into<ViewMut<'i, u32>>,
+    scratch: impl Into<ViewMut<'s, T>>,
+) -> Result<(), Error> {
+    let x = x.into();
+    let layout = Layout::column_major(x.len(), 1)?;
+    trsm(stream, Side::Left, triangle, diagonal, T::ONE, a, MatrixMut::new(x, layout)?, info, scratch)
+}
+
+/// Elements of scratch memory that [`trsv`] needs for a matrix of `n` rows.
+///
+/// # Errors
+/// As [`trsm_scratch_len`].
+pub fn trsv_scratch_len<T: RealElement>(n: usize) -> Result<usize, Error> {
+    trsm_scratch_len::<T>(Side::Left, Layout::column_major(n, 1)?)
+}

@@ -1,0 +1,171 @@
+//! Bad input gets an error that says what was expected, and the data are as they were.
+
+use gpu_core::Device;
+use gpu_linalg::{
+    Batch, BatchLayout, BatchMut, Diagonal, Error, Layout, Matrix, MatrixMut, Side, Triangle,
+    solve_triangular, symm, syr2k, syrk, trmm, trsm, trsm_scratch_len, trsv,
+};
+use gpu_tests::backends::for_each;
+
+const LOWER: Triangle = Triangle::Lower;
+const STORED: Diagonal = Diagonal::Stored;
+
+fn row_major(rows: usize, columns: usize) -> Layout {
+    Layout::row_major(rows, columns).unwrap()
+}
+
+#[test]
+fn shapes_are_checked_and_outputs_untouched() {
+    for_each("shapes", |device| {
+        let a = device.upload(&[1.0f32; 12]).unwrap();
+        let mut b = device.upload(&[5.0f32; 12]).unwrap();
+        let mut info = device.upload(&[3u32]).unwrap();
+        let mut scratch = device.alloc(100_000).unwrap();
+        let stream = device.default_stream();
+        let matrix = |rows, columns| Matrix::new(&a, row_major(rows, columns)).unwrap();
+        macro_rules! refused {
+            ($call:expr, $error:pat) => {
+                let error = $call.unwrap_err();
+                assert!(matches!(error, $error), "{error:?}");
+                assert_eq!(b.to_vec().unwrap(), [5.0; 12]);
+                assert_eq!(info.to_vec().unwrap(), [3]);
+            };
+        }
+        macro_rules! output {
+            ($rows:expr, $columns:expr) => {
+                MatrixMut::new(&mut b, row_major($rows, $columns)).unwrap()
+            };
+        }
+        let left = Side::Left;
+        refused!(
+            trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 4), output!(3, 4), &mut info, &mut scratch),
+            Error::NotSquare { rows: 3, columns: 4 }
+        );
+        refused!(
+            trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(4, 3), &mut info, &mut scratch),
+            Error::ProductShapes { a: (3, 3), b: (4, 3), c: (4, 3) }
+        );
+        refused!(
+            trsm(
+                &stream,
+                Side::Right,
+                LOWER,
+                STORED,
+                1.0,
+                matrix(3, 3),
+                output!(3, 4),
+                &mut info,
+                &mut scratch
+            ),
+            Error::ProductShapes { a: (3, 4), b: (3, 3), c: (3, 4) }
+        );
+        let mut words = device.alloc::<u32>(2).unwrap();
+        refused!(
+            trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(3, 4), &mut words, &mut scratch),
+            Error::InfoLength { expected: 1, actual: 2 }
+        );
+        let needed = trsm_scratch_len::<f32>(left, row_major(3, 4)).unwrap();
+        let mut small = device.alloc(needed - 1).unwrap();
+        let error =
+            trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(3, 4), &mut info, &mut small);
+        let error = error.unwrap_err();
+        assert!(
+            matches!(error, Error::ScratchTooSmall { expected, actual }
+                if expected == needed && actual == needed - 1),
+            "{error:?}"
+        );
+        let two = BatchLayout::new(row_major(2, 2), 2, 4).unwrap();
+        refused!(
+            trsm(
+                &stream,
+                left,
+                LOWER,
+                STORED,
+                1.0,
+                Batch::new(&a, two).unwrap(),
+                output!(2, 3),
+                &mut info,
+                &mut scratch
+            ),
+            Error::BatchCounts { a: 2, b: 1, c: 1 }
+        );
+        refused!(
+            trmm(&stream, left, LOWER, STORED, 1.0, matrix(2, 3), output!(2, 3), &mut scratch),
+            Error::NotSquare { rows: 2, columns: 3 }
+        );
+        refused!(
+            symm(&stream, left, LOWER, 1.0, matrix(3, 3), matrix(3, 4), 1.0, output!(3, 3), &mut scratch),
+            Error::Shapes { expected: (3, 4), actual: (3, 3) }
+        );
+        refused!(
+            syrk(&stream, LOWER, 1.0, matrix(3, 4), 0.0, output!(3, 4), &mut scratch),
+            Error::NotSquare { rows: 3, columns: 4 }
+        );
+        refused!(
+            syrk(&stream, LOWER, 1.0, matrix(2, 4), 0.0, output!(3, 3), &mut scratch),
+            Error::ProductShapes { a: (2, 4), b: (4, 2), c: (3, 3) }
+        );
+        refused!(
+            syr2k(&stream, LOWER, 1.0, matrix(3, 4), matrix(3, 2), 0.0, output!(3, 3), &mut scratch),
+            Error::Shapes { expected: (3, 4), actual: (3, 2) }
+        );
+        let vector = trsv(&stream, LOWER, STORED, matrix(3, 3), &mut b, &mut info, &mut scratch);
+        assert!(matches!(vector.unwrap_err(), Error::ProductShapes { .. }));
+        assert!(Layout::row_major(3, 3).unwrap().with_leading_dimension(2).is_err());
+        assert!(BatchMut::new(&mut b, BatchLayout::new(row_major(2, 2), 3, 3).unwrap()).is_err());
+    });
+}
+
+#[test]
+fn another_devices_memory_is_refused() {
+    let (here, there) = (Device::simulator(), Device::simulator());
+    let a = there.upload(&[1.0f32; 4]).unwrap();
+    let mut b = here.upload(&[5.0f32; 4]).unwrap();
+    let mut scratch = here.alloc(100_000).unwrap();
+    let (a, output) =
+        (Matrix::new(&a, row_major(2, 2)).unwrap(), MatrixMut::new(&mut b, row_major(2, 2)).unwrap());
+    let error = syrk(&here.default_stream(), LOWER, 1.0, a, 0.0, output, &mut scratch).unwrap_err();
+    assert!(matches!(error, Error::Device(_)), "{error:?}");
+    assert_eq!(b.to_vec().unwrap(), [5.0; 4]);
+}
+
+/// The first zero of the diagonal, on every backend, whatever the triangle and the side, and of every matrix of a batch.
+#[test]
+fn the_first_zero_of_the_diagonal_is_found() {
+    let n = 200;
+    for_each("singular", |device| {
+        for (zeros, triangle, side) in [
+            (vec![0], Triangle::Lower, Side::Left),
+            (vec![199], Triangle::Upper, Side::Left),
+            (vec![70, 65, 180], Triangle::Upper, Side::Right),
+            (vec![128, 64], Triangle::Lower, Side::Right),
+        ] {
+            let mut a = vec![0.0f64; n * n];
+            (0..n).for_each(|at| a[at * (n + 1)] = 2.0);
+            zeros.iter().for_each(|&at| a[at * (n + 1)] = if at % 2 == 0 { 0.0 } else { -0.0 });
+            let first = *zeros.iter().min().unwrap();
+            let (a, b) = (device.upload(&a).unwrap(), device.upload(&vec![1.0; n]).unwrap());
+            let layout = if side == Side::Left { row_major(n, 1) } else { row_major(1, n) };
+            let (a, right) = (Matrix::new(&a, row_major(n, n)).unwrap(), Matrix::new(&b, layout).unwrap());
+            let error = solve_triangular(side, triangle, Diagonal::Stored, a, right).unwrap_err();
+            assert!(
+                matches!(error, Error::SingularTriangle { matrix: 0, index } if index == first),
+                "{error:?}, {zeros:?} on {}",
+                device.name()
+            );
+            assert_eq!(b.to_vec().unwrap(), vec![1.0; n]);
+            let ones = solve_triangular(side, triangle, Diagonal::Unit, a, right).unwrap();
+            assert_eq!(ones.to_vec().unwrap(), vec![1.0; n], "the diagonal of ones is not read");
+        }
+        let stream = device.default_stream();
+        let a = device.upload(&[1.0f32, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        let mut b = device.upload(&[1.0f32; 6]).unwrap();
+        let mut info = device.alloc(3).unwrap();
+        let matrices = Batch::new(&a, BatchLayout::new(row_major(2, 2), 3, 4).unwrap()).unwrap();
+        let right = BatchLayout::new(row_major(2, 1), 3, 2).unwrap();
+        let mut scratch = device.alloc(trsm_scratch_len::<f32>(Side::Left, right).unwrap()).unwrap();
+        let output = BatchMut::new(&mut b, right).unwrap();
+        trsm(&stream, Side::Left, LOWER, STORED, 1.0, matrices, output, &mut info, &mut scratch).unwrap();
+        assert_eq!(info.to_vec().unwrap(), [1, u32::MAX, 0], "{}", device.name());
+    });
+}
