@@ -11,7 +11,7 @@ use gpu_std::{device, keep_rolled, kernel, warp};
 use crate::{NONE, THREADS};
 
 /// Words that [`sparse_check()`] writes: for each kind of fault the first row that has it, else
-/// [`NONE`](crate::NONE), which they hold before.
+/// [`NONE`], which they hold before.
 ///
 /// 0: offsets that decrease or end beyond the entries; 1: a column that there is not; 2: columns that do not ascend.
 pub const CHECKS: u32 = 3;
@@ -47,7 +47,7 @@ pub(crate) fn bounds(offsets: Global<u32>, row: u32, entries: u32) -> (u32, u32)
     (if start < end { start } else { end }, end)
 }
 
-/// Finds rows that are none: a thread a row, in blocks of [`THREADS`](crate::THREADS).
+/// Finds rows that are none: a thread a row, in blocks of [`THREADS`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_check(
     offsets: Global<u32>,
@@ -83,7 +83,7 @@ pub fn sparse_check(
     }
 }
 
-/// The most entries of a row: any number of blocks of [`THREADS`](crate::THREADS). `longest` is zero before.
+/// The most entries of a row: any number of blocks of [`THREADS`]. `longest` is zero before.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_longest(offsets: Global<u32>, rows: u32, longest: GlobalMut<u32>) {
     let mut row = index_1d();
@@ -100,7 +100,7 @@ pub fn sparse_longest(offsets: Global<u32>, rows: u32, longest: GlobalMut<u32>) 
     }
 }
 
-/// Finds rows that a triangle has not: a thread a row, in blocks of [`THREADS`](crate::THREADS). The values are given
+/// Finds rows that a triangle has not: a thread a row, in blocks of [`THREADS`]. The values are given
 /// as words of 32 bits, the highest last.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_triangle(
@@ -140,8 +140,8 @@ pub fn sparse_triangle(
     }
 }
 
-/// The first place where two arrays of `len` words differ: a thread a word, in blocks of [`THREADS`](crate::THREADS).
-/// `found` is [`NONE`](crate::NONE) before.
+/// The first place where two arrays of `len` words differ: a thread a word, in blocks of [`THREADS`].
+/// `found` is [`NONE`] before.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_differ(one: Global<u32>, other: Global<u32>, found: GlobalMut<u32>, len: u32) {
     let at = index_1d();

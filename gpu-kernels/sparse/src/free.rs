@@ -1,5 +1,5 @@
 //! Triangular systems free of synchronisation, rows in their own order, a thread a row: what [`levels`](crate::levels)
-//! says of waiting is so here. Each thread asks for [`ASKED`](crate::waiting::ASKED) values at a time.
+//! says of waiting is so here. Each thread asks for [`ASKED`] values at a time.
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};

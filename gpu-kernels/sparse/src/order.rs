@@ -30,7 +30,7 @@ pub const fn lanes(class: u32) -> u32 {
     if class == 6 { 1 } else { 1 << class }
 }
 
-/// The groups of rows, `CLASSES · (level - 1) + class`: a thread a row, in blocks of [`THREADS`](crate::THREADS).
+/// The groups of rows, `CLASSES · (level - 1) + class`: a thread a row, in blocks of [`THREADS`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_groups(
     offsets: Global<u32>,
@@ -46,7 +46,7 @@ pub fn sparse_groups(
     }
 }
 
-/// The warps that each group's rows fill: a thread a group, in blocks of [`THREADS`](crate::THREADS).
+/// The warps that each group's rows fill: a thread a group, in blocks of [`THREADS`].
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
     let group = index_1d();

@@ -2,7 +2,7 @@
 //! ([`order`](crate::order)): rows of a warp do not wait for each other, and those in flight are those whose turn is
 //! near.
 //!
-//! A row has lanes as its size class says ([`lanes_of`]), each of which asks for [`ASKED`](crate::waiting::ASKED)
+//! A row has lanes as its size class says ([`lanes_of`]), each of which asks for [`ASKED`]
 //! values at a time. The entries of a row are one chain all the same: each value is handed to all lanes of the row by a
 //! shuffle, in order. Warps take their rows by a ticket, so that what they wait for is a warp's that runs.
 

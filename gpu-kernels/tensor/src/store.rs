@@ -114,7 +114,7 @@ pub(crate) fn tile<T: Output, const STEPS: usize, const SUMS: usize>(
 ) {
     const { assert!(SUMS == 8 * STEPS) };
     let lane = warp::lane_id();
-    let odd = lane % 2 != 0;
+    let odd = !lane.is_multiple_of(2);
     // Of 16 columns a lane with an even number keeps four of the first eight, the other four of the second.
     let (line, place) = (lane / 4, lane % 4 / 2 * 4 + lane % 2 * 8);
     let (row, column) = (row + line, column + place);
