@@ -55,9 +55,9 @@ fn any_case_of_the_benchmarks_is_predicted() {
         assert!(number("error").abs() < 50.0 && number("scaling_error") < 10.0, "{row}");
         assert!(number("launches") >= 1.0 && number("prediction_seconds") > 0.0, "{row}");
     }
-    // A selection clears its scratch before it begins: two launches.
+    // A selection clears nothing before it begins.
     let select = rows.iter().find(|row| row["kernel"] == "select/i32/2^10").expect("it is asked for");
-    assert_eq!(select["launches"], 2);
+    assert_eq!(select["launches"], 1);
 }
 
 #[test]

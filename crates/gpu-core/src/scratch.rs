@@ -124,7 +124,7 @@ const fn grains(bytes: usize) -> usize {
 /// Scratch memory of one stream, for all primitives that are called on it.
 ///
 /// It grows where a call needs more: one that was made with nothing allocates in the first call, and from the second one
-/// on nothing allocates that is no larger. Where a call must not allocate, as in a CUDA graph, make it [with as
+/// on nothing allocates that is no larger. Where a call must not allocate, make it [with as
 /// much](Scratch::with_size) as the `…_scratch` function beside that primitive says, or call once before. On the CPU no call
 /// needs any.
 ///

@@ -45,10 +45,9 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
 
 /// Writes the keys in order to `output`, on `stream`; see [`sort`].
 ///
-/// Neither allocates, where `scratch` is large enough ([`sort_scratch`](crate::sort_scratch)), nor waits, so it can be
-/// captured in a CUDA graph. The memory must not be freed or changed before
-/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
-/// have to be ordered by events.
+/// Neither allocates, where `scratch` is large enough ([`sort_scratch`](crate::sort_scratch)), nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// [`Error::Bits`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`],

@@ -104,7 +104,7 @@ chosen_kernels! {
 fn cut_sums<T: Number>(test: &str) {
     for_each(test, |device| {
         for ((m, n, k), count) in
-            [((7, 9, 700), 1), ((70, 20, 515), 2), ((300, 3, 130), 1), ((260, 5, 40), 2), ((65, 2, 300), 1)]
+            [((7, 9, 700), 1), ((70, 20, 515), 2), ((300, 3, 130), 1), ((260, 5, 40), 2)]
         {
             for orders in 0..8 {
                 let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[orders >> bit & 1]);
@@ -133,34 +133,23 @@ fn sums_that_are_cut_f64() {
 
 /// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
 /// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
-macro_rules! conflict_free_kernels {
-    ($($test:ident: $T:ty, $kernel:ident, $name:ident;)*) => { $(
-        #[test]
-        fn $test() {
-            let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
-            let device = gpu_core::Device::simulator_with(config);
-            let stream = device.default_stream();
-            let square = values::<$T>(1, 64 * 64);
-            let (a, b) = (device.upload(&square).unwrap(), device.upload(&square).unwrap());
-            let mut c = device.upload(&square).unwrap();
-            let (a, b, c) = (a.view().as_global(), b.view().as_global(), c.view_mut().as_global_mut());
-            for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
-                let layouts = orders.map(|order| one(layout(64, 64, order, 0)));
-                let addresses = [a.address(), b.address(), c.address(), 0];
-                let plan = Plan::with_kernel(Kernel::$kernel, size_of::<$T>(), layouts, addresses, true).unwrap();
-                // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
-                unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.0, 0.0) }.unwrap();
-                stream.synchronize().unwrap();
-                let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
-                for accesses in [counts.shared_loads, counts.async_copies] {
-                    assert!(accesses.requests > 0);
-                    assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{orders:?}: {accesses:?}");
-                }
+#[test]
+fn inner_loops_have_no_bank_conflicts() {
+    let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
+    let device = gpu_core::Device::simulator_with(config);
+    let (m, n, k) = (64, 64, 64);
+    for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (ORDERS[a], ORDERS[b])) {
+        let layouts = [layout(m, k, a, 0), layout(k, n, b, 0), layout(m, n, Order::RowMajor, 0)].map(one);
+        let expect = |what: &str| {
+            let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
+            for accesses in [counts.shared_loads, counts.async_copies] {
+                assert!(accesses.requests > 0);
+                assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{what}, {a:?} by {b:?}: {accesses:?}");
             }
-        }
-    )* };
-}
-conflict_free_kernels! {
-    inner_loops_have_no_bank_conflicts_f32: f32, Medium, linalg_gemm_medium_f32;
-    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium, linalg_gemm_tensor_medium_f64;
+        };
+        check::<f32>(&device, layouts, (1.0, 0.0), 0, 1);
+        expect("f32");
+        check::<f64>(&device, layouts, (1.0, 0.0), 0, 1);
+        expect("f64");
+    }
 }

@@ -51,7 +51,7 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
 
 /// Writes the reduction `R` along `axis` of a row-major array of `shape` to `output`, on `stream`; see [`reduce_axis`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// Neither allocates nor waits; for its memory see
 /// [`reduce_into`](crate::reduce_into), for the scratch memory [`reduce_axis_scratch`](crate::reduce_axis_scratch).
 ///
 /// # Errors

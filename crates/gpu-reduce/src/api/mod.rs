@@ -66,10 +66,9 @@ pub fn reduce<'a, R: Instance, const N: usize>(
 
 /// Writes the reduction `R` of an array or two to `output`, on `stream`: what the functions named `…_into` call.
 ///
-/// Neither allocates, where `scratch` is large enough ([`reduce_scratch`](crate::reduce_scratch)), nor waits, so it can be
-/// captured in a CUDA graph. The memory must not be freed or changed before
-/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams have
-/// to be ordered by events.
+/// Neither allocates, where `scratch` is large enough ([`reduce_scratch`](crate::reduce_scratch)), nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`], [`Error::OutputLength`], [`Error::ScratchTooSmall`],

@@ -48,7 +48,7 @@ pub fn reduce_segments<'a, 's, R: Segmented>(
 
 /// Writes the reduction `R` of each segment to `output`, on `stream`; see [`reduce_segments`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// Neither allocates nor waits; for its memory see
 /// [`reduce_into`](crate::reduce_into), for the scratch memory
 /// [`reduce_segments_scratch`](crate::reduce_segments_scratch).
 ///

@@ -90,7 +90,7 @@ pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
 ///
 /// `unique` has room for as many runs as there may be, one a key, `results` for [`Reduction::OUTPUTS`] elements each,
 /// and `runs` for one [`Count`]; what lies beyond the last run stays as it was. Neither allocates, where `scratch` is large
-/// enough ([`reduce_by_key_scratch`]), nor waits, so it can be captured in a CUDA graph; for its memory see
+/// enough ([`reduce_by_key_scratch`]), nor waits; for its memory see
 /// [`reduce_into`](crate::reduce_into).
 ///
 /// # Errors

@@ -45,10 +45,9 @@ pub fn scan<'a, S: Instance>(
 
 /// Writes the scan of an array with the operator `S` to `output`, on `stream`.
 ///
-/// Neither allocates, where `scratch` is large enough ([`scan_scratch`](crate::scan_scratch)), nor waits, so it can be
-/// captured in a CUDA graph. The memory must not be freed or changed before
-/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
-/// have to be ordered by events.
+/// Neither allocates, where `scratch` is large enough ([`scan_scratch`](crate::scan_scratch)), nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];

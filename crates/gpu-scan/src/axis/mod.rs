@@ -66,7 +66,7 @@ pub fn scan_axis<'a, S: Segmented + AlongColumns>(
 /// Writes the scan of each line along `axis` of a row-major array with the operator `S` to `output`, on `stream`; see
 /// [`scan_axis`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// Neither allocates nor waits; for its memory see
 /// [`scan_into`](crate::scan_into), for the scratch memory [`scan_axis_scratch`](crate::scan_axis_scratch).
 ///
 /// # Errors

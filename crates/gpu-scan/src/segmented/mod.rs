@@ -57,7 +57,7 @@ pub fn scan_segments<'a, 's, S: Segmented>(
 
 /// Writes the scan of each segment of an array with the operator `S` to `output`, on `stream`; see [`scan_segments`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph; for its memory see
+/// Neither allocates nor waits; for its memory see
 /// [`scan_into`](crate::scan_into). The scratch memory is that of
 /// [`scan_segments_scratch`](crate::scan_segments_scratch).
 ///

@@ -53,9 +53,9 @@ pub fn histogram_even<'a, T: HistogramSample, C: HistogramCount>(
 /// Writes to `counts` how many samples fall into each of as many bins of the same width from `lower` to `upper`, on
 /// `stream`; see [`histogram_even`].
 ///
-/// Neither allocates nor waits, so it can be captured in a CUDA graph. The memory must not be freed or changed before
-/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
-/// have to be ordered by events.
+/// Neither allocates nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// As [`histogram_even`]. Nothing is written then, but where a launch failed.

@@ -56,8 +56,9 @@ pub fn segmented_sort<'a, 's, K: SortKey>(
 
 /// Writes the keys of each segment in order to `output`, on `stream`; see [`segmented_sort`].
 ///
-/// Neither allocates, where `scratch` is large enough ([`segmented_sort_scratch`](crate::segmented_sort_scratch)), nor waits,
-/// so it can be captured in a CUDA graph. The memory must not be freed or changed before the stream is done, which the borrows ensure only up to the return.
+/// Neither allocates, where `scratch` is large enough ([`segmented_sort_scratch`](crate::segmented_sort_scratch)), nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// Those of [`segmented_sort`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];

@@ -45,10 +45,9 @@ pub fn select_flagged<'a, 'b, T: Element>(
 /// `count`, on `stream`.
 ///
 /// `selected` has room for all items, `count` for one [`Count`]; what lies behind the selected items stays as it was.
-/// Neither allocates, where `scratch` is large enough ([`select_scratch`](crate::select_scratch)), nor waits, so it can be
-/// captured in a CUDA graph. The memory must not be freed or changed before
-/// the stream is done, which the borrows ensure only up to the return: dropping a buffer waits, and other streams
-/// have to be ordered by events.
+/// Neither allocates, where `scratch` is large enough ([`select_scratch`](crate::select_scratch)), nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// [`Error::InputLengths`], [`Error::OutputLength`], [`Error::TooLong`], [`Error::ScratchTooSmall`],

@@ -48,8 +48,9 @@ pub fn top_k<'a, K: SortKey>(
 
 /// Writes the `k` first keys to `keys_output` and where they are to `indices`, on `stream`; see [`top_k`].
 ///
-/// Neither allocates, where `scratch` is large enough ([`top_k_scratch`](crate::top_k_scratch)), nor waits, so it can be
-/// captured in a CUDA graph. The memory must not be freed or changed before the stream is done, which the borrows ensure only up to the return.
+/// Neither allocates, where `scratch` is large enough ([`top_k_scratch`](crate::top_k_scratch)), nor waits.
+/// Memory may be used and dropped at once: what comes after, on whatever stream, waits for it
+/// ([`gpu_core::Stream::unordered`] aside).
 ///
 /// # Errors
 /// Those of [`top_k`], [`Error::OutputLength`], [`Error::ScratchTooSmall`], [`Error::ScratchOfOtherStream`];

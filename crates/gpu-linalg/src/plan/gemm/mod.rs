@@ -12,7 +12,6 @@ pub use vector::AsVector;
 use gpu_linalg_kernels::gemm::{FINISH_THREADS, Operand, Parts, Product};
 use gpu_std::launch::LaunchConfig;
 
-use self::cost::Copies;
 use super::{blocks, extent};
 use crate::error::Error;
 use crate::launch::RealElement;
@@ -134,30 +133,8 @@ impl Seen {
     }
 
     fn shape(&self) -> cost::Shape {
-        let copies = [(self.a, Order::RowMajor, self.m), (self.b, Order::ColumnMajor, self.n)].map(
-            |(side, along_k, extent)| {
-                if side.0.matrix.order() == along_k {
-                    Copies::AlongK
-                } else if self.is_copied_by_vectors(side, extent) {
-                    Copies::Vectors
-                } else {
-                    Copies::Elements
-                }
-            },
-        );
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
-        cost::Shape { m, n, k, count: self.c.0.count as u64, bytes: self.bytes as u64, copies }
-    }
-
-    /// Whether rows and strides of a matrix are multiples of 16 bytes.
-    fn is_aligned(&self, (layout, address): (BatchLayout, u64)) -> bool {
-        let strides = (layout.matrix.leading_dimension() | layout.stride) * self.bytes;
-        address.is_multiple_of(16) && strides.is_multiple_of(16)
-    }
-
-    /// Whether a factor, of which `extent` elements are contiguous, can be copied by 16 bytes.
-    fn is_copied_by_vectors(&self, side: (BatchLayout, u64), extent: u32) -> bool {
-        (extent as usize * self.bytes).is_multiple_of(16) && self.is_aligned(side)
+        cost::Shape { m, n, k, count: self.c.0.count as u64, bytes: self.bytes as u64 }
     }
 
     fn plan(&self, kernel: Kernel) -> Result<Plan, Error> {
@@ -165,11 +142,15 @@ impl Seen {
         let tile = kernel.tile();
         let (c, count) = (self.c.0, self.c.0.count);
         let (parts, piece) = (split.parts as u32, split.piece as u32);
+        let aligned = |(layout, address): (BatchLayout, u64)| {
+            let strides = (layout.matrix.leading_dimension() | layout.stride) * bytes;
+            address.is_multiple_of(16) && strides.is_multiple_of(16)
+        };
         let operand = |side: (BatchLayout, u64), along_k: Order, rows: u32, extent: u32| {
             let (leading, batch) = (side.0.matrix.leading_dimension() as u64, side.0.stride as u64);
+            let whole = (extent as usize * bytes).is_multiple_of(16);
             let along_k = side.0.matrix.order() == along_k;
-            Operand::new(tile, rows, leading, batch, along_k, self.is_copied_by_vectors(side, extent))
-                .cut(piece)
+            Operand::new(tile, rows, leading, batch, along_k, whole && aligned(side)).cut(piece)
         };
         let mut product = Product {
             a: operand(self.a, Order::RowMajor, tile.rows, m),
@@ -177,7 +158,7 @@ impl Seen {
             c_leading: c.matrix.leading_dimension() as u64,
             c_batch: c.stride as u64,
             c_part: 0,
-            c_vectors: self.is_aligned(self.c) as u32,
+            c_vectors: aligned(self.c) as u32,
             m,
             n,
             k,
@@ -269,25 +250,6 @@ mod tests {
             (plan.product.parts, plan.product.piece)
         });
         assert!(parts[0].0 > 1 && parts == [parts[0]; 3], "{parts:?}");
-    }
-
-    #[test]
-    fn how_factors_lie_decides_tiles_but_never_the_cut() {
-        let row = |m, n| one(Layout::row_major(m, n).unwrap());
-        let column = |m, n| one(Layout::column_major(m, n).unwrap());
-        for [m, n, k] in [[2048, 2048, 2048], [300, 700, 900], [64, 64, 5000], [4000, 24, 1000]] {
-            let plans = [0, 1].map(|address| {
-                let [a, b] = if address == 0 { [column(m, k), row(k, n)] } else { [row(m, k), column(k, n)] };
-                Plan::new(4, true, 132, [a, b, row(m, n)], [16 * address + address; 4], true).unwrap()
-            });
-            let cut = plans.map(|Plan { product, .. }| (product.parts, product.piece));
-            assert_eq!(cut[0], cut[1], "{m} × {n} × {k}");
-        }
-        // What is copied element by element waits less where tiles are wide.
-        let shape = |copies| cost::Shape { m: 4097, n: 4097, k: 4097, count: 1, bytes: 4, copies };
-        let clocks = |kernel, copies| cost::clocks(kernel, shape(copies), 1, 4097, 132);
-        let slower = |kernel| clocks(kernel, [Copies::AlongK; 2]) / clocks(kernel, [Copies::Vectors; 2]);
-        assert!(slower(Kernel::Wide) > 1.05 && slower(Kernel::Medium) > slower(Kernel::Wide));
     }
 
     #[test]

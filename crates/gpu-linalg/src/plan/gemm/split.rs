@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
 
-use super::cost::{Copies, Shape, clocks, finish_clocks};
+use super::cost::{Shape, clocks, finish_clocks};
 use super::kernel::Kernel;
 
 /// Parts are multiples of so much: of every kernel's stage.
@@ -51,10 +51,7 @@ impl Split {
         if k < 2 * LEAST_PIECE {
             return whole;
         }
-        // How the factors lie must not change the bits: they are taken to be without alignment, as most are.
-        let copies = [Copies::Elements; 2];
-        let shape =
-            Shape { m: m as u64, n: n as u64, k: k as u64, count: count as u64, bytes: bytes as u64, copies };
+        let shape = Shape { m: m as u64, n: n as u64, k: k as u64, count: count as u64, bytes: bytes as u64 };
         let mut chosen = (f64::INFINITY, whole);
         for &kernel in Kernel::of(bytes, true) {
             let mut consider = |split: Self| {
