@@ -7,6 +7,8 @@ use crate::types::{CUevent, CUgraph, CUstream, CUstreamCaptureMode, CUstreamCapt
 
 /// Ordered with the legacy default stream.
 pub const CU_STREAM_DEFAULT: c_uint = 0;
+/// Not ordered with it.
+pub const CU_STREAM_NON_BLOCKING: c_uint = 1;
 
 driver_functions! {
     safe {

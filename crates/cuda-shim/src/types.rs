@@ -105,6 +105,13 @@ enumerations! {
         CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     }
 
+    /// Whether a graph could be updated, or why not.
+    CUgraphExecUpdateResult {
+        CU_GRAPH_EXEC_UPDATE_SUCCESS = 0,
+        CU_GRAPH_EXEC_UPDATE_ERROR = 1,
+        CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
+    }
+
     /// What a launch is told beside its sizes.
     CUlaunchAttributeID {
         CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,

@@ -13,6 +13,7 @@ use gpu_std::tensor_map::{Tensor, TensorMap};
 
 use crate::device::Kind;
 use crate::error::{Error, Result};
+use crate::graph::work::{Replay, Work};
 use crate::properties::Properties;
 use crate::texture::{Plan, Raw};
 
@@ -34,6 +35,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn allocate(&self, bytes: usize, zeroed: bool) -> Result<u64>;
     /// Frees what `allocate` gave, after all work that might use it has ended.
     unsafe fn release(&self, address: u64, bytes: usize);
+    /// Where the allocation begins that an address is in, if it is in one.
+    fn allocation(&self, address: u64) -> Option<u64>;
     /// Host to device; ordered after all work that was enqueued before.
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()>;
     /// Device to host; ordered after all work that was enqueued before. Writes all of `target` or fails.
@@ -76,6 +79,12 @@ pub(crate) trait Queue: Any + Send + Sync {
     unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()>;
     /// As [`gpu_std::launch::LaunchTarget::launch`].
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()>;
+    /// Checks a launch and loads what it needs, without launching.
+    fn prepare(&self, invocation: &Invocation<'_>) -> Result<()>;
+    /// Work that was captured, to be launched; every launch in it [was prepared](Queue::prepare).
+    fn instantiate(&self, work: Vec<Work>) -> Result<Box<dyn Executable>> {
+        Ok(Box::new(Replay(work)))
+    }
     /// A tensor that [was checked](Tensor::check), for the kernels of this queue's device.
     fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap>;
     fn record(&self) -> Result<Box<dyn Mark>>;
@@ -83,6 +92,15 @@ pub(crate) trait Queue: Any + Send + Sync {
     fn wait(&self, mark: &dyn Mark) -> Result<()>;
     /// The same stream, whose work is not ordered with that of others.
     fn unordered(self: Arc<Self>) -> Arc<dyn Queue>;
+}
+
+/// Captured work.
+pub(crate) trait Executable: Send + Sync {
+    /// Enqueues all of it on a stream of its device, in the order of the streams. `uses` names the allocations that it
+    /// uses, and whether it writes there.
+    unsafe fn launch(&mut self, queue: &Arc<dyn Queue>, uses: &[(u64, bool)]) -> Result<()>;
+    /// Puts other work in its place, of the same kinds in the same order; where that fails it stays as it is.
+    fn update(&mut self, work: Vec<Work>) -> Result<()>;
 }
 
 /// A point in a stream.

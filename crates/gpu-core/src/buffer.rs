@@ -8,6 +8,7 @@ use core::ops::{Bound, Range, RangeBounds};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::capture;
 use crate::view::{View, ViewMut};
 
 /// `len` elements in the memory of a device.
@@ -19,14 +20,19 @@ pub struct Buffer<T: Element> {
     /// 0 where there are no bytes.
     address: u64,
     len: usize,
+    /// No other buffer has it, and those that were made later have larger ones.
+    number: u64,
     element: PhantomData<T>,
 }
 
 impl<T: Element> Buffer<T> {
     pub(crate) fn allocate(device: &Device, len: usize, zeroed: bool) -> Result<Self> {
         let bytes = bytes_of::<T>(device, len)?;
+        if bytes > 0 {
+            capture::refuse(device, "an allocation")?;
+        }
         let address = if bytes == 0 { 0 } else { device.backend.allocate(bytes, zeroed)? };
-        Ok(Self { device: device.clone(), address, len, element: PhantomData })
+        Ok(Self { device: device.clone(), address, len, number: capture::next_number(), element: PhantomData })
     }
 
     /// A buffer over memory that the device's backend allocated.
@@ -36,7 +42,7 @@ impl<T: Element> Buffer<T> {
     /// 0 where that is no bytes.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only interop takes over memory"))]
     pub(crate) unsafe fn from_parts(device: Device, address: u64, len: usize) -> Self {
-        Self { device, address, len, element: PhantomData }
+        Self { device, address, len, number: capture::next_number(), element: PhantomData }
     }
 
     /// Gives up the memory without freeing it.
@@ -70,6 +76,10 @@ impl<T: Element> Buffer<T> {
         self.address
     }
 
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Fills it from `source`, which has the same length.
     ///
     /// # Errors
@@ -99,6 +109,7 @@ impl<T: Element> Buffer<T> {
             return Err(Error::OutOfMemory { device, asked: self.bytes() as u64, free, total });
         }
         if self.len > 0 {
+            capture::refuse(&self.device, "a copy to the host")?;
             // SAFETY: the reserved memory and the allocation both have that many bytes.
             unsafe { self.device.backend.read(self.address, content.as_mut_ptr().cast(), self.bytes())? };
             // SAFETY: the read has written every byte, and any bytes are elements.

@@ -10,6 +10,7 @@ use crate::buffer::Buffer;
 use crate::cpu;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::capture;
 use crate::pinned::Pinned;
 use crate::properties::Properties;
 #[cfg(feature = "simulator")]
@@ -235,6 +236,7 @@ impl Device {
     /// # Errors
     /// A fault in a kernel that ran meanwhile.
     pub fn synchronize(&self) -> Result<()> {
+        capture::refuse(self, "a wait for the device")?;
         self.backend.synchronize()
     }
 

@@ -141,6 +141,33 @@ pub enum Error {
         actual: String,
     },
 
+    /// A graph holds work of one stream: this is done once, by the host, or has to be waited for.
+    #[error("{what} cannot be captured in a graph")]
+    NotCapturable {
+        /// What was asked for while a stream was captured.
+        what: &'static str,
+    },
+
+    /// Work of a graph uses memory that the graph does not hold, or writes what it holds to read.
+    #[error("{by} {} memory that its graph does not hold{}", if *write { "writes" } else { "reads" }, if *write { " to write" } else { "" })]
+    GraphMemory {
+        /// The kernel, "a fill" or "a copy".
+        by: &'static str,
+        /// Whether it writes there.
+        write: bool,
+    },
+
+    /// A graph was to be updated to work of another kind.
+    #[error("work {at} of a graph was {expected} and cannot become {actual}")]
+    GraphTopology {
+        /// Its number, counted from 0.
+        at: usize,
+        /// "a kernel", "a fill", "a copy", or "nothing" where the graph has no more.
+        expected: &'static str,
+        /// What was captured in its place.
+        actual: &'static str,
+    },
+
     /// There is no result of no elements.
     #[error("the {what} of no elements does not exist")]
     Empty {

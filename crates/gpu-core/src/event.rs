@@ -5,6 +5,7 @@ use core::fmt;
 use crate::backend::Mark;
 use crate::device::Device;
 use crate::error::Result;
+use crate::graph::capture;
 
 /// A point in a stream, made by [`Stream::record`](crate::Stream::record): everything enqueued there before.
 pub struct Event {
@@ -31,6 +32,7 @@ impl Event {
     /// # Errors
     /// A fault in a kernel that ran meanwhile.
     pub fn synchronize(&self) -> Result<()> {
+        capture::refuse(&self.device, "a wait for an event")?;
         self.mark.synchronize()
     }
 
@@ -39,6 +41,7 @@ impl Event {
     /// # Errors
     /// A fault in a kernel that ran meanwhile.
     pub fn is_done(&self) -> Result<bool> {
+        capture::refuse(&self.device, "a question to an event")?;
         self.mark.is_done()
     }
 
@@ -48,6 +51,7 @@ impl Event {
     /// [`Error::WrongDevice`](crate::Error::WrongDevice); a fault in a kernel that ran meanwhile.
     pub fn elapsed_ms(&self, earlier: &Self) -> Result<f32> {
         self.device.expect("earlier event", &earlier.device)?;
+        capture::refuse(&self.device, "a wait for an event")?;
         self.mark.elapsed_ms(earlier.mark())
     }
 }

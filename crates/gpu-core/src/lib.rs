@@ -11,6 +11,7 @@ mod device;
 mod element;
 mod error;
 mod event;
+mod graph;
 #[cfg(feature = "half")]
 pub mod halves;
 pub mod image;
@@ -41,6 +42,7 @@ pub use device::{Device, ENVIRONMENT, Kind};
 pub use element::{Count, Element};
 pub use error::{DriverFailure, Error, Launched, Result};
 pub use event::Event;
+pub use graph::{Graph, Resources, Visitor};
 pub use launch::{AnyKernel, IntoArgument, IntoArguments, MappedArguments, Untyped};
 pub use limits::Limits;
 pub use matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};

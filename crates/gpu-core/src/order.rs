@@ -143,6 +143,11 @@ impl<S: Streams> Order<S> {
         self.lock().memory.remove(&address).is_some_and(|memory| memory.pooled)
     }
 
+    /// Where the allocation begins that an address is in, if it is in one.
+    pub(crate) fn allocation(&self, address: u64) -> Option<u64> {
+        self.lock().find(address)
+    }
+
     /// A new stream. `blocking`: the default stream is ordered with it as it is.
     pub(crate) fn add_stream(&self, streams: &S, handle: S::Handle, blocking: bool) -> Id {
         let mut state = self.lock();

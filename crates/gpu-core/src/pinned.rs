@@ -9,6 +9,7 @@ use crate::buffer::bytes_of;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Result;
+use crate::graph::capture;
 
 /// A slice of host memory, page-locked for a device; made by [`Device::pinned`], zeroed at first.
 pub struct Pinned<T: Element> {
@@ -25,6 +26,7 @@ unsafe impl<T: Element> Sync for Pinned<T> {}
 impl<T: Element> Pinned<T> {
     pub(crate) fn allocate(device: &Device, len: usize) -> Result<Self> {
         let bytes = bytes_of::<T>(device, len)?;
+        capture::refuse(device, "an allocation of pinned memory")?;
         let memory = match bytes {
             0 => NonNull::dangling(),
             _ => {

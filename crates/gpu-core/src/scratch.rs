@@ -7,6 +7,7 @@ use gpu_std::memory::GlobalMut;
 use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::capture;
 use crate::stream::Stream;
 use crate::view::ViewMut;
 
@@ -156,6 +157,8 @@ pub struct Scratch {
     /// Whether the zeros are.
     is_zero: bool,
     grows: bool,
+    /// The last capture with a call that used it. What the graph's launches leave there is not known from then on.
+    captured: Option<u64>,
 }
 
 /// What a call has of scratch memory: see [`Scratch::lend`].
@@ -195,7 +198,12 @@ impl Scratch {
             used: None,
             is_zero: false,
             grows: true,
+            captured: None,
         }
+    }
+
+    pub(crate) fn memory(&self) -> &Buffer<u128> {
+        &self.memory
     }
 
     /// Scratch memory on `stream` that has enough for calls of that size.
@@ -269,6 +277,13 @@ impl Scratch {
         enqueue: impl FnOnce(Parts<'_>) -> Result<R>,
     ) -> Result<R> {
         self.make_room(what, size)?;
+        let capture = capture::number(&self.stream);
+        if self.captured != capture {
+            // A graph may have run since the last call, and what a capture was to clear is not cleared yet. Within one
+            // capture it is known again.
+            (self.used, self.is_zero) = (None, false);
+            self.captured = capture.or(self.captured);
+        }
         let used = self.clear(size)?;
         // Unless it succeeds, nobody knows what is left there.
         if size.tickets > 0 {

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::graph::capture;
 use crate::view::{View, ViewMut};
 use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 
@@ -63,6 +64,7 @@ impl Stream {
     /// # Errors
     /// A fault in a kernel that ran meanwhile.
     pub fn synchronize(&self) -> Result<()> {
+        capture::refuse(&self.device, "a wait for a stream")?;
         self.queue.synchronize()
     }
 
@@ -71,6 +73,7 @@ impl Stream {
     /// # Errors
     /// A fault in a kernel that ran meanwhile.
     pub fn is_done(&self) -> Result<bool> {
+        capture::refuse(&self.device, "a question to a stream")?;
         self.queue.is_done()
     }
 
@@ -79,6 +82,7 @@ impl Stream {
     /// # Errors
     /// Those of the driver.
     pub fn record(&self) -> Result<Event> {
+        capture::refuse(&self.device, "an event")?;
         Ok(Event::new(self.device.clone(), self.queue.record()?))
     }
 
@@ -88,6 +92,7 @@ impl Stream {
     /// [`Error::WrongDevice`]; those of the driver.
     pub fn wait(&self, event: &Event) -> Result<()> {
         self.device.expect("event to wait for", event.device())?;
+        capture::refuse(&self.device, "a wait for an event")?;
         self.queue.wait(event.mark())
     }
 
@@ -143,8 +148,12 @@ impl Stream {
         if target.is_empty() {
             return Ok(());
         }
+        let bytes = target.len() * size_of::<T>();
+        if capture::fill(self, target.address(), bytes, value)? {
+            return Ok(());
+        }
         // SAFETY: a view has that many bytes of live memory, and freeing it waits for the fill.
-        unsafe { self.queue.fill(target.address(), target.len() * size_of::<T>(), value) }
+        unsafe { self.queue.fill(target.address(), bytes, value) }
     }
 
     /// Copies `source` to `target` within the device.
@@ -166,9 +175,13 @@ impl Stream {
         if target.is_empty() {
             return Ok(());
         }
+        let bytes = target.len() * size_of::<T>();
+        if capture::copy(self, target.address(), source.address(), bytes)? {
+            return Ok(());
+        }
         // SAFETY: both views have that many bytes of live memory, which is not freed before the copy has ended; they
         // do not overlap since one of them is exclusive.
-        unsafe { self.queue.copy(target.address(), source.address(), target.len() * size_of::<T>()) }
+        unsafe { self.queue.copy(target.address(), source.address(), bytes) }
     }
 }
 

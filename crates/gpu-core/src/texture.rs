@@ -21,6 +21,7 @@ use gpu_std::texture::{Sampler, Samplers};
 use crate::device::{Device, Kind};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::capture;
 use crate::view::View;
 
 /// The most texels along each axis of a texture of one, two and three dimensions: what every device since capability
@@ -157,6 +158,7 @@ impl Texture {
     ) -> Result<Self> {
         let data = data.into();
         check::<T>(extents, channels, descriptor)?;
+        capture::refuse(device, "a new texture")?;
         // No more than 2^43 texels.
         let expected = extents.iter().product::<usize>() * channels;
         if data.len() != expected {

@@ -7,6 +7,7 @@ use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::graph::capture;
 use crate::pinned::Pinned;
 use crate::stream::Stream;
 
@@ -26,7 +27,9 @@ impl<T: Element> Transfer<T> {
     /// # Errors
     /// A fault on the device; then both are freed.
     pub fn wait(mut self) -> Result<(Pinned<T>, Buffer<T>)> {
-        let ended = self.end.synchronize();
+        // Waited for in any case: both are given back below.
+        let ended = self.end.mark().synchronize();
+        let ended = ended.and(capture::refuse(self.end.device(), "a wait for a transfer"));
         // SAFETY: taken once: `self` is forgotten right below, so its drop does not take it again.
         let owned = unsafe { ManuallyDrop::take(&mut self.owned) };
         let mut this = ManuallyDrop::new(self);
@@ -52,7 +55,7 @@ impl<T: Element> Transfer<T> {
 impl<T: Element> Drop for Transfer<T> {
     fn drop(&mut self) {
         // A fault here has left the device unusable, and its next call says so.
-        let _ = self.end.synchronize();
+        let _ = self.end.mark().synchronize();
         // SAFETY: dropped once: `wait` forgets `self` after taking it.
         unsafe { ManuallyDrop::drop(&mut self.owned) };
     }
@@ -128,6 +131,7 @@ impl Stream {
         start: impl FnOnce(&Pinned<T>, &Buffer<T>) -> Result<()>,
     ) -> Started<T> {
         let check = || {
+            capture::refuse(self.device(), "a transfer of pinned memory")?;
             self.device().expect("buffer of a transfer", buffer.device())?;
             self.device().expect("pinned memory of a transfer", pinned.device())?;
             if pinned.len() != buffer.len() {

@@ -11,6 +11,7 @@ use crate::buffer::{Buffer, checked_range};
 use crate::device::{Device, Kind};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::capture;
 use crate::launch::Untyped;
 
 /// Some elements in the memory of a device, to read.
@@ -150,6 +151,7 @@ impl<'a, T: Element> View<'a, T> {
         if target.is_empty() {
             return Ok(());
         }
+        capture::refuse(self.device, "a copy to the host")?;
         // SAFETY: the view has as many bytes as the target, whose elements may be any bytes.
         unsafe { self.device.backend.read(self.address, target.as_mut_ptr().cast(), size_of_val(target)) }
     }
@@ -285,6 +287,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
         if source.is_empty() {
             return Ok(());
         }
+        capture::refuse(self.device, "a copy from the host")?;
         // SAFETY: the view has as many bytes as the source, and is exclusive.
         unsafe { self.device.backend.write(self.address, bytemuck::cast_slice(source)) }
     }

@@ -123,6 +123,12 @@ impl Simulator {
         state.heap.free(addr).map_err(|kind| Fault::host(kind, seed, caller))
     }
 
+    /// Where the allocation begins that an address is in, if it is in one that lives.
+    pub fn allocation(&self, addr: u64) -> Option<u64> {
+        let (_, offset) = self.state().heap.locate(addr, 1)?;
+        Some(addr - offset as u64)
+    }
+
     /// Copies bytes from the host to global memory.
     ///
     /// # Errors

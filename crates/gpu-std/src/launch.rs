@@ -6,6 +6,7 @@
 
 use core::ffi::c_void;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::edits;
 
@@ -143,7 +144,26 @@ pub struct Invocation<'a> {
     /// The arguments in order.
     pub args: &'a [Arg],
     /// Runs one thread of the kernel; only inside the simulator. It panics where the feature `simulator` is off.
-    pub thread: &'a (dyn Fn() + Sync),
+    pub thread: &'a dyn Thread,
+}
+
+/// What one thread of a kernel runs, arguments and all: every closure that holds nothing but plain values.
+pub trait Thread: Sync {
+    /// Runs it.
+    fn run(&self);
+
+    /// A copy that outlives the arguments, for launches that come later.
+    fn keep(&self) -> Arc<dyn Thread + Send>;
+}
+
+impl<F: Fn() + Copy + Send + Sync + 'static> Thread for F {
+    fn run(&self) {
+        self();
+    }
+
+    fn keep(&self) -> Arc<dyn Thread + Send> {
+        Arc::new(*self)
+    }
 }
 
 /// Something a kernel can be launched on.
@@ -222,6 +242,6 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
         };
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
         let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
-        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, invocation.thread).map(drop)
+        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, &|| invocation.thread.run()).map(drop)
     }
 }

@@ -140,7 +140,7 @@ macro_rules! __ptx {
 #[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
 macro_rules! __thread {
     ($call:expr) => {
-        || $call
+        move || $call
     };
 }
 

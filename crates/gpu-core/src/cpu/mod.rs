@@ -55,6 +55,11 @@ impl Backend for Cpu {
         unsafe { release(core::ptr::with_exposed_provenance_mut(address as usize), bytes) };
     }
 
+    /// Nothing is captured here, so nobody asks.
+    fn allocation(&self, _: u64) -> Option<u64> {
+        None
+    }
+
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
         let target = core::ptr::with_exposed_provenance_mut::<u8>(address as usize);
         // SAFETY: the caller's promise; a host slice and an exclusively borrowed buffer do not overlap.
@@ -118,6 +123,10 @@ impl Queue for Immediate {
     }
 
     unsafe fn launch(&self, _: &Invocation<'_>) -> Result<()> {
+        Err(unsupported("kernel launches (primitives run their CPU reference there)"))
+    }
+
+    fn prepare(&self, _: &Invocation<'_>) -> Result<()> {
         Err(unsupported("kernel launches (primitives run their CPU reference there)"))
     }
 

@@ -9,6 +9,7 @@ use cuda_shim::{CUcontext, CUdevice, CUresult};
 use super::attributes;
 use super::call::check;
 use super::event::Spares;
+use super::graph::GivenUp;
 use super::module::Modules;
 use super::pool::Pool;
 use super::stream::Raw;
@@ -28,6 +29,7 @@ pub(crate) struct Context {
     pub(super) limits: Limits,
     pub(super) modules: Modules,
     pub(super) events: Spares,
+    pub(super) given_up: GivenUp,
     pub(super) order: Order<Arc<Self>>,
     /// The device's default pool, where there are pools.
     pub(super) pool: Option<Pool>,
@@ -60,6 +62,7 @@ impl Context {
             modules: Modules::default(),
             pool: Pool::of(device),
             events: Spares::default(),
+            given_up: GivenUp::default(),
             order: Order::new(Raw::DEFAULT),
             last_launch: Mutex::default(),
             failure: OnceLock::new(),

@@ -109,6 +109,10 @@ impl Backend for Context {
         Ok(address)
     }
 
+    fn allocation(&self, address: u64) -> Option<u64> {
+        self.order.allocation(address)
+    }
+
     unsafe fn release(&self, address: u64, _: usize) {
         let entered = self.enter_to_release();
         // The default stream waits for those that the driver does not order with it.

@@ -9,6 +9,7 @@ mod call;
 mod context;
 mod discovery;
 mod event;
+mod graph;
 mod launch;
 mod memory;
 mod module;

@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cuda_shim::{self as sys, CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
-use gpu_std::launch::{Image, KernelMeta, LaunchConfig};
+use gpu_std::launch::{Invocation, Image, KernelMeta, LaunchConfig};
 
 use super::call::failure;
 use super::context::Context;
@@ -120,6 +120,17 @@ fn load(context: &Context, kernel: &KernelMeta, image: &Image, text: &str) -> Re
 }
 
 impl Context {
+    /// The kernel of a launch that is within the limits, loaded.
+    pub(super) fn prepared(&self, invocation: &Invocation<'_>) -> Result<Arc<Function>> {
+        let Invocation { kernel, config, .. } = *invocation;
+        // What needs no driver is checked before the module is loaded.
+        self.limits.check(kernel, &config, 0)?;
+        self.enter()?;
+        let function = self.modules.function(self, kernel)?;
+        function.prepare(self, kernel, &config)?;
+        Ok(function)
+    }
+
     /// What a kernel uses, as compiled by this driver.
     pub(crate) fn kernel_resources(&self, kernel: &'static KernelMeta) -> Result<KernelResources> {
         self.enter()?;

@@ -12,9 +12,11 @@ use gpu_std::tensor_map::{Format, Swizzle, Tensor, TensorMap};
 use super::call::failure;
 use super::context::Context;
 use super::event::Event;
+use super::graph::Graph;
 use super::launch;
-use crate::backend::{self, Mark};
+use crate::backend::{self, Executable, Mark};
 use crate::error::{Error, Launched, Result};
+use crate::graph::work::Work;
 use crate::order::{self, Id, Streams};
 
 /// The driver's handle of a stream.
@@ -101,7 +103,7 @@ impl Queue {
     }
 
     /// Enqueues work that uses this memory, in the order of the context's streams.
-    fn ordered(
+    pub(super) fn ordered(
         &self,
         uses: &[(u64, bool)],
         work: impl FnOnce() -> CUresult,
@@ -175,11 +177,7 @@ impl backend::Queue for Queue {
 
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
         let Invocation { kernel, config, args, .. } = *invocation;
-        // What needs no driver is checked before the module is loaded.
-        self.context.limits.check(kernel, &config, 0)?;
-        self.context.enter()?;
-        let function = self.context.modules.function(&self.context, kernel)?;
-        function.prepare(&self.context, kernel, &config)?;
+        let function = self.context.prepared(invocation)?;
 
         // `cuLaunchKernel` reads the arguments through these before it returns.
         let mut inline = [ptr::null_mut::<c_void>(); 16];
@@ -224,6 +222,14 @@ impl backend::Queue for Queue {
         }
         self.context.set_last_launch(launched);
         Ok(())
+    }
+
+    fn prepare(&self, invocation: &Invocation<'_>) -> Result<()> {
+        self.context.prepared(invocation).map(drop)
+    }
+
+    fn instantiate(&self, work: Vec<Work>) -> Result<Box<dyn Executable>> {
+        Ok(Box::new(Graph::new(&self.context, &work)?))
     }
 
     fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap> {

@@ -76,6 +76,10 @@ impl Backend for Device {
         let _ = self.simulator.free(address);
     }
 
+    fn allocation(&self, address: u64) -> Option<u64> {
+        self.simulator.allocation(address)
+    }
+
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
         Ok(self.simulator.write(address, source)?)
     }
@@ -137,14 +141,18 @@ impl Queue for Immediate {
     }
 
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
-        let limits = Limits { shared_bytes: self.simulator.config().shared_limit, ..Limits::SIMULATOR };
-        limits.check(invocation.kernel, &invocation.config, 0)?;
+        self.prepare(invocation)?;
         // SAFETY: the caller's promise.
         unsafe { LaunchTarget::launch(&self.simulator, invocation) }?;
         if invocation.kernel.programmatic {
             self.simulator.note_programmatic();
         }
         Ok(())
+    }
+
+    fn prepare(&self, invocation: &Invocation<'_>) -> Result<()> {
+        let limits = Limits { shared_bytes: self.simulator.config().shared_limit, ..Limits::SIMULATOR };
+        limits.check(invocation.kernel, &invocation.config, 0)
     }
 
     fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap> {

@@ -90,7 +90,7 @@ unsafe fn launch(
     config: LaunchConfig,
     address: u64,
     number: u32,
-    thread: &(dyn Fn() + Sync),
+    thread: &dyn gpu_std::launch::Thread,
 ) -> Result<()> {
     let args = [arg(&address), arg(&number)];
     // SAFETY: the caller's promise.
