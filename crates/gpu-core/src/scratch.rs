@@ -181,6 +181,13 @@ impl<'a> Parts<'a> {
     pub fn array<T: Element>(&mut self, len: usize) -> ViewMut<'a, T> {
         let words = grains(len * size_of::<T>()) / WORD;
         let rest = self.rest.take().expect("it is put back below");
+        if words == 0 {
+            // Not where the memory may end: another buffer may begin there.
+            let device = rest.device();
+            self.rest = Some(rest);
+            // SAFETY: it has no bytes.
+            return unsafe { ViewMut::from_parts(device, self.tickets.address(), 0) };
+        }
         let (array, rest) = rest.try_split_at(words).unwrap_or_else(|error| panic!("{error}"));
         self.rest = Some(rest);
         array.cast().into_slice(..len)

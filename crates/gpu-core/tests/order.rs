@@ -24,6 +24,7 @@ fn events_are_recorded_where_streams_change() {
         "pools",
         "no_pools",
         "threads",
+        "graphs",
     ] {
         fake::run_with("streams", "counts_events", scenario);
     }
@@ -176,6 +177,43 @@ fn counts_events() {
             write(&foreign, &mut x);
             count.expect(1, 1, "nor it with the default stream");
             x.to_vec().expect_err("there is no such function in this driver");
+        }
+        "graphs" => {
+            write(&a, &mut x);
+            write(&b, &mut y);
+            count.expect(1, 1, "the switch");
+            write(&b, &mut x);
+            let z = device.alloc::<u32>(64).unwrap();
+            count.expect(0, 0, "not yet");
+            let work = |c: &Stream, (x, y, z): &mut (Buffer<u32>, &Buffer<u32>, Buffer<u32>)| {
+                c.copy(x, *y)?;
+                fill_index(c, z.view_mut(), 32)?;
+                c.memset(z, 1)
+            };
+            let mut graph = c.capture((x, &y, z), work).unwrap();
+            count.expect(0, 0, "nothing is enqueued by a capture");
+            graph.launch(&c).unwrap();
+            count.expect(1, 1, "the second stream's work, which had waited for the first's");
+            graph.launch(&c).unwrap();
+            count.expect(0, 0, "again");
+            let mut of_b = device.alloc(64).unwrap();
+            b.copy(&mut of_b, &y).unwrap();
+            count.expect(0, 0, "reads do not wait for each other");
+            b.copy(&mut of_b, &graph.resources().0).unwrap();
+            count.expect(1, 1, "what the graph has written");
+            graph.launch(&a).unwrap();
+            count.expect(1, 2, "the last read of what it writes; the graph's own launch before has an event already");
+            graph.update(work).unwrap();
+            // The driver refuses, so the graph is another; where the old one ends is marked, and not waited for.
+            count.expect(1, 0, "the old one's end");
+            graph.launch(&a).unwrap();
+            count.expect(0, 0, "again");
+            let (x, _, z) = graph.into_resources();
+            count.expect(1, 0, "the end");
+            drop((x, z));
+            count.expect(0, 0, "the default stream is ordered with it");
+            write(&b, &mut y);
+            count.expect(1, 1, "what the graph has read");
         }
         "threads" => {
             // Two threads, each with a stream, hand buffers to each other: however they come, no use of a buffer after

@@ -37,6 +37,10 @@ succeeds! {
     cuMemcpyDtoDAsync_v2(u64, u64, usize, u64);
     cuStreamSynchronize(u64);
     cuStreamDestroy_v2(u64);
+    cuStreamBeginCapture_v2(u64, u32);
+    cuGraphExecDestroy(u64);
+    cuGraphDestroy(u64);
+    cuGraphLaunch(u64, u64);
     cuMemPoolSetAttribute(u64, u32, *const c_void);
     cuLaunchKernel(u64, u32, u32, u32, u32, u32, u32, u32, u64, *const c_void, *const c_void);
 }
@@ -58,6 +62,24 @@ gives! {
     cuDeviceGetDefaultMemPool(i32) = next();
     cuModuleLoadDataEx(*const c_void, u32, *const c_void, *const c_void) = next();
     cuModuleGetFunction(u64, *const c_char) = next();
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuStreamEndCapture(_: u64, graph: &mut u64) -> i32 {
+    *graph = next();
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuGraphInstantiateWithFlags(executable: &mut u64, _: u64, _: u64) -> i32 {
+    *executable = next();
+    0
+}
+
+/// Updates are refused, as drivers may.
+#[unsafe(no_mangle)]
+pub extern "system" fn cuGraphExecUpdate_v2(_: u64, _: u64, _: *mut c_void) -> i32 {
+    910
 }
 
 #[unsafe(no_mangle)]
