@@ -89,7 +89,9 @@ pub fn sort_into<'a, 'b, K: SortKey>(
         return Ok(());
     }
     let none = Values::<u32>::None;
-    scratch.lend(NAME, size, |mut parts| launch::sort(stream, Some(keys), output, none, sorting, plan, &mut parts))
+    scratch.lend(NAME, size, |mut parts| {
+        launch::sort(stream, Some(keys), output, none, sorting, plan, &mut parts)
+    })
 }
 
 /// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of

@@ -132,7 +132,8 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         }
         None => output.view().as_global(),
     };
-    let (keys, output, temporary) = (keys.cast(), output.as_global_mut().cast(), temporary.as_global_mut().cast());
+    let (keys, output, temporary) =
+        (keys.cast(), output.as_global_mut().cast(), temporary.as_global_mut().cast());
     let mut copy_of_values = match &values {
         Values::InPlace(values) if is_gathered => {
             let mut copy = parts.array::<V>(values.len());

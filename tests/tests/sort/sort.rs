@@ -109,7 +109,8 @@ fn one<K: Sample>(device: &Device, keys: &[K], from: usize, descending: bool) {
     assert!(bytes(&buffer.to_vec().unwrap()) == bytes(keys), "{context}: the input");
     let stream = device.default_stream();
     let mut buffer = buffer;
-    sort_in_place(&stream, buffer.slice_mut(from..), options(descending), &mut Scratch::new(&stream)).unwrap();
+    sort_in_place(&stream, buffer.slice_mut(from..), options(descending), &mut Scratch::new(&stream))
+        .unwrap();
     let in_place = buffer.to_vec().unwrap();
     assert!(bytes(&in_place[from..]) == bytes(&expected), "{context}: in place");
     assert!(bytes(&in_place[..from]) == bytes(&keys[..from]), "{context}: what lies before");
@@ -183,7 +184,8 @@ fn pairs_of_all_widths() {
             let size = sort_pairs_in_place_scratch::<K, V>(len).unwrap();
             let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
             let (mut sorted, mut moved) = (on_device, of_keys);
-            sort_pairs_in_place(&stream, &mut sorted, &mut moved, options(number == 2), &mut scratch).unwrap();
+            sort_pairs_in_place(&stream, &mut sorted, &mut moved, options(number == 2), &mut scratch)
+                .unwrap();
             assert!(bytes(&sorted.to_vec().unwrap()) == bytes(&expected), "keys in place of {context}");
             assert_eq!(moved.to_vec().unwrap(), moved_expected, "values in place of {context}");
         }
