@@ -18,7 +18,6 @@ pub struct CUgraphExecUpdateResultInfo {
 
 layout!(CUgraphExecUpdateResultInfo: size 24, align 8, result 0, pad 4, errorNode 8, errorFromNode 16);
 
-
 driver_functions! {
     safe {}
     unsafe {

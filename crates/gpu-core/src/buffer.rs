@@ -32,7 +32,13 @@ impl<T: Element> Buffer<T> {
             capture::refuse(device, "an allocation")?;
         }
         let address = if bytes == 0 { 0 } else { device.backend.allocate(bytes, zeroed)? };
-        Ok(Self { device: device.clone(), address, len, number: capture::next_number(), element: PhantomData })
+        Ok(Self {
+            device: device.clone(),
+            address,
+            len,
+            number: capture::next_number(),
+            element: PhantomData,
+        })
     }
 
     /// A buffer over memory that the device's backend allocated.

@@ -125,7 +125,10 @@ fn what_cannot_be_captured_is_refused_and_fails_the_capture() {
             ("a question to an event", Box::new(|_, _| event.is_done().map(drop))),
             ("work on another stream", Box::new(|_, (x, _)| other.memset(x, 1))),
             ("work on another stream", Box::new(|_, (x, _)| fill_index(&other, x.view_mut(), 32))),
-            ("a capture within a capture", Box::new(|stream, _| stream.capture((), |_, ()| Ok(())).map(drop))),
+            (
+                "a capture within a capture",
+                Box::new(|stream, _| stream.capture((), |_, ()| Ok(())).map(drop)),
+            ),
             ("a capture within a capture", Box::new(|_, _| other.capture((), |_, ()| Ok(())).map(drop))),
             ("a graph's launch", Box::new(|stream, _| cut.launch(stream))),
             (
@@ -140,7 +143,8 @@ fn what_cannot_be_captured_is_refused_and_fails_the_capture() {
             ("a thing", Box::new(|stream, _| stream.refuse_capture("a thing"))),
         ];
         for (what, mut attempt) in attempts {
-            let is_named = |error: &Error| matches!(error, Error::NotCapturable { what: named } if *named == what);
+            let is_named =
+                |error: &Error| matches!(error, Error::NotCapturable { what: named } if *named == what);
             let refused = stream.capture(memory(device), &mut attempt).unwrap_err();
             assert!(is_named(&refused), "{what}: {refused}");
             // Also where nobody takes notice, and whatever is captured beside it.
@@ -194,7 +198,9 @@ fn a_graph_uses_no_memory_that_it_does_not_hold() {
     on_each_launching("a_graph_uses_no_memory_that_it_does_not_hold", |device| {
         let stream = device.stream().unwrap();
         let expect = |captured: Result<()>, by: &str, write: bool| match captured {
-            Err(Error::GraphMemory { by: actual, write: writes }) => assert_eq!((actual, writes), (by, write)),
+            Err(Error::GraphMemory { by: actual, write: writes }) => {
+                assert_eq!((actual, writes), (by, write))
+            }
             other => panic!("{other:?}"),
         };
         let (mut x, mut y) = memory(device);
@@ -208,8 +214,7 @@ fn a_graph_uses_no_memory_that_it_does_not_hold() {
         let reads = |s: &Stream, z: &mut Buffer<u32>| s.copy(z, &shared.0);
         let z = || device.zeroed::<u32>(64).unwrap();
         expect(stream.capture(z(), reads).map(drop), "a copy", false);
-        let mut graph =
-            stream.capture((z(), shared.clone()), |s, (z, shared)| s.copy(z, &shared.0)).unwrap();
+        let mut graph = stream.capture((z(), shared.clone()), |s, (z, shared)| s.copy(z, &shared.0)).unwrap();
         graph.launch(&stream).unwrap();
         drop(graph);
         let (mut x, y) = std::sync::Arc::into_inner(shared).unwrap();

@@ -202,7 +202,11 @@ fn counts_events() {
             b.copy(&mut of_b, &graph.resources().0).unwrap();
             count.expect(1, 1, "what the graph has written");
             graph.launch(&a).unwrap();
-            count.expect(1, 2, "the last read of what it writes; the graph's own launch before has an event already");
+            count.expect(
+                1,
+                2,
+                "the last read of what it writes; the graph's own launch before has an event already",
+            );
             graph.update(work).unwrap();
             // The driver refuses, so the graph is another; where the old one ends is marked, and not waited for.
             count.expect(1, 0, "the old one's end");

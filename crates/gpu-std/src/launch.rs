@@ -242,6 +242,7 @@ unsafe impl LaunchTarget for gpu_sim::Simulator {
         };
         let LaunchConfig { grid, block, shared_bytes } = invocation.config;
         let geometry = gpu_sim::Geometry { grid, block, shared_bytes };
-        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, &|| invocation.thread.run()).map(drop)
+        self.launch_bounded(kernel, invocation.kernel.max_threads, geometry, &|| invocation.thread.run())
+            .map(drop)
     }
 }

@@ -10,8 +10,8 @@ use core::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_shim::{
-    self as sys, CUgraph, CUgraphExec, CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUresult, CUstream,
-    CUstreamCaptureMode,
+    self as sys, CUgraph, CUgraphExec, CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUresult,
+    CUstream, CUstreamCaptureMode,
 };
 
 use super::context::Context;
@@ -216,9 +216,8 @@ fn enqueue(context: &Context, stream: CUstream, work: &[Work], functions: &[Arc<
                     let mut pointers: Vec<*mut c_void> =
                         invocation.args.iter().map(|arg| arg.pointer.cast_mut()).collect();
                     // SAFETY: the arguments are those of the kernel, and the driver copies them.
-                    let outcome = unsafe {
-                        launch::plain(function.raw(), invocation.config, stream, &mut pointers)
-                    };
+                    let outcome =
+                        unsafe { launch::plain(function.raw(), invocation.config, stream, &mut pointers) };
                     context.check("cuLaunchKernel", outcome)
                 })?;
             }

@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cuda_shim::{self as sys, CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
-use gpu_std::launch::{Invocation, Image, KernelMeta, LaunchConfig};
+use gpu_std::launch::{Image, Invocation, KernelMeta, LaunchConfig};
 
 use super::call::failure;
 use super::context::Context;

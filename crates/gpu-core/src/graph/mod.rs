@@ -245,7 +245,8 @@ fn needs(captured: &Captured, stream: &Stream, resources: &impl Resources) -> Re
         }
     }));
     let need = |used: &Use| {
-        let held = |&&(start, _, is_shared): &&(u64, u64, bool)| start == used.start && !(is_shared && used.write);
+        let held =
+            |&&(start, _, is_shared): &&(u64, u64, bool)| start == used.start && !(is_shared && used.write);
         match found.iter().find(held) {
             Some(&(_, number, _)) => Ok(Need { number, used: used.clone() }),
             None => Err(Error::GraphMemory { by: used.by, write: used.write }),

@@ -70,7 +70,9 @@ impl Launch {
         for arg in invocation.args {
             args.push((bytes.len(), *arg));
             // SAFETY: that many bytes lie there while the invocation lives.
-            bytes.extend_from_slice(unsafe { core::slice::from_raw_parts(arg.pointer.cast::<u8>(), arg.size) });
+            bytes.extend_from_slice(unsafe {
+                core::slice::from_raw_parts(arg.pointer.cast::<u8>(), arg.size)
+            });
         }
         Self {
             kernel: invocation.kernel,

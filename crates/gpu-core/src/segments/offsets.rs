@@ -3,6 +3,7 @@
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::graph::{Resources, Visitor};
 use crate::view::View;
 
 use super::on_host;
@@ -39,6 +40,13 @@ struct Facts {
     longest: usize,
     shortest: usize,
     first_empty: Option<usize>,
+}
+
+// SAFETY: it owns its buffer.
+unsafe impl Resources for Offsets {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.buffer(&self.buffer);
+    }
 }
 
 impl Offsets {

@@ -1,6 +1,6 @@
 //! Cholesky's factorisation of matrices whose rows begin with zeros.
 
-use gpu_core::{Buffer, Device, Stream, ViewMut};
+use gpu_core::{Buffer, Device, Resources, Stream, ViewMut, Visitor};
 use gpu_factor_kernels::skyline::{HEAD, Shape};
 
 use super::{Triangle, expect_positive_definite};
@@ -214,4 +214,11 @@ pub fn cholesky_skyline<T: SkylineElement>(
     let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
     potrf_skyline(&device.default_stream(), triangle, skyline, a, &mut info, &mut scratch)?;
     expect_positive_definite(&info)
+}
+
+// SAFETY: it owns its memory.
+unsafe impl Resources for BlockSkyline {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.buffer(&self.tables);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, Resources, Visitor};
 
 use crate::error::Error;
 use crate::plan::factor::{Kernel, MOST};
@@ -133,5 +133,12 @@ impl Sizes {
 
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
+    }
+}
+
+// SAFETY: it owns its memory.
+unsafe impl Resources for Sizes {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.buffer(&self.table);
     }
 }

@@ -1,6 +1,6 @@
 //! Rows ordered by level and size class.
 
-use gpu_core::{Buffer, Stream, View};
+use gpu_core::{Buffer, Resources, Stream, View, Visitor};
 use gpu_scan::{Options, Scratch, kernels::Sum, scan_in_place};
 use gpu_sort::{SortOptions, sort_indices};
 use gpu_sparse_kernels::levels::Rows;
@@ -108,4 +108,12 @@ impl RowOrder {
 fn sizes(starts: &[u32]) -> Vec<u32> {
     let of_levels: Vec<u32> = starts.iter().step_by(CLASSES as usize).copied().collect();
     of_levels.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+// SAFETY: it owns its memory.
+unsafe impl Resources for RowOrder {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        let Self { rows, starts, warps, .. } = self;
+        [rows, starts, warps].into_iter().for_each(|buffer| visitor.buffer(buffer));
+    }
 }

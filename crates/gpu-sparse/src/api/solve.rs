@@ -1,6 +1,6 @@
 //! Triangular systems.
 
-use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Order, Stream, View, ViewMut};
+use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Order, Resources, Stream, View, ViewMut, Visitor};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::waiting::Strides;
 
@@ -412,5 +412,17 @@ pub(super) fn strides(layout: Layout) -> (u64, u64) {
     match layout.order() {
         Order::RowMajor => (leading_dimension, 1),
         Order::ColumnMajor => (1, leading_dimension),
+    }
+}
+
+// SAFETY: it owns its memory; the matrix that was given is named by whoever holds that.
+unsafe impl<T: Element> Resources for Analysis<'_, T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        let Self { matrix, levels, order, tasks, ticket, .. } = self;
+        matrix.visit(visitor);
+        order.visit(visitor);
+        tasks.visit(visitor);
+        visitor.buffer(levels);
+        visitor.buffer(ticket);
     }
 }

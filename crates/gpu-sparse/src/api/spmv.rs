@@ -1,6 +1,6 @@
 //! Products of a matrix and a vector.
 
-use gpu_core::{Buffer, Stream, View, ViewMut};
+use gpu_core::{Buffer, Resources, Stream, View, ViewMut, Visitor};
 
 use super::expect_apart;
 use crate::error::Error;
@@ -196,4 +196,13 @@ pub fn spmv<'a, 'x, T: Element>(
     let mut y = device.alloc(rows)?;
     product.run(&device.default_stream(), T::ONE, x, T::ZERO, &mut y)?;
     Ok(y)
+}
+
+// SAFETY: it owns its memory; the matrix that was given is named by whoever holds that.
+unsafe impl<T: Element> Resources for Spmv<'_, T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.matrix.visit(visitor);
+        visitor.buffer(&self.partials);
+        visitor.buffer(&self.tails);
+    }
 }

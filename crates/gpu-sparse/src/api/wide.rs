@@ -1,6 +1,6 @@
 //! Products of matrices of more entries than 32 bits count.
 
-use gpu_core::{Matrix, MatrixMut, Stream, View, ViewMut};
+use gpu_core::{Matrix, MatrixMut, Resources, Stream, View, ViewMut, Visitor};
 
 use super::{Spmv, expect_apart};
 use crate::error::Error;
@@ -108,4 +108,11 @@ fn panel_layout(layout: gpu_core::Layout, rows: usize) -> Result<gpu_core::Layou
         gpu_core::Order::ColumnMajor => gpu_core::Layout::column_major(rows, columns)?,
     };
     Ok(dense.with_leading_dimension(layout.leading_dimension())?)
+}
+
+// SAFETY: as of `Spmv`.
+unsafe impl<T: Element> Resources for WideSpmv<'_, T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.panels.iter().for_each(|(_, product)| product.visit(visitor));
+    }
 }

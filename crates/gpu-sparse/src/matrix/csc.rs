@@ -1,6 +1,6 @@
 //! Compressed columns.
 
-use gpu_core::{Device, View};
+use gpu_core::{Device, Resources, View, Visitor};
 
 use super::{Csr, CsrView};
 use crate::api::transpose;
@@ -154,5 +154,12 @@ impl<T: Element> Csc<T> {
 impl<'a, T: Element> From<&'a Csc<T>> for CscView<'a, T> {
     fn from(matrix: &'a Csc<T>) -> Self {
         matrix.view()
+    }
+}
+
+// SAFETY: it owns its memory.
+unsafe impl<T: Element> Resources for Csc<T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.transposed.visit(visitor);
     }
 }

@@ -1,6 +1,6 @@
 //! Compressed rows.
 
-use gpu_core::{Buffer, Device, View, ViewMut};
+use gpu_core::{Buffer, Device, Resources, View, ViewMut, Visitor};
 use gpu_sparse_kernels::{NONE, spmv::SPAN};
 
 use super::check;
@@ -211,5 +211,15 @@ impl<T: Element> Csr<T> {
 impl<'a, T: Element> From<&'a Csr<T>> for CsrView<'a, T> {
     fn from(matrix: &'a Csr<T>) -> Self {
         matrix.view()
+    }
+}
+
+// SAFETY: it owns its memory.
+unsafe impl<T: Element> Resources for Csr<T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        let Self { offsets, indices, values, .. } = self;
+        visitor.buffer(offsets);
+        visitor.buffer(indices);
+        visitor.buffer(values);
     }
 }

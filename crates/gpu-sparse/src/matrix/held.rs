@@ -1,6 +1,6 @@
 //! A matrix that is used as it is, or transposed.
 
-use gpu_core::{Buffer, View};
+use gpu_core::{Buffer, Resources, View, Visitor};
 
 use super::{Csr, CsrView};
 use crate::api::transposed_with_order;
@@ -86,5 +86,15 @@ fn first_difference(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<u
     match (one.as_slice(), other.as_slice()) {
         (Some(one), Some(other)) => Ok(one.iter().zip(other).position(|(one, other)| one != other)),
         _ => launch::differ(one, other),
+    }
+}
+
+// SAFETY: it owns the transposed matrix; the one that was given is named by whoever holds that.
+unsafe impl<T: Element> Resources for Held<'_, T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        if let Some(Transposed { matrix, order }) = &self.transposed {
+            matrix.visit(visitor);
+            visitor.buffer(order);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Matrices of more entries than 32 bits count.
 
-use gpu_core::{Buffer, Device, View};
+use gpu_core::{Buffer, Device, Resources, View, Visitor};
 
 use super::csr::LARGEST;
 use super::{CsrView, check, extent};
@@ -267,4 +267,11 @@ fn at(array: View<'_, u64>, index: usize) -> Result<usize, Error> {
     let mut element = [0];
     array.try_slice(index..index + 1)?.copy_to(&mut element)?;
     Ok(element[0] as usize)
+}
+
+// SAFETY: it owns the offsets of its panels; indices and values are named by whoever holds them.
+unsafe impl<T: Element> Resources for Wide<'_, T> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.panels.iter().for_each(|panel| visitor.buffer(&panel.offsets));
+    }
 }

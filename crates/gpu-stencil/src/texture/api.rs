@@ -51,6 +51,8 @@ pub fn sample_into<'p, 'o>(
         reference::sample(sampler, (texture.extents().len(), texture.channels()), places, output);
         return Ok(());
     }
+    // A graph holds buffers, and no textures.
+    stream.refuse_capture("a kernel that reads a texture")?;
     let plan = SamplePlan::new(places.len() / texture.extents().len(), texture)?;
     launch::sample(stream, &plan, texture, places, output)
 }
@@ -115,6 +117,8 @@ pub fn resize_into(stream: &Stream, texture: &Texture, mut output: ImageMut<'_, 
         reference::resize(sampler, plan.scales, (output, to));
         return Ok(());
     }
+    // A graph holds buffers, and no textures.
+    stream.refuse_capture("a kernel that reads a texture")?;
     launch::resize(stream, &plan, texture, output.data)
 }
 

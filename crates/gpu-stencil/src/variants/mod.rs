@@ -15,7 +15,7 @@
 
 mod launch;
 
-use gpu_core::{Buffer, Device, Stream, View, ViewMut};
+use gpu_core::{Buffer, Device, Resources, Stream, View, ViewMut, Visitor};
 use gpu_std::launch::LaunchConfig;
 use gpu_stencil_kernels::variants as kernels;
 
@@ -236,4 +236,11 @@ pub fn sobel<'i>(
 /// The launch of each of [`sobel`]'s kernels.
 pub fn sobel_launch_config(rows: u32, columns: u32) -> LaunchConfig {
     blocks(kernels::SOBEL_BLOCK, rows, columns)
+}
+
+// SAFETY: it owns its memory.
+unsafe impl Resources for Mask {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.buffer(&self.buffer);
+    }
 }

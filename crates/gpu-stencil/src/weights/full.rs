@@ -1,6 +1,6 @@
 //! Filters with a weight for every place.
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, Resources, Visitor};
 
 use super::{Weight, expect_extent, expect_origin};
 use crate::error::Error;
@@ -104,5 +104,12 @@ impl<S: Weight> Filter<S> {
     /// The weights in device memory, if they were uploaded.
     pub(crate) fn uploaded(&self) -> Option<&Buffer<S>> {
         self.uploaded.as_ref()
+    }
+}
+
+// SAFETY: it owns its memory.
+unsafe impl<S: Weight> Resources for Filter<S> {
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.uploaded.visit(visitor);
     }
 }
