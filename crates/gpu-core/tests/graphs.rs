@@ -230,6 +230,14 @@ fn a_graph_uses_no_memory_that_it_does_not_hold() {
             Ok(())
         });
         expect(freed.map(drop), "a fill", true);
+        // Nor memory that was not there when the capture began, so that what is freed meanwhile cannot come back as another's.
+        let new = stream.capture(None, |s, y| {
+            std::thread::scope(|scope| {
+                *y = scope.spawn(|| device.zeroed::<u32>(64).ok()).join().unwrap();
+            });
+            s.memset(y.as_mut().unwrap(), 1)
+        });
+        expect(new.map(drop), "a fill", true);
         // The same once it is captured.
         let mut graph = stream.capture(Some(z()), |s, z| s.memset(z.as_mut().unwrap(), 1)).unwrap();
         let taken = graph.resources_mut().take();
