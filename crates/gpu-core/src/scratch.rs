@@ -131,7 +131,8 @@ const fn grains(bytes: usize) -> usize {
 ///
 /// What it holds is that of the last call, and calls on one stream run one after the other: so any number of primitives
 /// can share it, and with another stream it is refused ([`Error::ScratchOfOtherStream`]). What kernels ask to be zero is
-/// cleared once, when it is allocated, and again only behind a launch that failed.
+/// cleared once, when it is allocated, and again only behind a launch that failed; once it was used in a
+/// [capture](Stream::capture), by every launch of the graph and before every call beside it.
 ///
 /// ```
 /// use gpu_core::{Scratch, ScratchSize};

@@ -25,6 +25,8 @@ use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 ///
 /// Of memory that was allocated elsewhere nothing is remembered.
 ///
+/// [`Stream::capture`] records work for a [`Graph`](crate::Graph), whose launches are ordered as if they were kernels.
+///
 /// On CUDA these are blocking streams: the legacy default stream orders itself with them. On the CPU and in the
 /// simulator work is done when the call that enqueues it returns.
 ///

@@ -40,9 +40,11 @@ impl Work {
     /// The memory that it uses is there until it has ended, and nothing else uses what it writes meanwhile.
     unsafe fn enqueue(&self, queue: &dyn Queue) -> Result<()> {
         match self {
-            // SAFETY: the caller's promise, here and below.
+            // SAFETY: the caller's promise.
             &Self::Fill { address, bytes, value } => unsafe { queue.fill(address, bytes, value) },
+            // SAFETY: as above.
             &Self::Copy { target, source, bytes } => unsafe { queue.copy(target, source, bytes) },
+            // SAFETY: as above.
             Self::Launch(launch) => launch.with(|invocation| unsafe { queue.launch(invocation) }),
         }
     }
