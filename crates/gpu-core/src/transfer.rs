@@ -103,6 +103,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::WrongDevice`], those of the driver; both arguments come back with it.
+    #[track_caller]
     pub fn upload<T: Element>(&self, pinned: Pinned<T>, buffer: Buffer<T>) -> Started<T> {
         self.transfer(pinned, buffer, |pinned, buffer| {
             // SAFETY: both have that many bytes and are owned by the transfer until it has ended.
@@ -114,6 +115,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`Stream::upload`].
+    #[track_caller]
     pub fn download<T: Element>(&self, buffer: Buffer<T>, pinned: Pinned<T>) -> Started<T> {
         self.transfer(pinned, buffer, |pinned, buffer| {
             // SAFETY: both have that many bytes and are owned by the transfer until it has ended.
@@ -121,12 +123,15 @@ impl Stream {
         })
     }
 
+    #[track_caller]
     fn transfer<T: Element>(
         &self,
         pinned: Pinned<T>,
         buffer: Buffer<T>,
         start: impl FnOnce(&Pinned<T>, &Buffer<T>) -> Result<()>,
     ) -> Started<T> {
+        #[cfg(feature = "simulator")]
+        let _called = crate::simulator::place::Called::here();
         let check = || {
             self.device().expect("buffer of a transfer", buffer.device())?;
             self.device().expect("pinned memory of a transfer", pinned.device())?;

@@ -1,5 +1,7 @@
 //! The simulator as a device: its memory, and streams whose work is done at once. It watches whether they are ordered.
 
+pub(crate) mod place;
+
 use core::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
@@ -169,6 +171,11 @@ impl Immediate {
         }
     }
 
+    /// The simulator, which names whoever has called this crate.
+    fn called(&self) -> Simulator {
+        place::place().map_or_else(|| self.simulator.clone(), |place| self.simulator.called_from(place))
+    }
+
     fn ordered_uses(&self, uses: &[(u64, bool)], work: impl FnOnce() -> Result<()>) -> Result<()> {
         self.ordered(
             &|to: &mut dyn FnMut(u64, bool)| uses.iter().for_each(|&(at, write)| to(at, write)),
@@ -221,7 +228,7 @@ impl Queue for Immediate {
 
     unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()> {
         self.ordered_uses(&[(address, true)], || {
-            self.simulator.fill(address, bytes, value)?;
+            self.called().fill(address, bytes, value)?;
             self.simulator.note_fill(bytes as u64);
             Ok(())
         })
@@ -229,19 +236,19 @@ impl Queue for Immediate {
 
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
         let uses = [(target, true), (source, false)];
-        self.ordered_uses(&uses, || Ok(self.simulator.copy(target, source, bytes)?))
+        self.ordered_uses(&uses, || Ok(self.called().copy(target, source, bytes)?))
     }
 
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller's promise: the source has that many bytes.
         let source = unsafe { core::slice::from_raw_parts(source, bytes) };
-        self.ordered_uses(&[(target, true)], || Ok(self.simulator.write(target, source)?))
+        self.ordered_uses(&[(target, true)], || Ok(self.called().write(target, source)?))
     }
 
     unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()> {
         // SAFETY: the caller's promise: the target has that many bytes, and pinned memory is initialised.
         let target = unsafe { core::slice::from_raw_parts_mut(target, bytes) };
-        self.ordered_uses(&[(source, false)], || Ok(self.simulator.read(source, target)?))
+        self.ordered_uses(&[(source, false)], || Ok(self.called().read(source, target)?))
     }
 
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
