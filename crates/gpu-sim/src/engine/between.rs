@@ -98,7 +98,22 @@ pub(crate) fn settle(
             return Err(Fault::new(race.details(streams, stream, blank)));
         }
     }
-    let known = |number| streams.knows(stream, number);
+    // Where one stream does all the work, and its accesses replace each other, nothing has to be looked up.
+    let size = if streams.knows_all(stream) {
+        keep(heap, launch, number, |_| true)
+    } else {
+        keep(heap, launch, number, |number| streams.knows(stream, number))
+    };
+    let (geometry, sites) = (Some(launch.geometry), launch.sites.clone());
+    streams.done(Work { stream, name: format!("kernel {}", launch.kernel), geometry, sites });
+    if size > PAST_KEPT {
+        all_ordered(heap, streams);
+    }
+    Ok(())
+}
+
+/// Keeps what a launch did; the memory of the host that this and what was there takes.
+fn keep(heap: &mut Heap, launch: &Earlier, number: u32, known: impl Fn(u32) -> bool) -> usize {
     let mut size = 0;
     for (_, region) in heap.regions() {
         let (shadow, past) = (&region.shadow, &mut region.past);
@@ -108,17 +123,12 @@ pub(crate) fn settle(
                 past.split();
             }
             for access in accesses(cell, launch, number).into_iter().flatten() {
-                past.add(granule, bytes, access, known);
+                past.add(granule, bytes, access, &known);
             }
         }
         size += past.size();
     }
-    let (geometry, sites) = (Some(launch.geometry), launch.sites.clone());
-    streams.done(Work { stream, name: format!("kernel {}", launch.kernel), geometry, sites });
-    if size > PAST_KEPT {
-        all_ordered(heap, streams);
-    }
-    Ok(())
+    size
 }
 
 /// An atomic read of what earlier work released may have acquired it: then the launch comes after that.

@@ -12,9 +12,11 @@ pub(crate) mod earlier;
 pub(crate) mod fiber;
 pub(crate) mod launch;
 pub(crate) mod phase;
+mod progress;
 pub(crate) mod scheduler;
 pub(crate) mod sync;
 pub(crate) mod unwritten;
+mod waiting;
 pub(crate) mod warpgroup;
 
 use std::cell::Cell;

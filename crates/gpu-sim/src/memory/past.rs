@@ -41,6 +41,7 @@ struct Cell {
 
 impl Cell {
     /// Records an access; what is to be kept beside it.
+    #[inline]
     fn add(&mut self, access: Access, known: impl Fn(u32) -> bool) -> [Option<Access>; 2] {
         let replaced = |old: &Access| old.work == 0 || known(old.work) && old.is_behind(&access);
         if !access.write {
@@ -173,14 +174,25 @@ impl Past {
         self.look(granule, &mut |old| old.released).map(|access| access.work)
     }
 
+    #[inline]
     fn put(&mut self, granule: usize, access: Access, known: &impl Fn(u32) -> bool) {
         if granule / PAGE >= self.pages.len() {
             self.pages.resize_with(granule / PAGE + 1, Page::default);
         }
         let rest = self.pages[granule / PAGE].each()[granule % PAGE].add(access, known);
-        if rest == [None; 2] && (self.more.is_empty() || !access.write) {
-            return;
+        if rest.iter().any(Option::is_some) || access.write && !self.more.is_empty() {
+            self.put_aside(granule, access, rest, known);
         }
+    }
+
+    #[cold]
+    fn put_aside(
+        &mut self,
+        granule: usize,
+        access: Access,
+        rest: [Option<Access>; 2],
+        known: &impl Fn(u32) -> bool,
+    ) {
         let more = self.more.entry(granule).or_default();
         more.retain(|old| !(known(old.work) && old.is_behind(&access)));
         more.extend(rest.into_iter().flatten());
