@@ -705,7 +705,7 @@ const CASES: &[Case] = &[
         shape: (1, 32, 0),
         body: |m, mended| {
             let value = get(m.a, t());
-            if value % 2 == 0 {
+            if value.is_multiple_of(2) {
                 let mask = if mended { 0x5555_5555 } else { active_mask() };
                 // The leader adds for those it sees; it holds all lanes only if it saw them.
                 let count = redux(mask, Redux::Add, 1);
