@@ -160,7 +160,8 @@ impl Engine {
         }
         let (mut slot, mut number) = (self.current.slot, self.warp());
         let mut lane_from = self.lane() + 1;
-        if !self.scheduler.sticky || self.blocks[slot].warps[number].runnable == 0 {
+        let again = self.scheduler.sticky && self.blocks[slot].warps[number].runnable != 0;
+        if !again {
             (slot, number) = match self.draw() {
                 Some(warp) => warp,
                 None => return Next::Over,
@@ -171,7 +172,9 @@ impl Engine {
         let warp = &mut self.blocks[slot].warps[number];
         // Round robin from the last lane, or a drawn one: no lane that spins keeps the others from running.
         let lane = if self.scheduler.lanes_down {
-            let below = warp.runnable & ((1u64 << lane_from.saturating_sub(1)) - 1) as u32;
+            // Downwards from the one below the last lane, or from the drawn one.
+            let end = if again { self.current.tid % WARP } else { lane_from + 1 };
+            let below = warp.runnable & ((1u64 << end) - 1) as u32;
             31 - (if below != 0 { below } else { warp.runnable }).leading_zeros()
         } else {
             let above = if lane_from < WARP { warp.runnable >> lane_from << lane_from } else { 0 };
