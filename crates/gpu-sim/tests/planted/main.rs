@@ -122,7 +122,8 @@ fn planted_bugs_are_found_and_their_mended_twins_are_not_flagged() {
         }
         flagged.dedup();
         let found = (0..seeds).filter(|&seed| run(case, false, seed).ok() != expected).count() as u64;
-        if 20 * found < 19 * seeds {
+        // Some schedules hide some: one in twenty may.
+        if seeds - found > (seeds / 20).max(1) {
             missed.push(format!("{}: {found} of {seeds}", case.name));
         }
     }
