@@ -261,7 +261,7 @@ pub const CASES: &[Case] = &[
         results: 64,
         body: |m, mended| {
             let warp = t() / 32;
-            if t() % 32 == 0 {
+            if t().is_multiple_of(32) {
                 sset(warp, get(m.a, warp));
             }
             if mended {
@@ -278,7 +278,7 @@ pub const CASES: &[Case] = &[
         results: 1,
         body: |m, mended| {
             let sum = redux(FULL, Redux::Add, get(m.a, t()));
-            if t() % 32 == 0 {
+            if t().is_multiple_of(32) {
                 sset(t() / 32, sum);
             }
             if mended {
