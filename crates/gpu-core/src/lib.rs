@@ -21,7 +21,7 @@ mod launch;
 mod limits;
 pub mod matrix;
 pub mod occupancy;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "simulator"))]
 mod order;
 mod pinned;
 pub mod properties;

@@ -28,7 +28,7 @@ pub(crate) type Uses<'a> = &'a dyn Fn(&mut dyn FnMut(u64, bool));
 
 /// What a device does to its streams.
 pub(crate) trait Streams {
-    type Handle: Copy;
+    type Handle: Clone;
     type Event;
     /// An event at the tail of a stream.
     fn record_order(&self, stream: Self::Handle) -> Result<Self::Event>;
@@ -302,7 +302,7 @@ impl<S: Streams> State<S> {
         let alone = match (others.next(), others.next()) {
             (None, _) => Some(None),
             // One that is dropped has still to be waited for.
-            (Some((&id, line)), None) => line.handle.map(|_| Some(id)),
+            (Some((&id, line)), None) => line.handle.as_ref().map(|_| Some(id)),
             _ => None,
         };
         if let (true, false, Some(sole)) = (self.several, self.explicit, alone) {
@@ -357,7 +357,7 @@ impl<S: Streams> State<S> {
     /// Marks the tail of a stream.
     fn tail(&mut self, streams: &S, id: Id) -> Result<()> {
         if let Some(line) = self.lines.get_mut(&id)
-            && let Some(handle) = line.handle
+            && let Some(handle) = line.handle.clone()
         {
             line.last = Some((line.point(id), streams.record_order(handle)?));
         }
@@ -368,7 +368,7 @@ impl<S: Streams> State<S> {
         let Some((point, event)) = self.lines.get(&other).and_then(|line| line.last.as_ref()) else {
             return Ok(());
         };
-        if let Some(handle) = self.lines.get(&id).and_then(|line| line.handle) {
+        if let Some(handle) = self.lines.get(&id).and_then(|line| line.handle.clone()) {
             streams.wait_order(handle, event)?;
         }
         let point = point.clone();

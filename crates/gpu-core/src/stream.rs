@@ -28,7 +28,9 @@ use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 /// [`Stream::capture`] records work for a [`Graph`](crate::Graph), whose launches are ordered as if they were kernels.
 ///
 /// On CUDA these are blocking streams: the legacy default stream orders itself with them. On the CPU and in the
-/// simulator work is done when the call that enqueues it returns.
+/// simulator work is done when the call that enqueues it returns. The simulator watches the order nevertheless: two uses of
+/// the same bytes, one of which writes, on streams that nothing orders, are a race, reported by the call that enqueues the second. With
+/// [`Stream::unordered`] a missing wait is found that way.
 ///
 /// Dropping a stream does not wait; its work goes on.
 #[derive(Clone)]
@@ -144,7 +146,10 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::WrongDevice`]; those of the driver.
+    #[track_caller]
     pub fn memset<'a, T: Element>(&self, target: impl Into<ViewMut<'a, T>>, value: u8) -> Result<()> {
+        #[cfg(feature = "simulator")]
+        let _called = crate::simulator::place::Called::here();
         let target = target.into();
         self.device.expect("target of a fill", target.device())?;
         if target.is_empty() {
@@ -162,11 +167,14 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] or [`Error::WrongDevice`], and then nothing is written; those of the driver.
+    #[track_caller]
     pub fn copy<'a, 'b, T: Element>(
         &self,
         target: impl Into<ViewMut<'a, T>>,
         source: impl Into<View<'b, T>>,
     ) -> Result<()> {
+        #[cfg(feature = "simulator")]
+        let _called = crate::simulator::place::Called::here();
         let (target, source) = (target.into(), source.into());
         self.device.expect("target of a copy", target.device())?;
         self.device.expect("source of a copy", source.device())?;

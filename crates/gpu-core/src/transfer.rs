@@ -106,6 +106,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::WrongDevice`], those of the driver; both arguments come back with it.
+    #[track_caller]
     pub fn upload<T: Element>(&self, pinned: Pinned<T>, buffer: Buffer<T>) -> Started<T> {
         self.transfer(pinned, buffer, |pinned, buffer| {
             // SAFETY: both have that many bytes and are owned by the transfer until it has ended.
@@ -117,6 +118,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`Stream::upload`].
+    #[track_caller]
     pub fn download<T: Element>(&self, buffer: Buffer<T>, pinned: Pinned<T>) -> Started<T> {
         self.transfer(pinned, buffer, |pinned, buffer| {
             // SAFETY: both have that many bytes and are owned by the transfer until it has ended.
@@ -124,12 +126,15 @@ impl Stream {
         })
     }
 
+    #[track_caller]
     fn transfer<T: Element>(
         &self,
         pinned: Pinned<T>,
         buffer: Buffer<T>,
         start: impl FnOnce(&Pinned<T>, &Buffer<T>) -> Result<()>,
     ) -> Started<T> {
+        #[cfg(feature = "simulator")]
+        let _called = crate::simulator::place::Called::here();
         let check = || {
             capture::refuse(self.device(), "a transfer of pinned memory")?;
             self.device().expect("buffer of a transfer", buffer.device())?;

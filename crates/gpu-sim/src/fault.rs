@@ -333,6 +333,8 @@ pub enum FaultKind {
 pub struct OtherAccess {
     /// Where it stands in the source.
     pub site: Option<Site>,
+    /// Whether a thread made it, and not a copy or a fill: then `block` and `thread` are its.
+    pub threads: bool,
     /// The block that made it.
     pub block: [u32; 3],
     /// The thread that made it.
@@ -341,9 +343,11 @@ pub struct OtherAccess {
     pub direction: Direction,
     /// Whether it was an atomic or volatile access.
     pub atomic: bool,
-    /// The kernel that made it, where that is not the one at fault but the one before, which a programmatic kernel has
-    /// not waited for.
+    /// The kernel that made it, or what else it was, where that is not the one at fault: the one before, which a
+    /// programmatic kernel has not waited for, or work on another stream.
     pub kernel: Option<String>,
+    /// That other stream; the default one is 0.
+    pub stream: Option<u32>,
 }
 
 /// A thread that waits, for livelock and divergence reports.
@@ -375,6 +379,8 @@ pub struct FaultDetails {
     pub block: [u32; 3],
     /// The thread at fault, as an index in its block.
     pub thread: [u32; 3],
+    /// The stream it was enqueued on; the default one is 0.
+    pub stream: u32,
     /// The seed that reproduces the run.
     pub seed: u64,
     /// The other access of a race.
@@ -400,24 +406,54 @@ impl Fault {
 
     /// A fault of a host call: there is no kernel, block or thread.
     pub(crate) fn host(kind: FaultKind, seed: u64, caller: &Location<'_>) -> Self {
-        Self::new(FaultDetails {
-            kind,
-            kernel: String::new(),
-            kernel_site: String::new(),
-            site: Some(caller.into()),
-            block: [0; 3],
-            thread: [0; 3],
-            seed,
-            other: None,
-            waiters: Vec::new(),
-            after: None,
-        })
+        Self::new(FaultDetails { site: Some(caller.into()), ..FaultDetails::blank(kind, seed) })
     }
 
     /// The fault, with the kernel that came before it.
     pub(crate) fn after(mut self, kernel: Option<&str>) -> Self {
         self.0.after = kernel.map(Into::into);
         self
+    }
+}
+
+impl FaultDetails {
+    /// Without a kernel, a place and another side.
+    pub(crate) fn blank(kind: FaultKind, seed: u64) -> Self {
+        Self {
+            kind,
+            kernel: String::new(),
+            kernel_site: String::new(),
+            site: None,
+            block: [0; 3],
+            thread: [0; 3],
+            stream: 0,
+            seed,
+            other: None,
+            waiters: Vec::new(),
+            after: None,
+        }
+    }
+}
+
+impl OtherAccess {
+    /// `stream`: that of the access at fault.
+    fn fmt(&self, stream: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let atomic = if self.atomic { "atomic " } else { "" };
+        write!(f, "\n  other access: {atomic}{}", self.direction)?;
+        if self.threads {
+            write!(f, " by block {:?}, thread {:?}", self.block, self.thread)?;
+        }
+        match (&self.kernel, self.stream) {
+            (None, _) => {}
+            (Some(kernel), None) => write!(f, "\n  of kernel {kernel}, which was not waited for")?,
+            (Some(work), Some(theirs)) => {
+                write!(f, "\n  of {work} on stream {theirs}, which stream {stream} has not waited for")?;
+            }
+        }
+        match &self.site {
+            Some(site) => write!(f, "\n  at {site}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -437,29 +473,21 @@ impl fmt::Display for FaultDetails {
         }
         if self.kernel.is_empty() {
             write!(f, "\n  in a host call")?;
-            return match &self.after {
-                Some(kernel) => write!(f, "\n  after kernel {kernel}"),
-                None => Ok(()),
-            };
-        }
-        write!(
-            f,
-            "\n  in kernel `{}` ({}), block {:?}, thread {:?}",
-            self.kernel, self.kernel_site, self.block, self.thread
-        )?;
-        if let Some(other) = &self.other {
-            let atomic = if other.atomic { "atomic " } else { "" };
+            if let Some(kernel) = &self.after {
+                write!(f, "\n  after kernel {kernel}")?;
+            }
+        } else {
             write!(
                 f,
-                "\n  other access: {atomic}{} by block {:?}, thread {:?}",
-                other.direction, other.block, other.thread
+                "\n  in kernel `{}` ({}), block {:?}, thread {:?}",
+                self.kernel, self.kernel_site, self.block, self.thread
             )?;
-            if let Some(kernel) = &other.kernel {
-                write!(f, "\n  of kernel {kernel}, which was not waited for")?;
-            }
-            if let Some(site) = &other.site {
-                write!(f, "\n  at {site}")?;
-            }
+        }
+        if let Some(other) = &self.other {
+            other.fmt(self.stream, f)?;
+        }
+        if self.kernel.is_empty() {
+            return Ok(());
         }
         for waiter in &self.waiters {
             write!(f, "\n  block {:?}, thread {:?}: {}", waiter.block, waiter.thread, waiter.what)?;

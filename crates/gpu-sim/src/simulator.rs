@@ -1,19 +1,26 @@
 //! The host's side: memory, launches, reports.
 
+mod streams;
+
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Config;
+use crate::engine::between::{all_ordered, settle};
 use crate::engine::earlier::Earlier;
-use crate::engine::inside;
 use crate::engine::launch::{self, Compiled};
-use crate::fault::{Direction, Fault, FaultKind, Space};
+use crate::engine::{Caller, inside};
+use crate::fault::{Direction, Fault, FaultDetails, FaultKind, Space};
 use crate::geometry::{Geometry, Kernel};
 use crate::memory::alloc::Heap;
 use crate::memory::range::Range;
 use crate::report::Report;
+use crate::streams::{DEFAULT, Streams};
+
+/// Shadow pages kept between launches.
+const SHADOW_KEPT: usize = 64 << 20;
 
 struct State {
     heap: Heap,
@@ -27,9 +34,23 @@ struct State {
     launches: u32,
     /// The last thing that happened, if it was a launch.
     last: Option<Earlier>,
+    /// The stream that it was on.
+    last_stream: u32,
+    streams: Streams,
 }
 
 /// A simulated device. Clones share its memory; calls from several threads take turns.
+///
+/// # Streams
+/// A handle is that of a stream, at first of the default one: what is called on it, launches, writes, reads, fills and
+/// copies, comes one after the other. [`Simulator::stream`] gives a handle of another stream. What is called there runs
+/// at once too, but nothing orders it with what other such streams do, save [`record`](Self::record) and
+/// [`wait`](Self::wait), and waits of the host ([`synchronize`](Self::synchronize)). Where it touches bytes that other work wrote
+/// before, or writes what that read, without an order between them, it is a race: the fault names both, with their streams.
+/// Atomics of kernels do not race with each other; a kernel that reads atomically what an earlier one released comes after it. The default
+/// stream's work comes after all there is, and what follows after it. Allocating and freeing memory orders nothing.
+///
+/// Found are races with the last 16,384 launches, fills and copies that lie behind no work of the default stream.
 ///
 /// # Panics
 /// All methods, when called inside a kernel, of whichever simulator: the kernel's fault.
@@ -37,6 +58,9 @@ struct State {
 pub struct Simulator {
     id: u64,
     state: Arc<Mutex<State>>,
+    stream: u32,
+    /// Who makes the calls, where not who makes them.
+    caller: Option<Caller>,
 }
 
 impl std::fmt::Debug for Simulator {
@@ -64,10 +88,12 @@ impl Simulator {
             fills: Vec::new(),
             launches: 0,
             last: None,
+            last_stream: DEFAULT,
+            streams: Streams::default(),
         };
         static MADE: AtomicU64 = AtomicU64::new(0);
         let id = MADE.fetch_add(1, Ordering::Relaxed);
-        Self { id, state: Arc::new(Mutex::new(state)) }
+        Self { id, state: Arc::new(Mutex::new(state)), stream: DEFAULT, caller: None }
     }
 
     /// A number that no other simulator of this process has; clones have the same. Kernels know it from
@@ -135,10 +161,17 @@ impl Simulator {
     /// Out of bounds, or after free.
     #[track_caller]
     pub fn write(&self, addr: u64, bytes: &[u8]) -> Result<(), Fault> {
-        let caller = Location::caller();
+        let caller = self.called(Location::caller());
         let mut state = self.state();
-        state.last = None;
         let seed = state.config.seed;
+        if state.heap.locate(addr, bytes.len()).is_some() {
+            state.settle(
+                self,
+                &format!("write of {} bytes", bytes.len()),
+                &[(addr, bytes.len(), true)],
+                caller,
+            )?;
+        }
         let kind = match state.heap.locate(addr, bytes.len()) {
             Some((region, offset)) => {
                 region.bytes_mut()[offset..offset + bytes.len()].copy_from_slice(bytes);
@@ -156,10 +189,17 @@ impl Simulator {
     /// Out of bounds, after free, or bytes that nobody wrote; `out` is then unchanged.
     #[track_caller]
     pub fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), Fault> {
-        let caller = Location::caller();
+        let caller = self.called(Location::caller());
         let mut state = self.state();
-        state.last = None;
         let seed = state.config.seed;
+        if state.heap.locate(addr, out.len()).is_some() {
+            state.settle(
+                self,
+                &format!("read of {} bytes", out.len()),
+                &[(addr, out.len(), false)],
+                caller,
+            )?;
+        }
         let kind = match state.heap.locate(addr, out.len()) {
             Some((region, offset)) => match region.first_unwritten(offset, out.len()) {
                 None => {
@@ -184,10 +224,12 @@ impl Simulator {
     /// Out of bounds, or after free.
     #[track_caller]
     pub fn fill(&self, addr: u64, bytes: usize, value: u8) -> Result<(), Fault> {
-        let caller = Location::caller();
+        let caller = self.called(Location::caller());
         let mut state = self.state();
-        state.last = None;
         let seed = state.config.seed;
+        if state.heap.locate(addr, bytes).is_some() {
+            state.settle(self, &format!("fill of {bytes} bytes"), &[(addr, bytes, true)], caller)?;
+        }
         let kind = match state.heap.locate(addr, bytes) {
             Some((region, offset)) => {
                 region.bytes_mut()[offset..offset + bytes].fill(value);
@@ -206,10 +248,13 @@ impl Simulator {
     /// Out of bounds, or after free; nothing is then copied.
     #[track_caller]
     pub fn copy(&self, dst: u64, src: u64, bytes: usize) -> Result<(), Fault> {
-        let caller = Location::caller();
+        let caller = self.called(Location::caller());
         let mut state = self.state();
-        state.last = None;
         let seed = state.config.seed;
+        if state.heap.locate(src, bytes).is_some() && state.heap.locate(dst, bytes).is_some() {
+            let ranges = [(src, bytes, false), (dst, bytes, true)];
+            state.settle(self, &format!("copy of {bytes} bytes"), &ranges, caller)?;
+        }
         let Some((source, from)) = state.heap.locate(src, bytes) else {
             let kind = state.heap.explain(src, bytes, Direction::Read);
             return Err(Fault::host(kind, seed, caller));
@@ -309,7 +354,11 @@ impl Simulator {
         let state = &mut *state;
         state.launches = state.launches.wrapping_add(1);
         let (config, generation) = (state.config, state.launches);
-        let report = launch::launch(
+        if std::mem::replace(&mut state.last_stream, self.stream) != self.stream {
+            state.last = None;
+        }
+        let (name, site) = (kernel.name, format!("{}:{}", kernel.file, kernel.line));
+        let launched = launch::launch(
             &mut state.heap,
             &mut state.last,
             config,
@@ -317,7 +366,22 @@ impl Simulator {
             (geometry, compiled),
             generation,
             body,
-        )?;
+        );
+        let settled = match (&launched, &state.last) {
+            (Ok(_), Some(launch)) if self.stream != DEFAULT => {
+                let kind = FaultKind::Race { space: Space::Global, direction: Direction::Write, address: 0 };
+                let blank = FaultDetails::blank(kind, config.seed);
+                let blank = FaultDetails { kernel: name.into(), kernel_site: site, ..blank };
+                settle(&mut state.heap, &mut state.streams, self.stream, launch, blank)
+            }
+            _ => Ok(()),
+        };
+        if self.stream == DEFAULT {
+            all_ordered(&mut state.heap, &mut state.streams);
+        }
+        state.heap.trim_shadows(SHADOW_KEPT);
+        let report = launched?;
+        settled?;
         if state.reports.len() == Self::REPORTS {
             state.reports.pop_front();
         }

@@ -193,3 +193,23 @@ fn zero_and_oversized_launches_are_refused() {
     refused([u32::MAX, 1, 1], [1024, 1, 1], 0);
     refused([1, 1, 1], [1, 1, 1], 300 << 10);
 }
+
+#[test]
+fn whichever_lane_holds_a_lock_that_the_others_spin_on_it_goes_on() {
+    for seed in 0..300 {
+        let simulator = Simulator::new(Config { spin_budget: 1 << 13, ..Config::with_seed(seed) });
+        let locked = || {
+            if tid() < 2 {
+                shared_store(4 * tid(), 0u32);
+            }
+            barrier();
+            let take = |old: u32| (old == 0).then_some(1);
+            while atomic_update(Space::Shared, 0, Ordering::Acquire, Scope::Block, take) != 0 {}
+            shared_store(4, shared_load::<u32>(4) + 1);
+            atomic_store(Space::Shared, 0, 0u32, Ordering::Release, Scope::Block);
+        };
+        simulator
+            .launch(KERNEL, Geometry::linear(1, 32, 8), &locked)
+            .unwrap_or_else(|fault| panic!("{fault}"));
+    }
+}

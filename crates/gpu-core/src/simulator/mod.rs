@@ -1,5 +1,8 @@
-//! The simulator as a device: its memory, and streams whose work is done at once.
+//! The simulator as a device: its memory, and streams whose work is done at once. It watches whether they are ordered.
 
+pub(crate) mod place;
+
+use core::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,21 +15,65 @@ use crate::cpu;
 use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::order::{self, Id, Order, Point, Streams, Uses};
 use crate::properties::Properties;
 
 /// One simulator.
 pub(crate) struct Device {
+    /// That of the default stream.
     simulator: Simulator,
+    order: Order<Simulator>,
 }
 
 /// A stream of it.
 struct Immediate {
+    /// That of this stream.
     simulator: Simulator,
+    device: Arc<Device>,
+    /// Its number in the order of the device's streams; `None` where the program orders it by itself.
+    id: Option<Id>,
+    /// The stream that this is another handle of.
+    _of: Option<Arc<Immediate>>,
+}
+
+/// A point in a stream.
+struct Marked {
+    at: HostMark,
+    mark: gpu_sim::Mark,
+    simulator: Simulator,
+    /// What whoever waits for it will know.
+    point: Option<Box<Point>>,
+}
+
+impl Streams for Simulator {
+    type Handle = Self;
+    type Event = gpu_sim::Mark;
+
+    fn record_order(&self, stream: Self) -> Result<gpu_sim::Mark> {
+        Ok(stream.record())
+    }
+
+    fn wait_order(&self, stream: Self, event: &gpu_sim::Mark) -> Result<()> {
+        stream.wait(event);
+        Ok(())
+    }
+
+    fn has_ended(&self, event: &gpu_sim::Mark) -> bool {
+        // Its work is done, but nobody may know before he has waited.
+        self.has_waited(event)
+    }
 }
 
 impl Device {
     pub(crate) fn new(config: Config) -> Self {
-        Self { simulator: Simulator::new(config) }
+        let simulator = Simulator::new(config);
+        Self { order: Order::new(simulator.clone()), simulator }
+    }
+
+    /// A call on the default stream that uses memory, in the order of the streams.
+    fn on_default<R>(&self, (address, write): (u64, bool), work: impl FnOnce() -> Result<R>) -> Result<R> {
+        let uses = |to: &mut dyn FnMut(u64, bool)| to(address, write);
+        self.order.run(&self.simulator, order::DEFAULT, &uses, work)
     }
 
     pub(crate) fn simulator(&self) -> &Simulator {
@@ -56,6 +103,7 @@ impl Backend for Device {
     }
 
     fn synchronize(&self) -> Result<()> {
+        self.simulator.synchronize();
         Ok(())
     }
 
@@ -63,15 +111,19 @@ impl Backend for Device {
         // Simulated memory is host memory.
         cpu::check_room(self.name(), bytes)?;
         let address = if zeroed { self.simulator.alloc_zeroed(bytes) } else { self.simulator.alloc(bytes) };
-        address.map_err(|fault| match fault.kind {
+        let address = address.map_err(|fault| match fault.kind {
             FaultKind::OutOfMemory { asked, free, total } => {
                 Error::OutOfMemory { device: self.name(), asked, free, total }
             }
             _ => fault.into(),
-        })
+        })?;
+        self.order.add_memory(address, bytes, false);
+        Ok(address)
     }
 
     unsafe fn release(&self, address: u64, _: usize) {
+        // As if behind all work that uses it, whichever stream's.
+        self.order.remove_memory(address);
         // It fails only for an address that was never allocated, which a buffer's is not.
         let _ = self.simulator.free(address);
     }
@@ -81,13 +133,13 @@ impl Backend for Device {
     }
 
     unsafe fn write(&self, address: u64, source: &[u8]) -> Result<()> {
-        Ok(self.simulator.write(address, source)?)
+        self.on_default((address, true), || Ok(self.simulator.write(address, source)?))
     }
 
     unsafe fn read(&self, address: u64, target: *mut u8, bytes: usize) -> Result<()> {
         // The simulator takes a slice, whose bytes must be initialised; and a fault leaves the target as it was.
         let mut staging = vec![0_u8; bytes];
-        self.simulator.read(address, &mut staging)?;
+        self.on_default((address, false), || Ok(self.simulator.read(address, &mut staging)?))?;
         // SAFETY: the caller's promise: the target has that many bytes.
         unsafe { target.copy_from_nonoverlapping(staging.as_ptr(), bytes) };
         Ok(())
@@ -103,47 +155,115 @@ impl Backend for Device {
     }
 
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>> {
-        Ok(self.default_queue())
+        let simulator = self.simulator.stream();
+        let id = Some(self.order.add_stream(&self.simulator, simulator.clone(), true));
+        Ok(Arc::new(Immediate { simulator, device: self, id, _of: None }))
     }
 
     fn default_queue(self: Arc<Self>) -> Arc<dyn Queue> {
-        Arc::new(Immediate { simulator: self.simulator.clone() })
+        let simulator = self.simulator.clone();
+        Arc::new(Immediate { simulator, device: self, id: Some(order::DEFAULT), _of: None })
+    }
+}
+
+impl Immediate {
+    /// Work that uses this memory, in the order of the device's streams.
+    fn ordered(&self, uses: Uses<'_>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        match self.id {
+            Some(id) => self.device.order.run(&self.device.simulator, id, uses, work),
+            None => work(),
+        }
+    }
+
+    /// The simulator, which names whoever has called this crate.
+    fn called(&self) -> Simulator {
+        place::place().map_or_else(|| self.simulator.clone(), |place| self.simulator.called_from(place))
+    }
+
+    fn ordered_uses(&self, uses: &[(u64, bool)], work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.ordered(
+            &|to: &mut dyn FnMut(u64, bool)| uses.iter().for_each(|&(at, write)| to(at, write)),
+            work,
+        )
+    }
+}
+
+impl Drop for Immediate {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.filter(|&id| id != order::DEFAULT) {
+            self.device.order.remove_stream(&self.device.simulator, id);
+        }
+    }
+}
+
+impl Mark for Marked {
+    fn synchronize(&self) -> Result<()> {
+        self.simulator.wait_on_host(&self.mark);
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        // Whoever is told so may rely on it.
+        self.synchronize()?;
+        Ok(true)
+    }
+
+    fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32> {
+        let earlier: &dyn Any = earlier;
+        let Some(first) = earlier.downcast_ref::<Self>() else {
+            unreachable!("marks of one device are of one type")
+        };
+        first.synchronize()?;
+        self.synchronize()?;
+        self.at.elapsed_ms(&first.at)
     }
 }
 
 impl Queue for Immediate {
     fn synchronize(&self) -> Result<()> {
+        self.simulator.synchronize();
         Ok(())
     }
 
     fn is_done(&self) -> Result<bool> {
+        self.simulator.synchronize();
         Ok(true)
     }
 
     unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()> {
-        self.simulator.fill(address, bytes, value)?;
-        self.simulator.note_fill(bytes as u64);
-        Ok(())
+        self.ordered_uses(&[(address, true)], || {
+            self.called().fill(address, bytes, value)?;
+            self.simulator.note_fill(bytes as u64);
+            Ok(())
+        })
     }
 
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
-        Ok(self.simulator.copy(target, source, bytes)?)
+        let uses = [(target, true), (source, false)];
+        self.ordered_uses(&uses, || Ok(self.called().copy(target, source, bytes)?))
     }
 
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller's promise: the source has that many bytes.
-        Ok(self.simulator.write(target, unsafe { core::slice::from_raw_parts(source, bytes) })?)
+        let source = unsafe { core::slice::from_raw_parts(source, bytes) };
+        self.ordered_uses(&[(target, true)], || Ok(self.called().write(target, source)?))
     }
 
     unsafe fn download(&self, target: *mut u8, source: u64, bytes: usize) -> Result<()> {
         // SAFETY: the caller's promise: the target has that many bytes, and pinned memory is initialised.
-        Ok(self.simulator.read(source, unsafe { core::slice::from_raw_parts_mut(target, bytes) })?)
+        let target = unsafe { core::slice::from_raw_parts_mut(target, bytes) };
+        self.ordered_uses(&[(source, false)], || Ok(self.called().read(source, target)?))
     }
 
     unsafe fn launch(&self, invocation: &Invocation<'_>) -> Result<()> {
         self.prepare(invocation)?;
-        // SAFETY: the caller's promise.
-        unsafe { LaunchTarget::launch(&self.simulator, invocation) }?;
+        let uses = |to: &mut dyn FnMut(u64, bool)| {
+            invocation.addresses().for_each(|(address, write)| to(address, write));
+        };
+        self.ordered(&uses, || {
+            // SAFETY: the caller's promise.
+            Ok(unsafe { LaunchTarget::launch(&self.simulator, invocation) }?)
+        })?;
         if invocation.kernel.programmatic {
             self.simulator.note_programmatic();
         }
@@ -164,14 +284,28 @@ impl Queue for Immediate {
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {
-        Ok(Box::new(HostMark(Instant::now())))
+        let (at, simulator) = (HostMark(Instant::now()), self.simulator.clone());
+        let (point, mark) = match self.id {
+            Some(id) => self.device.order.record(id, || Ok(self.simulator.record()))?,
+            None => (None, self.simulator.record()),
+        };
+        Ok(Box::new(Marked { at, mark, simulator, point }))
     }
 
-    fn wait(&self, _: &dyn Mark) -> Result<()> {
+    fn wait(&self, mark: &dyn Mark) -> Result<()> {
+        let mark: &dyn Any = mark;
+        let Some(mark) = mark.downcast_ref::<Marked>() else {
+            unreachable!("marks of one device are of one type")
+        };
+        self.simulator.wait(&mark.mark);
+        if let Some(id) = self.id {
+            self.device.order.joined(id, mark.point.as_deref());
+        }
         Ok(())
     }
 
     fn unordered(self: Arc<Self>) -> Arc<dyn Queue> {
-        self
+        let (simulator, device) = (self.simulator.clone(), Arc::clone(&self.device));
+        Arc::new(Self { simulator, device, id: None, _of: Some(self) })
     }
 }

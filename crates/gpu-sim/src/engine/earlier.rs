@@ -100,6 +100,8 @@ impl Engine {
             direction,
             atomic,
             kernel: Some(earlier.kernel.clone()),
+            stream: None,
+            threads: true,
         };
         let direction = if write { Direction::Write } else { Direction::Read };
         let kind = FaultKind::Race { space: Space::Global, direction, address };

@@ -24,9 +24,6 @@ use crate::rng::Rng;
 /// A kernel's body, without its lifetime: the engine lives shorter than the borrow.
 pub(crate) type Body = *const (dyn Fn() + Sync);
 
-/// Shadow pages kept between launches.
-const SHADOW_KEPT: usize = 64 << 20;
-
 /// Puts the engine where the device functions find it, until dropped.
 struct Installed;
 
@@ -65,16 +62,9 @@ pub(crate) fn launch(
 ) -> Result<Report, Fault> {
     let fault = |kind| {
         Fault::new(FaultDetails {
-            kind,
             kernel: kernel.name.into(),
             kernel_site: format!("{}:{}", kernel.file, kernel.line),
-            site: None,
-            block: [0; 3],
-            thread: [0; 3],
-            seed: config.seed,
-            other: None,
-            waiters: Vec::new(),
-            after: None,
+            ..FaultDetails::blank(kind, config.seed)
         })
     };
     config.check().map_err(fault)?;
@@ -147,7 +137,6 @@ pub(crate) fn launch(
     if outcome.is_ok() {
         engine.check_waited();
     }
-    engine.heap.trim_shadows(SHADOW_KEPT);
     engine.heap.end(&format!("`{}` ({})", engine.kernel.0, engine.kernel.1));
     *heap = std::mem::take(&mut engine.heap);
     outcome.map_err(|error| {

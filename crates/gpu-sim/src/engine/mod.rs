@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod arrays;
 pub(crate) mod asynchronous;
 pub(crate) mod atomic;
+pub(crate) mod between;
 pub(crate) mod block;
 pub(crate) mod collective;
 pub(crate) mod counts;
@@ -11,9 +12,11 @@ pub(crate) mod earlier;
 pub(crate) mod fiber;
 pub(crate) mod launch;
 pub(crate) mod phase;
+mod progress;
 pub(crate) mod scheduler;
 pub(crate) mod sync;
 pub(crate) mod unwritten;
+mod waiting;
 pub(crate) mod warpgroup;
 
 use std::cell::Cell;
@@ -215,16 +218,12 @@ impl Engine {
     fn details(&self, kind: FaultKind, caller: Option<Caller>, gid: u32) -> FaultDetails {
         let (block, thread) = self.place(gid);
         FaultDetails {
-            kind,
             kernel: self.kernel.0.clone(),
             kernel_site: self.kernel.1.clone(),
             site: caller.map(Into::into),
             block,
             thread,
-            seed: self.config.seed,
-            other: None,
-            waiters: Vec::new(),
-            after: None,
+            ..FaultDetails::blank(kind, self.config.seed)
         }
     }
 
@@ -329,6 +328,8 @@ impl Engine {
             direction: conflict.direction,
             atomic: conflict.atomic,
             kernel: None,
+            stream: None,
+            threads: true,
         });
         self.raise_details(details)
     }

@@ -1,4 +1,4 @@
-//! Who runs next, and whether anything still moves.
+//! Who runs next.
 //!
 //! The unit of choice is the warp: its lanes run one after another until none can, and then, or when a switch point
 //! says so, another warp is drawn. That keeps a block's memory warm and still lets every order of synchronising
@@ -6,15 +6,12 @@
 
 use std::collections::HashSet;
 
-use super::block::{NO_FIBER, POLLS, Status};
+use super::block::{NO_FIBER, Status};
+use super::waiting::Waiting;
 use super::{Caller, Current, Engine};
-use crate::config::{BlockOrder, Config};
-use crate::fault::{FaultKind, Waiter};
+use crate::config::Config;
 use crate::geometry::{WARP, unflatten};
 use crate::rng::Rng;
-
-/// Reads remembered while a livelock is suspected.
-const SEEN: usize = 1 << 20;
 
 /// What the main loop does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,91 +24,16 @@ pub(crate) enum Next {
     Over,
 }
 
-/// How the seed disturbs the order in which blocks start.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Disorder {
-    None,
-    /// Now and then one of the next few comes first, once in so many times: nearly what hardware does, so that a
-    /// block which waits for a later one does so in vain, and one that waits for the one before at times.
-    Few(u32),
-    All,
-}
-
-/// Blocks that have not started, in the order in which they will.
-struct Waiting {
-    /// Handed out in seeded order from here...
-    window: Vec<u32>,
-    /// ...refilled from `next..end`, downwards when `descending`.
-    next: u32,
-    end: u32,
-    descending: bool,
-    disorder: Disorder,
-}
-
-impl Waiting {
-    /// Of how many the next one is drawn, with much disorder and with little.
-    const WINDOW: usize = 1024;
-    const FEW: usize = 4;
-
-    fn new(blocks: u32, order: BlockOrder, rng: &mut Rng) -> Self {
-        let (descending, disorder) = match order {
-            BlockOrder::Ascending => (false, Disorder::None),
-            BlockOrder::Any => match rng.below(128) {
-                0 => (false, Disorder::None),
-                1 => (true, Disorder::None),
-                2 | 3 => (rng.one_in(2), Disorder::All),
-                // With few blocks, a single one that comes too early can be all it takes for a wait to end.
-                _ => (false, Disorder::Few(if blocks as usize <= Self::FEW { 32 } else { 4 })),
-            },
-        };
-        Self { window: Vec::new(), next: 0, end: blocks, descending, disorder }
-    }
-
-    fn refill(&mut self, most: usize) {
-        while self.window.len() < most && self.next < self.end {
-            if self.descending {
-                self.end -= 1;
-                self.window.push(self.end);
-            } else {
-                self.window.push(self.next);
-                self.next += 1;
-            }
-        }
-    }
-
-    fn take(&mut self, rng: &mut Rng) -> Option<u32> {
-        self.refill(match self.disorder {
-            Disorder::None => 1,
-            Disorder::Few(_) => Self::FEW,
-            Disorder::All => Self::WINDOW,
-        });
-        let waiting = self.window.len() as u32;
-        match self.disorder {
-            _ if waiting == 0 => None,
-            Disorder::None => self.window.pop(),
-            Disorder::Few(often) => {
-                let ahead = if waiting > 1 && rng.one_in(often) { 1 + rng.below(waiting - 1) } else { 0 };
-                Some(self.window.remove(ahead as usize))
-            }
-            Disorder::All => Some(self.window.swap_remove(rng.below(waiting) as usize)),
-        }
-    }
-
-    fn left(&self) -> u64 {
-        self.window.len() as u64 + u64::from(self.end - self.next)
-    }
-}
-
 /// The scheduler's own state.
 pub(crate) struct Scheduler {
     /// Warps that have runnable lanes, by slot * warps + warp.
     ready: Vec<u32>,
     warps: u32,
-    waiting: Waiting,
+    pub(super) waiting: Waiting,
     /// While others can run, a block starts once in this many times that a warp is drawn; 0: as soon as there is place.
     start_one_in: u32,
     /// Threads that wait for a value to change.
-    polling: u32,
+    pub(super) polling: u32,
     /// Slots without a block.
     vacant: Vec<usize>,
     /// Stay with the current warp as long as it has runnable lanes.
@@ -125,15 +47,15 @@ pub(crate) struct Scheduler {
     pub(crate) fiber: u32,
     pub(crate) switches: u64,
     pub(crate) steps: u64,
-    progress_at: u64,
+    pub(super) progress_at: u64,
     /// Steps at which to look at progress again.
-    look_at: u64,
-    step_budget: u64,
-    spin_budget: u64,
+    pub(super) look_at: u64,
+    pub(super) step_budget: u64,
+    pub(super) spin_budget: u64,
     /// In suspicion: what was read since the last other progress, as hashes of (thread, address, value).
-    seen: Option<HashSet<u64>>,
+    pub(super) seen: Option<HashSet<u64>>,
     /// In suspicion: something was read that had not been.
-    news: bool,
+    pub(super) news: bool,
     pub(crate) resident: u64,
     pub(crate) finished_blocks: u64,
 }
@@ -238,7 +160,8 @@ impl Engine {
         }
         let (mut slot, mut number) = (self.current.slot, self.warp());
         let mut lane_from = self.lane() + 1;
-        if !self.scheduler.sticky || self.blocks[slot].warps[number].runnable == 0 {
+        let again = self.scheduler.sticky && self.blocks[slot].warps[number].runnable != 0;
+        if !again {
             (slot, number) = match self.draw() {
                 Some(warp) => warp,
                 None => return Next::Over,
@@ -249,7 +172,9 @@ impl Engine {
         let warp = &mut self.blocks[slot].warps[number];
         // Round robin from the last lane, or a drawn one: no lane that spins keeps the others from running.
         let lane = if self.scheduler.lanes_down {
-            let below = warp.runnable & ((1u64 << lane_from.saturating_sub(1)) - 1) as u32;
+            // Downwards from the one below the last lane, or from the drawn one.
+            let end = if again { self.current.tid % WARP } else { lane_from + 1 };
+            let below = warp.runnable & ((1u64 << end) - 1) as u32;
             31 - (if below != 0 { below } else { warp.runnable }).leading_zeros()
         } else {
             let above = if lane_from < WARP { warp.runnable >> lane_from << lane_from } else { 0 };
@@ -379,116 +304,6 @@ impl Engine {
         self.scheduler.sticky = stay;
     }
 
-    /// The running thread has loaded a value atomically.
-    #[inline]
-    pub(crate) fn polls(&mut self, caller: Caller, address: u64, value: u64) {
-        let key = (std::ptr::from_ref(caller).addr() as u64)
-            .wrapping_add(address.rotate_left(24))
-            .wrapping_add(value.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let tid = self.current.tid as usize;
-        let (last, times) = self.block().threads[tid].polled;
-        if last != key {
-            self.goes_on();
-            self.block().threads[tid].polled = (key, 0);
-        } else if times < POLLS {
-            self.block().threads[tid].polled.1 = times + 1;
-            self.scheduler.polling += u32::from(times + 1 == POLLS);
-        }
-    }
-
-    /// The running thread does something else than to wait for a value.
-    #[inline]
-    pub(crate) fn goes_on(&mut self) {
-        let tid = self.current.tid as usize;
-        let polled = std::mem::take(&mut self.block().threads[tid].polled);
-        self.scheduler.polling -= u32::from(polled.1 == POLLS);
-    }
-
-    /// Counts a step, and looks at progress and budgets when it is time.
-    #[inline]
-    pub(crate) fn progress_check(&mut self, caller: Caller) {
-        self.scheduler.steps += 1;
-        if self.scheduler.steps >= self.scheduler.look_at {
-            self.look_at_progress(caller);
-        }
-    }
-
-    /// Whether nobody will come any more to write what the parked thread has read.
-    #[inline]
-    fn waited_enough(&self) -> bool {
-        self.parked.as_ref().is_some_and(|parked| self.scheduler.steps >= parked.until)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_at_progress(&mut self, caller: Caller) {
-        let steps = self.scheduler.steps;
-        if steps >= self.scheduler.step_budget {
-            if let Some(details) = self.take_parked() {
-                self.raise_details(details);
-            }
-            let budget = self.scheduler.step_budget;
-            self.raise(FaultKind::StepBudget { budget }, caller);
-        }
-        let warps = self.blocks.iter().filter(|block| block.live).flat_map(|block| &block.warps);
-        let runnable: u32 = warps.map(|warp| warp.runnable.count_ones()).sum();
-        let budget = self.scheduler.spin_budget + Config::SPIN_STEPS_PER_THREAD * u64::from(runnable);
-        if std::mem::take(&mut self.progressed) {
-            self.scheduler.progress_at = steps;
-            self.scheduler.seen = None;
-            self.scheduler.news = false;
-            self.scheduler.look_at = steps + self.scheduler.spin_budget;
-        } else if std::mem::take(&mut self.scheduler.news) {
-            // What was read stays remembered: only what is new beyond it will count again.
-            self.scheduler.progress_at = steps;
-            self.scheduler.look_at = steps + budget / 8 + 1;
-        } else if self.scheduler.seen.is_none() {
-            // From half-way on, reads of anything new count as progress too.
-            if steps - self.scheduler.progress_at >= budget / 2 {
-                self.scheduler.seen = Some(HashSet::new());
-                self.scheduler.progress_at = steps - budget / 2;
-            }
-            self.scheduler.look_at = steps + budget / 8 + 1;
-        } else if steps - self.scheduler.progress_at < budget {
-            self.scheduler.look_at = steps + budget / 8 + 1;
-        } else {
-            // Whoever waits for a parked thread waits in vain.
-            if let Some(details) = self.take_parked() {
-                self.raise_details(details);
-            }
-            let steps = steps - self.scheduler.progress_at;
-            let not_started = self.scheduler.waiting.left();
-            let mut details =
-                self.details(FaultKind::Livelock { steps, not_started }, Some(caller), self.current.gid);
-            details.waiters = self.waiters(8, |status| status != Status::Finished);
-            self.raise_details(details);
-        }
-        self.scheduler.look_at = self.scheduler.look_at.min(self.scheduler.step_budget);
-        self.observe = self.watches_races() || self.scheduler.seen.is_some();
-    }
-
-    /// Steps so far, each value given once.
-    pub(crate) fn clock(&mut self) -> u64 {
-        self.scheduler.steps += 1;
-        self.scheduler.steps + u64::from(self.config.quantum - self.quantum)
-    }
-
-    /// In suspicion: a read of something that its thread has not read since the last progress is progress.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn note_read(&mut self, address: u64, value: u64) {
-        let gid = u64::from(self.current.gid);
-        if let Some(seen) = &mut self.scheduler.seen {
-            let mut hash = Rng::new(address ^ gid.rotate_left(32)).next();
-            hash = Rng::new(hash ^ value).next();
-            self.scheduler.news |= seen.insert(hash);
-            // A thread that reads through a large array is not spinning; forget, to stay small.
-            if seen.len() > SEEN {
-                seen.clear();
-            }
-        }
-    }
-
     /// The current thread has returned from the kernel.
     pub(crate) fn finish_thread(&mut self) {
         self.goes_on();
@@ -525,34 +340,5 @@ impl Engine {
             || block.copies.pending(self.current.tid)
             || block.groups.waits(self.current.tid)
             || block.phases.in_flight()
-    }
-
-    /// Blocks are left, and none of their threads can run. At a barrier alone threads do not stay: the last to come
-    /// releases them, and one that exits is reported. So they wait for a parked thread, or lanes for each other in
-    /// collectives.
-    fn nobody_can_run(&mut self) {
-        if let Some(details) = self.take_parked() {
-            return self.set_fault(details);
-        }
-        let stuck = self.stuck_collective().or_else(|| self.stuck_warpgroup()).or_else(|| self.stuck_phase());
-        let (slot, tid, kind) = stuck.unwrap_or_else(|| self.stuck_barrier());
-        let block = &self.blocks[slot];
-        let (gid, site) = (block.number * self.per_block + tid, block.threads[tid as usize].site);
-        let mut details = self.details(kind, site, gid);
-        details.waiters = self.waiters(8, |status| status != Status::Finished);
-        self.set_fault(details);
-    }
-
-    /// The first `most` resident threads in a state of interest.
-    pub(crate) fn waiters(&self, most: usize, wanted: impl Fn(Status) -> bool) -> Vec<Waiter> {
-        let mut waiters = Vec::new();
-        for (slot, block) in self.blocks.iter().enumerate().filter(|(_, block)| block.live) {
-            for (tid, thread) in block.threads.iter().enumerate() {
-                if waiters.len() < most && wanted(thread.status) {
-                    waiters.push(self.waiter(slot, tid as u32));
-                }
-            }
-        }
-        waiters
     }
 }

@@ -121,6 +121,16 @@ impl Heap {
         self.regions.iter_mut().flatten().for_each(|region| region.end_launch(&kernel));
     }
 
+    /// All allocations, with their addresses.
+    pub(crate) fn regions(&mut self) -> impl Iterator<Item = (u64, &mut Region)> {
+        let first = self.first;
+        let address = move |index: usize| ((first + index as u64) % NUMBERS + 1) << OFFSET_BITS;
+        self.regions
+            .iter_mut()
+            .enumerate()
+            .filter_map(move |(index, region)| Some((address(index), region.as_mut()?)))
+    }
+
     /// Shadow pages are kept between launches only up to a bound.
     pub(crate) fn trim_shadows(&mut self, bytes: usize) {
         let mut kept = 0;

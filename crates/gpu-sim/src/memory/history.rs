@@ -226,9 +226,16 @@ impl Location {
 pub(crate) struct Accesses {
     writes: Runs,
     reads: Runs,
+    /// What reads it may acquire something.
+    pub(crate) released: bool,
 }
 
 impl Accesses {
+    /// Whether somebody read it: an update does.
+    pub(crate) fn is_read(&self) -> bool {
+        self.reads.iter().next().is_some() || self.writes.iter().next().is_some()
+    }
+
     /// Some write, or some access.
     pub(crate) fn any(&self, or_read: bool) -> Option<Conflict> {
         let conflict = |runs: &Runs, direction| {
@@ -265,7 +272,10 @@ impl Locations {
 
     /// Who accessed each, by the number that cells refer to it with.
     pub(crate) fn finish(self) -> Vec<Option<Accesses>> {
-        let accesses = |Location { writes, reads, .. }| Accesses { writes, reads };
+        let accesses = |Location { writes, reads, messages, .. }| {
+            let released = messages.iter().any(|message| message.to_device.is_some());
+            Accesses { writes, reads, released }
+        };
         self.slots.into_iter().map(|slot| slot.map(accesses)).collect()
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod alloc;
 pub(crate) mod history;
+pub(crate) mod past;
 pub(crate) mod range;
 pub(crate) mod runs;
 pub(crate) mod shadow;
@@ -10,6 +11,7 @@ mod zeroed;
 use std::sync::Arc;
 
 use crate::device::Plain;
+use past::Past;
 use shadow::Shadow;
 use zeroed::Zeroed;
 
@@ -27,6 +29,8 @@ pub(crate) struct Region {
     pub(crate) shadow: Shadow,
     /// That of the launch before, while a programmatic one runs.
     pub(crate) earlier: Shadow,
+    /// What earlier work on streams did here.
+    pub(crate) past: Past,
 }
 
 impl Region {
@@ -42,6 +46,7 @@ impl Region {
             of_kernel: false,
             shadow,
             earlier: Shadow::default(),
+            past: Past::default(),
         })
     }
 

@@ -141,6 +141,23 @@ impl Shadow {
         })
     }
 
+    /// The cells that were accessed since this began, with their numbers.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = (usize, &Cell)> {
+        let pages = self.pages.iter().enumerate();
+        pages.filter_map(|(number, page)| Some((number, page.as_ref()?))).flat_map(|(number, page)| {
+            let cells = if page.generation == self.generation { &page.cells[..] } else { &[] };
+            let touched = |(_, cell): &(usize, &Cell)| {
+                cell.write_clock != 0 || cell.read_clock != 0 || cell.atomic != 0
+            };
+            cells.iter().enumerate().filter(touched).map(move |(at, cell)| (number * PAGE + at, cell))
+        })
+    }
+
+    /// Whether its granules are bytes, not words.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.bytes
+    }
+
     /// The granules of an access, as a range of cell numbers.
     #[inline]
     pub(crate) fn granules(
