@@ -205,8 +205,10 @@ fn select<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Buffer<
     rule.check(len)?;
     let stream = device.default_stream();
     let (mut selected, mut count) = (device.alloc(len)?, device.zeroed(1)?);
-    let scratch = &mut Scratch::new(&stream);
-    select_into(&stream, items, rule, selected.view_mut(), None, count.view_mut(), scratch)?;
+    let (of_selected, of_count) = (selected.view_mut(), count.view_mut());
+    Scratch::kept(&stream, |scratch| {
+        select_into(&stream, items, rule, of_selected, None, of_count, scratch)
+    })?;
     first(&stream, selected, count.to_vec()?[0] as usize)
 }
 
@@ -215,9 +217,11 @@ fn partition<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Part
     rule.check(len)?;
     let stream = device.default_stream();
     let (mut selected, mut rejected, mut count) = (device.alloc(len)?, device.alloc(len)?, device.zeroed(1)?);
-    let scratch = &mut Scratch::new(&stream);
-    let outputs = (selected.view_mut(), Some(rejected.view_mut()));
-    select_into(&stream, items, rule, outputs.0, outputs.1, count.view_mut(), scratch)?;
+    let (of_selected, of_rejected) = (selected.view_mut(), Some(rejected.view_mut()));
+    let of_count = count.view_mut();
+    Scratch::kept(&stream, |scratch| {
+        select_into(&stream, items, rule, of_selected, of_rejected, of_count, scratch)
+    })?;
     let count = count.to_vec()?[0] as usize;
     Ok((first(&stream, selected, count)?, first(&stream, rejected, len - count)?))
 }

@@ -61,7 +61,7 @@ pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Resul
         lengths: lengths.view_mut(),
         count: count.view_mut(),
     };
-    run_length_encode_into(&stream, items, runs, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| run_length_encode_into(&stream, items, runs, scratch))?;
     let count = count.to_vec()?[0] as usize;
     Ok(Runs {
         values: first(&stream, values, count)?,
