@@ -149,6 +149,11 @@ pub(crate) fn sort<K: SortKey, V: Element>(
             // are those that the launches before left.
             unsafe {
                 match bytes {
+                    0 if plan.shape.is_short() => {
+                        let (input, to) = (input.cast(), to.cast());
+                        let arguments = (input, to, pass, starts, next, counts, header);
+                        stream.launch::<kernels::sort_few_keys_b32>(config, arguments)
+                    }
                     0 => {
                         let arguments = (input, to, pass, starts, next, counts, header);
                         stream.launch::<<K::Bits as Bits>::Keys>(config, arguments)

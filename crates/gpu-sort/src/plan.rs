@@ -34,7 +34,10 @@ impl SortPlan {
         if len > MOST {
             return Err(Error::TooLong { len, most: MOST });
         }
-        let shape = Shape::new(key_bytes as u32, value_bytes as u32);
+        let shape = match value_bytes {
+            0 => Shape::of_keys(key_bytes as u32, len as u64),
+            _ => Shape::new(key_bytes as u32, value_bytes as u32),
+        };
         let tiles = shape.tiles(len as u64) as u32;
         Ok(Self { shape, len, tiles, sweep: (MAX_SWEEP / shape.tile() as u64) as u32 })
     }

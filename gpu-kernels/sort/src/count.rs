@@ -5,7 +5,9 @@ use gpu_collective::grid::is_last_block;
 use gpu_collective::warp::inclusive_scan;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
+};
 use gpu_std::{device, shared, unroll, warp};
 
 use super::order::{Key, Order};
@@ -26,6 +28,8 @@ pub fn count<K: Key, const B: usize, const W: usize>(
     starts: GlobalMut<u64>,
     header: GlobalMut<u32>,
 ) {
+    grid_dependency_synchronize();
+    trigger_launch_completion();
     let digits = 1 << B;
     let (thread, threads) = (thread_idx_x(), 32 * W as u32);
     let passes = bits.div_ceil(B as u32);

@@ -106,6 +106,17 @@ impl Shape {
         }
     }
 
+    /// That of `len` keys without values: few keys of 4 bytes have short tiles, so that every multiprocessor has some.
+    pub const fn of_keys(key_bytes: u32, len: u64) -> Self {
+        let shape = Self::new(key_bytes, 0);
+        if key_bytes == 4 && len <= MAX_FEW { Self { rows: SHORT_ROWS as u32, ..shape } } else { shape }
+    }
+
+    /// Whether tiles are short.
+    pub const fn is_short(self) -> bool {
+        self.key_bytes == 4 && self.value_bytes == 0 && self.rows == SHORT_ROWS as u32
+    }
+
     /// Threads of a block.
     pub const fn threads(self) -> u32 {
         32 * self.warps
@@ -141,6 +152,10 @@ impl Shape {
 
 /// Keys of a thread.
 pub const ROWS: usize = 20;
+/// Keys of a thread where they are few.
+pub const SHORT_ROWS: usize = 8;
+/// The most keys that are few: two tiles for each of 132 multiprocessors, of [`ROWS`].
+pub const MAX_FEW: u64 = 2 * 132 * 32 * (SWEEP_WARPS * ROWS) as u64;
 /// Keys of a thread where they have 8 bytes.
 pub const WIDE_ROWS: usize = 10;
 /// Pairs of a thread where either keys or values have 8 bytes.
