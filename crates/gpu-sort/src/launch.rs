@@ -1,6 +1,7 @@
 //! The launches of sorts.
 
-use gpu_core::{Element, Parts, Stream, View, ViewMut};
+use gpu_core::{Element, Parts, Segments, Stream, View, ViewMut};
+use gpu_sort_kernels::segmented::{INDICES, tile};
 use gpu_sort_kernels::{self as kernels, GATHER_THREADS, HEADER_WORDS, Order, Pass};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
@@ -8,6 +9,9 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use crate::key::{SortKey, Sorting};
 use crate::plan::SortPlan;
+use crate::segmented::cut::Cut;
+use crate::segmented::launch::Moved;
+use crate::segmented::{self, SegmentedPlan};
 use crate::values::moved_bytes;
 use crate::width::{Width, by_width};
 use gpu_core::Error;
@@ -105,6 +109,15 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     parts: &mut Parts<'_>,
 ) -> Result<(), Error> {
     let len = keys.len() as u64;
+    if let Some(one) = one_tile::<K, V>(keys.len(), sorting, &values)? {
+        let moved = match values {
+            Values::Indices(indices) => Moved::Indices(indices),
+            _ => Moved::None,
+        };
+        let (keys, output) = (keys.as_global().cast(), output.as_global_mut().cast());
+        let segment = Segments::of_length(len as usize)?;
+        return segmented::launch::sort::<V>(stream, &one, segment, keys, output, moved, parts);
+    }
     let passes = sorting.passes();
     let mut words = parts.array::<u64>(plan.words(passes));
     stream.memset(words.reborrow(), 0)?;
@@ -176,6 +189,26 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         gather(stream, *input, index.as_global(), output.reborrow())?;
     }
     Ok(())
+}
+
+/// The plan of one launch that sorts all keys as one segment, where a block sorts as many at once and they are sorted by all bits.
+/// It needs no scratch memory.
+fn one_tile<K: SortKey, V: Element>(
+    len: usize,
+    sorting: Sorting,
+    values: &Values<'_, '_, V>,
+) -> Result<Option<SegmentedPlan>, Error> {
+    let payload = match values {
+        Values::None => 0,
+        Values::Indices(_) => INDICES,
+        Values::Of(..) => return Ok(None),
+    };
+    if sorting.bits != K::BITS || len > tile(4) as usize {
+        return Ok(None);
+    }
+    let cut = Cut { row: len, count: 1, longest: len, shortest: len };
+    let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?;
+    Ok(Some(plan).filter(|plan| plan.job.passes == 0))
 }
 
 /// Whether an index is sorted in the place of the values.

@@ -45,7 +45,7 @@ pub fn sort_pairs_scratch<K: SortKey, V: Element>(len: usize) -> Result<ScratchS
 
 fn of_sort<K: SortKey>(len: usize, value_bytes: usize) -> Result<ScratchSize, Error> {
     let moved = moved_bytes(value_bytes);
-    let of = |len| {
+    let of = |len| -> Result<ScratchSize, Error> {
         let plan = SortPlan::new(len, size_of::<K>(), moved)?;
         Ok(plan.scratch(K::BITS.div_ceil(plan.shape.digit_bits), moved != value_bytes))
     };

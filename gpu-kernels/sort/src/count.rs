@@ -6,7 +6,8 @@ use gpu_collective::warp::inclusive_scan;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{
-    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x, trigger_launch_completion,
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
+    trigger_launch_completion,
 };
 use gpu_std::{device, shared, unroll, warp};
 

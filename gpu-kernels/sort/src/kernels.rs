@@ -116,7 +116,14 @@ pub fn sort_few_keys_b32(
     header: GlobalMut<u32>,
 ) {
     sweep::<u32, (), DIGIT_BITS, SHORT_ROWS, SWEEP_WARPS>(
-        input, output, (), pass, starts, next_starts, counts, header,
+        input,
+        output,
+        (),
+        pass,
+        starts,
+        next_starts,
+        counts,
+        header,
     );
 }
 
