@@ -111,7 +111,7 @@ pub fn shapes() -> Vec<Shape> {
     }
     // Around the length where one way to sort overtakes the other.
     for call in [Call::SortInto, Call::SegmentedSortInto] {
-        all.extend([12, 13, 14, 15, 17, 18].map(|log| of(call, "f32", 1 << log, false)));
+        all.extend([12, 13, 14, 15, 17, 18, 19, 21, 22].map(|log| of(call, "f32", 1 << log, false)));
     }
     all
 }
@@ -127,7 +127,7 @@ pub struct Effort {
 
 impl Effort {
     /// For figures.
-    pub const FULL: Self = Self { time: Duration::from_millis(100), most: 2001 };
+    pub const FULL: Self = Self { time: Duration::from_millis(50), most: 2001 };
     /// To see that everything works.
     pub const QUICK: Self = Self { time: Duration::from_millis(1), most: 3 };
 }
