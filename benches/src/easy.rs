@@ -18,6 +18,10 @@ use crate::stats::Summary;
 pub const SEED: u64 = 20_261_124;
 /// Lengths that it draws for each call, up to 2^24.
 const DRAWN: u64 = 4;
+/// Calls in a row on a GPU: they hide the synchronisation at the end, and fit into the queue of a driver.
+pub const CALLS: u32 = 50;
+/// The most timings of calls in a row.
+pub const MOST_ROWS: usize = 41;
 
 /// What is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,8 +234,7 @@ fn timed<R>(
         Ok(start.elapsed().as_secs_f64() * 1e3)
     };
     let singles = samples(effort, &mut single)?;
-    // As many in a row as hide the synchronisation at the end, and fit into the queue of a driver.
-    let calls = if stream.device().kind() == Kind::Cuda { 50 } else { 2 };
+    let calls = if stream.device().kind() == Kind::Cuda { CALLS } else { 2 };
     let mut row = || -> Result<f64, Error> {
         let start = Instant::now();
         for _ in 0..calls {
@@ -240,7 +243,7 @@ fn timed<R>(
         stream.synchronize()?;
         Ok(start.elapsed().as_secs_f64() * 1e3 / f64::from(calls))
     };
-    let rows = samples(Effort { most: effort.most.min(41), ..effort }, &mut row)?;
+    let rows = samples(Effort { most: effort.most.min(MOST_ROWS), ..effort }, &mut row)?;
     Ok([(Mode::SingleWall, singles), (Mode::Batch, rows)])
 }
 

@@ -35,8 +35,8 @@ pub fn sort_scratch<K: SortKey>(len: usize) -> Result<ScratchSize, Error> {
 ///
 /// ```
 /// use gpu_sort::{sort_pairs_scratch, sort_scratch};
-/// let more = sort_pairs_scratch::<u32, f64>(1 << 20)?.bytes() - sort_scratch::<u32>(1 << 20)?.bytes();
-/// assert!(more >= 8 << 20);
+/// let more = sort_pairs_scratch::<u32, f64>(1 << 24)?.bytes() - sort_scratch::<u32>(1 << 24)?.bytes();
+/// assert!(more >= 8 << 24);
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort_pairs_scratch<K: SortKey, V: Element>(len: usize) -> Result<ScratchSize, Error> {
