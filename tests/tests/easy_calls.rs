@@ -96,7 +96,7 @@ fn count_all(scenario: &str) {
         expect("inclusive_sum", || inclusive_sum(&x), &with(1, &[(ex, 1)]));
         expect("exclusive_sum", || exclusive_sum(&x), &with(1, &[(ex, 1)]));
     }
-    // As many as a block sorts: one launch; more: cleared counts, a launch that counts, and one for each digit.
+    // As many as a block sorts: one launch; more: a launch that counts, and one for each digit.
     for (len, by_digits) in
         [(1 << 10, false), (1 << 12, false), (1 << 16, true), (1 << 20, true), (1 << 24, true)]
     {
@@ -104,7 +104,7 @@ fn count_all(scenario: &str) {
         let one = with(1, &[(launch, 1)]);
         // Scratch memory is kept up to a MiB.
         let own = 1 + usize::from(len >= 1 << 20);
-        let all = |own| with(own, &[("cuMemsetD8Async", 1), (ex, 5)]);
+        let all = |own| with(own, &[(ex, 5)]);
         expect("sort", || sort(&x, ascending()), &if by_digits { all(own) } else { one });
         let one = with(2, &[(launch, 1)]);
         expect("sort_indices", || sort_indices(&x, ascending()), &if by_digits { all(own + 1) } else { one });

@@ -306,9 +306,16 @@ impl Scratch {
         size: ScratchSize,
         enqueue: impl FnOnce(Parts<'_>) -> Result<R>,
     ) -> Result<R> {
-        if size.bytes() > self.most {
+        // What is much has memory of its own, but for what has to be zero.
+        let mut own = None;
+        let size = if size.bytes() <= self.most {
+            size
+        } else if size.kept_bytes() <= self.most {
+            own = Some(self.stream.device().alloc(size.rest / WORD)?);
+            ScratchSize { rest: 0, ..size }
+        } else {
             return Self::new(&self.stream).lend(what, size, enqueue);
-        }
+        };
         self.make_room(what, size)?;
         let used = self.clear(size)?;
         // Unless it succeeds, nobody knows what is left there.
@@ -323,7 +330,10 @@ impl Scratch {
             tickets: first.cast(),
             ticket_words: self.size.tickets as u64,
             zeros: first.offset(tickets as u64).cast(),
-            rest: Some(memory.into_slice(kept..)),
+            rest: Some(match &mut own {
+                Some(own) => own.view_mut(),
+                None => memory.into_slice(kept..),
+            }),
         })?;
         self.used = used;
         self.is_zero |= size.zeros > 0;

@@ -37,8 +37,21 @@ type OfPairs<K, V> = (
 /// and 64 bits.
 #[doc(hidden)]
 pub unsafe trait Bits: Element {
-    /// Keys, their number, their order, the first bit, the bits, starts, the header.
-    type Count: Kernel<Arguments = (Global<Self>, u64, Order, u32, u32, GlobalMut<u64>, GlobalMut<u32>)>;
+    /// Keys, their number, their order, the first bit, the bits, zeros, starts, counts and how many, the header.
+    type Count: Kernel<
+        Arguments = (
+            Global<Self>,
+            u64,
+            Order,
+            u32,
+            u32,
+            GlobalMut<u64>,
+            GlobalMut<u64>,
+            GlobalMut<u32>,
+            u64,
+            GlobalMut<u32>,
+        ),
+    >;
     /// As with values, without them.
     type Keys: Kernel<
         Arguments = (
@@ -124,7 +137,6 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     let len = plan.len as u64;
     let passes = sorting.passes();
     let mut words = parts.array::<u64>(plan.words(passes));
-    stream.memset(words.reborrow(), 0)?;
     let header = words.as_global_mut();
     let starts = header.offset(HEADER_WORDS as u64 / 2);
     let counts = starts.offset(plan.start_words(passes) as u64).cast::<u32>();
@@ -162,9 +174,10 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     };
     let moved_temporary = moved_temporary.as_global_mut().cast::<u64>();
     let Sorting { order, first_bit, bits, .. } = sorting;
-    let arguments = (keys, len, order, first_bit, bits, starts, header);
-    // SAFETY: the kernel reads `len` keys, and writes to words that were just cleared, of which there are enough, and
-    // which are used on this stream only. Buffers are freed only after the work enqueued before.
+    let arguments =
+        (keys, len, order, first_bit, bits, parts.zeros, starts, counts, plan.count_words(), header);
+    // SAFETY: the kernel reads `len` keys, and writes to words of which there are enough, and which are used on this stream
+    // only; the zeros are zero (the scratch memory says so, and every launch leaves them so). Buffers are freed only after the work enqueued before.
     unsafe { stream.launch::<<K::Bits as Bits>::Count>(plan.count(passes), arguments)? };
     // What moves with the keys, from where in the first pass, and to where in the last one.
     let index_words = index.cast::<u64>();

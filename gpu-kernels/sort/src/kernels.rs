@@ -46,10 +46,15 @@ macro_rules! kernels {
             order: Order,
             first_bit: u32,
             bits: u32,
+            zeros: GlobalMut<u64>,
             starts: GlobalMut<u64>,
+            counts: GlobalMut<u32>,
+            words: u64,
             header: GlobalMut<u32>,
         ) {
-            count::<$key, DIGIT_BITS, COUNT_WARPS>(keys, len, order, first_bit, bits, starts, header);
+            count::<$key, DIGIT_BITS, COUNT_WARPS>(
+                keys, len, order, first_bit, bits, zeros, starts, counts, words, header,
+            );
         }
 
         /// Moves keys to their places by one digit, as [`sweep`] says.

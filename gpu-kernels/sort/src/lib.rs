@@ -65,12 +65,10 @@ pub const MAX_SWEEP: u64 = (1 << 30) - 1;
 /// Blocks that count: eight for each of 132 multiprocessors.
 pub const MAX_COUNT_BLOCKS: u32 = 1056;
 
-/// Words of 32 bits before the starts: the ticket, and how many blocks have counted.
+/// Words of 32 bits before the starts: the ticket.
 pub const HEADER_WORDS: usize = 4;
 /// The word of the ticket.
 pub const TICKET: u32 = 0;
-/// The word of the blocks that have counted.
-pub const COUNTED: u32 = 1;
 
 /// How a sort is cut: pure numbers that kernels and hosts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +164,11 @@ pub const WIDEST_ROWS: usize = 8;
 /// Bytes of dynamic shared memory of a block that counts `passes` digits of `digit_bits` bits.
 pub const fn count_shared_bytes(passes: u32, digit_bits: u32) -> u32 {
     SharedLayout::new().array::<u32>(passes << digit_bits).array::<u32>(1).bytes()
+}
+
+/// Words of 64 bits that are zero before and after [`count`]: how many blocks have counted, and the digits' counts.
+pub const fn zero_words(passes: u32, digit_bits: u32) -> u32 {
+    1 + (passes << digit_bits)
 }
 
 /// Words of 64 bits that say where digits of `digit_bits` bits start, in all passes: a pass reads one row and writes
