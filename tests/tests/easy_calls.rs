@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use gpu_core::{Device, Error, Kind, Scratch, ScratchSize, Stream};
 use gpu_reduce::{argmax, dot, minmax, sum};
 use gpu_scan::{exclusive_sum, inclusive_sum};
-use gpu_sort::{Segments, SortOptions, segmented_sort, sort, sort_indices};
+use gpu_sort::{Segments, SortOptions, segmented_sort, sort, sort_indices, unique};
 
 #[test]
 fn a_call_asks_the_driver_for_no_more_than_it_needs() {
@@ -81,6 +81,7 @@ fn count_all(scenario: &str) {
     };
 
     expect("an allocation", || device.alloc::<f32>(1 << 20), &with(1, &[]));
+    let copied = with(2, &[(launch, 1), ("cuMemcpyDtoH_v2", 1)]);
     for len in [1 << 10, 1 << 16, 1 << 20, 1 << 24] {
         let x = input(len);
         // One kernel, which writes its result to the host's memory.
@@ -109,6 +110,9 @@ fn count_all(scenario: &str) {
         let one = with(2, &[(launch, 1)]);
         expect("sort_indices", || sort_indices(&x, ascending()), &if by_digits { all(own + 1) } else { one });
         let rows = Segments::of_length(64).unwrap();
+        // The selected items, and as many of them as there are: here none.
+        let none = with(1, &[(launch, 1), (wait, 1)]);
+        expect("unique", || unique(&x), if scenario == "unmapped" { &copied } else { &none });
         expect("segmented_sort", || segmented_sort(&x, rows, ascending()), &with(1, &[(launch, 1)]));
     }
 }
