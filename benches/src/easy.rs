@@ -42,6 +42,8 @@ pub enum Call {
     SegmentedSortInto,
     /// An allocation and its drop.
     Alloc,
+    /// An allocation and its drop while the device is at work, without a synchronisation: neither waits.
+    AllocBusy,
     /// A synchronisation of an idle stream, which the others contain.
     Synchronize,
 }
@@ -68,6 +70,7 @@ impl Call {
             Self::SortInto => "sort_into",
             Self::SegmentedSortInto => "segmented_sort_into",
             Self::Alloc => "alloc",
+            Self::AllocBusy => "alloc_busy",
             Self::Synchronize => "synchronize",
         }
     }
@@ -104,6 +107,7 @@ pub fn shapes() -> Vec<Shape> {
         of(Call::Synchronize, "f32", 0, false),
         of(Call::Alloc, "f32", 1 << 8, false),
         of(Call::Alloc, "f32", 1 << 20, false),
+        of(Call::AllocBusy, "f32", 1 << 20, false),
     ];
     let drawn = (0..DRAWN).map(|number| (logarithmic(split_mix(SEED, number), 1, 1 << 24), true));
     let lengths: Vec<_> =
@@ -207,6 +211,7 @@ fn sums(
             timed(stream, effort, || Ok(inclusive_sum_into(stream, &input, &mut output, scratch)?))
         }
         Call::Alloc => timed(stream, effort, || Ok(device.alloc::<f32>(shape.len)?)),
+        Call::AllocBusy => busy(device, stream, shape.len, effort),
         _ => timed(stream, effort, || Ok(())),
     }
 }
@@ -245,6 +250,26 @@ fn timed<R>(
     };
     let rows = samples(Effort { most: effort.most.min(MOST_ROWS), ..effort }, &mut row)?;
     Ok([(Mode::SingleWall, singles), (Mode::Batch, rows)])
+}
+
+/// An allocation and its drop, behind work of some 400 µs on another stream and its synchronisation, which are not timed.
+fn busy(device: &Device, stream: &Stream, len: usize, effort: Effort) -> Result<Timings, Error> {
+    let work = device.stream()?;
+    let (input, mut output) = (device.zeroed::<u32>(16 * len)?, device.zeroed::<u32>(16 * len)?);
+    let scratch = &mut Scratch::new(&work);
+    let mut single = |calls: u32| -> Result<f64, Error> {
+        sort_into(&work, &input, SortOptions::ascending(), &mut output, scratch)?;
+        let start = Instant::now();
+        for _ in 0..calls {
+            drop(device.alloc::<f32>(len)?);
+        }
+        let time = start.elapsed();
+        work.synchronize()?;
+        stream.synchronize()?;
+        Ok(time.as_secs_f64() * 1e3 / f64::from(calls))
+    };
+    let singles = samples(effort, &mut || single(1))?;
+    Ok([(Mode::SingleWall, singles), (Mode::Batch, samples(effort, &mut || single(10))?)])
 }
 
 fn samples(effort: Effort, timed: &mut impl FnMut() -> Result<f64, Error>) -> Result<Summary, Error> {
