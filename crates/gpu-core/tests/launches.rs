@@ -171,7 +171,11 @@ fn results_come_back() {
             }
         });
         let mut none = [0u32; 0];
-        device.default_stream().read_back(&mut none, |output| Ok(assert!(output.is_empty()))).unwrap();
+        let is_empty = |output: gpu_core::ViewMut<'_, u32>| {
+            assert!(output.is_empty());
+            Ok(())
+        };
+        device.default_stream().read_back(&mut none, is_empty).unwrap();
     });
 }
 
