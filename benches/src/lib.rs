@@ -12,6 +12,7 @@
 //! | [`session`] | the device, the inputs on it, and the copies that results are set beside |
 //! | [`run`] | from the command line to the results |
 //! | [`shapes`], [`products`] | selections, sorts of segments, and products at many shapes |
+//! | [`easy`] | the calls that take a buffer and give a result |
 //! | [`factor`] | Cholesky factorisations at many sizes |
 //! | [`sweep`] | what programs that time many shapes have in common |
 //! | [`counting`] | one launch in the simulator, for what it counts |
@@ -23,6 +24,7 @@ pub mod cli;
 pub mod counting;
 pub mod data;
 pub mod date;
+pub mod easy;
 pub mod error;
 pub mod factor;
 pub mod first_result;

@@ -1,8 +1,10 @@
 //! The peer program follows our protocol: what both sides state must agree.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use gpu_benches::data::{Element, Layout};
+use gpu_benches::easy;
 use gpu_benches::protocol::Effort;
 use gpu_benches::session::{MIN_ROTATED_BYTES, ROTATED_CACHES};
 use gpu_benches::suite::runs;
@@ -12,6 +14,7 @@ use gpu_benches::suite::{self, Case, Op, Type};
 const PROTOCOL: &str = include_str!("../peers/protocol.cuh");
 const PEERS: &str = include_str!("../peers/peers.cu");
 const SEGMENTS: &str = include_str!("../peers/segments.hpp");
+const EASY: &str = include_str!("../peers/easy.py");
 
 /// The constant of this name in the C++ source.
 fn constant(name: &str) -> u64 {
@@ -37,6 +40,41 @@ fn the_numbers_of_the_protocol_are_the_same() {
     assert_eq!(constant("kAlignment"), 8 * Layout::new::<f64>(1, 1).stride as u64);
     assert_eq!(constant("kCopySingles"), Effort::COPY_SINGLES as u64);
     assert_eq!(constant("kCopyBatches"), Effort::COPY_BATCHES as u64);
+}
+
+#[test]
+fn the_easy_calls_are_timed_as_long_and_all_known() {
+    let easy::Effort { time, most } = easy::Effort::FULL;
+    let line = EASY
+        .lines()
+        .find_map(|line| line.strip_prefix("SECONDS, MOST, MOST_ROWS, CALLS = "))
+        .expect("the line");
+    let numbers: Vec<f64> = line.split(", ").map(|number| number.parse().expect("a number")).collect();
+    assert_eq!(numbers, [time.as_secs_f64(), most as f64, easy::MOST_ROWS as f64, f64::from(easy::CALLS)]);
+    for shape in easy::shapes() {
+        // One segment, and what is timed without a synchronisation, have no peer.
+        let name = shape.call.name();
+        assert!(
+            ["segmented_sort_into", "alloc_busy"].contains(&name)
+                || EASY.contains(&format!("\"{name}\": lambda")),
+            "{name}"
+        );
+    }
+}
+
+/// Where neither library is there it says so, and measures nothing.
+#[test]
+fn the_easy_calls_of_nobody_are_no_error() {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/easy.py");
+    let started = Command::new("python3").arg("-S").arg(program).stdin(Stdio::null()).output();
+    let output = match started {
+        Ok(output) => output,
+        Err(why) => return println!("SKIPPED: no python3: {why}"),
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && output.stdout.is_empty(), "{errors}");
+    // Without its packages (-S) Python finds neither.
+    assert!(errors.contains("torch is not there") && errors.contains("cupy is not there"), "{errors}");
 }
 
 /// The numbers between braces after `prefix`, in a line of the C++ source.

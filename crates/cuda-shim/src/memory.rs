@@ -7,6 +7,8 @@ use crate::types::{CUdevice, CUdeviceptr, CUmemPool_attribute, CUmemoryPool, CUs
 
 /// Pinned for every context.
 pub const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
+/// Mapped: kernels can read and write it.
+pub const CU_MEMHOSTALLOC_DEVICEMAP: c_uint = 2;
 
 driver_functions! {
     safe {
@@ -22,6 +24,7 @@ driver_functions! {
         cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
         cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
         cuMemFreeHost(address: *mut c_void);
+        cuMemHostGetDevicePointer_v2(address: &mut CUdeviceptr, memory: *mut c_void, flags: c_uint);
         cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
         cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
         cuMemcpyHtoDAsync_v2(target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream);

@@ -5,7 +5,8 @@
 
 use core::any::Any;
 use core::fmt;
-use std::sync::Arc;
+use core::ptr::NonNull;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use gpu_std::launch::Invocation;
@@ -15,6 +16,7 @@ use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::graph::work::{Replay, Work};
 use crate::properties::Properties;
+use crate::scratch::Scratch;
 use crate::texture::{Plan, Raw};
 
 /// A device.
@@ -57,7 +59,32 @@ pub(crate) trait Backend: Any + Send + Sync {
 
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>>;
     fn default_queue(self: Arc<Self>) -> Arc<dyn Queue>;
+
+    /// A place in the host's memory that kernels can write to, if there is such; it is nobody else's until it is given back.
+    fn take_slot(&self) -> Option<Slot> {
+        None
+    }
+    /// Gives it back. No work uses it any more.
+    fn give_back_slot(&self, _: Slot) {}
+    /// Where the device keeps scratch memory of its default stream, if it does: see [`Scratch::kept`].
+    fn kept_scratch(&self) -> Option<&Mutex<Option<Scratch>>> {
+        None
+    }
 }
+
+/// Bytes of a [`Slot`].
+pub(crate) const SLOT_BYTES: usize = 256;
+
+/// A place in the host's memory that kernels can write to: see [`Backend::take_slot`]. Its bytes are initialised.
+pub(crate) struct Slot {
+    /// Where the host finds it.
+    pub(crate) host: NonNull<u8>,
+    /// Where kernels do.
+    pub(crate) address: u64,
+}
+
+// SAFETY: whoever has it has the memory alone.
+unsafe impl Send for Slot {}
 
 impl fmt::Debug for dyn Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,6 +117,10 @@ pub(crate) trait Queue: Any + Send + Sync {
     fn record(&self) -> Result<Box<dyn Mark>>;
     /// Lets what is enqueued from now on wait for a mark of the same device.
     fn wait(&self, mark: &dyn Mark) -> Result<()>;
+    /// Lets what is enqueued from now on wait for the work of other streams that uses this memory, as if it wrote there.
+    fn join(&self, _address: u64) -> Result<()> {
+        Ok(())
+    }
     /// The same stream, whose work is not ordered with that of others.
     fn unordered(self: Arc<Self>) -> Arc<dyn Queue>;
 }

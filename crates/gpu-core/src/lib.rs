@@ -25,6 +25,7 @@ pub mod occupancy;
 mod order;
 mod pinned;
 pub mod properties;
+mod read_back;
 mod scratch;
 pub mod segments;
 #[cfg(feature = "simulator")]

@@ -1,6 +1,7 @@
 //! Scratch memory: what primitives need on the way.
 
 use core::mem::size_of;
+use std::sync::{Mutex, TryLockError};
 
 use gpu_std::memory::GlobalMut;
 
@@ -160,7 +161,12 @@ pub struct Scratch {
     grows: bool,
     /// The last capture with a call that used it. What the graph's launches leave there is not known from then on.
     captured: Option<u64>,
+    /// Calls that need more bytes have memory of their own.
+    most: usize,
 }
+
+/// The most bytes of a call that a device keeps: see [`Scratch::kept`].
+const MOST_KEPT: usize = 1 << 20;
 
 /// What a call has of scratch memory: see [`Scratch::lend`].
 pub struct Parts<'a> {
@@ -207,11 +213,45 @@ impl Scratch {
             is_zero: false,
             grows: true,
             captured: None,
+            most: usize::MAX,
         }
     }
 
     pub(crate) fn memory(&self) -> &Buffer<u128> {
         &self.memory
+    }
+
+    /// Hands `call` the scratch memory that the device keeps for its default stream, for calls that are brought none: from the
+    /// second one on those that need up to a MiB allocate nothing and clear nothing. What needs more is allocated and freed
+    /// by the call, and so is all of it on other streams, on devices that keep none, and while another thread calls.
+    ///
+    /// ```
+    /// use gpu_core::{Scratch, ScratchSize};
+    /// let stream = gpu_core::Device::simulator().default_stream();
+    /// let size = ScratchSize::new().array::<f32>(100);
+    /// let room = Scratch::kept(&stream, |scratch| scratch.lend("example", size, |mut parts| Ok(parts.array::<f32>(100).len())))?;
+    /// assert_eq!(room, 100);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn kept<R>(stream: &Stream, call: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        // No graph can hold it.
+        stream.refuse_capture("scratch memory that a device keeps")?;
+        let kept = if stream.is_default() { stream.device().backend.kept_scratch() } else { None };
+        // Not to wait for a call that loads kernels, nor for one that this is within.
+        let guard = match kept.map(Mutex::try_lock) {
+            Some(Ok(guard)) => Some(guard),
+            // What a call leaves that ended in the middle is taken for unknown: see `lend`.
+            Some(Err(TryLockError::Poisoned(error))) => Some(error.into_inner()),
+            Some(Err(TryLockError::WouldBlock)) | None => None,
+        };
+        let Some(mut guard) = guard else { return call(&mut Self::new(stream)) };
+        let scratch = guard.take().filter(|scratch| scratch.stream == *stream && scratch.grows);
+        let scratch = guard.insert(scratch.unwrap_or_else(|| Self::new(stream)));
+        scratch.most = MOST_KEPT;
+        call(scratch)
     }
 
     /// Scratch memory on `stream` that has enough for calls of that size.
@@ -284,6 +324,16 @@ impl Scratch {
         size: ScratchSize,
         enqueue: impl FnOnce(Parts<'_>) -> Result<R>,
     ) -> Result<R> {
+        // What is much has memory of its own, but for what has to be zero.
+        let mut own = None;
+        let size = if size.bytes() <= self.most {
+            size
+        } else if size.kept_bytes() <= self.most {
+            own = Some(self.stream.device().alloc(size.rest / WORD)?);
+            ScratchSize { rest: 0, ..size }
+        } else {
+            return Self::new(&self.stream).lend(what, size, enqueue);
+        };
         self.make_room(what, size)?;
         let capture = capture::number(&self.stream);
         if self.captured != capture {
@@ -305,7 +355,10 @@ impl Scratch {
             tickets: first.cast(),
             ticket_words: self.size.tickets as u64,
             zeros: first.offset(tickets as u64).cast(),
-            rest: Some(memory.into_slice(kept..)),
+            rest: Some(match &mut own {
+                Some(own) => own.view_mut(),
+                None => memory.into_slice(kept..),
+            }),
         })?;
         self.used = used;
         self.is_zero |= size.zeros > 0;
@@ -329,7 +382,7 @@ impl Scratch {
         } else {
             // What is there is given back first, so that both need not fit.
             let stream = self.stream.clone();
-            *self = Self::new(&stream);
+            *self = Self { most: self.most, ..Self::new(&stream) };
             self.memory = stream.device().alloc(both.words())?;
             self.size = both;
         }

@@ -50,6 +50,11 @@ impl Stream {
         Self { device, queue, is_default: true }
     }
 
+    /// Whether it is the device's default stream.
+    pub(crate) fn is_default(&self) -> bool {
+        self.is_default
+    }
+
     /// Where it runs.
     pub fn device(&self) -> &Device {
         &self.device

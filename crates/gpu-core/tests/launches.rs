@@ -148,6 +148,37 @@ fn memory_is_not_freed_under_a_kernel() {
     });
 }
 
+/// Up to 256 bytes by way of the host's memory, more from the device's; from several threads, and work on another stream.
+#[test]
+fn results_come_back() {
+    on_each_launching("results_come_back", |device| {
+        std::thread::scope(|scope| {
+            for stream in [device.default_stream(), device.stream().unwrap(), device.stream().unwrap()] {
+                scope.spawn(move || {
+                    let other = stream.device().stream().unwrap();
+                    for round in 0..20 {
+                        for len in [1, 2, 64, 65, 1000] {
+                            let by = if round % 2 == 0 { &stream } else { &other };
+                            let mut results = vec![u32::MAX; len];
+                            stream.read_back(&mut results, |output| fill_index(by, output, 128)).unwrap();
+                            assert_eq!(results, (0..len as u32).collect::<Vec<_>>(), "{len}, round {round}");
+                        }
+                    }
+                    let mut late = [0];
+                    stream.read_back(&mut late, |output| store_late(&other, output, 1_000_000, 42)).unwrap();
+                    assert_eq!(late, [42], "it has waited");
+                });
+            }
+        });
+        let mut none = [0u32; 0];
+        let is_empty = |output: gpu_core::ViewMut<'_, u32>| {
+            assert!(output.is_empty());
+            Ok(())
+        };
+        device.default_stream().read_back(&mut none, is_empty).unwrap();
+    });
+}
+
 #[test]
 fn everything_may_be_dropped_in_any_order() {
     on_each("everything_may_be_dropped_in_any_order", |device| {

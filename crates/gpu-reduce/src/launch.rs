@@ -164,11 +164,9 @@ pub(crate) fn reduce_to_host<R: Instance>(
     plan: Plan,
     outputs: &mut [R::Output],
 ) -> Result<(), Error> {
-    let size = with_partials(plan.scratch_words()).array::<R::Output>(outputs.len());
-    Scratch::new(stream).lend(R::NAME, size, |mut parts| {
-        let mut output = parts.array(outputs.len());
-        enqueue::<R>(stream, input, len, plan, output.as_global_mut(), parts.zeros)?;
-        output.view().copy_to(outputs)
+    // The last block writes each output once.
+    stream.read_back(outputs, |output| {
+        Scratch::kept(stream, |scratch| reduce::<R>(stream, input, len, plan, output, scratch))
     })
 }
 

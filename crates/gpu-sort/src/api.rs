@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "radix sort";
 /// them.
 ///
 /// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch
-/// memory, as much as the keys take, and waits before freeing it. [`sort_into`] does neither.
+/// memory, as much as the keys take, unless they are few ([`Scratch::kept`]). [`sort_into`] allocates nothing.
 ///
 /// # Errors
 /// [`Error::Bits`], [`Error::TooLong`]; those of the device where the device's memory does not suffice, or where it
@@ -39,7 +39,7 @@ pub fn sort<'a, K: SortKey>(keys: impl Into<View<'a, K>>, options: SortOptions) 
     options.checked::<K>()?;
     let stream = keys.device().default_stream();
     let mut output = keys.device().alloc(keys.len())?;
-    sort_into(&stream, keys, options, &mut output, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| sort_into(&stream, keys, options, &mut output, scratch))?;
     Ok(output)
 }
 
@@ -125,8 +125,10 @@ pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
     let (device, len) = (keys.device(), keys.len());
     let stream = device.default_stream();
     let (mut keys_output, mut values_output) = (device.alloc(len)?, device.alloc(len)?);
-    let scratch = &mut Scratch::new(&stream);
-    sort_pairs_into(&stream, keys, values, options, &mut keys_output, &mut values_output, scratch)?;
+    let outputs = (&mut keys_output, &mut values_output);
+    Scratch::kept(&stream, |scratch| {
+        sort_pairs_into(&stream, keys, values, options, outputs.0, outputs.1, scratch)
+    })?;
     Ok((keys_output, values_output))
 }
 
@@ -199,8 +201,9 @@ pub fn sort_indices<'a, K: SortKey>(
     expect_indexable(len)?;
     let stream = device.default_stream();
     let (mut keys_output, mut indices) = (device.alloc(len)?, device.alloc(len)?);
-    let scratch = &mut Scratch::new(&stream);
-    sort_indices_into(&stream, keys, options, &mut keys_output, &mut indices, scratch)?;
+    Scratch::kept(&stream, |scratch| {
+        sort_indices_into(&stream, keys, options, &mut keys_output, &mut indices, scratch)
+    })?;
     Ok((keys_output, indices))
 }
 

@@ -1,6 +1,7 @@
 //! The launches of sorts.
 
-use gpu_core::{Element, Parts, Stream, View, ViewMut};
+use gpu_core::{Element, Parts, Segments, Stream, View, ViewMut};
+use gpu_sort_kernels::segmented::{INDICES, tile};
 use gpu_sort_kernels::{self as kernels, GATHER_THREADS, HEADER_WORDS, Order, Pass};
 use gpu_std::half::{bf16, f16};
 use gpu_std::launch::{Kernel, LaunchConfig};
@@ -8,6 +9,9 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use crate::key::{SortKey, Sorting};
 use crate::plan::SortPlan;
+use crate::segmented::cut::Cut;
+use crate::segmented::launch::Moved;
+use crate::segmented::{self, SegmentedPlan};
 use crate::values::moved_bytes;
 use crate::width::{Width, by_width};
 use gpu_core::Error;
@@ -33,8 +37,21 @@ type OfPairs<K, V> = (
 /// and 64 bits.
 #[doc(hidden)]
 pub unsafe trait Bits: Element {
-    /// Keys, their number, their order, the first bit, the bits, starts, the header.
-    type Count: Kernel<Arguments = (Global<Self>, u64, Order, u32, u32, GlobalMut<u64>, GlobalMut<u32>)>;
+    /// Keys, their number, their order, the first bit, the bits, zeros, starts, counts and how many, the header.
+    type Count: Kernel<
+        Arguments = (
+            Global<Self>,
+            u64,
+            Order,
+            u32,
+            u32,
+            GlobalMut<u64>,
+            GlobalMut<u64>,
+            GlobalMut<u32>,
+            u64,
+            GlobalMut<u32>,
+        ),
+    >;
     /// As with values, without them.
     type Keys: Kernel<
         Arguments = (
@@ -107,10 +124,19 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     plan: SortPlan,
     parts: &mut Parts<'_>,
 ) -> Result<(), Error> {
+    if let Some(one) = one_tile::<K, V>(plan.len, sorting, &values)? {
+        let moved = match values {
+            Values::Indices(indices) => Moved::Indices(indices),
+            _ => Moved::None,
+        };
+        let output = output.as_global_mut();
+        let keys = keys.map_or(output.as_global(), |keys| keys.as_global());
+        let segment = Segments::of_length(plan.len)?;
+        return segmented::launch::sort::<V>(stream, &one, segment, keys.cast(), output.cast(), moved, parts);
+    }
     let len = plan.len as u64;
     let passes = sorting.passes();
     let mut words = parts.array::<u64>(plan.words(passes));
-    stream.memset(words.reborrow(), 0)?;
     let header = words.as_global_mut();
     let starts = header.offset(HEADER_WORDS as u64 / 2);
     let counts = starts.offset(plan.start_words(passes) as u64).cast::<u32>();
@@ -148,9 +174,10 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     };
     let moved_temporary = moved_temporary.as_global_mut().cast::<u64>();
     let Sorting { order, first_bit, bits, .. } = sorting;
-    let arguments = (keys, len, order, first_bit, bits, starts, header);
-    // SAFETY: the kernel reads `len` keys, and writes to words that were just cleared, of which there are enough, and
-    // which are used on this stream only. Buffers are freed only after the work enqueued before.
+    let arguments =
+        (keys, len, order, first_bit, bits, parts.zeros, starts, counts, plan.count_words(), header);
+    // SAFETY: the kernel reads `len` keys, and writes to words of which there are enough, and which are used on this stream
+    // only; the zeros are zero (the scratch memory says so, and every launch leaves them so). Buffers are freed only after the work enqueued before.
     unsafe { stream.launch::<<K::Bits as Bits>::Count>(plan.count(passes), arguments)? };
     // What moves with the keys, from where in the first pass, and to where in the last one.
     let index_words = index.cast::<u64>();
@@ -183,6 +210,11 @@ pub(crate) fn sort<K: SortKey, V: Element>(
             // each has room for `len` elements; the words are those that the launches before left.
             unsafe {
                 match bytes {
+                    0 if plan.shape.is_short() => {
+                        let (input, to) = (input.cast(), to.cast());
+                        let arguments = (input, to, pass, starts, next, counts, header);
+                        stream.launch::<kernels::sort_few_keys_b32>(config, arguments)
+                    }
                     0 => {
                         let arguments = (input, to, pass, starts, next, counts, header);
                         stream.launch::<<K::Bits as Bits>::Keys>(config, arguments)
@@ -210,6 +242,26 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         }
         _ => Ok(()),
     }
+}
+
+/// The plan of one launch that sorts all keys as one segment, where a block sorts as many at once and they are sorted by all bits.
+/// It needs no scratch memory.
+fn one_tile<K: SortKey, V: Element>(
+    len: usize,
+    sorting: Sorting,
+    values: &Values<'_, '_, V>,
+) -> Result<Option<SegmentedPlan>, Error> {
+    let payload = match values {
+        Values::None => 0,
+        Values::Indices(_) => INDICES,
+        Values::Of(..) | Values::InPlace(_) => return Ok(None),
+    };
+    if sorting.bits != K::BITS || len > tile(4) as usize {
+        return Ok(None);
+    }
+    let cut = Cut { row: len, count: 1, longest: len, shortest: len };
+    let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?;
+    Ok(Some(plan).filter(|plan| plan.job.passes == 0))
 }
 
 /// Whether an index is sorted in the place of the values.

@@ -2,7 +2,7 @@
 
 use gpu_sort_kernels::{
     COUNT_AT_ONCE, COUNT_WARPS, DIGIT_BITS, HEADER_WORDS, MAX_COUNT_BLOCKS, MAX_SWEEP, Pass, Shape,
-    count_shared_bytes, start_words,
+    count_shared_bytes, start_words, zero_words,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -34,7 +34,10 @@ impl SortPlan {
         if len > MOST {
             return Err(Error::TooLong { len, most: MOST });
         }
-        let shape = Shape::new(key_bytes as u32, value_bytes as u32);
+        let shape = match value_bytes {
+            0 => Shape::of_keys(key_bytes as u32, len as u64),
+            _ => Shape::new(key_bytes as u32, value_bytes as u32),
+        };
         let tiles = shape.tiles(len as u64) as u32;
         Ok(Self { shape, len, tiles, sweep: (MAX_SWEEP / shape.tile() as u64) as u32 })
     }
@@ -42,15 +45,19 @@ impl SortPlan {
     /// Words of 64 bits of scratch memory for sorting by `passes` digits: the header, where digits start, and the
     /// tiles' counts.
     pub(crate) const fn words(&self, passes: u32) -> usize {
-        HEADER_WORDS / 2
-            + self.start_words(passes)
-            + (self.tiles as usize) * (self.shape.digits() as usize) / 2
+        HEADER_WORDS / 2 + self.start_words(passes) + (self.count_words() / 2) as usize
     }
 
-    /// The scratch memory of that: these words, the keys after every other pass, what moves with them, and, where values of
+    /// Words of 32 bits of the tiles' counts.
+    pub(crate) const fn count_words(&self) -> u64 {
+        self.tiles as u64 * self.shape.digits() as u64
+    }
+
+    /// The scratch memory of that: the digits' counts, these words, the keys after every other pass, what moves with them, and, where values of
     /// another width are sorted by them, their indices.
     pub(crate) const fn scratch(&self, passes: u32, is_indexed: bool) -> ScratchSize {
         ScratchSize::new()
+            .zeros(zero_words(passes, DIGIT_BITS as u32) as usize)
             .array::<u64>(self.words(passes))
             .array::<u8>(self.len * self.shape.key_bytes as usize)
             .array::<u8>(self.len * self.shape.value_bytes as usize)

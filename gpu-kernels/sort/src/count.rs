@@ -5,39 +5,57 @@ use gpu_collective::grid::is_last_block;
 use gpu_collective::warp::inclusive_scan;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{
+    block_idx_x, grid_dependency_synchronize, grid_dim_x, sync_threads, thread_idx_x,
+    trigger_launch_completion,
+};
 use gpu_std::{device, shared, unroll, warp};
 
+use super::COUNT_AT_ONCE;
 use super::order::{Key, Order};
-use super::{COUNT_AT_ONCE, COUNTED};
 
 /// Writes to `starts` where the first key of each digit goes: `2^B` words for the lowest digit, as many of which
-/// nothing is said, and so on for each digit of the `bits` bits of the keys' words from `first_bit` on.
+/// nothing is said, and so on for each digit of the `bits` bits of the keys' words from `first_bit` on. Clears the first
+/// `words` of `counts`, and the ticket in `header`: what the passes behind it need to be zero.
 ///
-/// `starts` and `header` were zero. Any number of blocks, of `W` warps.
+/// `zeros` is zero before the launch, and again after it: [`zero_words`](super::zero_words). Any number of blocks, of `W`
+/// warps.
 #[device]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn count<K: Key, const B: usize, const W: usize>(
     keys: Global<K>,
     len: u64,
     order: Order,
     first_bit: u32,
     bits: u32,
+    zeros: GlobalMut<u64>,
     starts: GlobalMut<u64>,
+    counts: GlobalMut<u32>,
+    words: u64,
     header: GlobalMut<u32>,
 ) {
+    grid_dependency_synchronize();
+    trigger_launch_completion();
     let digits = 1 << B;
     let (thread, threads) = (thread_idx_x(), 32 * W as u32);
     let passes = bits.div_ceil(B as u32);
     let mut memory = shared::dynamic();
-    let counts = memory.array::<u32>(passes * digits);
+    let own = memory.array::<u32>(passes * digits);
     let room = memory.array::<u32>(1);
     let (set, clear) = (K::narrow(order.set), K::narrow(order.clear));
 
     let mut word = thread;
     while word < passes * digits {
-        counts.write(word, 0);
+        own.write(word, 0);
         word += threads;
+    }
+    let mut base = block_idx_x() as u64 * threads as u64;
+    while base < words {
+        if (thread as u64) < words - base {
+            counts.offset(base).write(thread, 0);
+        }
+        base += grid_dim_x() as u64 * threads as u64;
     }
     sync_threads();
 
@@ -58,7 +76,7 @@ pub fn count<K: Key, const B: usize, const W: usize>(
         while pass < passes {
             let shift = pass * B as u32;
             let mask = (1 << (bits - shift).min(B as u32)) - 1;
-            let of_pass = counts.offset(pass * digits);
+            let of_pass = own.offset(pass * digits);
             unroll::<COUNT_AT_ONCE>(|row| {
                 if row as u32 * threads + thread < left {
                     let digit = words[row].shifted(first_bit + shift) & mask;
@@ -72,35 +90,41 @@ pub fn count<K: Key, const B: usize, const W: usize>(
     sync_threads();
 
     // ---- All blocks' counts
+    let totals = zeros.offset(1);
     let mut word = thread;
     while word < passes * digits {
-        let count = counts.read(word);
+        let count = own.read(word);
         if count > 0 {
-            // Every other row is that of the next launch.
-            let (pass, digit) = (word / digits, word % digits);
-            let place = starts.atomic(2 * pass * digits + digit);
-            place.fetch_add(count as u64, Ordering::Relaxed, Scope::Device);
+            totals.atomic(word).fetch_add(count as u64, Ordering::Relaxed, Scope::Device);
         }
         word += threads;
     }
-    let is_last = is_last_block(header.offset(COUNTED as u64), grid_dim_x(), room);
+    let is_last = is_last_block(zeros.cast(), grid_dim_x(), room);
+    if is_last && thread == 0 {
+        header.write(super::TICKET, 0);
+    }
 
     // ---- Where digits start: a warp for each pass, in the last block
     let mut pass = thread / 32;
-    while warp::uniform(is_last && pass < passes) {
+    // Of no bits there is one pass too, whose digits are all 0.
+    while warp::uniform(is_last && pass < passes.max(1)) {
+        // Every other row is that of the next launch.
         let starts = starts.offset((2 * pass * digits) as u64);
+        let totals = totals.offset((pass * digits) as u64);
         let each = digits / 32;
         let first = warp::lane_id() * each;
         let mut count = 0;
         let mut digit = 0;
         while digit < each {
-            count += starts.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
+            count += totals.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
             digit += 1;
         }
         let mut start = inclusive_scan(count, |below, own| below + own) - count;
         let mut digit = 0;
         while digit < each {
-            let count = starts.atomic(first + digit).load(Ordering::Relaxed, Scope::Device);
+            let total = totals.atomic(first + digit);
+            let count = total.load(Ordering::Relaxed, Scope::Device);
+            total.store(0, Ordering::Relaxed, Scope::Device);
             starts.write(first + digit, start);
             start += count;
             digit += 1;

@@ -39,21 +39,26 @@ macro_rules! kernels {
         $four:ident: $four_rows:expr, $four_blocks:literal, $four_level:literal;
         $eight:ident: $eight_rows:expr, $eight_blocks:literal, $eight_level:literal;)*) => { $(
         /// Counts digits of keys, as [`count`] says, in blocks of [`COUNT_WARPS`].
-        #[kernel(images = sm_75, launch_bounds(512, 2), opt_level = 1)]
+        #[kernel(images = sm_75_90, launch_bounds(512, 2), opt_level = 1, programmatic)]
         pub fn $count(
             keys: Global<$key>,
             len: u64,
             order: Order,
             first_bit: u32,
             bits: u32,
+            zeros: GlobalMut<u64>,
             starts: GlobalMut<u64>,
+            counts: GlobalMut<u32>,
+            words: u64,
             header: GlobalMut<u32>,
         ) {
-            count::<$key, DIGIT_BITS, COUNT_WARPS>(keys, len, order, first_bit, bits, starts, header);
+            count::<$key, DIGIT_BITS, COUNT_WARPS>(
+                keys, len, order, first_bit, bits, zeros, starts, counts, words, header,
+            );
         }
 
         /// Moves keys to their places by one digit, as [`sweep`] says.
-        #[kernel(images = sm_75, launch_bounds(384, 3), opt_level = 1)]
+        #[kernel(images = sm_75_90, launch_bounds(384, 3), opt_level = 1, programmatic)]
         pub fn $keys(
             input: Global<$key>,
             output: GlobalMut<$key>,
@@ -76,7 +81,7 @@ macro_rules! kernels {
 macro_rules! pairs {
     ($key:ty, $value:ty, $pairs:ident: $rows:expr, $blocks:literal, $level:literal) => {
         /// Moves keys and values to their places by one digit, as [`sweep`] says.
-        #[kernel(images = sm_75, launch_bounds(384, $blocks), opt_level = $level)]
+        #[kernel(images = sm_75_90, launch_bounds(384, $blocks), opt_level = $level, programmatic)]
         pub fn $pairs(
             input: Global<$key>,
             output: GlobalMut<$key>,
@@ -103,6 +108,29 @@ macro_rules! pairs {
     };
 }
 sort_instances!(kernels);
+
+/// As `sort_keys_b32` for few keys: tiles of [`SHORT_ROWS`].
+#[kernel(images = sm_75_90, launch_bounds(384, 3), opt_level = 1, programmatic)]
+pub fn sort_few_keys_b32(
+    input: Global<u32>,
+    output: GlobalMut<u32>,
+    pass: Pass,
+    starts: Global<u64>,
+    next_starts: GlobalMut<u64>,
+    counts: GlobalMut<u32>,
+    header: GlobalMut<u32>,
+) {
+    sweep::<u32, (), DIGIT_BITS, SHORT_ROWS, SWEEP_WARPS>(
+        input,
+        output,
+        (),
+        pass,
+        starts,
+        next_starts,
+        counts,
+        header,
+    );
+}
 
 /// Lists segments by their classes: [`segmented::classify`].
 #[kernel(images = sm_75, launch_bounds(256), opt_level = 1)]

@@ -65,12 +65,10 @@ pub const MAX_SWEEP: u64 = (1 << 30) - 1;
 /// Blocks that count: eight for each of 132 multiprocessors.
 pub const MAX_COUNT_BLOCKS: u32 = 1056;
 
-/// Words of 32 bits before the starts: the ticket, and how many blocks have counted.
+/// Words of 32 bits before the starts: the ticket.
 pub const HEADER_WORDS: usize = 4;
 /// The word of the ticket.
 pub const TICKET: u32 = 0;
-/// The word of the blocks that have counted.
-pub const COUNTED: u32 = 1;
 
 /// How a sort is cut: pure numbers that kernels and hosts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +102,17 @@ impl Shape {
             key_bytes,
             value_bytes,
         }
+    }
+
+    /// That of `len` keys without values: few keys of 4 bytes have short tiles, so that every multiprocessor has some.
+    pub const fn of_keys(key_bytes: u32, len: u64) -> Self {
+        let shape = Self::new(key_bytes, 0);
+        if key_bytes == 4 && len <= MAX_FEW { Self { rows: SHORT_ROWS as u32, ..shape } } else { shape }
+    }
+
+    /// Whether tiles are short.
+    pub const fn is_short(self) -> bool {
+        self.key_bytes == 4 && self.value_bytes == 0 && self.rows == SHORT_ROWS as u32
     }
 
     /// Threads of a block.
@@ -141,6 +150,10 @@ impl Shape {
 
 /// Keys of a thread.
 pub const ROWS: usize = 20;
+/// Keys of a thread where they are few.
+pub const SHORT_ROWS: usize = 8;
+/// The most keys that are few: two tiles for each of 132 multiprocessors, of [`ROWS`].
+pub const MAX_FEW: u64 = 2 * 132 * 32 * (SWEEP_WARPS * ROWS) as u64;
 /// Keys of a thread where they have 8 bytes.
 pub const WIDE_ROWS: usize = 10;
 /// Pairs of a thread where either keys or values have 8 bytes.
@@ -151,6 +164,11 @@ pub const WIDEST_ROWS: usize = 8;
 /// Bytes of dynamic shared memory of a block that counts `passes` digits of `digit_bits` bits.
 pub const fn count_shared_bytes(passes: u32, digit_bits: u32) -> u32 {
     SharedLayout::new().array::<u32>(passes << digit_bits).array::<u32>(1).bytes()
+}
+
+/// Words of 64 bits that are zero before and after [`count`]: how many blocks have counted, and the digits' counts.
+pub const fn zero_words(passes: u32, digit_bits: u32) -> u32 {
+    1 + (passes << digit_bits)
 }
 
 /// Words of 64 bits that say where digits of `digit_bits` bits start, in all passes: a pass reads one row and writes

@@ -15,7 +15,7 @@ use gpu_collective::grid::TileCounts;
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::thread::{grid_dependency_synchronize, sync_threads, thread_idx_x, trigger_launch_completion};
 use gpu_std::warp;
 use gpu_std::{device, rolled, shared, unroll};
 
@@ -89,6 +89,8 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
     counts: GlobalMut<u32>,
     header: GlobalMut<u32>,
 ) {
+    grid_dependency_synchronize();
+    trigger_launch_completion();
     let digits = 1 << B;
     let thread = thread_idx_x();
     let threads = 32 * W as u32;

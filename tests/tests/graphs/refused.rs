@@ -28,7 +28,12 @@ fn refuses(device: &Device, names: &[&str], call: impl Fn(&Buffer<f32>) -> Resul
 #[test]
 fn easy_forms() {
     on_each("easy_forms", |device| {
-        let names = ["an allocation", "a copy to the host", "a wait for a stream"];
+        let names = [
+            "an allocation",
+            "a copy to the host",
+            "scratch memory that a device keeps",
+            "a result that comes back to the host",
+        ];
         refuses(device, &names, |x| gpu_reduce::sum(x).map(drop));
         refuses(device, &names, |x| gpu_scan::inclusive_sum(x).map(drop));
         refuses(device, &names, |x| gpu_sort::sort(x, SortOptions::ascending()).map(drop));

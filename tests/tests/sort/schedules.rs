@@ -4,7 +4,7 @@
 use gpu_core::Device;
 use gpu_sim::{Config, Record};
 use gpu_sort_kernels::{
-    HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep,
+    HEADER_WORDS, Order, Pairs, Pass, Shape, count, count_shared_bytes, start_words, sweep, zero_words,
 };
 use gpu_std::kernel;
 use gpu_std::launch::LaunchConfig;
@@ -18,10 +18,13 @@ pub fn small_count(
     order: Order,
     first_bit: u32,
     bits: u32,
+    zeros: GlobalMut<u64>,
     starts: GlobalMut<u64>,
+    counts: GlobalMut<u32>,
+    words: u64,
     header: GlobalMut<u32>,
 ) {
-    count::<u16, 5, 2>(keys, len, order, first_bit, bits, starts, header);
+    count::<u16, 5, 2>(keys, len, order, first_bit, bits, zeros, starts, counts, words, header);
 }
 
 /// Sorts by a digit of five bits, in tiles of 128.
@@ -57,7 +60,10 @@ fn sorted(device: &Device, counted: &[u16], keys: &[u16], bits: u32, sweep: u32)
     let (len, passes) = (keys.len() as u64, bits.div_ceil(5));
     let tiles = SHAPE.tiles(len) as u32;
     let words = HEADER_WORDS / 2 + start_words(passes, 5) as usize + tiles as usize * DIGITS as usize / 2;
-    let mut words = device.zeroed::<u64>(words).unwrap();
+    // What the count does not clear it would be a fault to read.
+    let mut words = device.alloc::<u64>(words).unwrap();
+    let mut zeros = device.zeroed::<u64>(zero_words(passes, 5) as usize).unwrap();
+    let (zeros_at, count_words) = (zeros.view_mut().as_global_mut(), u64::from(tiles) * DIGITS);
     let header = words.view_mut().as_global_mut();
     let starts = header.offset(HEADER_WORDS as u64 / 2);
     let counts = starts.offset(start_words(passes, 5).into()).cast::<u32>();
@@ -69,8 +75,24 @@ fn sorted(device: &Device, counted: &[u16], keys: &[u16], bits: u32, sweep: u32)
     let counted = counted.view().as_global();
     let config = LaunchConfig::linear(3, SHAPE.threads()).shared(count_shared_bytes(passes, 5));
     // SAFETY: the simulator checks every access.
-    unsafe { small_count::launch(&stream, config, counted, len, Order::UNSIGNED, 0, bits, starts, header) }
-        .unwrap();
+    unsafe {
+        small_count::launch(
+            &stream,
+            config,
+            counted,
+            len,
+            Order::UNSIGNED,
+            0,
+            bits,
+            zeros_at,
+            starts,
+            counts,
+            count_words,
+            header,
+        )
+    }
+    .unwrap();
+    assert!(zeros.to_vec().unwrap().iter().all(|&word| word == 0), "zero again");
     let mut from_values = values[1].view().as_global();
     for pass in 0..passes {
         let at = pass as usize % 2;

@@ -10,7 +10,7 @@ use gpu_sort::{
     Scratch, SortKey, SortOptions, bf16, f16, sort, sort_in_place, sort_indices, sort_into, sort_pairs,
     sort_pairs_in_place, sort_pairs_in_place_scratch, sort_pairs_into,
 };
-use gpu_sort_kernels::Shape;
+use gpu_sort_kernels::{MAX_FEW, Shape, segmented};
 use gpu_tests::backends::{cases, cuda, for_each};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -161,6 +161,37 @@ fn tiles_and_their_ends() {
         let tile = tile::<u32>();
         for (kind, len) in [(0, tile - 1), (1, tile), (5, 2 * tile + 19), (4, 3 * tile)] {
             one(device, &keys::<f32>(kind, len), 0, kind == 1);
+        }
+    });
+}
+
+/// One block sorts up to a tile of its own; then tiles are short.
+#[test]
+fn few_keys() {
+    for_each("few_keys", |device| {
+        let (block, short) = (segmented::tile(4) as usize, Shape::of_keys(4, 1).tile() as usize);
+        for (number, len) in
+            [block - 1, block, block + 1, 2 * short - 1, 2 * short, 2 * short + 1].into_iter().enumerate()
+        {
+            one(device, &keys::<f32>(number as u64, len), number % 2, number % 3 == 0);
+        }
+        // With their indices 1024.
+        for (number, len) in [1023, 1024, 1025].into_iter().enumerate() {
+            one(device, &keys::<f64>(number as u64, len), 0, number == 1);
+        }
+    });
+}
+
+/// Tiles are long where there are more keys.
+#[test]
+fn many_keys() {
+    for_each("many_keys", |device| {
+        for len in [MAX_FEW as usize, MAX_FEW as usize + 1] {
+            let keys = keys::<u32>(0, len);
+            let sorted = sort(&device.upload(&keys).unwrap(), options(false).by_bits(3..11)).unwrap();
+            let mut expected = keys;
+            expected.sort_by_key(|key| key >> 3 & 255);
+            assert!(sorted.to_vec().unwrap() == expected, "{len} on {device}");
         }
     });
 }

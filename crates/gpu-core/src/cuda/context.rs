@@ -12,11 +12,13 @@ use super::event::Spares;
 use super::graph::GivenUp;
 use super::module::Modules;
 use super::pool::Pool;
-use super::stream::Raw;
+use super::slots::Slots;
+use super::stream::{Queue, Raw};
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
 use crate::limits::Limits;
 use crate::order::Order;
+use crate::scratch::Scratch;
 
 /// A device and its primary context.
 pub(crate) struct Context {
@@ -33,6 +35,11 @@ pub(crate) struct Context {
     pub(super) order: Order<Arc<Self>>,
     /// The device's default pool, where there are pools.
     pub(super) pool: Option<Pool>,
+    pub(super) multiprocessors: u32,
+    pub(super) slots: Slots,
+    /// Both have a handle to this, which stays until the process ends anyway.
+    pub(super) kept: Mutex<Option<Scratch>>,
+    pub(super) default_queue: OnceLock<Arc<Queue>>,
     itself: Weak<Self>,
     last_launch: Mutex<Option<Launched>>,
     failure: OnceLock<Box<DriverFailure>>,
@@ -61,6 +68,10 @@ impl Context {
             limits: attributes::limits(device),
             modules: Modules::default(),
             pool: Pool::of(device),
+            multiprocessors: attributes::multiprocessors(device),
+            slots: Slots::default(),
+            kept: Mutex::default(),
+            default_queue: OnceLock::new(),
             events: Spares::default(),
             given_up: GivenUp::default(),
             order: Order::new(Raw::DEFAULT),
@@ -145,7 +156,12 @@ impl Primary {
         Ok(Self { raw, device })
     }
 
+    /// Asking takes the driver less than setting, and nobody has to know who else sets the thread's context.
     fn make_current(&self) -> CUresult {
+        let mut current = ptr::null_mut();
+        if cuda_shim::cuCtxGetCurrent(&mut current) == CUresult::CUDA_SUCCESS && current == self.raw {
+            return CUresult::CUDA_SUCCESS;
+        }
         // SAFETY: the context is retained.
         unsafe { cuda_shim::cuCtxSetCurrent(self.raw) }
     }

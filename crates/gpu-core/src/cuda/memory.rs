@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cuda_shim::{self as sys, CUresult};
 
@@ -10,11 +10,12 @@ use super::attributes;
 use super::context::Context;
 use super::pool::Pool;
 use super::stream::Queue;
-use crate::backend::{self, Backend};
+use crate::backend::{self, Backend, Slot};
 use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::order;
 use crate::properties::Properties;
+use crate::scratch::Scratch;
 use crate::texture::{Plan, Raw};
 
 impl Context {
@@ -65,7 +66,7 @@ impl Backend for Context {
     }
 
     fn multiprocessors(&self) -> Option<u32> {
-        Some(attributes::multiprocessors(self.device)).filter(|&count| count > 0)
+        Some(self.multiprocessors).filter(|&count| count > 0)
     }
 
     fn memory_info(&self) -> Result<(u64, u64)> {
@@ -187,6 +188,19 @@ impl Backend for Context {
     }
 
     fn default_queue(self: Arc<Self>) -> Arc<dyn backend::Queue> {
-        Arc::new(Queue::legacy_default(self))
+        let queue = self.default_queue.get_or_init(|| Arc::new(Queue::legacy_default(Arc::clone(&self))));
+        Arc::<Queue>::clone(queue)
+    }
+
+    fn take_slot(&self) -> Option<Slot> {
+        self.slots.take().or_else(|| self.make_slot())
+    }
+
+    fn give_back_slot(&self, slot: Slot) {
+        self.slots.give_back(slot);
+    }
+
+    fn kept_scratch(&self) -> Option<&Mutex<Option<Scratch>>> {
+        Some(&self.kept)
     }
 }

@@ -14,6 +14,7 @@ mod launch;
 mod memory;
 mod module;
 mod pool;
+mod slots;
 mod stream;
 #[cfg(test)]
 mod tests;

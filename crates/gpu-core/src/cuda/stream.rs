@@ -290,6 +290,10 @@ impl backend::Queue for Queue {
         Ok(())
     }
 
+    fn join(&self, address: u64) -> Result<()> {
+        self.ordered(&[(address, true)], || CUresult::CUDA_SUCCESS, "")
+    }
+
     fn unordered(self: Arc<Self>) -> Arc<dyn backend::Queue> {
         let (raw, context) = (self.raw, Arc::clone(&self.context));
         Arc::new(Self { raw, id: None, _of: Some(self), owned: false, context })

@@ -45,7 +45,7 @@ pub fn reduce_axis<'a, R: Segmented + AlongColumns>(
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
     let mut output = device.alloc(along.results() * R::OUTPUTS as usize)?;
-    enqueue::<R>(&stream, input, along, output.view_mut(), &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| enqueue::<R>(&stream, input, along, output.view_mut(), scratch))?;
     Ok(output)
 }
 

@@ -28,8 +28,8 @@ use gpu_core::Error;
 /// The reduction `R` of an array (`view`), or of two for a [`Dot`](crate::kernels::Dot) (`(view, view)`), computed
 /// where they live: what the functions named after the reductions call.
 ///
-/// The result comes back to the host, so this waits for it; it also allocates scratch memory. [`reduce_into`] does
-/// neither.
+/// The result comes back to the host, so this waits for it; scratch memory is what the device [keeps](Scratch::kept).
+/// [`reduce_into`] does not wait.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::InputLengths`], [`Error::TooLong`]; [`Error::OutputLength`] where `R` does not write `N`

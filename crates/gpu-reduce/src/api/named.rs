@@ -13,8 +13,8 @@ macro_rules! named {
         $(#[$doc])*
         ///
         /// Computed where `input` lives, in an order that is a function of its length alone (see the
-        /// [crate documentation](crate)): every device gives the same bits. Waits for the result and allocates scratch
-        /// memory; the form on a stream does neither.
+        /// [crate documentation](crate)): every device gives the same bits. One launch and a wait for the
+        /// result; scratch memory is what the device [keeps](gpu_core::Scratch::kept). The form on a stream does not wait.
         ///
         /// # Errors
         /// As [`reduce`](crate::reduce()).

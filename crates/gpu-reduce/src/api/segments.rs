@@ -42,7 +42,8 @@ pub fn reduce_segments<'a, 's, R: Segmented>(
     let [device, _] = R::Item::devices(&input);
     let stream = device.default_stream();
     let mut output = device.alloc(segments.count * R::OUTPUTS as usize)?;
-    enqueue::<R>(&stream, &input, len, &segments, output.view_mut(), &mut Scratch::new(&stream))?;
+    let view = output.view_mut();
+    Scratch::kept(&stream, |scratch| enqueue::<R>(&stream, &input, len, &segments, view, scratch))?;
     Ok(output)
 }
 

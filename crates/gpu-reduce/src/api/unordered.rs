@@ -37,7 +37,7 @@ pub fn sum_unordered<'a, T: Element>(input: impl Into<View<'a, T>>) -> Result<T,
     }
     let stream = input.device().default_stream();
     let mut output = input.device().alloc(1)?;
-    sum_unordered_into(&stream, input, &mut output, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| sum_unordered_into(&stream, input, &mut output, scratch))?;
     let mut sum = [T::ZERO];
     output.copy_to(&mut sum)?;
     Ok(sum[0])

@@ -76,8 +76,9 @@ pub fn reduce_by_key<'a, 'k, R: Segmented, K: RunKey>(
     let mut unique = device.alloc(len)?;
     let mut results = device.alloc(len * each)?;
     let mut runs = device.alloc(1)?;
-    let scratch = &mut Scratch::new(&stream);
-    reduce_by_key_into::<R, K>(&stream, keys, values, &mut unique, &mut results, &mut runs, scratch)?;
+    Scratch::kept(&stream, |scratch| {
+        reduce_by_key_into::<R, K>(&stream, keys, values, &mut unique, &mut results, &mut runs, scratch)
+    })?;
     let runs = runs.to_vec()?[0] as usize;
     let (mut keys, mut values) = (device.alloc(runs)?, device.alloc(runs * each)?);
     stream.copy(&mut keys, unique.slice(..runs))?;

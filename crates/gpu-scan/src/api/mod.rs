@@ -18,8 +18,8 @@ use gpu_core::Error;
 /// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the
 /// functions named after the operators call.
 ///
-/// The work is enqueued on the device's default stream; reading the buffer waits for it. It also allocates scratch
-/// memory, and waits before freeing it. [`scan_into`] does neither.
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. Scratch memory is what the device
+/// [keeps](Scratch::kept). [`scan_into`] allocates nothing.
 ///
 /// # Errors
 /// [`Error::TooLong`]; those of the device where the device's memory does not suffice, or where it failed.
@@ -39,7 +39,7 @@ pub fn scan<'a, S: Instance>(
     let input = input.into();
     let stream = input.device().default_stream();
     let mut output = input.device().alloc(input.len())?;
-    scan_into::<S>(&stream, input, options, &mut output, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| scan_into::<S>(&stream, input, options, &mut output, scratch))?;
     Ok(output)
 }
 

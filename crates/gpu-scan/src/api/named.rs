@@ -13,8 +13,8 @@ macro_rules! form {
         $(#[$doc])*
         ///
         /// Computed where `input` lives, in an order that is a function of its length alone (see the [crate
-        /// documentation](crate)): every device gives the same bits. Allocates the result and scratch memory; the
-        /// form on a stream does not.
+        /// documentation](crate)): every device gives the same bits. Allocates the result, which the
+        /// form on a stream does not; scratch memory is what the device [keeps](gpu_core::Scratch::kept).
         ///
         /// # Errors
         /// As [`scan`](crate::scan()).

@@ -59,7 +59,9 @@ pub fn scan_axis<'a, S: Segmented + AlongColumns>(
     let stream = input.device().default_stream();
     Along::new(shape, axis, input.len())?;
     let mut output = input.device().alloc(input.len())?;
-    scan_axis_into::<S>(&stream, input, shape, axis, options, &mut output, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| {
+        scan_axis_into::<S>(&stream, input, shape, axis, options, &mut output, scratch)
+    })?;
     Ok(output)
 }
 

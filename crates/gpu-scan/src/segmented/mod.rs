@@ -51,7 +51,9 @@ pub fn scan_segments<'a, 's, S: Segmented>(
     let stream = input.device().default_stream();
     segments.expect(&stream, S::NAME, input.len())?;
     let mut output = input.device().alloc(input.len())?;
-    scan_segments_into::<S>(&stream, input, segments, options, &mut output, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| {
+        scan_segments_into::<S>(&stream, input, segments, options, &mut output, scratch)
+    })?;
     Ok(output)
 }
 

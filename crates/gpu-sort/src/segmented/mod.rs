@@ -50,7 +50,9 @@ pub fn segmented_sort<'a, 's, K: SortKey>(
     all_bits::<K>(&options)?;
     let stream = keys.device().default_stream();
     let mut output = keys.device().alloc(keys.len())?;
-    segmented_sort_into(&stream, keys, segments, options, &mut output, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| {
+        segmented_sort_into(&stream, keys, segments, options, &mut output, scratch)
+    })?;
     Ok(output)
 }
 
@@ -146,16 +148,10 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     expect_values(NAME, keys.len(), values.len())?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let (mut keys_output, mut values_output) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
-    segmented_sort_pairs_into(
-        &stream,
-        keys,
-        values,
-        segments,
-        options,
-        &mut keys_output,
-        &mut values_output,
-        &mut Scratch::new(&stream),
-    )?;
+    let outputs = (&mut keys_output, &mut values_output);
+    Scratch::kept(&stream, |scratch| {
+        segmented_sort_pairs_into(&stream, keys, values, segments, options, outputs.0, outputs.1, scratch)
+    })?;
     Ok((keys_output, values_output))
 }
 
@@ -214,15 +210,9 @@ pub fn segmented_sort_indices<'a, 's, K: SortKey>(
     all_bits::<K>(&options)?;
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let (mut keys_output, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
-    segmented_sort_indices_into(
-        &stream,
-        keys,
-        segments,
-        options,
-        &mut keys_output,
-        &mut indices,
-        &mut Scratch::new(&stream),
-    )?;
+    Scratch::kept(&stream, |scratch| {
+        segmented_sort_indices_into(&stream, keys, segments, options, &mut keys_output, &mut indices, scratch)
+    })?;
     Ok((keys_output, indices))
 }
 

@@ -204,22 +204,39 @@ fn select<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Buffer<
     let (device, len) = (items.device(), items.len());
     rule.check(len)?;
     let stream = device.default_stream();
-    let (mut selected, mut count) = (device.alloc(len)?, device.zeroed(1)?);
-    let scratch = &mut Scratch::new(&stream);
-    select_into(&stream, items, rule, selected.view_mut(), None, count.view_mut(), scratch)?;
-    first(&stream, selected, count.to_vec()?[0] as usize)
+    rule.expect(&stream)?;
+    let mut selected = device.alloc(len)?;
+    let count = counted(&stream, len, |count, scratch| {
+        select_into(&stream, items, rule, selected.view_mut(), None, count, scratch)
+    })?;
+    first(&stream, selected, count)
 }
 
 fn partition<T: Element, R: Rule<T>>(items: View<'_, T>, rule: R) -> Result<Partition<T>, Error> {
     let (device, len) = (items.device(), items.len());
     rule.check(len)?;
     let stream = device.default_stream();
-    let (mut selected, mut rejected, mut count) = (device.alloc(len)?, device.alloc(len)?, device.zeroed(1)?);
-    let scratch = &mut Scratch::new(&stream);
-    let outputs = (selected.view_mut(), Some(rejected.view_mut()));
-    select_into(&stream, items, rule, outputs.0, outputs.1, count.view_mut(), scratch)?;
-    let count = count.to_vec()?[0] as usize;
+    rule.expect(&stream)?;
+    let (mut selected, mut rejected) = (device.alloc(len)?, device.alloc(len)?);
+    let count = counted(&stream, len, |count, scratch| {
+        let rejected = Some(rejected.view_mut());
+        select_into(&stream, items, rule, selected.view_mut(), rejected, count, scratch)
+    })?;
     Ok((first(&stream, selected, count)?, first(&stream, rejected, len - count)?))
+}
+
+/// What a selection from `len` items counts, on the device's default stream; of none no work is enqueued.
+fn counted(
+    stream: &Stream,
+    len: usize,
+    select: impl FnOnce(ViewMut<'_, Count>, &mut Scratch) -> Result<(), Error>,
+) -> Result<usize, Error> {
+    let mut count = [0];
+    if len > 0 {
+        // One block writes it, once.
+        stream.read_back(&mut count, |count| Scratch::kept(stream, |scratch| select(count, scratch)))?;
+    }
+    Ok(count[0] as usize)
 }
 
 /// The first items of a buffer, in one of that length.

@@ -53,7 +53,7 @@ pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Resul
     let items = items.into();
     let (device, len) = (items.device(), items.len());
     let stream = device.default_stream();
-    let (mut values, mut count) = (device.alloc(len)?, device.zeroed(1)?);
+    let (mut values, mut count) = (device.alloc(len)?, device.alloc(1)?);
     let (mut starts, mut lengths) = (device.alloc(len)?, device.alloc(len)?);
     let runs = RunsMut {
         values: values.view_mut(),
@@ -61,7 +61,7 @@ pub fn run_length_encode<'a, T: Element>(items: impl Into<View<'a, T>>) -> Resul
         lengths: lengths.view_mut(),
         count: count.view_mut(),
     };
-    run_length_encode_into(&stream, items, runs, &mut Scratch::new(&stream))?;
+    Scratch::kept(&stream, |scratch| run_length_encode_into(&stream, items, runs, scratch))?;
     let count = count.to_vec()?[0] as usize;
     Ok(Runs {
         values: first(&stream, values, count)?,

@@ -115,8 +115,9 @@ pub fn top_k_segments<'a, 's, K: SortKey>(
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let cut = cut(&stream, keys.len(), segments, k)?;
     let (mut keys_output, mut indices) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
-    let scratch = &mut Scratch::new(&stream);
-    top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, scratch)?;
+    Scratch::kept(&stream, |scratch| {
+        top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, scratch)
+    })?;
     Ok((keys_output, indices))
 }
 
@@ -178,17 +179,10 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     let (device, stream) = (keys.device(), keys.device().default_stream());
     let cut = cut(&stream, keys.len(), segments, k)?;
     let (mut keys_output, mut values_output) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
-    top_k_pairs_into(
-        &stream,
-        keys,
-        values,
-        segments,
-        k,
-        options,
-        &mut keys_output,
-        &mut values_output,
-        &mut Scratch::new(&stream),
-    )?;
+    let outputs = (&mut keys_output, &mut values_output);
+    Scratch::kept(&stream, |scratch| {
+        top_k_pairs_into(&stream, keys, values, segments, k, options, outputs.0, outputs.1, scratch)
+    })?;
     Ok((keys_output, values_output))
 }
 
