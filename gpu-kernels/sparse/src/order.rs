@@ -11,7 +11,7 @@ use gpu_std::thread::{grid_dim_x, index_1d};
 use gpu_std::{keep_rolled, kernel, warp};
 
 use crate::THREADS;
-use crate::levels::Rows;
+use crate::levels::{Beside, Rows};
 
 /// Size classes of a level: rows of 1, 2, 3–4, 5–8, 9–16, more entries, and none.
 pub const CLASSES: u32 = 7;
@@ -55,12 +55,21 @@ pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
     }
 }
 
+/// Words of what [`sparse_profile()`] finds.
+pub const FOUND: u32 = 4;
+
 /// What the choice of a solver asks of a triangle: any number of blocks of [`THREADS`]. `found` is zero before, and gets
-/// the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
+/// the most entries of a row beside the diagonal; the rows that wait for one of the same [`THREADS`] rows; how far the
+/// last row's farthest entry is from the diagonal, and the rows of which the same is true.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
+    let farthest = |rest: &Beside, number: u32| {
+        if rest.left > 0 { number - shape.other(indices.read_only(rest.place(0)), number) } else { 0 }
+    };
+    let last = shape.rows - 1;
+    let stride = farthest(&shape.beside(offsets, indices, shape.numbered(last)), last);
     let mut number = index_1d();
-    let (mut longest, mut near) = (0, 0);
+    let (mut longest, mut near, mut aligned) = (0, 0, 0);
     while number < shape.rows {
         keep_rolled();
         let rest = shape.beside(offsets, indices, shape.numbered(number));
@@ -69,13 +78,17 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
             // The last is the nearest.
             let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);
             near += (other / THREADS == number / THREADS) as u32;
+            aligned += (farthest(&rest, number) == stride) as u32;
         }
         number = number.saturating_add(grid_dim_x() * THREADS);
     }
     longest = warp::warp_reduce(warp::FULL, longest, warp::WarpReductionOp::Max);
     near = warp::warp_reduce(warp::FULL, near, warp::WarpReductionOp::Add);
+    aligned = warp::warp_reduce(warp::FULL, aligned, warp::WarpReductionOp::Add);
     if warp::lane_id() == 0 {
         found.atomic(0).fetch_max(longest, Ordering::Relaxed, Scope::Device);
         found.atomic(1).fetch_add(near, Ordering::Relaxed, Scope::Device);
+        found.atomic(2).fetch_max(stride, Ordering::Relaxed, Scope::Device);
+        found.atomic(3).fetch_add(aligned, Ordering::Relaxed, Scope::Device);
     }
 }
