@@ -174,7 +174,7 @@ fn solve_window<T: Scalar>(
 macro_rules! kernels {
     ($($T:ty, $Word:ty: $chains:ident;)*) => { $(
         #[doc = concat!("Systems of `", stringify!($T), "` that are chains: blocks of [`Rows::chunk`] rows, of which a warp has 32 at a time, of at most 512 threads, with [`shared_bytes`], for each system. All bits of the solutions are ones before, and `ticket`, a word a system, is zero.")]
-        #[kernel(images = sm_75, launch_bounds(512))]
+        #[kernel(images = sm_75, launch_bounds(512, 2))]
         pub fn $chains(
             offsets: Global<u32>,
             indices: Global<u32>,

@@ -87,7 +87,29 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
     pub fn new(matrix: impl Into<CsrView<'a, T>>, side: Side, diagonal: Diagonal) -> Result<Self, Error> {
-        Self::of(Held::as_it_is(matrix.into()), side, diagonal)
+        Self::with(matrix, side, diagonal, Algorithm::Auto)
+    }
+
+    /// The same for an algorithm: rows are ordered only where that needs it, whatever would be chosen.
+    ///
+    /// # Errors
+    /// Those of [`Analysis::new`].
+    ///
+    /// ```
+    /// use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, Algorithm::Free)?;
+    /// assert_eq!(analysis.algorithm(), Algorithm::Free);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn with(
+        matrix: impl Into<CsrView<'a, T>>,
+        side: Side,
+        diagonal: Diagonal,
+        algorithm: Algorithm,
+    ) -> Result<Self, Error> {
+        Self::of(Held::as_it_is(matrix.into()), side, diagonal, algorithm)
     }
 
     /// The same of the transposed matrix: systems are `Aᵀ · x = alpha · b`. `side` is that of `matrix` as it is given.
@@ -111,10 +133,10 @@ impl<'a, T: Element> Analysis<'a, T> {
         side: Side,
         diagonal: Diagonal,
     ) -> Result<Self, Error> {
-        Self::of(Held::transposed(matrix.into())?, side.transposed(), diagonal)
+        Self::of(Held::transposed(matrix.into())?, side.transposed(), diagonal, Algorithm::Auto)
     }
 
-    fn of(held: Held<'a, T>, side: Side, diagonal: Diagonal) -> Result<Self, Error> {
+    fn of(held: Held<'a, T>, side: Side, diagonal: Diagonal, algorithm: Algorithm) -> Result<Self, Error> {
         let matrix = held.view();
         check::triangle(&matrix, side, diagonal)?;
         let device = matrix.device();
@@ -139,10 +161,10 @@ impl<'a, T: Element> Analysis<'a, T> {
                 (levels, Profile { levels: count, ..profile })
             }
         };
-        let (algorithm, order, tasks) = (Algorithm::Auto, None, None);
+        let (order, tasks) = (None, None);
         let analysis =
             Self { matrix: held, side, diagonal, levels, profile, algorithm, order, tasks, ticket };
-        analysis.with_algorithm(Algorithm::Auto)
+        analysis.with_algorithm(algorithm)
     }
 
     /// The same with another algorithm; orders the rows if that needs it and it was not done. The bits are the same.
