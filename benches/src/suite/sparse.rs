@@ -279,7 +279,13 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
             drop(Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?);
             Ok(())
         })?;
-        timed.push(Timed { operation: "analysis of", algorithm: name.into(), is_chosen: false, ms, bytes: 0 });
+        timed.push(Timed {
+            operation: "analysis of",
+            algorithm: name.into(),
+            is_chosen: false,
+            ms,
+            bytes: 0,
+        });
     }
     let ms = wall_median(few, || {
         drop(analysis.order_rows()?);

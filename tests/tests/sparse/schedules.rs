@@ -77,7 +77,8 @@ fn three_hundred_schedules_of_blocks_that_walk() {
     let hosts = [reversed(&lower), lower];
     for seed in 0..300 {
         let (upper, chunk) = ((seed % 2) as u32, [150, 300][seed as usize / 2 % 2]);
-        let (host, side) = (&hosts[1 - seed as usize % 2], if upper == 1 { Side::Upper } else { Side::Lower });
+        let (host, side) =
+            (&hosts[1 - seed as usize % 2], if upper == 1 { Side::Upper } else { Side::Lower });
         let b = vector::<f32>(host.rows, 92);
         let mut expected = vec![0.0; host.rows];
         let (offsets, indices) = (&host.offsets, &host.indices);

@@ -94,7 +94,10 @@ fn walks<T: Value>(test: &str) {
             let mut analysis = Analysis::new(&a, side, Diagonal::Stored).unwrap();
             let profile = analysis.profile();
             assert!(profile.is_grid(), "{profile:?}");
-            assert_eq!((profile.stride, profile.aligned, analysis.algorithm()), (1040, 7357, Algorithm::Chains));
+            assert_eq!(
+                (profile.stride, profile.aligned, analysis.algorithm()),
+                (1040, 7357, Algorithm::Chains)
+            );
             let mut levels = vec![0; host.rows];
             analysis.levels().copy_to(&mut levels).unwrap();
             assert_eq!(levels, levels_of(&host), "{side:?}");
