@@ -334,17 +334,23 @@ pub(crate) fn levels<T: Element>(
     Ok(())
 }
 
-/// Enqueues the groups of a triangle's rows.
+/// Enqueues the groups of a triangle's rows, and how many rows each has.
 pub(crate) fn groups<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
     shape: Rows,
     levels: &Buffer<u32>,
     groups: &mut Buffer<u32>,
+    mut counts: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    let arguments = (a.offsets, a.indices, levels, groups, shape);
-    // SAFETY: the matrix was checked, and there is a level and a group for each of its rows.
-    unsafe { stream.launch::<order::sparse_groups>(linear(a.rows), arguments)? };
+    assert!(levels.len() == a.rows && groups.len() == a.rows);
+    stream.memset(counts.reborrow(), 0)?;
+    let count = counts.len() as u32;
+    let launch = striding(a.rows).shared(order::groups_shared_bytes(count));
+    let arguments = (a.offsets, a.indices, levels, groups, counts, shape, count);
+    // SAFETY: the matrix was checked, and there is a level and a group for each of its rows; the kernel holds groups to
+    // the counts.
+    unsafe { stream.launch::<order::sparse_groups>(launch, arguments)? };
     Ok(())
 }
 
