@@ -113,6 +113,8 @@ fn solve_window<T: Scalar>(
                 first = outer.min(first + ASKED as u32);
                 ready = first == outer;
                 batch = following;
+                // So that what is known is kept of one of the two.
+                batch.forget(outer - first);
                 let next = first + ASKED as u32;
                 following = Batch::read(system, shape, window, &rest, (next, 1, outer));
             }

@@ -127,6 +127,15 @@ impl<T: Scalar> Batch<T> {
         batch
     }
 
+    /// Knows nothing of the first `left` of them, as when they were read.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn forget(&mut self, left: u32) {
+        unroll::<ASKED>(|j| {
+            self.words[j] = if (j as u32) < left { T::UNKNOWN } else { T::ZERO.to_word() };
+        });
+    }
+
     /// Asks for what is not known, and says whether all is.
     #[device]
     #[inline(always)]
