@@ -19,7 +19,7 @@ use gpu_std::{device, keep_rolled, kernel, warp};
 use crate::NONE;
 use crate::levels::{Beside, Rows, inside_of_window, links};
 use crate::scalar::Scalar;
-use crate::waiting::{ASKED, Batch, Strides, System, draw};
+use crate::waiting::{ASKED, Batch, Strides, System, all_are, draw};
 
 /// The most entries of a window beside the diagonal.
 const ENTRIES: u32 = 32 * 31 / 2;
@@ -98,8 +98,10 @@ fn solve_window<T: Scalar>(
     let mut batch = Batch::read(system, shape, window, &rest, (0, 1, outer));
     let (mut first, mut ready) = (0, outer == 0);
     let mut following = Batch::read(system, shape, window, &rest, (ASKED as u32, 1, outer));
-    while !warp::warp_vote_all(warp::FULL, ready) {
+    let mut moved = true;
+    while !all_are(ready, moved) {
         keep_rolled();
+        moved = false;
         if !ready {
             let are_known = batch.ask(|other| {
                 if other >= room.base {
@@ -108,6 +110,7 @@ fn solve_window<T: Scalar>(
                     system.ask(shape.numbered(other))
                 }
             });
+            moved = are_known;
             if are_known {
                 sum = batch.add(sum, outer - first);
                 first = outer.min(first + ASKED as u32);

@@ -31,7 +31,7 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_dim_x, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, unroll, warp};
 
-use crate::waiting::{ASKED, draw};
+use crate::waiting::{ASKED, all_are, draw};
 use crate::{NONE, THREADS};
 
 /// A triangle, but for addresses.
@@ -298,6 +298,7 @@ fn levels_of_window(
     let mut ready = !inside;
     loop {
         keep_rolled();
+        let mut moved = false;
         if !ready {
             let mut goes_on = true;
             while goes_on {
@@ -314,6 +315,7 @@ fn levels_of_window(
                 });
                 unroll::<ASKED>(|j| goes_on &= words[j] != 0 || others[j] == NONE);
                 if goes_on {
+                    moved = true;
                     unroll::<ASKED>(|j| level = if words[j] >= level { words[j] + 1 } else { level });
                     first += ASKED as u32;
                     goes_on = first < outer;
@@ -329,7 +331,7 @@ fn levels_of_window(
                 tell(level);
             }
         }
-        if warp::warp_vote_all(warp::FULL, ready) {
+        if all_are(ready, moved) {
             break;
         }
     }
