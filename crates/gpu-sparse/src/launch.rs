@@ -299,12 +299,13 @@ pub(crate) fn spmv<T: Element>(
 ) -> Result<(), Error> {
     let shape = plan.shape;
     let scratch = (partials.view_mut(), tails.view_mut());
+    let launch = plan.launch.shared(spmv::shared_bytes::<T>(shape.lanes, shape.dealt != 0));
     let arguments =
         (a.offsets, a.indices, a.values, x, y.reborrow(), scratch.0, scratch.1, shape, alpha, beta);
     // SAFETY: the matrix was checked, the vectors have as many elements as it has columns and rows (checked by the
     // caller), scratch memory is the plan's; `y` and that are exclusive. Everything is freed only after the work
     // enqueued before.
-    unsafe { stream.launch::<T::Product>(plan.launch, arguments)? };
+    unsafe { stream.launch::<T::Product>(launch, arguments)? };
     if let Some(finish) = plan.finish {
         let arguments = (a.offsets, &*partials, &*tails, y, shape, alpha, beta);
         // SAFETY: as above; the partial sums were written by the launch before.
