@@ -89,7 +89,9 @@ pub fn sort_into<'a, 'b, K: SortKey>(
         return Ok(());
     }
     let none = Values::<u32>::None;
-    scratch.lend(NAME, size, |mut parts| launch::sort(stream, keys, output, none, sorting, plan, &mut parts))
+    scratch.lend(NAME, size, |mut parts| {
+        launch::sort(stream, Some(keys), output, none, sorting, plan, &mut parts)
+    })
 }
 
 /// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of
@@ -171,7 +173,7 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     }
     let values = Values::Of(values, values_output);
     scratch.lend(NAME, size, |mut parts| {
-        launch::sort(stream, keys, keys_output, values, sorting, plan, &mut parts)
+        launch::sort(stream, Some(keys), keys_output, values, sorting, plan, &mut parts)
     })
 }
 
@@ -237,7 +239,7 @@ pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
     }
     let values = Values::<u32>::Indices(indices);
     scratch.lend(NAME, size, |mut parts| {
-        launch::sort(stream, keys, keys_output, values, sorting, plan, &mut parts)
+        launch::sort(stream, Some(keys), keys_output, values, sorting, plan, &mut parts)
     })
 }
 
@@ -245,11 +247,11 @@ fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {
     if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: NAME, expected, actual }) }
 }
 
-fn expect_values(keys: usize, values: usize) -> Result<(), Error> {
+pub(crate) fn expect_values(keys: usize, values: usize) -> Result<(), Error> {
     if keys == values { Ok(()) } else { Err(Error::InputLengths { what: NAME, first: keys, second: values }) }
 }
 
-fn expect_indexable(len: usize) -> Result<(), Error> {
+pub(crate) fn expect_indexable(len: usize) -> Result<(), Error> {
     const MOST: usize = u32::MAX as usize;
     if len <= MOST { Ok(()) } else { Err(Error::TooLong { len, most: MOST }) }
 }

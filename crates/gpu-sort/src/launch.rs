@@ -91,20 +91,23 @@ pub(crate) enum Values<'a, 'b, V: Element> {
     Of(View<'a, V>, ViewMut<'b, V>),
     /// The keys' indices.
     Indices(ViewMut<'b, u32>),
+    /// One a key, to be put in order where they are.
+    InPlace(ViewMut<'b, V>),
 }
 
-/// Enqueues a sort of at least one key. Everything has been checked: same device, same lengths; the next parts are those of
-/// [`SortPlan::scratch`].
+/// Enqueues a sort of at least one key; without `keys`, of those in the output, where they are. Everything has been checked:
+/// same device, same lengths; the next parts are those of [`SortPlan::scratch`], and of values that are gathered in place
+/// room for a copy.
 pub(crate) fn sort<K: SortKey, V: Element>(
     stream: &Stream,
-    keys: View<'_, K>,
+    keys: Option<View<'_, K>>,
     mut output: ViewMut<'_, K>,
     mut values: Values<'_, '_, V>,
     sorting: Sorting,
     plan: SortPlan,
     parts: &mut Parts<'_>,
 ) -> Result<(), Error> {
-    let len = keys.len() as u64;
+    let len = plan.len as u64;
     let passes = sorting.passes();
     let mut words = parts.array::<u64>(plan.words(passes));
     stream.memset(words.reborrow(), 0)?;
@@ -113,13 +116,37 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     let counts = starts.offset(plan.start_words(passes) as u64).cast::<u32>();
     let header = header.cast::<u32>();
     let (key_bytes, value_bytes) = (plan.shape.key_bytes as usize, plan.shape.value_bytes as usize);
-    let temporary = parts.array::<u8>(plan.len * key_bytes).as_global_mut().cast();
-    let moved_temporary = parts.array::<u8>(plan.len * value_bytes).as_global_mut().cast();
-    let output = output.as_global_mut().cast();
+    let mut temporary = parts.array::<u8>(plan.len * key_bytes).cast::<K>();
+    let mut moved_temporary = parts.array::<u8>(plan.len * value_bytes);
     let is_gathered = is_gathered(&values);
     let index = parts.array::<u32>(if is_gathered { plan.len } else { 0 }).as_global_mut();
 
-    let keys = keys.as_global().cast();
+    // In place, the passes go to and fro between the output and the temporary memory and end in the output: an even
+    // number of them starts there, an odd one from a copy.
+    let is_copied = passes % 2 == 1;
+    let keys = match keys {
+        Some(keys) => keys.as_global(),
+        None if is_copied => {
+            stream.copy(temporary.reborrow(), output.view())?;
+            temporary.view().as_global()
+        }
+        None => output.view().as_global(),
+    };
+    let (keys, output, temporary) =
+        (keys.cast(), output.as_global_mut().cast(), temporary.as_global_mut().cast());
+    let mut copy_of_values = match &values {
+        Values::InPlace(values) if is_gathered => {
+            let mut copy = parts.array::<V>(values.len());
+            stream.copy(copy.reborrow(), values.view())?;
+            Some(copy)
+        }
+        Values::InPlace(values) if is_copied => {
+            stream.copy(moved_temporary.reborrow().cast::<V>(), values.view())?;
+            None
+        }
+        _ => None,
+    };
+    let moved_temporary = moved_temporary.as_global_mut().cast::<u64>();
     let Sorting { order, first_bit, bits, .. } = sorting;
     let arguments = (keys, len, order, first_bit, bits, starts, header);
     // SAFETY: the kernel reads `len` keys, and writes to words that were just cleared, of which there are enough, and
@@ -134,6 +161,13 @@ pub(crate) fn sort<K: SortKey, V: Element>(
             bytes @ (4 | 8) => (bytes, input.as_global().cast(), output.as_global_mut().cast(), false),
             _ => (4, index_words.as_global(), index_words, true),
         },
+        Values::InPlace(values) => match size_of::<V>() {
+            bytes @ (4 | 8) => {
+                let values = values.as_global_mut().cast::<u64>();
+                (bytes, if is_copied { moved_temporary } else { values }.as_global(), values, false)
+            }
+            _ => (4, index_words.as_global(), index_words, true),
+        },
     };
     let mut input = keys;
     for pass in 0..passes {
@@ -145,8 +179,8 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         for (number, (config, pass)) in launches.enumerate() {
             let row = |number: usize| rows.offset(number as u64 % 2 * u64::from(plan.shape.digits()));
             let (starts, next) = (row(number).as_global(), row(number + 1));
-            // SAFETY: input, output and temporary memory are apart, and each has room for `len` elements; the words
-            // are those that the launches before left.
+            // SAFETY: what a pass reads and what it writes are apart (in place, output and temporary memory in turn), and
+            // each has room for `len` elements; the words are those that the launches before left.
             unsafe {
                 match bytes {
                     0 => {
@@ -167,15 +201,20 @@ pub(crate) fn sort<K: SortKey, V: Element>(
         }
         (input, from) = (to.as_global(), moved_to.as_global());
     }
-    if let (Values::Of(input, output), true) = (&mut values, is_gathered) {
-        gather(stream, *input, index.as_global(), output.reborrow())?;
+    match (&mut values, &mut copy_of_values) {
+        (Values::Of(input, output), _) if is_gathered => {
+            gather(stream, *input, index.as_global(), output.reborrow())
+        }
+        (Values::InPlace(output), Some(copy)) => {
+            gather(stream, copy.view(), index.as_global(), output.reborrow())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether an index is sorted in the place of the values.
 const fn is_gathered<V: Element>(values: &Values<'_, '_, V>) -> bool {
-    matches!(values, Values::Of(..)) && moved_bytes(size_of::<V>()) != size_of::<V>()
+    matches!(values, Values::Of(..) | Values::InPlace(_)) && moved_bytes(size_of::<V>()) != size_of::<V>()
 }
 
 /// Writes the values at the places that an index says, as many as the output has room for. Everything has been checked: the index

@@ -2,6 +2,7 @@
 
 mod api;
 mod histogram;
+mod in_place;
 mod key;
 mod launch;
 mod plan;
@@ -17,6 +18,7 @@ pub use api::*;
 pub use gpu_core::{Count, Error, Offsets, Scratch, ScratchSize, Segments};
 pub use gpu_std::half::{bf16, f16};
 pub use histogram::*;
+pub use in_place::*;
 pub use key::{SortKey, SortOptions};
 pub use plan::SortPlan;
 pub use scratch::*;

@@ -7,7 +7,12 @@ use crate::key::{SortKey, Sorting};
 /// Writes the sorted keys to `output`.
 pub(crate) fn sort<K: SortKey>(keys: &[K], sorting: Sorting, output: &mut [K]) {
     output.copy_from_slice(keys);
-    output.par_sort_by_key(|key| sorting.rank(*key));
+    sort_in_place(output, sorting);
+}
+
+/// Sorts the keys where they are.
+pub(crate) fn sort_in_place<K: SortKey>(keys: &mut [K], sorting: Sorting) {
+    keys.par_sort_by_key(|key| sorting.rank(*key));
 }
 
 /// Writes the sorted pairs to the outputs.

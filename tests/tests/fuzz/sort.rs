@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use gpu_core::Element;
-use gpu_scan::{Scratch, SortKey, SortOptions, sort_indices_into, sort_into, sort_pairs_into};
+use gpu_core::{Device, Element, Stream};
+use gpu_scan::{Scratch, SortKey, SortOptions, sort_in_place, sort_indices_into, sort_into, sort_pairs_into};
 use proptest::prelude::*;
 
 use super::{Guarded, Place, fuzz, length, place, wrong};
@@ -41,6 +41,9 @@ fn of_type<K: SortKey + Element + PartialEq + Ord + Debug>(case: &Case, of: impl
     let (first, second) = (sorted.range(), moved.range());
     let (keys_to, values_to) = (sorted.buffer.slice_mut(first), moved.buffer.slice_mut(second));
     let view = input.slice(place.offsets.0..);
+    if what == 3 {
+        return in_place(&device, &stream, &keys, case, options, scratch);
+    }
     let result = match what {
         0 => sort_into(&stream, view, options, keys_to, &mut scratch),
         1 => sort_pairs_into(&stream, view, &on_device, options, keys_to, values_to, &mut scratch),
@@ -69,10 +72,31 @@ fn of_type<K: SortKey + Element + PartialEq + Ord + Debug>(case: &Case, of: impl
     }
 }
 
+/// The keys behind an offset, where they are; those before stay.
+fn in_place<K: SortKey + Element + PartialEq + Ord + Debug>(
+    device: &Device,
+    stream: &Stream,
+    keys: &[K],
+    case: &Case,
+    options: SortOptions,
+    mut scratch: Scratch,
+) {
+    let from = case.place.offsets.0;
+    let mut buffer = device.upload(keys).expect("memory");
+    let result = sort_in_place(stream, buffer.slice_mut(from..), options, &mut scratch);
+    let mut expected = keys.to_vec();
+    match result {
+        Err(error) => assert!(case.wrong[2] < 0, "{error}"),
+        Ok(()) if case.descending => expected[from..].sort_by_key(|&key| std::cmp::Reverse(key)),
+        Ok(()) => expected[from..].sort(),
+    }
+    assert_eq!(buffer.to_vec().expect("its values"), expected);
+}
+
 #[test]
 fn keys() {
     let few = prop::sample::select(vec![0u32, 30, 50, 60, 62]);
-    let cases = (place(), length(), 0usize..4, 0usize..3, any::<bool>(), [wrong(), wrong(), wrong()], few);
+    let cases = (place(), length(), 0usize..4, 0usize..4, any::<bool>(), [wrong(), wrong(), wrong()], few);
     let cases = cases.prop_map(|(place, len, key, what, descending, wrong, few)| Case {
         place,
         len: len.min(12_000),

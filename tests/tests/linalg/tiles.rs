@@ -1,6 +1,6 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
-use gpu_linalg::plan::gemm::{Kernel, Plan, Split};
+use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split};
 use gpu_linalg::{BatchLayout, Order};
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
@@ -99,13 +99,53 @@ chosen_kernels! {
     doubles_without_tensor_cores: f64, Double, linalg_gemm_f64, GEMM_F64;
 }
 
+/// Sums of the lengths that [`Kernel::Short`] has, of matrices of few columns, of a warp's and of several warps', batches, too.
+fn short_sums<T: Number>(test: &str) {
+    for_each(test, |device| {
+        let mut case = 0;
+        for n in [1, 2, 3, 5, 9, 33, 127, 130] {
+            for m in [1, 8, 63, 66, 515] {
+                for k in [1, 3, 4, 9, 31, MOST_SHORT] {
+                    case += 1;
+                    // Each case once, in orders, gaps and batches that differ from the next one's.
+                    if m * n * k > 40_000 && case % 7 != 0 {
+                        continue;
+                    }
+                    let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[case >> bit & 1]);
+                    let (gap, count) = (case % 3, 1 + case % 2);
+                    let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
+                    let layouts =
+                        layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
+                    let beta = if case % 4 == 0 { T::of(-0.5) } else { T::ZERO };
+                    check::<T>(device, layouts, (T::of(1.5), beta), gap, case as u64);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn short_sums_f32() {
+    short_sums::<f32>("short_sums_f32");
+}
+
+#[test]
+fn short_sums_f64() {
+    short_sums::<f64>("short_sums_f64");
+}
+
 /// Sums that are cut, of every order of the three matrices; products that are computed transposed; and scratch memory that is too
 /// small.
 fn cut_sums<T: Number>(test: &str) {
     for_each(test, |device| {
-        for ((m, n, k), count) in
-            [((7, 9, 700), 1), ((70, 20, 515), 2), ((300, 3, 130), 1), ((260, 5, 40), 2)]
-        {
+        for ((m, n, k), count) in [
+            ((7, 9, 700), 1),
+            ((70, 20, 515), 2),
+            ((300, 3, 130), 1),
+            ((260, 5, 40), 2),
+            ((300, 3, 33), 1),
+            ((65, 2, 300), 1),
+        ] {
             for orders in 0..8 {
                 let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[orders >> bit & 1]);
                 let gap = orders % 3;
@@ -133,23 +173,34 @@ fn sums_that_are_cut_f64() {
 
 /// No access of the inner loops takes more passes through the 32 banks of shared memory than its bytes need: neither
 /// the fragments that are read nor the copies, which transpose factors that are contiguous along k.
-#[test]
-fn inner_loops_have_no_bank_conflicts() {
-    let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
-    let device = gpu_core::Device::simulator_with(config);
-    let (m, n, k) = (64, 64, 64);
-    for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (ORDERS[a], ORDERS[b])) {
-        let layouts = [layout(m, k, a, 0), layout(k, n, b, 0), layout(m, n, Order::RowMajor, 0)].map(one);
-        let expect = |what: &str| {
-            let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
-            for accesses in [counts.shared_loads, counts.async_copies] {
-                assert!(accesses.requests > 0);
-                assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{what}, {a:?} by {b:?}: {accesses:?}");
+macro_rules! conflict_free_kernels {
+    ($($test:ident: $T:ty, $kernel:ident, $name:ident;)*) => { $(
+        #[test]
+        fn $test() {
+            let config = gpu_sim::Config { record: gpu_sim::Record::Full, ..gpu_sim::Config::default() };
+            let device = gpu_core::Device::simulator_with(config);
+            let stream = device.default_stream();
+            let square = values::<$T>(1, 64 * 64);
+            let (a, b) = (device.upload(&square).unwrap(), device.upload(&square).unwrap());
+            let mut c = device.upload(&square).unwrap();
+            let (a, b, c) = (a.view().as_global(), b.view().as_global(), c.view_mut().as_global_mut());
+            for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
+                let layouts = orders.map(|order| one(layout(64, 64, order, 0)));
+                let addresses = [a.address(), b.address(), c.address(), 0];
+                let plan = Plan::with_kernel(Kernel::$kernel, size_of::<$T>(), layouts, addresses, true).unwrap();
+                // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
+                unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.0, 0.0) }.unwrap();
+                stream.synchronize().unwrap();
+                let counts = device.as_simulator().unwrap().last_report().unwrap().counts;
+                for accesses in [counts.shared_loads, counts.async_copies] {
+                    assert!(accesses.requests > 0);
+                    assert_eq!(accesses.wavefronts * 128, accesses.bytes, "{orders:?}: {accesses:?}");
+                }
             }
-        };
-        check::<f32>(&device, layouts, (1.0, 0.0), 0, 1);
-        expect("f32");
-        check::<f64>(&device, layouts, (1.0, 0.0), 0, 1);
-        expect("f64");
-    }
+        }
+    )* };
+}
+conflict_free_kernels! {
+    inner_loops_have_no_bank_conflicts_f32: f32, Medium, linalg_gemm_medium_f32;
+    inner_loops_have_no_bank_conflicts_f64: f64, TensorMedium, linalg_gemm_tensor_medium_f64;
 }

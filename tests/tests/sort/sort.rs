@@ -7,7 +7,8 @@ use std::fmt::Debug;
 
 use gpu_core::{Device, Element};
 use gpu_sort::{
-    Scratch, SortKey, SortOptions, bf16, f16, sort, sort_indices, sort_into, sort_pairs, sort_pairs_into,
+    Scratch, SortKey, SortOptions, bf16, f16, sort, sort_in_place, sort_indices, sort_into, sort_pairs,
+    sort_pairs_in_place, sort_pairs_in_place_scratch, sort_pairs_into,
 };
 use gpu_sort_kernels::Shape;
 use gpu_tests::backends::{cases, cuda, for_each};
@@ -106,6 +107,13 @@ fn one<K: Sample>(device: &Device, keys: &[K], from: usize, descending: bool) {
     assert!(bytes(&sorted.to_vec().unwrap()) == bytes(&expected), "{context}: keys with indices");
     assert_eq!(indices.to_vec().unwrap(), order, "{context}: indices");
     assert!(bytes(&buffer.to_vec().unwrap()) == bytes(keys), "{context}: the input");
+    let stream = device.default_stream();
+    let mut buffer = buffer;
+    sort_in_place(&stream, buffer.slice_mut(from..), options(descending), &mut Scratch::new(&stream))
+        .unwrap();
+    let in_place = buffer.to_vec().unwrap();
+    assert!(bytes(&in_place[from..]) == bytes(&expected), "{context}: in place");
+    assert!(bytes(&in_place[..from]) == bytes(&keys[..from]), "{context}: what lies before");
 }
 
 fn tile<K>() -> usize {
@@ -170,8 +178,16 @@ fn pairs_of_all_widths() {
             let context = format!("{len} {} on {device}", core::any::type_name::<(K, V)>());
             let expected: Vec<K> = order.iter().map(|&index| keys[index as usize]).collect();
             assert!(bytes(&sorted.to_vec().unwrap()) == bytes(&expected), "keys of {context}");
-            let expected: Vec<V> = order.iter().map(|&index| values[index as usize]).collect();
-            assert_eq!(moved.to_vec().unwrap(), expected, "values of {context}");
+            let moved_expected: Vec<V> = order.iter().map(|&index| values[index as usize]).collect();
+            assert_eq!(moved.to_vec().unwrap(), moved_expected, "values of {context}");
+            let stream = device.default_stream();
+            let size = sort_pairs_in_place_scratch::<K, V>(len).unwrap();
+            let mut scratch = Scratch::with_size(&stream, size).unwrap().fixed();
+            let (mut sorted, mut moved) = (on_device, of_keys);
+            sort_pairs_in_place(&stream, &mut sorted, &mut moved, options(number == 2), &mut scratch)
+                .unwrap();
+            assert!(bytes(&sorted.to_vec().unwrap()) == bytes(&expected), "keys in place of {context}");
+            assert_eq!(moved.to_vec().unwrap(), moved_expected, "values in place of {context}");
         }
     }
     fn all<K: Sample>(device: &Device) {
@@ -205,8 +221,13 @@ fn by_some_bits() {
                 digit(a).cmp(&digit(b))
             });
             let options = options(descending).by_bits(range.clone());
-            let sorted = sort(&device.upload(&keys).unwrap(), options).unwrap().to_vec().unwrap();
+            let on_device = device.upload(&keys).unwrap();
+            let sorted = sort(&on_device, options.clone()).unwrap().to_vec().unwrap();
             assert!(bytes(&sorted) == bytes(&expected), "{range:?}, {descending}, on {device}");
+            let (mut in_place, stream) = (on_device, device.default_stream());
+            sort_in_place(&stream, &mut in_place, options, &mut Scratch::new(&stream)).unwrap();
+            let in_place = in_place.to_vec().unwrap();
+            assert!(bytes(&in_place) == bytes(&expected), "{range:?}, {descending}, in place, on {device}");
         }
     }
     for_each("by_some_bits", |device| {

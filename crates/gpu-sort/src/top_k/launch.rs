@@ -223,7 +223,7 @@ fn by_sort<K: SortKey, V: Element>(
     let (mut all, mut indices) = (parts.array::<K>(len), parts.array::<u32>(len));
     let values = Values::<u32>::Indices(indices.reborrow());
     let plan = SortPlan::new(len, size_of::<K>(), size_of::<u32>())?;
-    launch::sort(stream, keys, all.reborrow(), values, options.sorting::<K>(), plan, &mut parts)?;
+    launch::sort(stream, Some(keys), all.reborrow(), values, options.sorting::<K>(), plan, &mut parts)?;
     stream.copy(output, all.view().slice(..k))?;
     match moved {
         Moved::None => {}

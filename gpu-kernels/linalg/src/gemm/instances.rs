@@ -6,6 +6,7 @@ use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
 use super::finish::{Parts, finish};
 use super::operand::Product;
+use super::short::short;
 use super::tensor::{self, tensor};
 use super::tiled::{Tile, tiled};
 
@@ -90,4 +91,24 @@ macro_rules! finishes {
 finishes! {
     linalg_gemm_finish_f32: f32;
     linalg_gemm_finish_f64: f64;
+}
+
+macro_rules! short_products {
+    ($($name:ident, $constant:ident: $T:ty, $columns:literal a thread;)*) => { $(
+        #[doc = concat!("Columns of C that a thread of [`", stringify!($name), "()`] computes.")]
+        pub const $constant: u32 = $columns;
+
+        #[doc = concat!("Products of short sums of `", stringify!($T), "`, [`short::tile`](super::short::tile) of C a block.")]
+        ///
+        /// Launch as many blocks of [`short::THREADS`](super::short::THREADS) threads as there are for each product of the batch. There is one part.
+        #[kernel(images = sm_75, launch_bounds(256, 3))]
+        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+            short::<$T, $columns>(a, b, c, &product, (alpha, beta));
+        }
+    )* };
+}
+
+short_products! {
+    linalg_gemm_short_f32, SHORT_COLUMNS_F32: f32, 4 a thread;
+    linalg_gemm_short_f64, SHORT_COLUMNS_F64: f64, 2 a thread;
 }

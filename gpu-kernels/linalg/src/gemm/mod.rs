@@ -21,6 +21,7 @@
 mod finish;
 mod instances;
 mod operand;
+pub mod short;
 mod tensor;
 mod tiled;
 

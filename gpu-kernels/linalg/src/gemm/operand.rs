@@ -110,8 +110,9 @@ pub struct Product {
 /// slow axis, with [`Tile::pitch`] elements from one to the next.
 ///
 /// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
-/// transposed on the way, element by element. What lies beyond the last `k` becomes zero. Rows beyond the last are that
-/// one again: they make sums that nobody writes.
+/// transposed on the way, element by element. What lies beyond the last `k` becomes zero, and so do rows beyond the last,
+/// that make sums that nobody writes: products that were mostly edge, and copied the last row again instead, took up to
+/// twice the time of others, as if one element to many places were many copies.
 pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize> {
     /// The thread's first element of the next tile.
     source: Global<T>,
@@ -177,10 +178,10 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
     #[inline(always)]
     pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
         if left >= BK {
-            if operand.vectors != 0 {
-                self.whole::<V, { usize::MAX }>(operand, tile);
-            } else if operand.along_k != 0 && self.rows < ROWS {
+            if self.rows < ROWS && (operand.along_k != 0 || Self::place(operand).0 >= self.rows) {
                 self.edge(operand, tile);
+            } else if operand.vectors != 0 {
+                self.whole::<V, { usize::MAX }>(operand, tile);
             } else {
                 self.whole::<1, 8>(operand, tile);
             }
@@ -190,21 +191,29 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
     }
 
-    /// [`Self::next`] of a tile with rows beyond the last one, of a matrix contiguous along `k`.
+    /// [`Self::next`] of a tile with rows beyond the last one, of a matrix contiguous along `k`, or by a thread that has
+    /// only such rows.
     #[device]
     #[inline(always)]
     fn edge(&self, operand: &Operand, tile: Shared<T>) {
         let (mut row, _) = Self::place(operand);
         let (mut source, mut target) = (self.source, tile.offset(self.target));
+        let width = if operand.vectors != 0 { V as u32 } else { 1 };
+        let step = operand.k_step * Self::PITCH + operand.row_step;
+        let items = Self::ITEMS / width;
         let mut item = 0;
-        while item < Self::ITEMS {
+        while item < items {
             item = rolled(item);
-            copy::<T, 1>(target, 0, source, 0);
-            row += operand.row_step;
             if row < self.rows {
+                copy::<T, 1>(target, 0, source, 0);
                 source = source.offset(operand.step);
+            } else if operand.vectors != 0 {
+                target.write_vec::<V>(0, [T::ZERO; V]);
+            } else {
+                target.write(0, T::ZERO);
             }
-            target = target.offset(operand.row_step);
+            row += operand.row_step;
+            target = target.offset(step);
             item += 1;
         }
     }
@@ -249,14 +258,15 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         let mut item = 0;
         while item < items {
             item = rolled(item);
-            if vectors && k < left {
+            let inside = k < left && row < self.rows;
+            if vectors && inside {
                 copy::<T, V>(target, 0, source, 0);
             } else {
                 // Zeros by elements: of a vector memcheck would report them, see `copy_or_zero`.
                 let mut at = 0;
                 while at < width {
                     at = rolled(at);
-                    copy_or_zero::<T, 1>(target, at, source, at, (k < left) as u32);
+                    copy_or_zero::<T, 1>(target, at, source, at, inside as u32);
                     at += 1;
                 }
             }

@@ -3,7 +3,7 @@
 //! A roofline of four ceilings: arithmetic, the L2, memory, and the latency of stages. Blocks are spread evenly; the multiprocessor with the
 //! most of them is the last.
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, MOST_SHORT};
 
 /// Multiply-adds of a multiprocessor in a clock, of `f32` and, on tensor cores, of `f64`: that of an H200.
 const MULTIPLY_ADDS: f64 = 128.0;
@@ -35,6 +35,9 @@ pub(super) struct Shape {
 /// Clocks of a product in so many parts of `piece`.
 pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
     let Shape { m, n, k, count, bytes } = shape;
+    if matches!(kernel, Kernel::Short) {
+        return if k <= MOST_SHORT as u64 { 0.0 } else { f64::INFINITY };
+    }
     let (tile, rate) = (kernel.tile(), kernel.rate());
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));
     let tiles = m.div_ceil(tile.rows.into()) as f64 * n.div_ceil(tile.columns.into()) as f64;

@@ -2,7 +2,7 @@
 
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile,
+    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short,
 };
 
 use super::cost::{Shape, clocks};
@@ -26,7 +26,12 @@ pub enum Kernel {
     TensorMedium,
     /// Tiles of 16 × 128 `f64`, on the tensor cores, for products of few rows.
     TensorFlat,
+    /// Sums of at most [`MOST_SHORT`] products, of both types.
+    Short,
 }
+
+/// The longest sums of [`Kernel::Short`].
+pub const MOST_SHORT: usize = 32;
 
 /// How fast a kernel's arithmetic is.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +48,10 @@ impl Kernel {
     /// Those for elements of `bytes` bytes on a device from 8.0 on, or an older one.
     pub(super) const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
         match (bytes, from_8_0) {
-            (4, true) => &[Self::Wide, Self::Large, Self::Medium, Self::Flat],
-            (4, false) => &[Self::Medium],
-            (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat],
-            (_, false) => &[Self::Double],
+            (4, true) => &[Self::Wide, Self::Large, Self::Medium, Self::Flat, Self::Short],
+            (4, false) => &[Self::Medium, Self::Short],
+            (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat, Self::Short],
+            (_, false) => &[Self::Double, Self::Short],
         }
     }
 
@@ -65,7 +70,7 @@ impl Kernel {
 
     /// Whether only devices from 8.0 on have it.
     pub fn is_from_8_0(self) -> bool {
-        !matches!(self, Self::Medium | Self::Double)
+        !matches!(self, Self::Medium | Self::Double | Self::Short)
     }
 
     /// Its tile.
@@ -79,6 +84,22 @@ impl Kernel {
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
             Self::TensorFlat => GEMM_TENSOR_FLAT_F64,
+            // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::blocks`].
+            Self::Short => {
+                Tile { rows: 32, columns: 32, depth: 1, threads: short::THREADS, stages: 0, bytes: 4 }
+            }
+        }
+    }
+
+    /// The blocks that a product of m × n elements of `bytes` bytes takes.
+    pub(super) const fn blocks(self, m: u32, n: u32, bytes: usize) -> u64 {
+        match self {
+            Self::Short => {
+                let each = if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 };
+                let [rows, columns] = short::tile(n, each);
+                m.div_ceil(rows) as u64 * n.div_ceil(columns) as u64
+            }
+            _ => self.tile().count(m, n),
         }
     }
 
@@ -94,6 +115,8 @@ impl Kernel {
             Self::TensorLarge => (1.0, 8.0, 0.75),
             Self::TensorMedium => (3.0, 6.0, 0.7),
             Self::TensorFlat => (3.0, 8.0, 0.55),
+            // It is read and added one by one: of 14 clocks, 8 multiply.
+            Self::Short => (3.0, 24.0, 0.55),
         };
         Rate { blocks, warps, fraction }
     }

@@ -5,7 +5,7 @@ mod kernel;
 mod split;
 mod vector;
 
-pub use kernel::Kernel;
+pub use kernel::{Kernel, MOST_SHORT};
 pub use split::Split;
 pub use vector::AsVector;
 
@@ -195,7 +195,7 @@ impl Seen {
                 ..product
             };
         }
-        let blocks = blocks(tile.count(m, n) as u128 * count as u128 * u128::from(parts))?;
+        let blocks = blocks(kernel.blocks(m, n, bytes) as u128 * count as u128 * u128::from(parts))?;
         let launch = LaunchConfig::linear(blocks, tile.threads).shared(tile.shared_bytes());
         Ok(Plan { kernel, launch, product, swapped, finish })
     }

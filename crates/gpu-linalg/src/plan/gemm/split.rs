@@ -5,7 +5,7 @@ use std::ops::Range;
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
 
 use super::cost::{Shape, clocks, finish_clocks};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, MOST_SHORT};
 
 /// Parts are multiples of so much: of every kernel's stage.
 const STEP: usize = GEMM_FLAT_F32.depth as usize;
@@ -45,7 +45,7 @@ impl Split {
     /// The cut of `count` products of `m` × `k` and `k` × `n` elements of `bytes` bytes, C being row-major.
     pub fn new(bytes: usize, [m, n, k]: [usize; 3], count: usize) -> Self {
         let results = [n, count, bytes].into_iter().fold(m as u64, |all, of| all.saturating_mul(of as u64));
-        let turned = n <= FEW_COLUMNS && m >= MANY_ROWS && k > 0 && results <= MOST_BYTES;
+        let turned = n <= FEW_COLUMNS && m >= MANY_ROWS && k > MOST_SHORT && results <= MOST_BYTES;
         let (m, n) = if turned { (n, m) } else { (m, n) };
         let whole = Self { parts: 1, piece: k, turned };
         if k < 2 * LEAST_PIECE {
@@ -63,7 +63,7 @@ impl Split {
                 }
             };
             consider(whole);
-            let blocks = kernel.tile().count(shape.m as u32, shape.n as u32).saturating_mul(shape.count);
+            let blocks = kernel.blocks(shape.m as u32, shape.n as u32, bytes).saturating_mul(shape.count);
             for each in 1..=MOST_BLOCKS {
                 let parts = (u64::from(MULTIPROCESSORS) * each / blocks) as usize;
                 let piece = k.div_ceil(parts.max(1)).next_multiple_of(STEP).max(LEAST_PIECE);
