@@ -273,6 +273,20 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
     let (chosen, levels) = (analysis.algorithm(), analysis.level_count());
     let algorithm = format!("{levels} levels");
     timed.push(Timed { operation: "analysis", algorithm: algorithm.clone(), is_chosen: true, ms, bytes: 0 });
+    // Without the order of rows, and with it and what else its solution needs.
+    for (name, algorithm) in [("levels", Algorithm::Free), ("for ordered", Algorithm::Ordered)] {
+        let ms = wall_median(few, || {
+            drop(Analysis::with(&a, Side::Lower, Diagonal::Stored, algorithm)?);
+            Ok(())
+        })?;
+        timed.push(Timed {
+            operation: "analysis of",
+            algorithm: name.into(),
+            is_chosen: false,
+            ms,
+            bytes: 0,
+        });
+    }
     let ms = wall_median(few, || {
         drop(analysis.order_rows()?);
         Ok(())
@@ -303,6 +317,21 @@ pub fn measure(device: &Device, arrays: &Arrays, rounds: usize, check: bool) -> 
         let bytes = matrix_bytes + vector_bytes * COLUMNS as u64;
         timed.push(Timed { operation: "solve many", algorithm: name.into(), is_chosen: true, ms, bytes });
     }
+    // ---- backwards
+    if check {
+        let (offsets, indices, values) = reference::transpose(rows, offsets, indices, values);
+        reference::solve(&offsets, &indices, &values, Side::Upper, Diagonal::Stored, 1.0, &b, &mut expected);
+    }
+    let mut backwards = Analysis::transposed(&a, Side::Lower, Diagonal::Stored)?;
+    let chosen = backwards.algorithm();
+    for algorithm in Algorithm::ALL {
+        backwards = backwards.with_algorithm(algorithm)?;
+        let ms = median(&stream, rounds, || backwards.solve(&stream, 1.0, &right, &mut out))?;
+        let (name, is_chosen) = (format!("{algorithm:?}"), algorithm == chosen);
+        compare(&name, &expected, &out.to_vec()?)?;
+        let bytes = matrix_bytes + vector_bytes;
+        timed.push(Timed { operation: "solve Aᵀ", algorithm: name, is_chosen, ms, bytes });
+    }
     // ---- the transposition: compressed columns
     let ms = wall_median(few, || {
         drop(transpose(&a)?);
@@ -324,8 +353,8 @@ mod tests {
             let arrays = structure.arrays();
             assert_eq!(arrays.0.len(), 730);
             let timed = measure(&Device::cpu(), &arrays, 2, true).unwrap();
-            assert_eq!(timed.len(), 14, "{structure}");
-            assert_eq!(timed.iter().filter(|timed| timed.is_chosen).count(), 9, "{structure}");
+            assert_eq!(timed.len(), 20, "{structure}");
+            assert_eq!(timed.iter().filter(|timed| timed.is_chosen).count(), 10, "{structure}");
         }
     }
 

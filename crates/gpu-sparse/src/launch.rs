@@ -14,6 +14,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use crate::api::{Diagonal, Side};
 use crate::error::Error;
 use crate::matrix::CsrView;
+use crate::plan::solve::Profile;
 
 /// A type of elements of matrices and vectors: `f32`, `f64`.
 pub trait Element:
@@ -207,7 +208,7 @@ pub(crate) fn check_triangle<T: Element>(
 ) -> Result<[u32; check::TRIANGLE_CHECKS as usize], Error> {
     let stream = matrix.device().default_stream();
     let mut found = stream.device().upload(&[gpu_sparse_kernels::NONE; check::TRIANGLE_CHECKS as usize])?;
-    let Rows { rows, entries, upper, unit } = rows_of(matrix, side, diagonal);
+    let Rows { rows, entries, upper, unit, .. } = rows_of(matrix, side, diagonal);
     let shape = check::Triangle { rows, upper, unit, words: (size_of::<T>() / 4) as u32, entries };
     let arguments = (matrix.offsets, matrix.indices, matrix.values.untyped(), shape, &mut found);
     // SAFETY: the matrix was checked; of its values the kernel reads words within their bytes.
@@ -220,7 +221,7 @@ pub(crate) fn check_triangle<T: Element>(
 /// A triangle, as the kernels take it.
 pub(crate) fn rows_of<T: Element>(matrix: &CsrView<'_, T>, side: Side, diagonal: Diagonal) -> Rows {
     let (upper, unit) = ((side == Side::Upper) as u32, (diagonal == Diagonal::Unit) as u32);
-    Rows { rows: matrix.rows as u32, entries: matrix.entries() as u32, upper, unit }
+    Rows { rows: matrix.rows as u32, entries: matrix.entries() as u32, upper, unit, chunk: THREADS }
 }
 
 /// The first place where two arrays of one device and length, at least one word, differ.
@@ -235,20 +236,20 @@ pub(crate) fn differ(one: View<'_, u32>, other: View<'_, u32>) -> Result<Option<
     Ok((word[0] != NONE).then_some(word[0] as usize))
 }
 
-/// The most entries of a row of a triangle with rows beside the diagonal, and the rows that wait for one of the same
-/// block.
+/// What the choice of a solver rests on, of a triangle with rows, but for the number of levels, which is 0.
 pub(crate) fn profile<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
     shape: Rows,
-) -> Result<(u32, u32), Error> {
-    let mut found = stream.device().zeroed::<u32>(2)?;
+) -> Result<Profile, Error> {
+    let mut found = stream.device().zeroed::<u32>(order::FOUND as usize)?;
     let arguments = (a.offsets, a.indices, &mut found, shape);
-    // SAFETY: the matrix was found to be that triangle; there are two words that are found.
+    // SAFETY: the matrix was found to be that triangle; there are as many words as are found.
     unsafe { stream.launch::<order::sparse_profile>(striding(a.rows), arguments)? };
-    let mut words = [0; 2];
+    let mut words = [0; order::FOUND as usize];
     found.copy_to(&mut words)?;
-    Ok((words[0], words[1]))
+    let [longest, near, stride, aligned] = words;
+    Ok(Profile { rows: shape.rows, levels: 0, longest, near, stride, aligned })
 }
 
 /// Enqueues `C = alpha · A · B + beta · C` of a matrix with rows.
@@ -298,12 +299,13 @@ pub(crate) fn spmv<T: Element>(
 ) -> Result<(), Error> {
     let shape = plan.shape;
     let scratch = (partials.view_mut(), tails.view_mut());
+    let launch = plan.launch.shared(spmv::shared_bytes::<T>(shape.lanes, shape.dealt != 0));
     let arguments =
         (a.offsets, a.indices, a.values, x, y.reborrow(), scratch.0, scratch.1, shape, alpha, beta);
     // SAFETY: the matrix was checked, the vectors have as many elements as it has columns and rows (checked by the
     // caller), scratch memory is the plan's; `y` and that are exclusive. Everything is freed only after the work
     // enqueued before.
-    unsafe { stream.launch::<T::Product>(plan.launch, arguments)? };
+    unsafe { stream.launch::<T::Product>(launch, arguments)? };
     if let Some(finish) = plan.finish {
         let arguments = (a.offsets, &*partials, &*tails, y, shape, alpha, beta);
         // SAFETY: as above; the partial sums were written by the launch before.
@@ -312,33 +314,44 @@ pub(crate) fn spmv<T: Element>(
     Ok(())
 }
 
-/// Enqueues the levels of a triangle with rows; `levels` is zero.
+/// The launch of blocks of `threads` threads that walk through [`Rows::chunk`] rows each.
+pub(crate) fn walking(shape: Rows, threads: u32) -> LaunchConfig {
+    LaunchConfig::linear(shape.rows.div_ceil(shape.chunk), threads)
+}
+
+/// Enqueues the levels of a triangle with rows, by blocks of so many threads; `levels` is zero.
 pub(crate) fn levels<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
-    shape: Rows,
+    (shape, threads): (Rows, u32),
     levels: &mut Buffer<u32>,
     ticket: &mut Buffer<u32>,
 ) -> Result<(), Error> {
     stream.memset(&mut *ticket, 0)?;
-    let launch = linear(a.rows).shared(levels::SHARED_BYTES);
+    let launch = walking(shape, threads).shared(levels::shared_bytes(shape.chunk, threads));
     // SAFETY: the matrix was found to be that triangle, so that rows wait for earlier ones alone; there is a level for
     // each.
     unsafe { stream.launch::<levels::sparse_levels>(launch, (a.offsets, a.indices, levels, ticket, shape))? };
     Ok(())
 }
 
-/// Enqueues the groups of a triangle's rows.
+/// Enqueues the groups of a triangle's rows, and how many rows each has.
 pub(crate) fn groups<T: Element>(
     stream: &Stream,
     a: &CsrView<'_, T>,
     shape: Rows,
     levels: &Buffer<u32>,
     groups: &mut Buffer<u32>,
+    mut counts: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    let arguments = (a.offsets, a.indices, levels, groups, shape);
-    // SAFETY: the matrix was checked, and there is a level and a group for each of its rows.
-    unsafe { stream.launch::<order::sparse_groups>(linear(a.rows), arguments)? };
+    assert!(levels.len() == a.rows && groups.len() == a.rows);
+    stream.memset(counts.reborrow(), 0)?;
+    let count = counts.len() as u32;
+    let launch = striding(a.rows).shared(order::groups_shared_bytes(count));
+    let arguments = (a.offsets, a.indices, levels, groups, counts, shape, count);
+    // SAFETY: the matrix was checked, and there is a level and a group for each of its rows; the kernel holds groups to
+    // the counts.
+    unsafe { stream.launch::<order::sparse_groups>(launch, arguments)? };
     Ok(())
 }
 

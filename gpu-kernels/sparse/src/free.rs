@@ -5,12 +5,12 @@ use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::thread_idx_x;
-use gpu_std::{device, keep_rolled, kernel, warp};
+use gpu_std::{device, keep_rolled, kernel};
 
 use crate::THREADS;
 use crate::levels::{Beside, Rows, first_of_block};
 use crate::scalar::Scalar;
-use crate::waiting::{ASKED, Batch, Strides, System};
+use crate::waiting::{ASKED, Batch, Strides, System, all_are};
 
 /// Bytes of dynamic shared memory of a block.
 pub const fn shared_bytes<T: Scalar>() -> u32 {
@@ -40,6 +40,7 @@ fn free<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u3
     let mut first = 0;
     loop {
         keep_rolled();
+        let mut moved = false;
         if !done {
             let mut goes_on = true;
             while goes_on {
@@ -52,6 +53,7 @@ fn free<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u3
                     }
                 });
                 if goes_on {
+                    moved = true;
                     sum = batch.add(sum, rest.left - first);
                     first = rest.left.min(first + ASKED as u32);
                     if first < rest.left {
@@ -66,7 +68,7 @@ fn free<T: Scalar>(offsets: Global<u32>, system: System<T>, ticket: GlobalMut<u3
                 }
             }
         }
-        if warp::warp_vote_all(warp::FULL, done) {
+        if all_are(done, moved) {
             break;
         }
     }

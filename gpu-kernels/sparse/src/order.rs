@@ -7,11 +7,12 @@
 
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::{grid_dim_x, index_1d};
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::{grid_dim_x, index_1d, sync_threads, thread_idx_x};
 use gpu_std::{keep_rolled, kernel, warp};
 
 use crate::THREADS;
-use crate::levels::Rows;
+use crate::levels::{Beside, Rows};
 
 /// Size classes of a level: rows of 1, 2, 3–4, 5–8, 9–16, more entries, and none.
 pub const CLASSES: u32 = 7;
@@ -30,19 +31,62 @@ pub const fn lanes(class: u32) -> u32 {
     if class == 6 { 1 } else { 1 << class }
 }
 
-/// The groups of rows, `CLASSES · (level - 1) + class`: a thread a row, in blocks of [`THREADS`].
+/// The most groups that a block counts in shared memory, as several blocks are on a multiprocessor.
+pub const MOST_COUNTERS: u32 = 8192;
+
+/// Bytes of dynamic shared memory of a block of [`sparse_groups()`].
+pub const fn groups_shared_bytes(groups: u32) -> u32 {
+    let counters = if groups <= MOST_COUNTERS { groups } else { 0 };
+    SharedLayout::new().array::<u32>(counters).bytes()
+}
+
+/// The groups of rows, `CLASSES · (level - 1) + class`, and how many rows each has: any number of blocks of [`THREADS`],
+/// with [`groups_shared_bytes`]. `counts` is zero before, of `count` groups. What the levels
+/// say otherwise is taken for the last group.
+///
+/// Many rows are of few groups: up to [`MOST_COUNTERS`] of them are counted by each block, then added.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_groups(
     offsets: Global<u32>,
     indices: Global<u32>,
     levels: Global<u32>,
     groups: GlobalMut<u32>,
+    counts: GlobalMut<u32>,
     shape: Rows,
+    count: u32,
 ) {
-    let row = index_1d();
-    if row < shape.rows {
+    let counters = shared::dynamic().array::<u32>(if count <= MOST_COUNTERS { count } else { 0 });
+    let in_block = count <= MOST_COUNTERS;
+    let mut group = thread_idx_x();
+    while in_block && group < count {
+        keep_rolled();
+        counters.write(group, 0);
+        group += THREADS;
+    }
+    sync_threads();
+    let mut row = index_1d();
+    while row < shape.rows {
+        keep_rolled();
         let rest = shape.beside(offsets, indices, row);
-        groups.write(row, CLASSES * (levels.read_only(row) - 1) + class(rest.left));
+        let group = CLASSES.wrapping_mul(levels.read_only(row).wrapping_sub(1)) + class(rest.left);
+        let group = if group < count { group } else { count - 1 };
+        groups.write(row, group);
+        if in_block {
+            counters.atomic(group).fetch_add(1, Ordering::Relaxed, Scope::Block);
+        } else {
+            counts.atomic(group).fetch_add(1, Ordering::Relaxed, Scope::Device);
+        }
+        row = row.saturating_add(grid_dim_x() * THREADS);
+    }
+    sync_threads();
+    group = thread_idx_x();
+    while in_block && group < count {
+        keep_rolled();
+        let rows = counters.read(group);
+        if rows > 0 {
+            counts.atomic(group).fetch_add(rows, Ordering::Relaxed, Scope::Device);
+        }
+        group += THREADS;
     }
 }
 
@@ -55,12 +99,21 @@ pub fn sparse_warps(counts: Global<u32>, warps: GlobalMut<u32>, groups: u32) {
     }
 }
 
+/// Words of what [`sparse_profile()`] finds.
+pub const FOUND: u32 = 4;
+
 /// What the choice of a solver asks of a triangle: any number of blocks of [`THREADS`]. `found` is zero before, and gets
-/// the most entries of a row beside the diagonal, and the rows that wait for one of the same [`THREADS`] rows.
+/// the most entries of a row beside the diagonal; the rows that wait for one of the same [`THREADS`] rows; how far the
+/// last row's farthest entry is from the diagonal, and the rows of which the same is true.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
+    let farthest = |rest: &Beside, number: u32| {
+        if rest.left > 0 { number - shape.other(indices.read_only(rest.place(0)), number) } else { 0 }
+    };
+    let last = shape.rows - 1;
+    let stride = farthest(&shape.beside(offsets, indices, shape.numbered(last)), last);
     let mut number = index_1d();
-    let (mut longest, mut near) = (0, 0);
+    let (mut longest, mut near, mut aligned) = (0, 0, 0);
     while number < shape.rows {
         keep_rolled();
         let rest = shape.beside(offsets, indices, shape.numbered(number));
@@ -69,13 +122,17 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
             // The last is the nearest.
             let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);
             near += (other / THREADS == number / THREADS) as u32;
+            aligned += (farthest(&rest, number) == stride) as u32;
         }
         number = number.saturating_add(grid_dim_x() * THREADS);
     }
     longest = warp::warp_reduce(warp::FULL, longest, warp::WarpReductionOp::Max);
     near = warp::warp_reduce(warp::FULL, near, warp::WarpReductionOp::Add);
+    aligned = warp::warp_reduce(warp::FULL, aligned, warp::WarpReductionOp::Add);
     if warp::lane_id() == 0 {
         found.atomic(0).fetch_max(longest, Ordering::Relaxed, Scope::Device);
         found.atomic(1).fetch_add(near, Ordering::Relaxed, Scope::Device);
+        found.atomic(2).fetch_max(stride, Ordering::Relaxed, Scope::Device);
+        found.atomic(3).fetch_add(aligned, Ordering::Relaxed, Scope::Device);
     }
 }

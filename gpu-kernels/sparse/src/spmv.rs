@@ -12,14 +12,17 @@
 //!
 //! # Who computes it
 //! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the
-//!   whole warp, one after the other.
+//!   whole warp, one after the other. Where all rows of a block are one lane's, the block first multiplies their entries
+//!   as they lie in memory, and each lane finds those of its row in shared memory (as CSR-Stream of Greathouse and Daga,
+//!   *Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format*, SC 2014).
 //! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
 //!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it:
 //!   the rows, and the pieces of long rows, that start there.
 
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::shared::{self, SharedLayout};
+use gpu_std::thread::{block_idx_x, sync_threads, sync_threads_and, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, opaque, rolled, unroll, warp};
 
 use crate::check::bounds;
@@ -171,6 +174,51 @@ pub(crate) fn short_tree<T: Scalar, const LANES: u32, const J: usize>(mut sums: 
     sum
 }
 
+/// Entries of a block that has them in shared memory.
+const STREAMED: u32 = THREADS * limit(1);
+
+/// Where entry `at` lies in shared memory: rows of eight begin in different banks.
+#[device]
+#[inline(always)]
+fn spread(at: u32) -> u32 {
+    at + at / 8
+}
+
+/// Bytes of dynamic shared memory of a block whose rows have so many lanes each, or are dealt out.
+pub const fn shared_bytes<T: Scalar>(lanes: u32, dealt: bool) -> u32 {
+    if lanes == 1 && !dealt { SharedLayout::new().array::<T>(STREAMED + STREAMED / 8).bytes() } else { 0 }
+}
+
+impl<T: Scalar> Sources<T> {
+    /// The sum of this lane's row, the entries from `start` to `end`, where all rows of the block are short and lie
+    /// between `from` and `to`, one after the other.
+    #[device]
+    #[inline(always)]
+    fn streamed(&self, (from, to): (u32, u32), (start, end): (u32, u32)) -> T {
+        const J: usize = limit(1) as usize;
+        let products = shared::dynamic().array::<T>(STREAMED + STREAMED / 8);
+        let thread = thread_idx_x();
+        let (indices, values) = (self.indices.offset(from as u64), self.values.offset(from as u64));
+        let place = |j: usize| thread + j as u32 * THREADS;
+        let columns: [u32; J] = core::array::from_fn(|j| indices.read_only_below(place(j), to - from, NONE));
+        let factors: [T; J] = core::array::from_fn(|j| values.read_only_below(place(j), to - from, T::ZERO));
+        unroll::<J>(|j| {
+            if columns[j] != NONE {
+                let product = factors[j].mul_add(self.x.read_only(within(columns[j], self.last)), T::ZERO);
+                products.write(spread(place(j)), product);
+            }
+        });
+        sync_threads();
+        let mut sums = [T::ZERO; J];
+        unroll::<J>(|j| {
+            if start + (j as u32) < end {
+                sums[j] = products.read(spread(start - from + j as u32));
+            }
+        });
+        short_tree::<T, 1, J>(sums)
+    }
+}
+
 /// The first row whose place on the line is not before `place`.
 #[device]
 #[inline(always)]
@@ -267,6 +315,24 @@ fn product<T: Scalar>(
             }
         }
     }
+    if lanes == 1 && !dealt && shape.entries > 0 {
+        let row = first + thread;
+        let (from, to) =
+            (bounds(offsets, first, shape.entries).0, bounds(offsets, last - 1, shape.entries).1);
+        let (mut start, mut end) = (from, from);
+        if row < last {
+            (start, end) = bounds(offsets, row, shape.entries);
+        }
+        // Offsets that changed since they were checked may say anything.
+        let is_short = end - start <= limit(1) && from <= start && end <= to;
+        if sync_threads_and(is_short && from <= to && to - from <= STREAMED) {
+            let sum = sources.streamed((from, to), (start, end));
+            if row < last {
+                y.write(row, combine(alpha, sum, beta, || y.read(row)));
+            }
+            return;
+        }
+    }
     let mut base = first + thread / 32 * (32 / lanes);
     while base < last {
         keep_rolled();
@@ -333,7 +399,7 @@ fn finish<T: Scalar>(
 
 macro_rules! kernels {
     ($($T:ty: $product:ident, $finish:ident;)*) => { $(
-        #[doc = concat!("Products of matrices of `", stringify!($T), "`, in blocks of [`THREADS`]: of as many rows as have [`Shape::lanes`] each, or of [`SPAN`] rows and entries, but for rows of several pieces. Of `partials` there are two elements then for each [`PIECE`] of them, of `tails` one.")]
+        #[doc = concat!("Products of matrices of `", stringify!($T), "`, in blocks of [`THREADS`], with [`shared_bytes`]: of as many rows as have [`Shape::lanes`] each, or of [`SPAN`] rows and entries, but for rows of several pieces. Of `partials` there are two elements then for each [`PIECE`] of them, of `tails` one.")]
         #[kernel(images = sm_75, launch_bounds(256))]
         pub fn $product(
             offsets: Global<u32>,

@@ -6,8 +6,8 @@
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::{device, unroll};
+use gpu_std::thread::{block_idx_x, nanosleep, sync_threads, thread_idx_x};
+use gpu_std::{device, unroll, warp};
 
 use crate::NONE;
 use crate::levels::{Beside, Rows};
@@ -16,6 +16,21 @@ use crate::scalar::Scalar;
 /// Entries that a lane asks for together: their loads overlap, where one after the other each would wait for the
 /// second-level cache.
 pub const ASKED: usize = 4;
+
+/// Nanoseconds that a warp sleeps which has asked in vain: others of its multiprocessor, for one of which it waits, issue
+/// their instructions meanwhile.
+const SLEEP: u32 = 40;
+
+/// Whether all lanes of a warp are ready; sleeps where not all are and none of them got on, or `moved`.
+#[device]
+#[inline(always)]
+pub(crate) fn all_are(ready: bool, moved: bool) -> bool {
+    let all = warp::warp_vote_all(warp::FULL, ready);
+    if !all && !warp::warp_vote_any(warp::FULL, moved) {
+        nanosleep(SLEEP);
+    }
+    all
+}
 
 /// Where the elements of right-hand sides and of solutions lie, and of how many systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -125,6 +140,15 @@ impl<T: Scalar> Batch<T> {
             }
         });
         batch
+    }
+
+    /// Knows nothing of the first `left` of them, as when they were read.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn forget(&mut self, left: u32) {
+        unroll::<ASKED>(|j| {
+            self.words[j] = if (j as u32) < left { T::UNKNOWN } else { T::ZERO.to_word() };
+        });
     }
 
     /// Asks for what is not known, and says whether all is.

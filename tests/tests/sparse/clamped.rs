@@ -70,7 +70,9 @@ fn levels_and_systems_stay_inside_and_end() {
         let Arrays { device, offsets, indices, values } = &arrays(seed);
         let stream = device.default_stream();
         let upper = (seed % 2) as u32;
-        let shape = Rows { rows: ROWS as u32, entries: ENTRIES as u32, upper, unit: (seed / 2 % 2) as u32 };
+        let unit = (seed / 2 % 2) as u32;
+        let (rows, chunk) = (ROWS as u32, if seed % 5 < 3 { THREADS } else { 3 * THREADS / 2 });
+        let shape = Rows { rows, entries: ENTRIES as u32, upper, unit, chunk };
         let strides = Strides { b_row: 1, x_row: 1, b_column: 0, x_column: 0, systems: 1 };
         let linear = LaunchConfig::linear((ROWS as u32).div_ceil(THREADS), THREADS);
         let b = device.upload(&[1.0f32; ROWS]).unwrap();
@@ -82,10 +84,11 @@ fn levels_and_systems_stay_inside_and_end() {
         };
 
         let mut found = device.zeroed::<u32>(ROWS).unwrap();
-        let mut profile = device.zeroed::<u32>(2).unwrap();
+        let mut profile = device.zeroed::<u32>(order::FOUND as usize).unwrap();
         // SAFETY: the simulator checks every access.
         unsafe {
-            let launch = linear.shared(levels::SHARED_BYTES);
+            let walking = LaunchConfig::linear(rows.div_ceil(chunk), THREADS);
+            let launch = walking.shared(levels::shared_bytes(chunk, THREADS));
             let arguments = (offsets, indices, &mut found, &mut ticket(), shape);
             stream.launch::<levels::sparse_levels>(launch, arguments).unwrap();
             let arguments = (offsets, indices, &mut profile, shape);
@@ -94,7 +97,7 @@ fn levels_and_systems_stay_inside_and_end() {
             let (mut x, mut word) = (unknown(&stream), ticket());
             let arguments = (offsets, indices, values, &b, &mut x, &mut word, shape, strides, 1.0);
             stream.launch::<free::sparse_solve_free_f32>(launch, arguments).unwrap();
-            let launch = linear.shared(chains::shared_bytes::<f32>());
+            let launch = walking.shared(chains::shared_bytes::<f32>(THREADS));
             let (mut x, mut word) = (unknown(&stream), ticket());
             let arguments = (offsets, indices, values, &b, &mut x, &mut word, shape, strides, 1.0);
             stream.launch::<chains::sparse_solve_chains_f32>(launch, arguments).unwrap();

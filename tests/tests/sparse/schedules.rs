@@ -5,6 +5,9 @@
 use gpu_core::{Device, Error};
 use gpu_sim::{BlockOrder, Config, FaultKind, Record};
 use gpu_sparse::{Algorithm, Analysis, Diagonal, Side, Spmv, Strategy, reference};
+use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::waiting::Strides;
+use gpu_sparse_kernels::{chains, levels};
 use gpu_std::launch::LaunchConfig;
 use gpu_std::prelude::*;
 use gpu_tests::compare::assert_same_bits;
@@ -64,6 +67,47 @@ fn five_hundred_schedules_of_lower_triangles() {
 fn five_hundred_schedules_of_upper_triangles() {
     println!("five_hundred_schedules_of_upper_triangles: seeds 1, 3 to 999");
     schedules_of(&reversed(&triangle()), Side::Upper);
+}
+
+/// Blocks of few rows, through which their warps walk, and rings of as few words that later rows take places of.
+#[test]
+fn three_hundred_schedules_of_blocks_that_walk() {
+    println!("three_hundred_schedules_of_blocks_that_walk: seeds 0 to 299");
+    let lower = triangle();
+    let hosts = [reversed(&lower), lower];
+    for seed in 0..300 {
+        let (upper, chunk) = ((seed % 2) as u32, [150, 300][seed as usize / 2 % 2]);
+        let (host, side) =
+            (&hosts[1 - seed as usize % 2], if upper == 1 { Side::Upper } else { Side::Lower });
+        let b = vector::<f32>(host.rows, 92);
+        let mut expected = vec![0.0; host.rows];
+        let (offsets, indices) = (&host.offsets, &host.indices);
+        reference::solve(offsets, indices, &host.values, side, Diagonal::Stored, 1.0, &b, &mut expected);
+        let device = simulator(seed);
+        let stream = device.default_stream();
+        let (rows, entries) = (host.rows as u32, host.indices.len() as u32);
+        let shape = Rows { rows, entries, upper, unit: 0, chunk };
+        let strides = Strides { b_row: 1, x_row: 1, b_column: 0, x_column: 0, systems: 1 };
+        let (offsets, indices) = (device.upload(offsets).unwrap(), device.upload(indices).unwrap());
+        let (values, b) = (device.upload(&host.values).unwrap(), device.upload(&b).unwrap());
+        let (mut levels, mut ticket) = (device.zeroed(host.rows).unwrap(), device.zeroed(1).unwrap());
+        let (mut x, mut again) = (device.alloc::<u32>(host.rows).unwrap(), device.zeroed(1).unwrap());
+        stream.memset(&mut x, 0xff).unwrap();
+        let walking = LaunchConfig::linear(rows.div_ceil(chunk), 64);
+        // SAFETY: the simulator checks every access.
+        unsafe {
+            let launch = walking.shared(levels::shared_bytes(chunk, 64));
+            let arguments = (&offsets, &indices, &mut levels, &mut ticket, shape);
+            stream.launch::<levels::sparse_levels>(launch, arguments).unwrap();
+            let launch = walking.shared(chains::shared_bytes::<f32>(64));
+            let arguments = (&offsets, &indices, &values, &b, &mut x, &mut again, shape, strides, 1.0);
+            stream.launch::<chains::sparse_solve_chains_f32>(launch, arguments).unwrap();
+        }
+        let levels_of_rows = reference::levels(&host.offsets, &host.indices, side);
+        assert_eq!(levels.to_vec().unwrap(), levels_of_rows, "seed {seed}");
+        let x: Vec<f32> = x.to_vec().unwrap().into_iter().map(f32::from_bits).collect();
+        assert_same_bits(&x, &expected, &format!("seed {seed}"));
+    }
 }
 
 #[test]

@@ -73,6 +73,53 @@ fn systems_of_f64_have_the_solutions_of_the_documented_order() {
     systems::<f64>("solve f64");
 }
 
+/// The points of a grid of lines of 1040, the last of which is shorter: a row needs the one before, the one a line before
+/// and, now and then, others.
+fn grid<T: Value>() -> Host<T> {
+    matrix(8 * 1040 + 77, 8 * 1040 + 77, 33, |row, random| {
+        let mut columns = vec![row];
+        columns.extend((row % 1040 > 0).then(|| row - 1));
+        columns.extend(row.checked_sub(1040));
+        columns.extend((row % 5 == 0).then(|| row - random.below(row.min(1040))));
+        columns
+    })
+}
+
+fn walks<T: Value>(test: &str) {
+    let lower = grid::<T>();
+    for_each(test, |device| {
+        for (host, side) in [(lower.clone(), Side::Lower), (reversed(&lower), Side::Upper)] {
+            let a = host.on(device);
+            let b = vector::<T>(host.rows, 34);
+            let mut analysis = Analysis::new(&a, side, Diagonal::Stored).unwrap();
+            let profile = analysis.profile();
+            assert!(profile.is_grid(), "{profile:?}");
+            assert_eq!(
+                (profile.stride, profile.aligned, analysis.algorithm()),
+                (1040, 7357, Algorithm::Chains)
+            );
+            let mut levels = vec![0; host.rows];
+            analysis.levels().copy_to(&mut levels).unwrap();
+            assert_eq!(levels, levels_of(&host), "{side:?}");
+            let right = device.upload(&b).unwrap();
+            let mut x = device.alloc(host.rows).unwrap();
+            analysis.solve(&device.default_stream(), T::of(-0.5), &right, &mut x).unwrap();
+            let expected = naive_solution(&host, side, Diagonal::Stored, T::of(-0.5), &b);
+            assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("{side:?}"));
+        }
+    });
+}
+
+#[test]
+fn grids_of_f32_are_walked_through() {
+    walks::<f32>("grids of f32");
+}
+
+#[test]
+fn grids_of_f64_are_walked_through() {
+    walks::<f64>("grids of f64");
+}
+
 /// Higham's theorem 8.5, with two roundings more: `|A x - b| ≤ gamma_(n+3) |A| |x|`.
 #[test]
 fn residuals_are_within_their_bound() {

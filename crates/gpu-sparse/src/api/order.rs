@@ -49,9 +49,8 @@ impl RowOrder {
             return Ok(Self { rows: device.alloc(0)?, starts, warps, runs: Vec::new() });
         }
         let mut group_of_row = device.alloc::<u32>(matrix.rows)?;
-        launch::groups(stream, matrix, shape, levels, &mut group_of_row)?;
         // ---- counting, and the sums of the counts
-        launch::count(stream, group_of_row.view(), starts.slice_mut(..groups))?;
+        launch::groups(stream, matrix, shape, levels, &mut group_of_row, starts.slice_mut(..groups))?;
         launch::warps(stream, starts.slice(..groups), warps.slice_mut(..groups))?;
         let mut scratch = Scratch::new(stream);
         for sums in [&mut starts, &mut warps] {

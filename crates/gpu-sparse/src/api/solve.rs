@@ -87,7 +87,29 @@ impl<'a, T: Element> Analysis<'a, T> {
     /// # Ok::<(), gpu_sparse::Error>(())
     /// ```
     pub fn new(matrix: impl Into<CsrView<'a, T>>, side: Side, diagonal: Diagonal) -> Result<Self, Error> {
-        Self::of(Held::as_it_is(matrix.into()), side, diagonal)
+        Self::with(matrix, side, diagonal, Algorithm::Auto)
+    }
+
+    /// The same for an algorithm: rows are ordered only where that needs it, whatever would be chosen.
+    ///
+    /// # Errors
+    /// Those of [`Analysis::new`].
+    ///
+    /// ```
+    /// use gpu_sparse::{Algorithm, Analysis, Csr, Diagonal, Side};
+    /// let device = gpu_core::Device::simulator();
+    /// let a = Csr::upload(&device, 2, 2, &[0, 1, 3], &[0, 0, 1], &[2.0, 1.0, 4.0])?;
+    /// let analysis = Analysis::with(&a, Side::Lower, Diagonal::Stored, Algorithm::Free)?;
+    /// assert_eq!(analysis.algorithm(), Algorithm::Free);
+    /// # Ok::<(), gpu_sparse::Error>(())
+    /// ```
+    pub fn with(
+        matrix: impl Into<CsrView<'a, T>>,
+        side: Side,
+        diagonal: Diagonal,
+        algorithm: Algorithm,
+    ) -> Result<Self, Error> {
+        Self::of(Held::as_it_is(matrix.into()), side, diagonal, algorithm)
     }
 
     /// The same of the transposed matrix: systems are `Aᵀ · x = alpha · b`. `side` is that of `matrix` as it is given.
@@ -111,36 +133,38 @@ impl<'a, T: Element> Analysis<'a, T> {
         side: Side,
         diagonal: Diagonal,
     ) -> Result<Self, Error> {
-        Self::of(Held::transposed(matrix.into())?, side.transposed(), diagonal)
+        Self::of(Held::transposed(matrix.into())?, side.transposed(), diagonal, Algorithm::Auto)
     }
 
-    fn of(held: Held<'a, T>, side: Side, diagonal: Diagonal) -> Result<Self, Error> {
+    fn of(held: Held<'a, T>, side: Side, diagonal: Diagonal, algorithm: Algorithm) -> Result<Self, Error> {
         let matrix = held.view();
         check::triangle(&matrix, side, diagonal)?;
-        let (device, rows) = (matrix.device(), matrix.rows as u32);
+        let device = matrix.device();
         let stream = device.default_stream();
         let mut ticket = device.alloc(SYSTEMS)?;
         let (levels, profile) = match matrix.slices() {
             Some((offsets, indices, _)) => {
                 let levels = reference::levels(offsets, indices, side);
                 let count = levels.iter().copied().max().unwrap_or(0);
-                let (longest, near) = reference::profile(offsets, indices, side);
-                (device.upload(&levels)?, Profile { rows, levels: count, longest, near })
+                let profile = reference::profile(offsets, indices, side);
+                (device.upload(&levels)?, Profile { levels: count, ..profile })
             }
-            None if rows == 0 => (device.alloc(0)?, Profile::default()),
+            None if matrix.rows == 0 => (device.alloc(0)?, Profile::default()),
             None => {
                 let mut levels = device.zeroed(matrix.rows)?;
                 let shape = launch::rows_of(&matrix, side, diagonal);
-                launch::levels(&stream, &matrix, shape, &mut levels, &mut ticket)?;
-                let (longest, near) = launch::profile(&stream, &matrix, shape)?;
+                let profile = launch::profile(&stream, &matrix, shape)?;
+                let (chunk, threads) = profile.walk();
+                let walk = (Rows { chunk, ..shape }, threads);
+                launch::levels(&stream, &matrix, walk, &mut levels, &mut ticket)?;
                 let count = gpu_reduce::max(&levels)?;
-                (levels, Profile { rows, levels: count, longest, near })
+                (levels, Profile { levels: count, ..profile })
             }
         };
-        let (algorithm, order, tasks) = (Algorithm::Auto, None, None);
+        let (order, tasks) = (None, None);
         let analysis =
             Self { matrix: held, side, diagonal, levels, profile, algorithm, order, tasks, ticket };
-        analysis.with_algorithm(Algorithm::Auto)
+        analysis.with_algorithm(algorithm)
     }
 
     /// The same with another algorithm; orders the rows if that needs it and it was not done. The bits are the same.
@@ -383,7 +407,7 @@ impl<'a, T: Element> Analysis<'a, T> {
             let solver = match (self.algorithm, &self.order, &self.tasks) {
                 (Algorithm::Ordered, Some(order), Some(tasks)) => Solver::Ordered(order, tasks),
                 (Algorithm::Levels, Some(order), _) => Solver::Levels(order),
-                (Algorithm::Chains, ..) => Solver::Chains,
+                (Algorithm::Chains, ..) => Solver::Chains(self.profile.walk().1),
                 _ => Solver::Free,
             };
             systems.solve(stream, solver)?;
@@ -402,7 +426,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     }
 
     pub(super) fn shape(&self) -> Rows {
-        launch::rows_of(&self.matrix.view(), self.side, self.diagonal)
+        let chunk = self.profile.walk().0;
+        Rows { chunk, ..launch::rows_of(&self.matrix.view(), self.side, self.diagonal) }
     }
 }
 

@@ -77,8 +77,8 @@ impl<'a, 'm, T: Element> OrderSteps<'a, 'm, T> {
         let (mut groups, mut counts) = (device.alloc(levels.len())?, device.zeroed(count + 1)?);
         if !levels.is_empty() {
             let stream = device.default_stream();
-            launch::groups(&stream, &matrix, shape, self.analysis.level_buffer(), &mut groups)?;
-            launch::count(&stream, groups.view(), counts.slice_mut(..count))?;
+            let levels = self.analysis.level_buffer();
+            launch::groups(&stream, &matrix, shape, levels, &mut groups, counts.slice_mut(..count))?;
             stream.synchronize()?;
         }
         self.counted = Some((groups, counts));

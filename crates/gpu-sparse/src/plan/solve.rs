@@ -40,6 +40,10 @@ pub struct Profile {
     pub longest: u32,
     /// Rows that wait for one of the same 256, counted from the first row to be solved.
     pub near: u32,
+    /// How far the farthest entry of the row that is solved last is from its diagonal.
+    pub stride: u32,
+    /// Rows of which the farthest entry is as far.
+    pub aligned: u32,
 }
 
 // ---- the constants of the choice
@@ -56,6 +60,12 @@ const CHAIN_WIDTH: u32 = 32;
 const FEW_LEVELS: u32 = 8;
 /// Entries of a row from which one thread alone is too slow for it: the more, the longer all others wait.
 const LONG_ROW: u32 = 64;
+/// The least distance of rows, and how often it fits at least, for blocks to have as many rows. A block's warps hand
+/// results on through the second-level cache then, so that short lines are better dealt out.
+const LEAST_STRIDE: u32 = 1024;
+const LEAST_STRIDES: u32 = 8;
+/// Threads of blocks that walk: two fit on a multiprocessor of Hopper with what chains have in shared memory.
+const WALKING_THREADS: u32 = 512;
 /// One row in so many waiting for one of its own block: from there on rows in their own order hold up each other.
 const NEAR_SHARE: u32 = 8;
 /// Rows of a level that one block has in a run of levels: more are a launch of their own.
@@ -67,13 +77,14 @@ pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 impl Profile {
     /// What is taken where nothing else is asked for.
     ///
-    /// * [`Algorithm::Chains`] where levels have at most 32 rows in the mean;
+    /// * [`Algorithm::Chains`] where levels have at most 32 rows in the mean, or in a grid
+    ///   ([`is_grid`](Self::is_grid));
     /// * [`Algorithm::Levels`] where there are at most 8, of more rows than one block has;
     /// * [`Algorithm::Ordered`] where a row has more than 64 entries, or a row in 8 waits for one of the same 256;
     /// * [`Algorithm::Free`] else.
     pub fn algorithm(&self) -> Algorithm {
         let width = self.rows / self.levels.max(1);
-        if width <= CHAIN_WIDTH {
+        if width <= CHAIN_WIDTH || self.is_grid() {
             Algorithm::Chains
         } else if self.levels <= FEW_LEVELS && width > MOST_MERGED {
             Algorithm::Levels
@@ -82,6 +93,22 @@ impl Profile {
         } else {
             Algorithm::Free
         }
+    }
+
+    /// Whether rows are numbered as the points of a grid are: of 8 rows 7 have their farthest entry at the same distance
+    /// of at least 1024, which is at most an eighth of the rows, and half of them wait for one of the same 256. Blocks of
+    /// as many rows as that distance follow each other closely then.
+    pub fn is_grid(&self) -> bool {
+        let later = self.rows - self.stride.min(self.rows);
+        self.stride >= LEAST_STRIDE
+            && self.rows / LEAST_STRIDES >= self.stride
+            && self.aligned >= later - later / 8
+            && self.near >= self.rows / 2
+    }
+
+    /// Rows and threads of a block whose warps walk.
+    pub(crate) fn walk(&self) -> (u32, u32) {
+        if self.is_grid() { (self.stride, WALKING_THREADS) } else { (THREADS, THREADS) }
     }
 }
 
@@ -120,13 +147,27 @@ mod tests {
 
     #[test]
     fn the_choice_follows_from_the_profile() {
-        let choice = |rows, levels, longest, near| Profile { rows, levels, longest, near }.algorithm();
+        let choice = |rows, levels, longest, near| {
+            Profile { rows, levels, longest, near, ..Profile::default() }.algorithm()
+        };
         assert_eq!(choice(200_000, 200_000, 16, 199_999), Algorithm::Chains);
         assert_eq!(choice(1_000_000, 1, 0, 0), Algorithm::Levels);
         assert_eq!(choice(10_077_696, 646, 3, 10_000_000), Algorithm::Ordered);
         assert_eq!(choice(5_000_000, 130, 7, 300), Algorithm::Free);
         assert_eq!(choice(5_000_000, 130, 7000, 300), Algorithm::Ordered);
         assert_eq!(choice(0, 0, 0, 0), Algorithm::Chains);
+        let grid = Profile {
+            levels: 646,
+            longest: 3,
+            aligned: 10_031_040,
+            stride: 46_656,
+            near: 10_000_000,
+            rows: 10_077_696,
+        };
+        assert_eq!((grid.algorithm(), grid.walk()), (Algorithm::Chains, (46_656, 512)));
+        let other = Profile { aligned: 5_000_000, ..grid };
+        assert_eq!((other.algorithm(), other.walk()), (Algorithm::Ordered, (256, 256)));
+        assert!(!Profile::default().is_grid());
         assert!(Algorithm::ALL.iter().all(|&algorithm| algorithm != Algorithm::Auto));
     }
 }

@@ -5,6 +5,7 @@ use gpu_sparse_kernels::{Scalar, THREADS};
 use rayon::prelude::*;
 
 use crate::api::{Diagonal, Side};
+use crate::plan::solve::Profile;
 
 /// The entries of a row beside the diagonal, from the far side towards it.
 fn beside<'a>(
@@ -38,23 +39,31 @@ pub fn levels(offsets: &[u32], indices: &[u32], side: Side) -> Vec<u32> {
     levels
 }
 
-/// The most entries that a row of a triangle has beside the diagonal, and how many rows wait for one of the same 256,
-/// counted from the first that can be solved.
+/// What the choice of a solver rests on, but for the number of levels, which is 0.
 ///
 /// ```
 /// use gpu_sparse::{Side, reference::profile};
-/// assert_eq!(profile(&[0, 1, 3, 4], &[0, 0, 1, 2], Side::Lower), (1, 1));
+/// let profile = profile(&[0, 1, 3, 4], &[0, 0, 1, 2], Side::Lower);
+/// assert_eq!((profile.rows, profile.longest, profile.near), (3, 1, 1));
 /// ```
-pub fn profile(offsets: &[u32], indices: &[u32], side: Side) -> (u32, u32) {
+pub fn profile(offsets: &[u32], indices: &[u32], side: Side) -> Profile {
     let rows = offsets.len() - 1;
     let number = |row: usize| if side == Side::Upper { rows - 1 - row } else { row };
     let block = |row: usize| number(row) / THREADS as usize;
+    let farthest = |row: usize| {
+        let first = beside(offsets, indices, row, side).next();
+        first.map_or(0, |entry| row.abs_diff(indices[entry] as usize) as u32)
+    };
+    let stride = if rows > 0 { farthest(number(rows - 1)) } else { 0 };
     let of_row = |row: usize| {
         let entries: Vec<usize> = beside(offsets, indices, row, side).collect();
         let is_near = entries.last().is_some_and(|&entry| block(indices[entry] as usize) == block(row));
-        (entries.len() as u32, u32::from(is_near))
+        let is_aligned = !entries.is_empty() && farthest(row) == stride;
+        (entries.len() as u32, u32::from(is_near), u32::from(is_aligned))
     };
-    (0..rows).into_par_iter().map(of_row).reduce(|| (0, 0), |a, b| (a.0.max(b.0), a.1 + b.1))
+    let add = |a: (u32, u32, u32), b: (u32, u32, u32)| (a.0.max(b.0), a.1 + b.1, a.2 + b.2);
+    let (longest, near, aligned) = (0..rows).into_par_iter().map(of_row).reduce(|| (0, 0, 0), add);
+    Profile { rows: rows as u32, levels: 0, longest, near, stride, aligned }
 }
 
 /// Rows that are ordered by level and size class.

@@ -8,7 +8,7 @@ use gpu_std::launch::LaunchConfig;
 
 use crate::api::RowOrder;
 use crate::error::Error;
-use crate::launch::{Element, linear};
+use crate::launch::{Element, linear, walking};
 use crate::matrix::CsrView;
 use crate::plan::solve::ORDERED_SHARED_BYTES;
 
@@ -57,8 +57,8 @@ pub(crate) struct Systems<'s, T: Element> {
 pub(crate) enum Solver<'o> {
     /// Rows in their own order.
     Free,
-    /// A warp 32 of them.
-    Chains,
+    /// A warp 32 of them, blocks of so many threads.
+    Chains(u32),
     /// Rows in this order; what each warp does.
     Ordered(&'o RowOrder, &'o Buffer<u32>),
     /// The levels of this order.
@@ -98,8 +98,9 @@ impl<T: Element> Systems<'_, T> {
                 // SAFETY: as above.
                 unsafe { stream.launch::<T::Free>(launch, arguments)? };
             }
-            Solver::Chains => {
-                let launch = times(linear(a.rows).shared(chains::shared_bytes::<T>()), count);
+            Solver::Chains(threads) => {
+                let launch = walking(shape, threads).shared(chains::shared_bytes::<T>(threads));
+                let launch = times(launch, count);
                 let arguments = (a.offsets, a.indices, a.values, b, x, ticket, shape, strides, alpha);
                 // SAFETY: as above.
                 unsafe { stream.launch::<T::Chains>(launch, arguments)? };
