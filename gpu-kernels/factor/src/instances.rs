@@ -44,12 +44,6 @@ macro_rules! kernels {
             strips::strips::<$T, $v>(a, scratch, &shape);
         }
 
-        #[doc = concat!("A step of a large matrix of `", stringify!($T), "`: [`Step::grid`] blocks of [`STEP_THREADS`](crate::STEP_THREADS) threads with [`step_shared_bytes`](crate::step_shared_bytes).")]
-        #[kernel(images = sm_75, launch_bounds(192, 2))]
-        pub fn $step(a: GlobalMut<$T>, scratch: GlobalMut<$T>, info: GlobalMut<u32>, shape: Step) {
-            step::step::<$T, $v>(a, scratch, info, &shape);
-        }
-
         #[doc = concat!("Solves systems of `", stringify!($T), "`: [`Solve::blocks`] blocks of 32 threads for each matrix, with [`solve_shared_bytes`](crate::solve_shared_bytes).")]
         #[kernel(images = sm_75, launch_bounds(32, 16))]
         pub fn $solve(l: Global<$T>, b: GlobalMut<$T>, added: Global<$T>, table: Global<u64>, batch: Batch, shape: Solve) {
@@ -66,6 +60,21 @@ macro_rules! kernels {
     )* };
 }
 factor_instances!(kernels);
+
+macro_rules! steps {
+    ($($name:ident: $T:ty, $v:literal, $bounds:tt;)*) => { $(
+        #[doc = concat!("A step of a large matrix of `", stringify!($T), "`: [`Step::grid`] blocks of [`STEP_THREADS`](crate::STEP_THREADS) threads with [`step_shared_bytes`](crate::step_shared_bytes).")]
+        #[kernel(images = sm_75, launch_bounds $bounds)]
+        pub fn $name(a: GlobalMut<$T>, scratch: GlobalMut<$T>, info: GlobalMut<u32>, shape: Step) {
+            step::step::<$T, $v>(a, scratch, info, &shape);
+        }
+    )* };
+}
+steps! {
+    factor_step_f32: f32, 4, (224, 2);
+    // A second block of a multiprocessor would leave 128 registers: 16 too few.
+    factor_step_f64: f64, 2, (224, 1);
+}
 
 macro_rules! copies {
     ($($name:ident: $T:ty, $U:ty;)*) => { $(

@@ -4,11 +4,16 @@
 //! for, and the others would wait with it. What it becomes goes to scratch memory, since the others read it where it lies, and
 //! the next step's last block of threads brings it there.
 //!
+//! Nothing is quicker than the pivots, one after the other: a warp of its own factors a panel's first rows, while the others, a thread
+//! a row, already subtract from the next panel the products of the columns before this one (look-ahead; Buttari, Langou, Kurzak and
+//! Dongarra, *A class of parallel tiled linear algebra algorithms*, 2009, section 2). What is left between two panels' pivots is this panel's
+//! own columns: their solution, and their products, of which a thread still has its row's factors in registers.
+//!
 //! # Order of operations
 //! That of [`lanes`](super::lanes).
 
 use gpu_std::float::Float;
-use gpu_std::memory::GlobalMut;
+use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
@@ -19,8 +24,10 @@ use crate::block::{Elements, PANEL, STEP, below, diagonal_block, subtract_with};
 
 /// Rows below the diagonal's block of a block of threads.
 pub const STEP_ROWS: u32 = 64;
-/// Threads of a block: for each row one.
-pub const STEP_THREADS: u32 = STEP + STEP_ROWS;
+/// Threads of a block that have a row.
+const ROWS: u32 = STEP + STEP_ROWS;
+/// Threads of a block: for each row one, and a warp for the pivots.
+pub const STEP_THREADS: u32 = ROWS + 32;
 /// Elements of scratch memory before what is added: two factors, by turns.
 pub const STEP_SLOTS: u32 = 2 * STEP * STEP;
 
@@ -101,69 +108,142 @@ pub(crate) fn step<T: Float + WarpShuffleValue, const V: usize>(
     let panels = memory.array::<T>(ELEMENTS);
 
     let thread = thread_idx_x();
+    let has_row = thread < ROWS;
     let on_diagonal = thread < STEP;
     let below_block = (block_idx_x() * STEP_ROWS + thread).wrapping_sub(STEP);
-    let exists = if on_diagonal { thread < shape.columns } else { below_block < shape.rows };
+    let exists = if on_diagonal { thread < shape.columns } else { has_row && below_block < shape.rows };
     let row = if on_diagonal { thread } else { STEP.wrapping_add(below_block) };
-    let mut first = 0;
-    while first < shape.columns {
-        let width = (shape.columns - first).min(PANEL);
-        // Rows of panels before are done.
-        let is_left = exists && row >= first;
-        let mut sums = [T::ZERO; P];
-        if is_left {
-            let from = l.at(row, first);
-            unroll::<P>(|c| {
-                if first + c as u32 <= row && (c as u32) < width {
-                    sums[c] = from.offset(c as u64 * l.column).read(0);
+
+    // What the thread's row has in the panel whose pivots are next, and in the one after it.
+    let mut sums = [T::ZERO; P];
+    let mut next = [T::ZERO; P];
+    // The first columns of the two.
+    let (mut first, mut after) = (0, 0);
+    loop {
+        let leading = STEP - first;
+        let diagonal = panels.offset(column(first) + first);
+
+        // ---- the pivots, and the next panel's products
+        if !has_row && after > 0 {
+            let (lane, width) = (thread % 32, (shape.columns - first).min(PANEL));
+            let mut own = [T::ZERO; P];
+            if lane < PANEL {
+                unroll::<P>(|c| own[c] = diagonal.read(c as u32 * leading + lane));
+            }
+            let order = diagonal_block::<T, V>(diagonal, leading, reciprocals, 0, width, &mut own);
+            if block_idx_x() == 0 {
+                if order != 0 && lane == 0 && info.read(0) == 0 {
+                    info.write(0, shape.first + first + order);
                 }
-            });
-            if shape.added != 0 {
-                let added = added.offset(row as u64 + first as u64 * shape.added);
+                let target = into.at(first + lane, first);
                 unroll::<P>(|c| {
-                    if (c as u32) < width {
-                        sums[c] = sums[c] + added.offset(c as u64 * shape.added).read(0);
+                    if lane < width && c as u32 <= lane {
+                        target.offset(c as u64 * into.column).write(0, own[c]);
                     }
                 });
             }
-            if on_diagonal {
-                subtract_with::<T, V>(first, panels, column, |k| panels.read(column(k) + row), &mut sums);
-            } else {
-                subtract_with::<T, V>(first, panels, column, |k| l.at(row, k).read(0), &mut sums);
-            }
         }
-        // The panel's first rows are in one warp, whose other rows are done or below.
-        let diagonal = panels.offset(column(first) + first);
-        let leading = STEP - first;
-        let is_its_warp = thread / 32 == first / 32;
-        if is_its_warp {
-            let order = diagonal_block::<T, V>(diagonal, leading, reciprocals, first % 32, width, &mut sums);
-            if order != 0 && block_idx_x() == 0 && thread.is_multiple_of(32) && info.read(0) == 0 {
-                info.write(0, shape.first + first + order);
+        // Rows of panels before are done.
+        let is_left = exists && row >= after;
+        if is_left && after < shape.columns {
+            load(&l, (added, shape.added), (row, after), (shape.columns - after).min(PANEL), &mut next);
+            let of = |k| column(k).wrapping_add(after - first);
+            if on_diagonal {
+                subtract_with::<T, V>(first, panels, of, |k| panels.read(column(k) + row), &mut next);
+            } else {
+                subtract_with::<T, V>(first, panels, of, |k| l.at(row, k).read(0), &mut next);
             }
         }
         sync_threads();
-        if is_left {
-            if !is_its_warp {
+
+        // ---- the rows below the pivots
+        if after > 0 {
+            if is_left {
                 below::<T, V>(diagonal, leading, reciprocals, &mut sums);
+                if !on_diagonal || block_idx_x() == 0 {
+                    // The panel is a whole one.
+                    let to = if on_diagonal { into } else { l };
+                    let target = to.at(row, first);
+                    unroll::<P>(|c| target.offset(c as u64 * to.column).write(0, sums[c]));
+                }
             }
-            if !on_diagonal || block_idx_x() == 0 {
-                let to = if on_diagonal { into } else { l };
-                let target = to.at(row, first);
-                unroll::<P>(|c| {
-                    if first + c as u32 <= row && (c as u32) < width {
-                        target.offset(c as u64 * to.column).write(0, sums[c]);
-                    }
-                });
+            // Rows that are not there, too: whole vectors are read.
+            if on_diagonal && row >= after {
+                unroll::<P>(|c| diagonal.write(c as u32 * leading + row - first, sums[c]));
             }
+            sync_threads();
         }
-        // Rows that are not there, too: whole vectors are read.
-        if on_diagonal && row >= first + PANEL {
-            unroll::<P>(|c| diagonal.write(c as u32 * leading + row - first, sums[c]));
+        if after >= shape.columns {
+            break;
         }
-        first += PANEL;
+
+        // ---- what is left of the next panel's products
+        if is_left && after > 0 {
+            last_products::<T, V>(diagonal.offset(PANEL), leading, &sums, &mut next);
+        }
+        sums = next;
+        // The pivots' rows, for their warp; those that are not there are zero.
+        if on_diagonal && row >= after && row < after + PANEL {
+            let diagonal = panels.offset(column(after) + row);
+            unroll::<P>(|c| diagonal.write(c as u32 * (STEP - after), sums[c]));
+        }
+        first = after;
+        after += PANEL;
         sync_threads();
     }
+}
+
+/// What a row has in the `width` columns of the panel that starts at column `first`: the matrix's elements, and what is added, of which one column
+/// lies `leading` elements behind the other.
+#[device]
+#[inline(always)]
+fn load<T: Float>(
+    l: &Elements<T>,
+    (added, leading): (GlobalMut<T>, u64),
+    (row, first): (u32, u32),
+    width: u32,
+    sums: &mut [T; P],
+) {
+    // From one column to the next: all their addresses at once would need as many registers as the elements.
+    let mut from = l.at(row, first);
+    unroll::<P>(|c| {
+        let is_there = first + c as u32 <= row && (c as u32) < width;
+        sums[c] = if is_there { from.read(0) } else { T::ZERO };
+        from = from.offset(l.column);
+    });
+    if leading != 0 {
+        let mut added = added.offset(row as u64 + first as u64 * leading);
+        unroll::<P>(|c| {
+            if (c as u32) < width {
+                sums[c] = sums[c] + added.read(0);
+            }
+            added = added.offset(leading);
+        });
+    }
+}
+
+/// Subtracts from a row's part of a panel the products of its `factors` in the panel before with those of the panel's rows, which
+/// `before` has, a column every `leading` elements.
+#[device]
+#[inline(always)]
+fn last_products<T: Float, const V: usize>(
+    before: Shared<T>,
+    leading: u32,
+    factors: &[T; P],
+    sums: &mut [T; P],
+) {
+    unroll::<P>(|k| {
+        let column = before.offset(k as u32 * leading);
+        unroll::<P>(|group| {
+            if group < P / V {
+                let others = column.read_vec::<V>((group * V) as u32);
+                unroll::<V>(|v| {
+                    let sum = &mut sums[group * V + v];
+                    *sum = (-factors[k]).mul_add(others[v], *sum);
+                });
+            }
+        });
+    });
 }
 
 /// Copies the factor of the step before to where it belongs.
