@@ -12,7 +12,7 @@ use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx};
 use gpu_std::{device, opaque, unroll};
 
 use crate::batch::{Batch, Place};
-use crate::pivot::pivot;
+use crate::pivot::{Root, reciprocal, root};
 
 /// Threads of a block.
 pub const BLOCK_THREADS: u32 = 128;
@@ -173,10 +173,10 @@ pub(crate) fn below<T: Float, const V: usize>(
 }
 
 /// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its columns go to `diagonal`, one
-/// every `leading` elements. The order of the first minor that is not positive, or zero.
+/// every `leading` elements, but for the pivots. The order of the first minor that is not positive, or zero.
 #[device]
 #[inline(always)]
-pub(crate) fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
+pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     diagonal: Shared<T>,
     leading: u32,
     reciprocals: Shared<T>,
@@ -187,20 +187,25 @@ pub(crate) fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
     let of = |value: T, j: usize| warp_shuffle_idx(FULL, value, lane + j as u32, 32).0;
     let row = (thread_idx_x() % 32).wrapping_sub(lane);
     let mut failed = 0;
-    let mut now = pivot(of(sums[0], 0));
+    // The lane's own pivot: its root, for which nobody waits, is found at the end.
+    let mut square = T::ONE;
+    let (mut now, mut is_positive) = reciprocal(of(sums[0], 0));
     unroll::<P>(|j| {
         if (j as u32) < width {
-            if !now.is_positive && failed == 0 {
+            if !is_positive && failed == 0 {
                 failed = j as u32 + 1;
             }
-            let l = if row == j as u32 { now.root } else { sums[j] * now.reciprocal };
+            if row == j as u32 {
+                square = sums[j];
+            }
+            let l = sums[j] * now;
             sums[j] = l;
             let column = diagonal.offset(j as u32 * leading);
             if row < PANEL {
                 column.write(row, l);
             }
             if row == 0 {
-                reciprocals.write(j as u32, now.reciprocal);
+                reciprocals.write(j as u32, now);
             }
             // The next pivot needs its own row's element alone: while it is computed the others' arrive.
             let next = if j + 1 < P { of((-l).mul_add(l, sums[(j + 1) % P]), j + 1) } else { T::ONE };
@@ -212,12 +217,18 @@ pub(crate) fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
                     unroll::<V>(|v| factors[group * V + v] = some[v]);
                 }
             });
-            now = pivot(next);
+            (now, is_positive) = reciprocal(next);
             unroll::<P>(|k| {
                 if k > j {
                     sums[k] = (-l).mul_add(factors[k], sums[k]);
                 }
             });
+        }
+    });
+    let root = root(square);
+    unroll::<P>(|j| {
+        if row == j as u32 {
+            sums[j] = root;
         }
     });
     failed
@@ -228,7 +239,7 @@ pub(crate) fn diagonal_block<T: Float + WarpShuffleValue, const V: usize>(
 /// Of a step of a larger matrix the reciprocals of the roots go to `scratch`, from where what is added to it comes (see [`STEP`]).
 #[device]
 #[inline(always)]
-pub(crate) fn block<T: Float + WarpShuffleValue, const V: usize>(
+pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
     from: Global<T>,
     to: GlobalMut<T>,
     scratch: GlobalMut<T>,

@@ -2,7 +2,7 @@
 //!
 //! # Order of operations
 //! Of every element one chain of fused multiply-adds in ascending order of columns, from the element: `a - l₀ m₀ - l₁ m₁ …`. The pivot
-//! then becomes its root, what is below is multiplied by the [reciprocal](crate::pivot()).
+//! then becomes its root, what is below is multiplied by the [reciprocal](crate::Root).
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
@@ -12,7 +12,7 @@ use gpu_std::warp::{FULL, WarpReductionOp, WarpShuffleValue, sync_warp, warp_red
 use gpu_std::{device, unroll};
 
 use crate::batch::Batch;
-use crate::pivot::pivot;
+use crate::pivot::{Root, reciprocal, root};
 
 /// Threads of a block.
 pub const LANES_THREADS: u32 = 128;
@@ -28,7 +28,7 @@ pub const fn lanes_shared_bytes<T: Float>() -> u32 {
 /// them, with [`lanes_shared_bytes`].
 #[device]
 #[inline(always)]
-pub(crate) fn lanes<T: Float + WarpShuffleValue, const N: usize, const V: usize>(
+pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
     from: Global<T>,
     to: GlobalMut<T>,
     info: GlobalMut<u32>,
@@ -54,13 +54,18 @@ pub(crate) fn lanes<T: Float + WarpShuffleValue, const N: usize, const V: usize>
     let steps = if N == 32 { place.size } else { warp_reduce(FULL, place.size, WarpReductionOp::Max) };
     let columns = shared::dynamic().array::<T>(2 * LANES_THREADS).offset(2 * N as u32 * part);
     let mut failed = 0;
+    // The lane's own pivot: its root, for which nobody waits, is found at the end.
+    let mut square = T::ONE;
     unroll::<N>(|j| {
         if (j as u32) < steps {
-            let pivot = pivot(warp_shuffle_idx(FULL, a[j], j as u32, N as u32).0);
-            if !pivot.is_positive && failed == 0 {
+            let (reciprocal, is_positive) = reciprocal(warp_shuffle_idx(FULL, a[j], j as u32, N as u32).0);
+            if !is_positive && failed == 0 {
                 failed = j as u32 + 1;
             }
-            let l = if lane == j as u32 { pivot.root } else { a[j] * pivot.reciprocal };
+            if lane == j as u32 {
+                square = a[j];
+            }
+            let l = a[j] * reciprocal;
             a[j] = l;
             // Two columns by turns: who writes one again has seen everybody past the sync after its reads.
             let column = columns.offset((j % 2 * N) as u32);
@@ -81,10 +86,11 @@ pub(crate) fn lanes<T: Float + WarpShuffleValue, const N: usize, const V: usize>
     });
 
     if exists {
+        let root = root(square);
         let row = to.offset(place.to_first + lane as u64 * place.to_row);
         unroll::<N>(|k| {
             if k as u32 <= lane {
-                row.offset(k as u64 * place.to_column).write(0, a[k]);
+                row.offset(k as u64 * place.to_column).write(0, if k as u32 == lane { root } else { a[k] });
             }
         });
         if lane == 0 {

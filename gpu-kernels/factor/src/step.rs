@@ -21,6 +21,7 @@ use gpu_std::warp::WarpShuffleValue;
 use gpu_std::{device, opaque, unroll};
 
 use crate::block::{Elements, PANEL, STEP, below, diagonal_block, subtract_with};
+use crate::pivot::Root;
 
 /// Rows below the diagonal's block of a block of threads.
 pub const STEP_ROWS: u32 = 64;
@@ -86,7 +87,7 @@ fn column(k: u32) -> u32 {
 /// `scratch` has [`STEP_SLOTS`] elements, and then what is added, column after column of the rows from the diagonal on.
 #[device]
 #[inline(always)]
-pub(crate) fn step<T: Float + WarpShuffleValue, const V: usize>(
+pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
     a: GlobalMut<T>,
     scratch: GlobalMut<T>,
     info: GlobalMut<u32>,

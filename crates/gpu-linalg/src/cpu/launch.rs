@@ -1,5 +1,6 @@
 //! Launches panels with the widest vectors that the machine has, found out at run time: the only unsafe code here.
 
+use gpu_factor_kernels::Root;
 use gpu_std::float::Float;
 
 use super::gemm::{Buffers, Panel};
@@ -22,7 +23,7 @@ pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, 
 }
 
 /// How the parts of a step of a factorisation are computed.
-pub(super) fn factor_ways<T: Float>() -> Ways<T> {
+pub(super) fn factor_ways<T: Root>() -> Ways<T> {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
         return Ways {
@@ -37,7 +38,7 @@ pub(super) fn factor_ways<T: Float>() -> Ways<T> {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn square_avx2<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+fn square_avx2<T: Root>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
     factor::square(l, columns, roots)
 }
 

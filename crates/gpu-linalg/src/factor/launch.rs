@@ -10,7 +10,7 @@ use crate::launch::RealElement;
 use crate::plan::factor::{Kernel as Choice, Whole};
 
 /// A type of elements of matrices that are factored: `f32`, `f64`.
-pub trait FactorElement: RealElement + sealed::Kernels {}
+pub trait FactorElement: RealElement + kernels::Root + sealed::Kernels {}
 
 mod sealed {
     use super::*;

@@ -1,5 +1,6 @@
 //! Cholesky factorisations, and the solutions of systems by them.
 
+use gpu_factor_kernels::Root;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
@@ -7,21 +8,16 @@ use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Layout};
 use crate::plan::factor::strides;
 
-/// The root of a pivot and what its column is multiplied by, NaN both where it is not positive and finite.
-pub(crate) fn pivot<T: Float>(square: T) -> Option<(T, T)> {
-    if !(square > T::ZERO && square * T::ZERO == T::ZERO) {
-        return None;
-    }
-    let (root, quotient) = (square.sqrt(), T::ONE / square);
-    let product = root * quotient;
-    // Of a square below 1 / the largest number the quotient is infinite.
-    Some((root, if product * T::ZERO == T::ZERO { product } else { T::ONE / root }))
+/// The root of a pivot and the root's reciprocal, where it is positive and finite.
+fn pivot<T: Root>(square: T) -> Option<(T, T)> {
+    let is_positive = square > T::ZERO && square * T::ZERO == T::ZERO;
+    is_positive.then(|| (square.sqrt(), square.reciprocal_root()))
 }
 
 /// Factors `l`, a row-major array of `columns` rows and columns. What is above the diagonal is not read. The order of the first minor that is
 /// not positive definite, or zero. The reciprocals of the roots go to `roots`.
 #[inline(always)]
-pub(crate) fn square<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+pub(crate) fn square<T: Root>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
     let mut failed = 0;
     let mut column = vec![T::ZERO; columns];
     for j in 0..columns {
@@ -73,7 +69,7 @@ const TASK: usize = 32;
 ///
 /// # Panics
 /// Where a slice is shorter than its batch.
-pub fn potrf<T: Float>(
+pub fn potrf<T: Root>(
     triangle: Triangle,
     from: Option<(&[T], BatchLayout)>,
     (to, to_layout): (&mut [T], BatchLayout),
@@ -179,7 +175,7 @@ pub(crate) fn solve_step<T: Float>(
 /// A step of a large matrix: to the columns from `first` on, of the rows from there on, `added` is added, column after column
 /// of so many elements; then the block on the diagonal is factored, and the rows below are solved for. The order of the first
 /// minor that is not positive definite, or zero.
-pub(crate) fn step<T: Float>(
+pub(crate) fn step<T: Root>(
     triangle: Triangle,
     (a, layout): (&mut [T], Layout),
     (first, width): (usize, usize),

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use crate::matrix::Layout;
 use crate::plan::skyline::Structure;
-use crate::reference::factor::pivot;
 
 /// Rows and columns of a tile.
 const SIDE: usize = TILE as usize;
@@ -109,6 +108,17 @@ impl<T: Float> Column<T> {
             }
         }
     }
+}
+
+/// The root of a pivot and what its column is multiplied by, where it is positive and finite.
+fn pivot<T: Float>(square: T) -> Option<(T, T)> {
+    if !(square > T::ZERO && square * T::ZERO == T::ZERO) {
+        return None;
+    }
+    let (root, quotient) = (square.sqrt(), T::ONE / square);
+    let product = root * quotient;
+    // Of a square below 1 / the largest number the quotient is infinite.
+    Some((root, if product * T::ZERO == T::ZERO { product } else { T::ONE / root }))
 }
 
 /// Replaces a tile by its factor, of which there are `width` columns, and returns the first whose pivot is not positive.
