@@ -133,6 +133,9 @@ mod tests {
         for x in [f32::from_bits(1), f32::from_bits(2), f32::from_bits((1 << 23) - 1), 1e-40, f32::MAX] {
             assert!(error(x.into(), x.reciprocal_root().into()) <= f32::EPSILON.into(), "{x:e}");
         }
-        assert_eq!((4f64.reciprocal_root(), 0.25f32.reciprocal_root(), 1f64.reciprocal_root()), (0.5, 2.0, 1.0));
+        assert_eq!(
+            (4f64.reciprocal_root(), 0.25f32.reciprocal_root(), 1f64.reciprocal_root()),
+            (0.5, 2.0, 1.0)
+        );
     }
 }
