@@ -3,5 +3,6 @@
 mod bad_input;
 mod batches;
 mod common;
+mod golden;
 mod large;
 mod systems;
