@@ -45,10 +45,10 @@ fn check<T: Real>(case: Case, seed: u64) {
         let of_c = BatchMut::new(&mut c, c_layout).unwrap();
         let (stream, factors) = (device.default_stream(), (T::from(alpha), T::from(beta)));
         if twice {
-            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout).unwrap()).unwrap();
+            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout)).unwrap();
             syr2k(&stream, triangle, factors.0, of_a, of_b, factors.1, of_c, &mut scratch).unwrap();
         } else {
-            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout).unwrap()).unwrap();
+            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout)).unwrap();
             syrk(&stream, triangle, factors.0, of_a, factors.1, of_c, &mut scratch).unwrap();
         }
         results.add(device, c.to_vec().unwrap(), &context);

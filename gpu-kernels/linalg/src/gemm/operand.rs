@@ -78,6 +78,20 @@ impl Operand {
     }
 }
 
+/// All elements of C are computed.
+pub const ALL: u32 = 0;
+/// Those up to the diagonal, of a square C.
+pub const LOWER: u32 = 1;
+/// Those from the diagonal on.
+pub const UPPER: u32 = 2;
+
+/// The columns of a row of C with `n` columns that are computed: the first, and the one behind the last.
+#[device]
+#[inline(always)]
+pub(super) fn columns(triangle: u32, row: u32, n: u32) -> (u32, u32) {
+    (if triangle == UPPER { row } else { 0 }, if triangle == LOWER { row + 1 } else { n })
+}
+
 /// A product, but for the addresses and the two factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
@@ -104,6 +118,17 @@ pub struct Product {
     pub parts: u32,
     /// Elements from the matrix of one part's sums to the next part's.
     pub c_part: u64,
+    /// Which elements of C are computed: [`ALL`], [`LOWER`] or [`UPPER`]. The others are neither read nor written.
+    pub triangle: u32,
+}
+
+impl Product {
+    /// Whether nothing is computed of `rows` × `columns` elements of C from there on.
+    #[device]
+    #[inline(always)]
+    pub(super) fn leaves_out(&self, (row, column): (u32, u32), [rows, columns]: [u32; 2]) -> bool {
+        self.triangle == LOWER && column >= row + rows || self.triangle == UPPER && row >= column + columns
+    }
 }
 
 /// A thread's part in copying a `ROWS` × `BK` tile after the other, along `k`, to shared memory: there `k` is the

@@ -84,23 +84,20 @@ impl Kernel {
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
             Self::TensorFlat => GEMM_TENSOR_FLAT_F64,
-            // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::blocks`].
+            // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::tiles`].
             Self::Short => {
                 Tile { rows: 32, columns: 32, depth: 1, threads: short::THREADS, stages: 0, bytes: 4 }
             }
         }
     }
 
-    /// The blocks that a product of m × n elements of `bytes` bytes takes.
-    pub(super) const fn blocks(self, m: u32, n: u32, bytes: usize) -> u64 {
-        match self {
-            Self::Short => {
-                let each = if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 };
-                let [rows, columns] = short::tile(n, each);
-                m.div_ceil(rows) as u64 * n.div_ceil(columns) as u64
-            }
-            _ => self.tile().count(m, n),
-        }
+    /// The tiles of a product of m × n elements of `bytes` bytes, from the first row to the last and from the first column to the last.
+    pub(super) const fn tiles(self, m: u32, n: u32, bytes: usize) -> [u64; 2] {
+        let [rows, columns] = match self {
+            Self::Short => short::tile(n, if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 }),
+            _ => [self.tile().rows, self.tile().columns],
+        };
+        [m.div_ceil(rows) as u64, n.div_ceil(columns) as u64]
     }
 
     /// How fast it is: of [`Self::Wide`] and [`Self::TensorLarge`] measured at 4096² on an H200, of the others what they read of
