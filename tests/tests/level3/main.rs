@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod common;
+mod golden;
 mod multiply;
 mod solve;
 mod update;

@@ -34,26 +34,29 @@ fn assert_solves<T: Real>(case: Case, a: &Dense, b: &Dense, x: &Dense, context: 
         Side::Left => (a.clone(), b.clone(), x.clone()),
         Side::Right => (a.transposed(), b.transposed(), x.transposed()),
     };
+    let expected = b.map(|value| value * f64::from(case.alpha));
+    assert_close(&a.times(&x), &expected, &residual_bound::<T>(&a, &expected, &x), context);
+}
+
+/// The bound of the residual `|A · x - b|` of [`assert_solves`].
+pub(crate) fn residual_bound<T: Real>(a: &Dense, b: &Dense, x: &Dense) -> Dense {
     let n = a.rows;
     let unknown = gamma::<T>(2 * n + 4 * 128 + 64);
-    let residual = a.times(&x);
-    let expected = b.map(|value| value * f64::from(case.alpha));
     let outside =
         Dense::new(n, n, |row, column| if row / 128 == column / 128 { 0.0 } else { a.at(row, column).abs() });
-    let sums = expected.abs().plus(&outside.times(&x.abs()));
+    let sums = b.abs().plus(&outside.times(&x.abs()));
     let inside =
         Dense::new(n, n, |row, column| if row / 128 == column / 128 { a.at(row, column) } else { 0.0 });
     let growth = inside.abs().times(&inverse(&inside).abs());
     let grown = growth.times(&sums);
     let twice = growth.times(&grown);
-    let bound = Dense::new(n, x.columns, |row, column| {
+    Dense::new(n, x.columns, |row, column| {
         2.0 * unknown * (sums.at(row, column) + 2.0 * grown.at(row, column) + twice.at(row, column))
-    });
-    assert_close(&residual, &expected, &bound, context);
+    })
 }
 
 /// By substitution, whichever triangle it is.
-fn inverse(a: &Dense) -> Dense {
+pub(crate) fn inverse(a: &Dense) -> Dense {
     let n = a.rows;
     let lower = (0..n).all(|row| (row + 1..n).all(|column| a.at(row, column) == 0.0));
     let l = if lower { a.clone() } else { a.transposed() };
