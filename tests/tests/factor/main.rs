@@ -5,4 +5,5 @@ mod batches;
 mod common;
 mod golden;
 mod large;
+mod property;
 mod systems;
