@@ -318,7 +318,11 @@ fn pack<T: Float, const N: usize>(
 
 /// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
 #[inline(always)]
-fn add_products<T: Float, const M: usize, const N: usize>(a: &[T], b: &[T], sums: &mut [[T; N]; M]) {
+pub(super) fn add_products<T: Float, const M: usize, const N: usize>(
+    a: &[T],
+    b: &[T],
+    sums: &mut [[T; N]; M],
+) {
     // In registers meanwhile.
     let mut tile = *sums;
     for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<N>().0) {
