@@ -96,7 +96,6 @@ pub fn syr2k_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) ->
 }
 
 /// `C = alpha · (sum of A · Bᵀ over the factors) + beta · C`, which is symmetric: the triangle of it.
-#[expect(clippy::too_many_arguments, reason = "those of BLAS")]
 fn update<T: TriangleElement>(
     stream: &Stream,
     triangle: Triangle,

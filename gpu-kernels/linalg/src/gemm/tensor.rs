@@ -63,8 +63,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
             let b_tile = stage.offset(DEPTH * a_pitch);
             // Of small parts these copies are much of what a block does; of large ones a loop is as fast, and shorter.
             if const { TM * TN <= 4 } {
-                copy_a.next(&product.a, stage, depth - k);
-                copy_b.next(&product.b, b_tile, depth - k);
+                copy_a.next(&product.a, stage, depth - k, true);
+                copy_b.next(&product.b, b_tile, depth - k, true);
             } else {
                 copy_a.first(&product.a, stage, depth - k);
                 copy_b.first(&product.b, b_tile, depth - k);
@@ -106,8 +106,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         let later = k + STAGES * DEPTH;
         if later < depth {
             let stage = stages.offset(fill);
-            copy_a.next(&product.a, stage, depth - later);
-            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later);
+            copy_a.next(&product.a, stage, depth - later, false);
+            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later, false);
         }
         commit();
         k += DEPTH;

@@ -151,8 +151,8 @@ pub(super) fn tiled<
         if k < depth.max(1) {
             let (a_tile, b_tile) = stage(k);
             if const { is_short::<T, TM, TN>(256) } {
-                copy_a.next(&product.a, a_tile, depth - k);
-                copy_b.next(&product.b, b_tile, depth - k);
+                copy_a.next(&product.a, a_tile, depth - k, true);
+                copy_b.next(&product.b, b_tile, depth - k, true);
             } else {
                 copy_a.first(&product.a, a_tile, depth - k);
                 copy_b.first(&product.b, b_tile, depth - k);
@@ -192,8 +192,8 @@ pub(super) fn tiled<
         let later = k + STAGES * BK;
         if later < depth {
             let (a_tile, b_tile) = stage(later);
-            copy_a.next(&product.a, a_tile, depth - later);
-            copy_b.next(&product.b, b_tile, depth - later);
+            copy_a.next(&product.a, a_tile, depth - later, false);
+            copy_b.next(&product.b, b_tile, depth - later, false);
         }
         commit();
         k += BK;

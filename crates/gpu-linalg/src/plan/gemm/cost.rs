@@ -3,7 +3,7 @@
 //! A roofline of four ceilings: arithmetic, the L2, memory, and the latency of stages. Blocks are spread evenly; the multiprocessor with the
 //! most of them is the last.
 
-use super::kernel::{Kernel, MOST_SHORT};
+use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 
 /// Multiply-adds of a multiprocessor in a clock, of `f32` and, on tensor cores, of `f64`: that of an H200.
 const MULTIPLY_ADDS: f64 = 128.0;
@@ -32,6 +32,8 @@ pub(super) struct Shape {
     pub(super) bytes: u64,
     /// Whether only a triangle of a square C is computed.
     pub(super) half: bool,
+    /// Whether B is contiguous along k.
+    pub(super) across: bool,
 }
 
 impl Shape {
@@ -52,7 +54,8 @@ impl Shape {
 pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
     let Shape { m, n, k, count, bytes, .. } = shape;
     if matches!(kernel, Kernel::Short) {
-        return if k <= MOST_SHORT as u64 { 0.0 } else { f64::INFINITY };
+        let most = if shape.across { MOST_SHORT_ACROSS } else { MOST_SHORT };
+        return if k <= most as u64 { 0.0 } else { f64::INFINITY };
     }
     let (tile, rate) = (kernel.tile(), kernel.rate());
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));

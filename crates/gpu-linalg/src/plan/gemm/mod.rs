@@ -5,7 +5,7 @@ mod kernel;
 mod split;
 mod vector;
 
-pub use kernel::{Kernel, MOST_SHORT};
+pub use kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 pub use split::Split;
 pub use vector::AsVector;
 
@@ -157,7 +157,8 @@ impl Seen {
     fn shape(&self) -> cost::Shape {
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
         let (count, bytes) = (self.c.0.count as u64, self.bytes as u64);
-        cost::Shape { m, n, k, count, bytes, half: self.triangle.is_some() }
+        let across = self.b.0.matrix.order() == Order::ColumnMajor;
+        cost::Shape { m, n, k, count, bytes, half: self.triangle.is_some(), across }
     }
 
     fn plan(&self, kernel: Kernel) -> Result<Plan, Error> {

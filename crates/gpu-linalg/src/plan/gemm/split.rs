@@ -56,8 +56,15 @@ impl Split {
         if k < 2 * LEAST_PIECE {
             return whole;
         }
-        let shape =
-            Shape { m: m as u64, n: n as u64, k: k as u64, count: count as u64, bytes: bytes as u64, half };
+        let shape = Shape {
+            m: m as u64,
+            n: n as u64,
+            k: k as u64,
+            count: count as u64,
+            bytes: bytes as u64,
+            half,
+            across: false,
+        };
         let mut chosen = (f64::INFINITY, whole);
         for &kernel in Kernel::of(bytes, true) {
             let mut consider = |split: Self| {
