@@ -15,11 +15,14 @@ use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
 use crate::reference::finish;
 
-/// Products of a matrix of fewer elements are not worth a second thread: to wake it takes some 15 µs.
-const SERIAL: usize = 150_000;
+/// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads so much from its cache.
+const SERIAL: usize = 1_500_000;
 /// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that of each
 /// page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
 const STRIP_SUMS: usize = 65_536;
+
+/// Results between requests for the next lines.
+const BETWEEN: usize = 64;
 
 /// [`crate::gemv`] of slices, as [`reference::gemv`](crate::reference::gemv).
 ///
@@ -60,7 +63,7 @@ fn by_vector<T: Element, const V: usize>(
         [plan.shape.length, plan.shape.piece, plan.shape.pieces, plan.shape.width].map(|size| size as usize);
     // Of each piece the sums of all rows.
     let mut sums = vec![T::Sum::ZERO; rows * pieces];
-    let is_serial = rows * length < SERIAL;
+    let is_serial = rows * length * size_of::<T>() < SERIAL;
     let threads = if is_serial { 1 } else { rayon::current_num_threads() };
     if plan.along {
         let x = rounds::<T, V>(&x[..length], width);
@@ -290,7 +293,9 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
     fn run(self) {
         let Self { a, layout, x, columns, chains, width, first, sums } = self;
         let len = sums.len();
-        let mut groups = vec![T::Sum::ZERO; chains * len];
+        // Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not last.
+        let groups_with_lines = chains.min(columns.len().div_ceil(V));
+        let mut groups = vec![T::Sum::ZERO; groups_with_lines * len];
         let line = |column: usize| &a[layout.index(first, column)..][..len];
         let whole = columns.len() / V;
         for vector in 0..whole {
@@ -298,13 +303,7 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
             let lines: [&[T]; V] = core::array::from_fn(|j| line(column + j));
             let x: [T::Sum; V] = core::array::from_fn(|j| x[column + j].widen());
             let sums = &mut groups[vector % chains * len..][..len];
-            for (at, sum) in sums.iter_mut().enumerate() {
-                let mut chain = *sum;
-                for j in 0..V {
-                    chain = lines[j][at].widen().mul_add(x[j], chain);
-                }
-                *sum = chain;
-            }
+            add_lines(lines, &x, sums, V * layout.leading_dimension());
         }
         for column in columns.start + whole * V..columns.end {
             let x = x[column].widen();
@@ -317,12 +316,42 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
         for (number, warp) in groups.chunks_mut(32 / width * len).enumerate() {
             let mut distance = 32 / width / 2 * len;
             while distance > 0 {
-                let (near, far) = warp.split_at_mut(distance);
+                let (near, far) = warp.split_at_mut(distance.min(warp.len()));
                 near.iter_mut().zip(far).for_each(|(near, &mut far)| *near = *near + far);
                 distance = distance / len / 2 * len;
             }
             let of_warp = sums.iter_mut().zip(&*warp);
             of_warp.for_each(|(sum, &warp)| *sum = if number == 0 { warp } else { *sum + warp });
+        }
+    }
+}
+
+/// Adds the products of `V` lines to the chains of a group. The lines `ahead` elements behind these are asked for meanwhile: each is in pages of
+/// its own, where no processor looks ahead.
+#[inline(always)]
+fn add_lines<T: Element, const V: usize>(
+    lines: [&[T]; V],
+    x: &[T::Sum; V],
+    sums: &mut [T::Sum],
+    ahead: usize,
+) {
+    let whole: [&[[T; BETWEEN]]; V] = core::array::from_fn(|j| lines[j].as_chunks().0);
+    let (blocks, rest) = sums.as_chunks_mut::<BETWEEN>();
+    let first = blocks.len() * BETWEEN;
+    for (number, sums) in blocks.iter_mut().enumerate() {
+        let mut chains = *sums;
+        for j in 0..V {
+            let line = &whole[j][number];
+            prefetch(line, (ahead * size_of::<T>()) as isize, size_of_val(line));
+            for at in 0..BETWEEN {
+                chains[at] = line[at].widen().mul_add(x[j], chains[at]);
+            }
+        }
+        *sums = chains;
+    }
+    for (at, sum) in rest.iter_mut().enumerate() {
+        for j in 0..V {
+            *sum = lines[j][first + at].widen().mul_add(x[j], *sum);
         }
     }
 }
