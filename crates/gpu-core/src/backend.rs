@@ -18,6 +18,8 @@ use crate::graph::work::{Replay, Work};
 use crate::properties::Properties;
 use crate::scratch::Scratch;
 use crate::texture::{Plan, Raw};
+#[cfg(feature = "async")]
+use crate::wait::Bell;
 
 /// A device.
 pub(crate) trait Backend: Any + Send + Sync {
@@ -140,6 +142,13 @@ pub(crate) trait Mark: Any + Send + Sync {
     fn is_done(&self) -> Result<bool>;
     /// Milliseconds since an earlier mark of the same device; waits for both.
     fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32>;
+    /// Rings once the stream has come here, or something has gone wrong on the device. It may ring early.
+    #[cfg(feature = "async")]
+    fn ring(&self, bell: Arc<Bell>) -> Result<()> {
+        // Where work is done at once there is nothing to wait for.
+        bell.ring();
+        Ok(())
+    }
 }
 
 /// A point in a stream whose work is done when the call that enqueues it returns.

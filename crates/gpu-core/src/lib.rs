@@ -35,6 +35,8 @@ pub mod texture;
 mod transfer;
 pub mod vectors;
 mod view;
+#[cfg(feature = "async")]
+mod wait;
 
 pub use buffer::Buffer;
 pub use capability::Capability;
@@ -56,3 +58,5 @@ pub use stream::Stream;
 pub use texture::Texture;
 pub use transfer::{Refused, Started, Transfer};
 pub use view::{View, ViewMut};
+#[cfg(feature = "async")]
+pub use wait::{Synchronized, Transferred};

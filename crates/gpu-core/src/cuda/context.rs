@@ -37,6 +37,8 @@ pub(crate) struct Context {
     pub(super) pool: Option<Pool>,
     pub(super) multiprocessors: u32,
     pub(super) slots: Slots,
+    #[cfg(feature = "async")]
+    pub(super) waits: super::waits::Waits,
     /// Both have a handle to this, which stays until the process ends anyway.
     pub(super) kept: Mutex<Option<Scratch>>,
     pub(super) default_queue: OnceLock<Arc<Queue>>,
@@ -70,6 +72,8 @@ impl Context {
             pool: Pool::of(device),
             multiprocessors: attributes::multiprocessors(device),
             slots: Slots::default(),
+            #[cfg(feature = "async")]
+            waits: super::waits::Waits::default(),
             kept: Mutex::default(),
             default_queue: OnceLock::new(),
             events: Spares::default(),
@@ -114,6 +118,8 @@ impl Context {
             }
             // Of two threads that fail at the same time, the first names the cause.
             let _ = self.failure.set(failure.clone());
+            #[cfg(feature = "async")]
+            self.waits.give_up();
         }
         Error::Cuda(failure)
     }

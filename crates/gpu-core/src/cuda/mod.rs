@@ -19,6 +19,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod texture;
+#[cfg(feature = "async")]
+mod waits;
 
 #[cfg(feature = "cust")]
 pub(crate) use call::failure;

@@ -21,7 +21,7 @@ use crate::order::{self, Id, Streams};
 
 /// The driver's handle of a stream.
 #[derive(Clone, Copy)]
-pub(crate) struct Raw(CUstream);
+pub(crate) struct Raw(pub(super) CUstream);
 
 // SAFETY: the driver's streams may be used from any thread.
 unsafe impl Send for Raw {}
