@@ -94,6 +94,9 @@ impl fmt::Debug for dyn Backend {
     }
 }
 
+/// A device and an address in its memory.
+pub(crate) type Place<'a> = (&'a Arc<dyn Backend>, u64);
+
 /// A stream: what is enqueued runs in order.
 pub(crate) trait Queue: Any + Send + Sync {
     fn synchronize(&self) -> Result<()>;
@@ -102,6 +105,10 @@ pub(crate) trait Queue: Any + Send + Sync {
     unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()>;
     /// Device to device; the ranges do not overlap.
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()>;
+    /// Between two devices of a kind, one of which is this stream's; [`Error::Unsupported`] where there is only one.
+    unsafe fn copy_peer(&self, _target: Place<'_>, _source: Place<'_>, _bytes: usize) -> Result<()> {
+        Err(Error::Unsupported { what: "copies between devices", device: "the only one of its kind".into() })
+    }
     /// Pinned host memory to device; `source` stays valid and unchanged until the copy has ended.
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()>;
     /// Device to pinned host memory; `target` stays valid and unused until the copy has ended.

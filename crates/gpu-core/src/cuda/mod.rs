@@ -13,6 +13,7 @@ mod graph;
 mod launch;
 mod memory;
 mod module;
+mod peer;
 mod pool;
 mod slots;
 mod stream;
