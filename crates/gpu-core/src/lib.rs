@@ -33,6 +33,7 @@ mod simulator;
 mod stream;
 pub mod texture;
 mod transfer;
+mod transfers;
 pub mod vectors;
 mod view;
 #[cfg(feature = "async")]
@@ -57,6 +58,7 @@ pub use segments::{Offsets, Segments};
 pub use stream::Stream;
 pub use texture::Texture;
 pub use transfer::{Refused, Started, Transfer};
+pub use transfers::Transfers;
 pub use view::{View, ViewMut};
 #[cfg(feature = "async")]
 pub use wait::{Synchronized, Transferred};
