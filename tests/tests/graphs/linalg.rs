@@ -59,8 +59,8 @@ fn products() {
             let len = gemm_scratch_len::<f64>(N, layout())
                 .max(symm_scratch_len::<f64>(Side::Left, layout()).unwrap())
                 .max(trmm_scratch_len::<f64>(Side::Left, layout()).unwrap())
-                .max(syrk_scratch_len::<f64>(N, layout()).unwrap())
-                .max(syr2k_scratch_len::<f64>(N, layout()).unwrap());
+                .max(syrk_scratch_len::<f64>(N, layout()))
+                .max(syr2k_scratch_len::<f64>(N, layout()));
             let room = device.zeroed::<f64>(len).unwrap();
             ((matrix(device), definite(device)), device.zeroed::<f64>(N * N).unwrap(), room)
         };

@@ -45,10 +45,10 @@ fn check<T: Real>(case: Case, seed: u64) {
         let of_c = BatchMut::new(&mut c, c_layout).unwrap();
         let (stream, factors) = (device.default_stream(), (T::from(alpha), T::from(beta)));
         if twice {
-            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout).unwrap()).unwrap();
+            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout)).unwrap();
             syr2k(&stream, triangle, factors.0, of_a, of_b, factors.1, of_c, &mut scratch).unwrap();
         } else {
-            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout).unwrap()).unwrap();
+            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout)).unwrap();
             syrk(&stream, triangle, factors.0, of_a, factors.1, of_c, &mut scratch).unwrap();
         }
         results.add(device, c.to_vec().unwrap(), &context);
@@ -94,8 +94,19 @@ fn sizes_around_squares() {
             at += 7;
         }
     }
-    // Squares of twice as many rows.
     check::<f32>(some(2, [530, 3, 1], (1.0, 1.0)), 99);
+}
+
+#[test]
+fn long_sums_in_tiles_and_in_parts() {
+    for (at, [n, k, count]) in
+        [[130, 40, 1], [65, 33, 2], [20, 700, 1], [9, 300, 3], [257, 35, 1]].into_iter().enumerate()
+    {
+        for bits in 0..4 {
+            check::<f32>(some(4 * at + bits, [n, k, count], (1.0, 0.5)), at as u64);
+            check::<f64>(some(4 * at + bits, [n, k, count], (-1.0, 0.0)), at as u64);
+        }
+    }
 }
 
 #[test]

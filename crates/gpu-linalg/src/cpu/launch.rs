@@ -79,6 +79,7 @@ fn by_size<T: Float, const M: usize, const N4: usize, const N8: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Triangle;
     use crate::cpu::gemm::{Compute, gemm_with};
     use crate::matrix::{BatchLayout, Layout};
     use crate::reference;
@@ -119,6 +120,9 @@ mod tests {
             (5000, 1, 300),
             (9, 4200, 700),
             (49, 64, 3000),
+            (40, 40, 30),
+            (193, 193, 9),
+            (400, 400, 200),
         ] {
             let row_major = |rows, columns| Layout::row_major(rows, columns).expect("it is small");
             let one = |matrix| BatchLayout { matrix, count: 1, stride: 0 };
@@ -127,13 +131,17 @@ mod tests {
             let transposed =
                 [row_major(k, m).transposed(), row_major(n, k).transposed(), row_major(n, m).transposed()];
             for [a_layout, b_layout, c_layout] in [layouts, transposed].map(|layouts| layouts.map(one)) {
-                let mut expected = old.clone();
                 let (a, b) = ((&a[..], a_layout), (&b[..], b_layout));
-                reference::by_tiles(of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
-                for (name, way) in ways::<T>() {
-                    let mut c = old.clone();
-                    gemm_with(way, of(0.5), a, b, of(-1.5), (&mut c, c_layout));
-                    assert!(c == expected, "{name}, {m} × {n} × {k}");
+                let triangles =
+                    if m == n { &[None, Some(Triangle::Lower), Some(Triangle::Upper)][..] } else { &[None] };
+                for &triangle in triangles {
+                    let mut expected = old.clone();
+                    reference::by_tiles(triangle, of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
+                    for (name, way) in ways::<T>() {
+                        let mut c = old.clone();
+                        gemm_with(way, triangle, of(0.5), a, b, of(-1.5), (&mut c, c_layout));
+                        assert!(c == expected, "{name}, {m} × {n} × {k}, {triangle:?}");
+                    }
                 }
             }
         }

@@ -48,11 +48,11 @@ pub struct Profile {
 
 // ---- the constants of the choice
 //
-// What they rest on are the times of benches/results/README.md, "Shapes", on an H200 in f64: with 646 levels (the
-// Laplacian of 216³) 4.03 ms level by level, 6.2 µs a launch, and 9.9 ms with the rows in their own order, of which
-// nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.996 ms in their own
-// order. Chains and ordered rows are newer than those measurements: where they begin follows from how they work, and
-// `--bin sparse` of gpu-benches measures every algorithm on 40 structures beside what is chosen.
+// What they rest on are the times of benches/results/README.md, "Sparse", on an H200 in f64: with 646 levels (the
+// Laplacian of 216³) 2.4 ms with ordered rows, 3.5 as chains, 4.1 level by level, and 11.7 with the rows in their own
+// order, of which nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.83 ms in
+// their own order, 2.6 to 7.7 otherwise; a chain of 200,000 rows 22.5 ms, 164 to 576 otherwise. `--bin sparse` of
+// gpu-benches measures every algorithm on 40 structures beside what is chosen.
 
 /// Mean rows of a level up to which a warp has 32 rows in a row: fewer cannot keep more than a warp busy.
 const CHAIN_WIDTH: u32 = 32;
@@ -77,14 +77,13 @@ pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 impl Profile {
     /// What is taken where nothing else is asked for.
     ///
-    /// * [`Algorithm::Chains`] where levels have at most 32 rows in the mean, or in a grid
-    ///   ([`is_grid`](Self::is_grid));
+    /// * [`Algorithm::Chains`] where levels have at most 32 rows in the mean;
     /// * [`Algorithm::Levels`] where there are at most 8, of more rows than one block has;
     /// * [`Algorithm::Ordered`] where a row has more than 64 entries, or a row in 8 waits for one of the same 256;
     /// * [`Algorithm::Free`] else.
     pub fn algorithm(&self) -> Algorithm {
         let width = self.rows / self.levels.max(1);
-        if width <= CHAIN_WIDTH || self.is_grid() {
+        if width <= CHAIN_WIDTH {
             Algorithm::Chains
         } else if self.levels <= FEW_LEVELS && width > MOST_MERGED {
             Algorithm::Levels
@@ -164,7 +163,7 @@ mod tests {
             near: 10_000_000,
             rows: 10_077_696,
         };
-        assert_eq!((grid.algorithm(), grid.walk()), (Algorithm::Chains, (46_656, 512)));
+        assert_eq!((grid.algorithm(), grid.walk()), (Algorithm::Ordered, (46_656, 512)));
         let other = Profile { aligned: 5_000_000, ..grid };
         assert_eq!((other.algorithm(), other.walk()), (Algorithm::Ordered, (256, 256)));
         assert!(!Profile::default().is_grid());
