@@ -93,7 +93,8 @@ fn is_positive<T: Float>(square: T) -> bool {
 #[inline(always)]
 pub(crate) fn reciprocal<T: Root>(square: T) -> (T, bool) {
     let (y, is_positive) = (square.reciprocal_root(), is_positive(square));
-    (if is_positive { y } else { T::ZERO / T::ZERO }, is_positive)
+    // Zero times infinity is no number.
+    (if is_positive { y } else { T::ZERO * (T::ONE / T::ZERO) }, is_positive)
 }
 
 /// A pivot's root, correctly rounded; NaN where the pivot is not positive and finite.

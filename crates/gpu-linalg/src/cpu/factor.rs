@@ -170,9 +170,9 @@ impl<T: Root> Buffers<T> {
                     square[i][j] = square[i][j] * reciprocal;
                     let factor = -square[i][j];
                     block[(first + j) * M + i] = factor;
-                    for column in j + 1..=i {
+                    (j + 1..=i).for_each(|column| {
                         square[i][column] = factor.mul_add(square[column][j], square[i][column]);
-                    }
+                    });
                 }
             }
             for strip in strips.chunks_exact_mut(len).skip(first / N) {
