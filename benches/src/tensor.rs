@@ -140,7 +140,14 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     let len = (m * k).max(k * n) * shape.count;
     let factors = device.upload(&period.iter().copied().cycle().take(len).collect::<Vec<_>>())?;
     let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
-    let mut scratch = device.alloc(gemm_tensor_scratch_len::<T>(k, layouts[2]))?;
+    let len = {
+        let (a, b) = (Batch::new(&factors, layouts[0])?, Batch::new(&factors, layouts[1])?);
+        match variant {
+            None => gemm_tensor_scratch_len(a, b, layouts[2]),
+            Some(variant) => variants::gemm_tensor_scratch_len(variant, a, b, layouts[2]),
+        }
+    };
+    let mut scratch = device.alloc(len)?;
     let mut product = |c: &mut Buffer<C>| {
         let (a, b) = (Batch::new(&factors, layouts[0])?, Batch::new(&factors, layouts[1])?);
         let c = BatchMut::new(c, layouts[2])?;

@@ -7,6 +7,7 @@ use gpu_std::tensor_map::TensorMap;
 
 use crate::finish::finish;
 use crate::lanes::{self, Factors};
+use crate::pack::{self, Packing};
 use crate::place::Product;
 use crate::warps;
 
@@ -64,4 +65,10 @@ macro_rules! finishes {
 finishes! {
     tensor_finish_bf16: bf16;
     tensor_finish_f16: f16;
+}
+
+/// Copies factors of 16 bits into aligned lines, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads.
+#[kernel(images = sm_80, launch_bounds(256))]
+pub fn tensor_pack_16(a: Global<u16>, b: Global<u16>, packed: GlobalMut<u32>, packing: Packing) {
+    pack::halves(a, b, packed, &packing);
 }

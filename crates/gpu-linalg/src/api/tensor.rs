@@ -5,7 +5,8 @@ use gpu_core::{Stream, ViewMut};
 use super::expect_apart;
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
-use crate::plan::tensor::{Plan, scratch_len};
+use crate::plan::pack::ALIGNMENT;
+use crate::plan::tensor::{Choice, Plan, scratch_len};
 use crate::reference;
 use crate::tensor::launch::{self, TensorElement, TensorOutput};
 use crate::variants::TensorVariant;
@@ -16,7 +17,7 @@ use crate::variants::TensorVariant;
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of the
 /// factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
 /// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C is
-/// small; what is in it afterwards is unspecified.
+/// small or a factor not aligned; what is in it afterwards is unspecified.
 ///
 /// # Order and error
 /// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding, or the
@@ -26,8 +27,9 @@ use crate::variants::TensorVariant;
 /// rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 8.0 and later. On 9.0 products are fastest where the copy engine takes the factors: addresses, leading
-/// dimensions and strides of batches that are multiples of 16 bytes. Before 8.0 it is an error that says so;
+/// Compute capability 8.0 and later. On 9.0 the copy engine takes factors whose addresses, leading dimensions and strides of batches
+/// are multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`), which changes no bit, or go
+/// element by element. Before 8.0 it is an error that says so;
 /// [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
@@ -42,7 +44,8 @@ use crate::variants::TensorVariant;
 /// let mut c = device.upload(&[f32::NAN; 64])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(8, 16)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-/// let mut scratch = device.alloc(gemm_tensor_scratch_len::<bf16>(16, product.layout()))?;
+/// let len = gemm_tensor_scratch_len::<bf16>(matrix, matrix.transposed(), product.layout());
+/// let mut scratch = device.alloc(len)?;
 /// let stream = device.default_stream();
 /// gemm_tensor::<bf16, f32>(&stream, 0.5, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [8.0; 64]);
@@ -57,26 +60,48 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    product(stream, None, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    product(stream, Choice::of(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
 
-/// Elements of scratch memory that [`gemm_tensor`] needs for factors of type `T`, of sums of `k` products each: none but
-/// where C is small. None where an extent is larger than what `gemm_tensor` takes, either.
+/// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a factor is not
+/// aligned to 16 bytes and its copy pays. None where an extent is larger than what `gemm_tensor` takes, either.
+///
+/// It depends on the shapes, the layouts and whether the factors' addresses are aligned, on nothing else.
 ///
 /// ```
-/// use gpu_linalg::{Layout, bf16, gemm_tensor_scratch_len};
-/// assert_eq!(gemm_tensor_scratch_len::<bf16>(4096, Layout::row_major(4096, 4096)?), 0);
-/// assert!(gemm_tensor_scratch_len::<bf16>(100_000, Layout::row_major(64, 64)?) > 0);
+/// use gpu_linalg::{Layout, Matrix, bf16, gemm_tensor_scratch_len};
+/// let device = gpu_core::Device::cpu();
+/// let memory = device.zeroed::<bf16>(1 << 20)?;
+/// let square = Matrix::new(&memory, Layout::row_major(1024, 1024)?)?;
+/// assert_eq!(gemm_tensor_scratch_len(square, square, square.layout()), 0);
+/// let odd = Matrix::new(&memory, Layout::row_major(1023, 1023)?)?;
+/// assert!(gemm_tensor_scratch_len(odd, odd, odd.layout()) >= 1023 * 1024);
+/// let flat = Matrix::new(&memory, Layout::row_major(8, 100_000)?)?;
+/// assert!(gemm_tensor_scratch_len(flat, flat.transposed(), Layout::row_major(8, 8)?) > 0);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn gemm_tensor_scratch_len<T: TensorElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
-    scratch_len(size_of::<T>(), k, c.into()).unwrap_or(0)
+pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    needed(Choice::of(None), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
+
+/// Elements of scratch memory.
+pub(crate) fn needed<T: TensorElement>(
+    choice: Choice,
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    c: BatchLayout,
+) -> Result<usize, Error> {
+    let addresses = [a.data().as_global().address(), b.data().as_global().address()];
+    scratch_len(size_of::<T>(), choice.packs, [a.layout(), b.layout(), c], addresses)
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest.
 pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
-    variant: Option<TensorVariant>,
+    choice: Choice,
     alpha: f32,
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     beta: f32,
@@ -99,7 +124,7 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     expect_apart(&c.data_mut(), "A", &a.data())?;
     expect_apart(&c.data_mut(), "B", &b.data())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    let expected = scratch_len(size_of::<T>(), k, c.layout())?;
+    let expected = needed(choice, (a, b), c.layout())?;
     if scratch.len() < expected {
         return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
     }
@@ -120,6 +145,7 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
         a.data().as_global().address(),
         b.data().as_global().address(),
         c.data_mut().as_global_mut().address(),
+        scratch.as_global_mut().address().next_multiple_of(ALIGNMENT as u64),
     ];
     let plan = Plan::new(
         (size_of::<T>(), size_of::<C>()),
@@ -127,24 +153,28 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
         layouts,
         addresses,
         alpha != 0.0,
-        variant,
+        choice,
     )?;
     let scales = (alpha, beta);
     let mut target = launch::Target { c: c.into_data(), scratch: scratch.reborrow() };
-    let by_lanes = matches!(variant, Some(TensorVariant::Lanes));
+    let packed = launch::pack(stream, &plan, a.data(), b.data(), &mut target);
+    let [a, b] = no_tensor_cores(packed, "8.0")?;
+    let variant = choice.variant;
+    let by_lanes = variant == Some(TensorVariant::Lanes);
+    let by_name = matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide));
     if let Some(factors) = plan.factors.filter(|_| !by_lanes) {
         match launch::by_warps::<T, C>(stream, &plan, factors, scales, &mut target) {
             // Of another capability than 9.0, and nothing was launched.
-            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if variant.is_none() => {}
+            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if !by_name => {}
             other => return no_tensor_cores(other, "9.0"),
         }
-    } else if !by_lanes && variant.is_some() {
-        return Err(Error::Unaligned { bytes: 16 });
+    } else if by_name {
+        return Err(Error::Unaligned { bytes: ALIGNMENT });
     }
-    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), &mut target), "8.0")
+    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, [a, b], &mut target), "8.0")
 }
 
-fn no_tensor_cores(result: Result<(), Error>, needs: &'static str) -> Result<(), Error> {
+fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
     match result {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
             Err(Error::NoTensorCores { capability: capability.to_string(), needs })
