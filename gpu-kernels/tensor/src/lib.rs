@@ -15,6 +15,6 @@ mod warps;
 pub use finish::{FINISH_THREADS, part_leading};
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE};
-pub use pack::{PACK_LINES, PACK_THREADS, PACK_WORDS, Packing};
+pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing, round_tf32};
 pub use place::{Place, Product};
 pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

@@ -1,12 +1,13 @@
-//! Factors copied into aligned lines, so that the copy engine takes them.
+//! Factors copied into aligned lines, so that the copy engine takes them; of `f32` rounded to tf32, with lines along `k`.
 //!
 //! A block copies 64 lines of 32 words of 32 bits, each word by one thread: its elements are read one by one, from any
-//! address, by neighbouring lanes.
+//! address, by neighbouring lanes. What is transposed goes through shared memory, whose lines are padded by a word so that
+//! neither lines nor columns meet in a bank.
 
 use gpu_std::memory::{Element, Global, GlobalMut};
 use gpu_std::parameter::Parameter;
-use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::{device, unroll};
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::{device, shared, unroll};
 
 /// Threads of a block that copies.
 pub const PACK_THREADS: u32 = 256;
@@ -14,6 +15,9 @@ pub const PACK_THREADS: u32 = 256;
 pub const PACK_LINES: u32 = 64;
 /// Words of a line that a block writes.
 pub const PACK_WORDS: u32 = 32;
+
+/// Dynamic shared memory of a block that may transpose.
+pub const PACK_SHARED_BYTES: u32 = PACK_LINES * (PACK_WORDS + 1) * 4;
 
 /// What is copied, of A and of B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -33,6 +37,8 @@ pub struct Packing {
     pub lines: [u32; 2],
     /// Elements of a line of the copy.
     pub contiguous: [u32; 2],
+    /// Whether lines of the copy lie across lines of the factor: 1 or 0. Only of 32 bits.
+    pub across: [u32; 2],
     /// Blocks that copy A.
     pub of_a: u32,
 }
@@ -45,6 +51,7 @@ struct Copy<T: Element> {
     target_leading: u64,
     lines: u32,
     contiguous: u32,
+    across: bool,
     /// The block's first line and word.
     line: u32,
     word: u32,
@@ -71,6 +78,7 @@ impl<T: Element> Copy<T> {
             target_leading: wide(of.packed_leading),
             lines,
             contiguous,
+            across: narrow(of.across) != 0,
             line: row * PACK_LINES,
             word: column * PACK_WORDS,
         }
@@ -103,4 +111,79 @@ pub(crate) fn halves(a: Global<u16>, b: Global<u16>, packed: GlobalMut<u32>, pac
                 .write(0, words[number]);
         }
     });
+}
+
+/// The bits of an `f32`, rounded to tf32: 10 bits of mantissa, to the nearest, ties to even. What is beyond the largest becomes infinite;
+/// a NaN stays one.
+#[inline(always)]
+pub const fn round_tf32(bits: u32) -> u32 {
+    let rounded =
+        if bits & 0x7fff_ffff > 0x7f80_0000 { bits | 0x0040_0000 } else { bits + 0x0fff + (bits >> 13 & 1) };
+    rounded & !0x1fff
+}
+
+/// Copies elements of 32 bits, rounded to tf32, and transposed where lines of the copy lie across the factor's.
+#[device]
+#[inline(always)]
+pub(crate) fn tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packing: &Packing) {
+    let copy = Copy::of_block(a, b, packed, packing, 1);
+    let thread = thread_idx_x();
+    let (line, word) = (copy.line + thread / 32, copy.word + thread % 32);
+    let mut words = [0; 8];
+    if copy.across {
+        let tile = shared::dynamic().array::<u32>(PACK_LINES * (PACK_WORDS + 1));
+        // 64 neighbours of each of 32 lines of the factor.
+        let (place, first) = (thread % PACK_LINES, thread / PACK_LINES);
+        unroll::<8>(|number| {
+            let (line, word) = (copy.line + place, copy.word + first + 4 * number as u32);
+            if line < copy.lines && word < copy.contiguous {
+                words[number] = copy.source.offset(u64::from(word) * copy.leading + u64::from(line)).read(0);
+            }
+        });
+        unroll::<8>(|number| tile.write(place * (PACK_WORDS + 1) + first + 4 * number as u32, words[number]));
+        sync_threads();
+        unroll::<8>(|number| {
+            words[number] = tile.read((thread / 32 + 8 * number as u32) * (PACK_WORDS + 1) + thread % 32);
+        });
+    } else {
+        unroll::<8>(|number| {
+            let line = line + 8 * number as u32;
+            if line < copy.lines && word < copy.contiguous {
+                words[number] = copy.source.offset(u64::from(line) * copy.leading + u64::from(word)).read(0);
+            }
+        });
+    }
+    unroll::<8>(|number| {
+        let line = line + 8 * number as u32;
+        if line < copy.lines && word < copy.contiguous {
+            let target = copy.target.offset(u64::from(line) * copy.target_leading + u64::from(word));
+            target.write(0, round_tf32(words[number]));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_tf32;
+
+    #[test]
+    fn tf32_is_the_nearest_and_of_two_the_even_one() {
+        let round = |value: f32| f32::from_bits(round_tf32(value.to_bits()));
+        let unit = 1.0 / 1024.0;
+        for (value, expected) in [
+            (1.0, 1.0),
+            (1.0 + unit / 2.0, 1.0),
+            (1.0 + unit * 0.500_1, 1.0 + unit),
+            (-1.0 - unit * 1.5, -1.0 - 2.0 * unit),
+            (0.0, 0.0),
+            (f32::INFINITY, f32::INFINITY),
+            (f32::MAX, f32::INFINITY),
+            (f32::from_bits(0x7f7f_e000), f32::from_bits(0x7f7f_e000)),
+            (f32::from_bits(0x1800), f32::from_bits(0x2000)),
+        ] {
+            assert_eq!(round(value).to_bits(), expected.to_bits(), "{value}");
+        }
+        assert!(round(f32::NAN).is_nan() && round(f32::from_bits(0x7f80_0001)).is_nan());
+        assert!(round(f32::from_bits(0xffff_ffff)).is_nan());
+    }
 }

@@ -1,5 +1,7 @@
 //! Products of 16-bit floats on the tensor cores: one body over all backends, against a serial oracle.
 
+mod tf32;
+
 use std::time::Instant;
 
 use gpu_core::Device;

@@ -8,7 +8,7 @@ use crate::matrix::{Batch, BatchLayout, BatchMut};
 use crate::plan::pack::ALIGNMENT;
 use crate::plan::tensor::{Choice, Plan, scratch_len};
 use crate::reference;
-use crate::tensor::launch::{self, TensorElement, TensorOutput};
+use crate::tensor::launch::{self, Kernels, TensorElement, TensorOutput};
 use crate::variants::TensorVariant;
 
 /// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or batches of
@@ -60,7 +60,108 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    product(stream, Choice::of(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    gemm_tensor_by(stream, Choice::of(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
+    stream: &Stream,
+    choice: Choice,
+    alpha: f32,
+    factors: (Batch<'_, T>, Batch<'_, T>),
+    beta: f32,
+    c: BatchMut<'_, C>,
+    scratch: ViewMut<'_, f32>,
+) -> Result<(), Error> {
+    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
+        reference::gemm_tensor(alpha, a, b, beta, c);
+    })
+}
+
+/// `C = alpha · A · B + beta · C` on `stream` for factors of `f32` that are rounded to tf32, on the tensor cores, for matrices or
+/// batches of them.
+///
+/// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm()) never does this on its
+/// own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, as many as both factors and more; what is in it afterwards is
+/// unspecified.
+///
+/// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all that the tensor cores
+/// and the copy engine take of 32 bits. So layouts make little difference, and alignment none.
+///
+/// # Order and error
+/// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the tensor cores by themselves
+/// would cut, which is biased and twice as far off): with `v` = 2⁻¹¹, `a` becomes `a (1 + d)`, `|d|` ≤ `v`. Subnormal numbers are rounded in
+/// steps of 2⁻¹³⁶, so up to 2⁻¹³⁷ is lost of them; from (2 - 2⁻¹¹) 2¹²⁷ on an element becomes infinite; a NaN stays one.
+///
+/// Products of two such numbers have 22 bits and are exact in `f32`, in which they are added: in the order of
+/// [`gemm_tensor`](crate::gemm_tensor()), with its difference between hardware and simulator, and within its bound. Their
+/// factors' roundings change a product by at most `2 v + v²` of its size. With `k` products and `u` = 2⁻²³ the sum is, where nothing
+/// under- or overflows, within `(2 v + v² + 2 k u (1 + v)²) Σ |a| |b|` of the exact one: some three decimal places.
+///
+/// # Devices
+/// Compute capability 8.0 and later; 9.0 has the faster kernels.
+///
+/// # Errors
+/// Those of [`gemm_tensor`](crate::gemm_tensor()). C is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm_tf32, gemm_tf32_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// // Seven decimal places are rounded to three.
+/// let a = device.upload(&[1.000_1; 6 * 5])?;
+/// let mut c = device.upload(&[f32::NAN; 36])?;
+/// let matrix = Matrix::new(&a, Layout::row_major(6, 5)?)?;
+/// let product = MatrixMut::new(&mut c, Layout::row_major(6, 6)?)?;
+/// let len = gemm_tf32_scratch_len(matrix.layout(), matrix.transposed().layout(), product.layout());
+/// let mut scratch = device.alloc(len)?;
+/// gemm_tf32(&device.default_stream(), 1.0, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
+/// assert_eq!(c.to_vec()?, [5.0; 36]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tf32<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    alpha: f32,
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, f32>>,
+    scratch: impl Into<ViewMut<'s, f32>>,
+) -> Result<(), Error> {
+    gemm_tf32_by(stream, Choice::tf32(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+pub(crate) fn gemm_tf32_by(
+    stream: &Stream,
+    choice: Choice,
+    alpha: f32,
+    factors: (Batch<'_, f32>, Batch<'_, f32>),
+    beta: f32,
+    c: BatchMut<'_, f32>,
+    scratch: ViewMut<'_, f32>,
+) -> Result<(), Error> {
+    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
+        reference::gemm_tf32(alpha, a, b, beta, c);
+    })
+}
+
+/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts. None where an extent is larger than what
+/// `gemm_tf32` takes.
+///
+/// ```
+/// use gpu_linalg::{Layout, gemm_tf32_scratch_len};
+/// let square = Layout::row_major(1000, 1000)?;
+/// assert!(gemm_tf32_scratch_len(square, square, square) >= 2_000_000);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tf32_scratch_len(
+    a: impl Into<BatchLayout>,
+    b: impl Into<BatchLayout>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    let layouts = [a.into(), b.into(), c.into()];
+    // Copies are made wherever the factors are.
+    scratch_len(size_of::<f32>(), Choice::tf32(None).packs, layouts, [0; 2]).unwrap_or(0)
 }
 
 /// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a factor is not
@@ -89,7 +190,7 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
 }
 
 /// Elements of scratch memory.
-pub(crate) fn needed<T: TensorElement>(
+pub(crate) fn needed<T: Kernels>(
     choice: Choice,
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     c: BatchLayout,
@@ -98,15 +199,18 @@ pub(crate) fn needed<T: TensorElement>(
     scratch_len(size_of::<T>(), choice.packs, [a.layout(), b.layout(), c], addresses)
 }
 
-/// The same by a kernel of choice, or the one that the plan takes for the fastest.
-pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
+/// A slice of a batch, with its layout.
+type OnCpu<S> = (S, BatchLayout);
+
+/// Validates, plans and launches a product, or leaves it to the CPU's.
+fn product<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     choice: Choice,
-    alpha: f32,
+    (alpha, beta): (f32, f32),
     (a, b): (Batch<'_, T>, Batch<'_, T>),
-    beta: f32,
     mut c: BatchMut<'_, C>,
     mut scratch: ViewMut<'_, f32>,
+    on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
 ) -> Result<(), Error> {
     let layouts = [a.layout(), b.layout(), c.layout()];
     let shapes = layouts.map(|layout| layout.matrix.shape());
@@ -138,7 +242,7 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     if let (Some(a_data), Some(b_data), Some(c_data)) =
         (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
-        reference::gemm_tensor(alpha, (a_data, layouts[0]), (b_data, layouts[1]), beta, (c_data, layouts[2]));
+        on_cpu((a_data, layouts[0]), (b_data, layouts[1]), (c_data, layouts[2]));
         return Ok(());
     }
     let addresses = [

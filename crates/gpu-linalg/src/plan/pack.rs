@@ -1,7 +1,7 @@
 //! Which factors of products on the tensor cores are copied into aligned memory first, and where they lie then.
 
 use gpu_std::launch::LaunchConfig;
-use gpu_tensor_kernels::{PACK_LINES, PACK_THREADS, PACK_WORDS, Packing, TILE};
+use gpu_tensor_kernels::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing, TILE};
 
 use super::{blocks, extent};
 use crate::error::Error;
@@ -19,6 +19,8 @@ pub enum Packs {
     WherePays,
     /// Both.
     Always,
+    /// Both, with lines along the inner axis, rounded to tf32.
+    AlongInner,
 }
 
 /// A launch that copies one factor or both.
@@ -55,7 +57,7 @@ impl Pack {
             _ if is_empty => [false; 2],
             Packs::Never => [false; 2],
             Packs::WherePays => pays(bytes, factors, addresses),
-            Packs::Always => [true; 2],
+            Packs::Always | Packs::AlongInner => [true; 2],
         };
         if copied == [false; 2] {
             return Ok(None);
@@ -63,7 +65,12 @@ impl Pack {
         let (mut packing, mut layouts) = (Packing::default(), factors);
         let (mut words, mut launched) = (0, [0_u128; 2]);
         for (at, factor) in factors.into_iter().enumerate().filter(|&(at, _)| copied[at]) {
-            let packed = packed(factor, bytes)?;
+            let order = match packs {
+                Packs::AlongInner => [Order::RowMajor, Order::ColumnMajor][at],
+                _ => factor.matrix.order(),
+            };
+            let packed = packed(factor, order, bytes)?;
+            packing.across[at] = u32::from(order != factor.matrix.order());
             let [lines, contiguous] = [packed.matrix.lines(), packed.matrix.contiguous()];
             packing.leading[at] = factor.matrix.leading_dimension() as u64;
             packing.batch[at] = factor.stride as u64;
@@ -78,7 +85,8 @@ impl Pack {
             layouts[at] = packed;
         }
         packing.of_a = blocks(launched[0])?;
-        let launch = LaunchConfig::linear(blocks(launched[0] + launched[1])?, PACK_THREADS);
+        let shared = if packs == Packs::AlongInner { PACK_SHARED_BYTES } else { 0 };
+        let launch = LaunchConfig::linear(blocks(launched[0] + launched[1])?, PACK_THREADS).shared(shared);
         Ok(Some(Self { launch, packing, copied, layouts, words }))
     }
 
@@ -88,10 +96,10 @@ impl Pack {
     }
 }
 
-/// The same matrices, with lines that begin at multiples of [`ALIGNMENT`] and no other gaps.
-fn packed(factor: BatchLayout, bytes: usize) -> Result<BatchLayout, Error> {
+/// The same matrices in this order, with lines that begin at multiples of [`ALIGNMENT`] and no other gaps.
+fn packed(factor: BatchLayout, order: Order, bytes: usize) -> Result<BatchLayout, Error> {
     let (rows, columns) = factor.matrix.shape();
-    let matrix = match factor.matrix.order() {
+    let matrix = match order {
         Order::RowMajor => Layout::row_major(rows, columns),
         Order::ColumnMajor => Layout::column_major(rows, columns),
     }?;

@@ -53,6 +53,11 @@ impl Choice {
         };
         Self { variant, packs }
     }
+
+    /// That of a product of tf32, whose factors are always copied: the copy engine and the tensor cores take 32 bits along `k` only.
+    pub const fn tf32(variant: Option<TensorVariant>) -> Self {
+        Self { variant, packs: Packs::AlongInner }
+    }
 }
 
 impl Plan {
@@ -80,7 +85,6 @@ impl Plan {
         let n = extent("the number of columns of C", c.matrix.columns())?;
         let k = extent("the inner length of a product", a.matrix.columns())?;
         let k = if sums { k } else { 0 };
-        let across = [a.matrix.order() == Order::ColumnMajor, b.matrix.order() == Order::RowMajor];
         let (parts, part) = split(bytes, [m, n, k], c.count);
         let of_parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
         let packs = if sums { packs } else { Packs::Never };
@@ -89,6 +93,7 @@ impl Plan {
             [a, b] = pack.layouts;
             [a_address, b_address] = pack.addresses([a_address, b_address], scratch);
         }
+        let across = [a.matrix.order() == Order::ColumnMajor, b.matrix.order() == Order::RowMajor];
         let steps = u64::from(part).div_ceil(128 / bytes as u64);
         let count = c.count as u128 * u128::from(parts);
         let tiles = |sums| u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(columns(sums))) * count;
@@ -129,7 +134,7 @@ impl Plan {
             n,
             k,
             count: c.count as u32,
-            narrow: u32::from(c_bytes == bytes),
+            narrow: u32::from(c_bytes == bytes && bytes < size_of::<f32>()),
             vectors: vectors.into(),
             parts,
             part,

@@ -44,13 +44,15 @@ mod sealed {
     /// # Safety
     /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for parts, and for copies of
     /// elements that have the size of `Bits`.
-    pub unsafe trait Kernels: gpu_std::memory::Element {
+    pub unsafe trait Kernels: gpu_core::Element {
+        /// Of factors with this type, whose sums and results of sums are the same.
+        type Parts: gpu_std::memory::Element;
         type Bits: gpu_std::memory::Element;
         type Pack: Kernel<Arguments = OfPacking<Self::Bits>>;
         type Wide: Kernel<Arguments = OfProduct<Self>>;
         type Narrow: Kernel<Arguments = OfProduct<Self>>;
         type Lanes: Kernel<Arguments = OfMatrices<Self>>;
-        type Finish: Kernel<Arguments = OfParts<Self>>;
+        type Finish: Kernel<Arguments = OfParts<Self::Parts>>;
     }
 }
 
@@ -58,6 +60,7 @@ macro_rules! elements {
     ($($T:ident: $wide:ident $narrow:ident $lanes:ident $finish:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
+            type Parts = $T;
             type Bits = u16;
             type Pack = kernels::tensor_pack_16;
             type Wide = kernels::$wide;
@@ -98,6 +101,20 @@ elements! {
     f16: tensor_f16_256 tensor_f16_128 tensor_f16 tensor_finish_f16;
 }
 
+// SAFETY: the kernels of tf32; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
+unsafe impl sealed::Kernels for f32 {
+    type Parts = bf16;
+    type Bits = u32;
+    type Pack = kernels::tensor_pack_tf32;
+    type Wide = kernels::tensor_tf32_256;
+    type Narrow = kernels::tensor_tf32_128;
+    type Lanes = kernels::tensor_tf32;
+    type Finish = kernels::tensor_finish_bf16;
+}
+
+/// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32, which is asked for by another function's name.
+pub(crate) use sealed::Kernels;
+
 /// Where a product's results go: C, and the sums of its parts.
 pub(crate) struct Target<'a, C: gpu_core::Element> {
     pub c: ViewMut<'a, C>,
@@ -113,7 +130,7 @@ impl<C: gpu_core::Element> Target<'_, C> {
     }
 
     /// What the kernel writes, and the scales it uses.
-    fn of_kernel<T: TensorElement>(&mut self, plan: &Plan, scales: (f32, f32)) -> (GlobalMut<T>, (f32, f32)) {
+    fn of_kernel<T: Kernels>(&mut self, plan: &Plan, scales: (f32, f32)) -> (GlobalMut<T>, (f32, f32)) {
         // The kernels know from the plan which of its two types C has.
         match plan.finish {
             None => (self.c.as_global_mut().cast::<T>(), scales),
@@ -122,14 +139,14 @@ impl<C: gpu_core::Element> Target<'_, C> {
     }
 
     /// Enqueues the addition of the parts, if there are any.
-    fn finish<T: TensorElement>(
+    fn finish<T: Kernels>(
         &mut self,
         stream: &Stream,
         plan: &Plan,
         (alpha, beta): (f32, f32),
     ) -> Result<(), Error> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
-        let c = self.c.as_global_mut().cast::<T>();
+        let c = self.c.as_global_mut().cast::<T::Parts>();
         let parts = self.aligned().as_global();
         // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch before; C's
         // matrices are apart and exclusive, and the kernel keeps to their shape.
@@ -139,7 +156,7 @@ impl<C: gpu_core::Element> Target<'_, C> {
 }
 
 /// Enqueues the copies of factors that `plan` has. What a kernel then reads, A first.
-pub(crate) fn pack<T: TensorElement, C: gpu_core::Element>(
+pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
     a: View<'_, T>,
@@ -163,7 +180,7 @@ pub(crate) fn pack<T: TensorElement, C: gpu_core::Element>(
 
 /// Enqueues the product of `plan`, which is that of the views' layouts; its factors are `factors`, those that the copy
 /// engine takes.
-pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
+pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
     [a, b]: [Tensor; 2],
@@ -188,7 +205,7 @@ pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
 }
 
 /// The same for any factors.
-pub(crate) fn by_lanes<T: TensorElement, C: TensorOutput<T>>(
+pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
     scales: (f32, f32),

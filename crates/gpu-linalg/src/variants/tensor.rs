@@ -63,15 +63,8 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    api::tensor::product(
-        stream,
-        Choice::of(Some(variant)),
-        alpha,
-        (a.into(), b.into()),
-        beta,
-        c.into(),
-        scratch.into(),
-    )
+    let choice = Choice::of(Some(variant));
+    api::tensor::gemm_tensor_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
 
 /// Elements of scratch memory that [`gemm_tensor`] needs by the kernel of choice.
@@ -82,4 +75,24 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
     c: impl Into<BatchLayout>,
 ) -> usize {
     api::tensor::needed(Choice::of(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
+
+/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice, with the same scratch memory; on the CPU they are all the same, and
+/// [`TensorVariant::Packed`] is `gemm_tf32` itself.
+///
+/// # Errors
+/// As there.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub fn gemm_tf32<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    variant: TensorVariant,
+    alpha: f32,
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, f32>>,
+    scratch: impl Into<ViewMut<'s, f32>>,
+) -> Result<(), Error> {
+    let choice = Choice::tf32(Some(variant));
+    api::tensor::gemm_tf32_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
