@@ -140,7 +140,10 @@ pub(crate) fn tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packi
                 words[number] = copy.source.offset(u64::from(word) * copy.leading + u64::from(line)).read(0);
             }
         });
-        unroll::<8>(|number| tile.write(place * (PACK_WORDS + 1) + first + 4 * number as u32, words[number]));
+        // Rounded here and not below: what ends both branches alike would become one load from either memory.
+        unroll::<8>(|number| {
+            tile.write(place * (PACK_WORDS + 1) + first + 4 * number as u32, round_tf32(words[number]));
+        });
         sync_threads();
         unroll::<8>(|number| {
             words[number] = tile.read((thread / 32 + 8 * number as u32) * (PACK_WORDS + 1) + thread % 32);
@@ -152,12 +155,14 @@ pub(crate) fn tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packi
                 words[number] = copy.source.offset(u64::from(line) * copy.leading + u64::from(word)).read(0);
             }
         });
+        unroll::<8>(|number| words[number] = round_tf32(words[number]));
     }
     unroll::<8>(|number| {
         let line = line + 8 * number as u32;
         if line < copy.lines && word < copy.contiguous {
-            let target = copy.target.offset(u64::from(line) * copy.target_leading + u64::from(word));
-            target.write(0, round_tf32(words[number]));
+            copy.target
+                .offset(u64::from(line) * copy.target_leading + u64::from(word))
+                .write(0, words[number]);
         }
     });
 }
