@@ -157,50 +157,27 @@ pub(crate) fn product<T: Output, const N: usize>(
         (a_tile, a_tile.offset(elements))
     };
     let steps = (end - first).div_ceil(depth);
+    let warp = thread_idx_x() / 32;
+    let (warp_row, warp_column) = (warp / 4 * 64, warp % 4 * 32);
+    let mut sums = [0; 64];
     let mut step = 0;
-    while step < STAGES - 1 {
+    // Copies are two stages ahead, in one place of the code: they are most of it.
+    while step < steps + (STAGES - 1) {
         step = rolled(step);
+        if step >= STAGES - 1 {
+            // The stage to be multiplied has arrived, and behind the barrier nobody reads the one before any longer.
+            wait::<{ STAGES - 2 }>();
+            sync_threads();
+        }
         if step < steps {
             let (a_tile, b_tile) = stage(step);
             a.load(a_tile, first + step * depth);
             b.load(b_tile, first + step * depth);
         }
         commit();
-        step += 1;
-    }
-
-    let warp = thread_idx_x() / 32;
-    let (warp_row, warp_column) = (warp / 4 * 64, warp % 4 * 32);
-    let mut sums = [0; 64];
-    let mut step = 0;
-    while step < steps {
-        step = rolled(step);
-        // This stage has arrived, and behind the barrier nobody reads the one before any longer.
-        wait::<{ STAGES - 2 }>();
-        sync_threads();
-        let later = step + STAGES - 1;
-        if later < steps {
-            let (a_tile, b_tile) = stage(later);
-            a.load(a_tile, first + later * depth);
-            b.load(b_tile, first + later * depth);
+        if step >= STAGES - 1 {
+            multiply(&a, &b, stage(step - (STAGES - 1)), [warp_row, warp_column], &mut sums);
         }
-        commit();
-        let (a_tile, b_tile) = stage(step);
-        unroll::<2>(|half| {
-            let k = half as u32 * 16;
-            let mut of_b = [[0; 4]; 2];
-            unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
-            unroll::<4>(|i| {
-                let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
-                unroll::<4>(|j| {
-                    let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
-                    let at = i * 16 + j * 4;
-                    let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
-                    let new = multiply_add::<T>(of_a, pair, old);
-                    unroll::<4>(|which| sums[at + which] = new[which]);
-                });
-            });
-        });
         step += 1;
     }
 
@@ -208,4 +185,31 @@ pub(crate) fn product<T: Output, const N: usize>(
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let part = |step| [step / 2 * 16, step % 2 * 16];
     store::tile::<T, 8, 64>(&sums, c, &product, place, part, alpha, beta);
+}
+
+/// Adds the products of a stage to a warp's sums.
+#[device]
+#[inline(always)]
+fn multiply<T: Output, const N: usize>(
+    a: &Factor<T, N>,
+    b: &Factor<T, N>,
+    (a_tile, b_tile): (Shared<T>, Shared<T>),
+    [warp_row, warp_column]: [u32; 2],
+    sums: &mut [u32; 64],
+) {
+    unroll::<2>(|half| {
+        let k = half as u32 * 16;
+        let mut of_b = [[0; 4]; 2];
+        unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
+        unroll::<4>(|i| {
+            let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
+            unroll::<4>(|j| {
+                let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
+                let at = i * 16 + j * 4;
+                let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
+                let new = multiply_add::<T>(of_a, pair, old);
+                unroll::<4>(|which| sums[at + which] = new[which]);
+            });
+        });
+    });
 }
