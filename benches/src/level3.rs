@@ -186,7 +186,7 @@ fn update<T: TriangleElement + From<f32> + Into<f64>>(
     let host: Vec<T> = (0..of_a.span()).map(|at| T::from(value(at))).collect();
     let a = device.upload(&host)?;
     let mut c = device.zeroed::<T>(of_c.span())?;
-    let mut scratch = device.alloc::<T>(syrk_scratch_len::<T>(k, of_c)?)?;
+    let mut scratch = device.alloc::<T>(syrk_scratch_len::<T>(k, of_c))?;
     let a = Matrix::new(&a, of_a)?;
     let ms = batch_median(stream, || -> Result<(), Error> {
         let c = MatrixMut::new(&mut c, of_c)?;

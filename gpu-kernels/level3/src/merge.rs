@@ -1,4 +1,4 @@
-//! Sums that go into a triangle: `C = alpha · S + beta · C`, and what is outside the triangle is neither read nor written.
+//! Sums that go into a matrix: `C = alpha · S + beta · C`.
 //!
 //! # Order of operations
 //! That of products: `fma(alpha, s + 0, beta · c)`, or `alpha · (s + 0)` where `beta` is zero; `c` is not read then.
@@ -13,13 +13,6 @@ use super::invert::THREADS;
 use super::spread::TILE;
 
 const LINES: u32 = THREADS / TILE;
-
-/// Every element is written.
-pub const ALL: u32 = 0;
-/// Those up to the diagonal are.
-pub const LOWER: u32 = 1;
-/// Those from the diagonal on are.
-pub const UPPER: u32 = 2;
 
 /// What is written, but for addresses: row-major squares or rectangles at a constant distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -39,8 +32,6 @@ pub struct Merge {
     pub columns: u32,
     /// Matrices.
     pub count: u32,
-    /// What is written: [`ALL`], [`LOWER`] or [`UPPER`].
-    pub part: u32,
 }
 
 impl Merge {
@@ -63,12 +54,7 @@ pub(super) fn merge<T: Float>(sums: Global<T>, c: GlobalMut<T>, shape: &Merge, a
     let mut line = thread_idx_x() / TILE;
     while line < TILE {
         let row = first + line;
-        let counts = match shape.part {
-            LOWER => column <= row,
-            UPPER => column >= row,
-            _ => true,
-        };
-        if row < shape.rows && column < shape.columns && counts {
+        if row < shape.rows && column < shape.columns {
             let sum = sums.offset(row as u64 * shape.sums_leading).read(column) + T::ZERO;
             let c = c.offset(row as u64 * shape.leading);
             let value = if beta == T::ZERO { alpha * sum } else { alpha.mul_add(sum, beta * c.read(column)) };

@@ -68,7 +68,7 @@ macro_rules! kernels {
             counts: GlobalMut<u32>,
             header: GlobalMut<u32>,
         ) {
-            sweep::<$key, (), DIGIT_BITS, { $rows }, SWEEP_WARPS>(
+            sweep::<$key, (), DIGIT_BITS, { $rows }, SWEEP_WARPS, 1>(
                 input, output, (), pass, starts, next_starts, counts, header,
             );
         }
@@ -94,7 +94,7 @@ macro_rules! pairs {
             header: GlobalMut<u32>,
         ) {
             let payload = Pairs { input: values, output: values_output, indices: pass.indices == 1 };
-            sweep::<$key, Pairs<$value>, DIGIT_BITS, { $rows }, SWEEP_WARPS>(
+            sweep::<$key, Pairs<$value>, DIGIT_BITS, { $rows }, SWEEP_WARPS, 1>(
                 input,
                 output,
                 payload,
@@ -120,7 +120,7 @@ pub fn sort_few_keys_b32(
     counts: GlobalMut<u32>,
     header: GlobalMut<u32>,
 ) {
-    sweep::<u32, (), DIGIT_BITS, SHORT_ROWS, SWEEP_WARPS>(
+    sweep::<u32, (), DIGIT_BITS, SHORT_ROWS, SWEEP_WARPS, SHORT_AT_ONCE>(
         input,
         output,
         (),

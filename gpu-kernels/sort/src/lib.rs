@@ -152,6 +152,8 @@ impl Shape {
 pub const ROWS: usize = 20;
 /// Keys of a thread where they are few.
 pub const SHORT_ROWS: usize = 8;
+/// Tiles that short tiles look back at a time.
+pub const SHORT_AT_ONCE: usize = 4;
 /// The most keys that are few: two tiles for each of 132 multiprocessors, of [`ROWS`].
 pub const MAX_FEW: u64 = 2 * 132 * 32 * (SWEEP_WARPS * ROWS) as u64;
 /// Keys of a thread where they have 8 bytes.

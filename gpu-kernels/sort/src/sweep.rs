@@ -71,7 +71,7 @@ impl Tile {
 }
 
 /// Moves keys, and what belongs to them, to their places by one digit, of at most `B` bits. `L` keys a thread, `W`
-/// warps.
+/// warps, which look back `A` tiles at a time.
 ///
 /// `starts` says where the first key of each digit goes, and `next_starts` will say so for the tiles after those of
 /// this launch: memory of its own. `counts` has `2^B` words for each tile, zero before the first pass or left by the
@@ -79,7 +79,7 @@ impl Tile {
 #[device]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
-pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>(
+pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize, const A: usize>(
     input: Global<K>,
     output: GlobalMut<K>,
     payload: P,
@@ -136,7 +136,7 @@ pub fn sweep<K: Key, P: Payload, const B: usize, const L: usize, const W: usize>
 
     // ---- To memory
     if thread < digits {
-        let before = counts.before(number, count);
+        let before = if A == 1 { counts.before(number, count) } else { counts.before_by::<A>(number, count) };
         // Keys that something else changes between the launches are not those that were counted: whatever the places are
         // then, they lie in the output. Of the end of the last tile the keys that only fill it are not written.
         let is_filled = thread == pass.digit.of(K::narrow(pass.last));

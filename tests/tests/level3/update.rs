@@ -6,14 +6,14 @@ use gpu_tests::backends::for_each;
 use crate::common::*;
 
 #[derive(Clone, Copy, Debug)]
-struct Case {
-    twice: bool,
-    triangle: Triangle,
-    orders: [Order; 2],
+pub(crate) struct Case {
+    pub(crate) twice: bool,
+    pub(crate) triangle: Triangle,
+    pub(crate) orders: [Order; 2],
     /// Rows of C, length of the sums, matrices.
-    sizes: [usize; 3],
-    gap: usize,
-    factors: (f32, f32),
+    pub(crate) sizes: [usize; 3],
+    pub(crate) gap: usize,
+    pub(crate) factors: (f32, f32),
 }
 
 fn some(at: usize, sizes: [usize; 3], factors: (f32, f32)) -> Case {
@@ -22,7 +22,7 @@ fn some(at: usize, sizes: [usize; 3], factors: (f32, f32)) -> Case {
     Case { twice: bit(0) == 1, triangle: TRIANGLES[bit(1)], orders, sizes, gap: bit(1) * 3, factors }
 }
 
-fn check<T: Real>(case: Case, seed: u64) {
+pub(crate) fn check<T: Real>(case: Case, seed: u64) {
     let Case { twice, triangle, orders, sizes: [n, k, count], gap, factors: (alpha, beta) } = case;
     let a_layout = batch(layout(n, k, orders[0], gap), count, gap);
     let c_layout = batch(layout(n, n, orders[1], gap), count, gap);
@@ -45,10 +45,10 @@ fn check<T: Real>(case: Case, seed: u64) {
         let of_c = BatchMut::new(&mut c, c_layout).unwrap();
         let (stream, factors) = (device.default_stream(), (T::from(alpha), T::from(beta)));
         if twice {
-            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout).unwrap()).unwrap();
+            let mut scratch = device.alloc(syr2k_scratch_len::<T>(k, c_layout)).unwrap();
             syr2k(&stream, triangle, factors.0, of_a, of_b, factors.1, of_c, &mut scratch).unwrap();
         } else {
-            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout).unwrap()).unwrap();
+            let mut scratch = device.alloc(syrk_scratch_len::<T>(k, c_layout)).unwrap();
             syrk(&stream, triangle, factors.0, of_a, factors.1, of_c, &mut scratch).unwrap();
         }
         results.add(device, c.to_vec().unwrap(), &context);
@@ -94,8 +94,19 @@ fn sizes_around_squares() {
             at += 7;
         }
     }
-    // Squares of twice as many rows.
     check::<f32>(some(2, [530, 3, 1], (1.0, 1.0)), 99);
+}
+
+#[test]
+fn long_sums_in_tiles_and_in_parts() {
+    for (at, [n, k, count]) in
+        [[130, 40, 1], [65, 33, 2], [20, 700, 1], [9, 300, 3], [257, 35, 1]].into_iter().enumerate()
+    {
+        for bits in 0..4 {
+            check::<f32>(some(4 * at + bits, [n, k, count], (1.0, 0.5)), at as u64);
+            check::<f64>(some(4 * at + bits, [n, k, count], (-1.0, 0.0)), at as u64);
+        }
+    }
 }
 
 #[test]

@@ -27,22 +27,29 @@ pub fn small_count(
     count::<u16, 5, 2>(keys, len, order, first_bit, bits, zeros, starts, counts, words, header);
 }
 
-/// Sorts by a digit of five bits, in tiles of 128.
-#[kernel(launch_bounds(64))]
-pub fn small_sweep(
-    input: Global<u16>,
-    output: GlobalMut<u16>,
-    values: Global<u32>,
-    values_output: GlobalMut<u32>,
-    pass: Pass,
-    starts: Global<u64>,
-    next_starts: GlobalMut<u64>,
-    counts: GlobalMut<u32>,
-    header: GlobalMut<u32>,
-) {
-    let payload = Pairs { input: values, output: values_output, indices: pass.indices == 1 };
-    sweep::<u16, Pairs<u32>, 5, 2, 2>(input, output, payload, pass, starts, next_starts, counts, header);
+macro_rules! small_sweeps {
+    ($($name:ident: $at_once:literal;)*) => { $(
+        /// Sorts by a digit of five bits, in tiles of 128 that look back so many tiles at a time.
+        #[kernel(launch_bounds(64))]
+        pub fn $name(
+            input: Global<u16>,
+            output: GlobalMut<u16>,
+            values: Global<u32>,
+            values_output: GlobalMut<u32>,
+            pass: Pass,
+            starts: Global<u64>,
+            next_starts: GlobalMut<u64>,
+            counts: GlobalMut<u32>,
+            header: GlobalMut<u32>,
+        ) {
+            let payload = Pairs { input: values, output: values_output, indices: pass.indices == 1 };
+            sweep::<u16, Pairs<u32>, 5, 2, 2, $at_once>(
+                input, output, payload, pass, starts, next_starts, counts, header,
+            );
+        }
+    )* };
 }
+small_sweeps! { small_sweep: 1; small_sweep_by_three: 3; }
 
 const SHAPE: Shape = Shape { warps: 2, rows: 2, digit_bits: 5, key_bytes: 2, value_bytes: 4 };
 const DIGITS: u64 = 32;
@@ -113,21 +120,31 @@ fn sorted(device: &Device, counted: &[u16], keys: &[u16], bits: u32, sweep: u32)
             };
             let row = |number: usize| starts.offset((2 * u64::from(pass) + number as u64 % 2) * DIGITS);
             let (now, next) = (row(number).as_global(), row(number + 1));
-            // SAFETY: as above.
-            unsafe {
-                small_sweep::launch(
-                    &stream,
-                    config,
-                    from,
-                    to,
-                    from_values,
-                    to_values,
-                    part,
-                    now,
-                    next,
-                    counts,
-                    header,
-                )
+            macro_rules! launch {
+                ($kernel:ident) => {{
+                    // SAFETY: as above.
+                    unsafe {
+                        $kernel::launch(
+                            &stream,
+                            config,
+                            from,
+                            to,
+                            from_values,
+                            to_values,
+                            part,
+                            now,
+                            next,
+                            counts,
+                            header,
+                        )
+                    }
+                }};
+            }
+            // The phases of the one are those of the other.
+            if (u64::from(pass) + len).is_multiple_of(2) {
+                launch!(small_sweep)
+            } else {
+                launch!(small_sweep_by_three)
             }
             .unwrap();
         }

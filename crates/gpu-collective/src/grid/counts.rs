@@ -10,8 +10,8 @@
 //! tile's end, and that is what the next one, of the other phase, takes for absent.
 
 use gpu_std::atomic::{Ordering, Scope};
-use gpu_std::device;
 use gpu_std::memory::GlobalMut;
+use gpu_std::{device, unroll};
 
 const COUNT_BITS: u32 = 30;
 
@@ -115,6 +115,39 @@ impl TileCounts {
                 at -= 1;
                 known = state == self.phase.upto();
             }
+        }
+        if tile != self.first {
+            self.publish(tile, self.phase.upto(), before + count);
+        }
+        before
+    }
+
+    /// The same, asking for the counts of `W` tiles at a time: where all tiles begin together, and none knows what comes before it,
+    /// the way back is some `sqrt(2 tiles / W)` times through memory.
+    #[device]
+    #[inline(always)]
+    pub fn before_by<const W: usize>(self, tile: u32, count: u32) -> u32 {
+        let mut before = 0;
+        let mut at = tile;
+        let mut known = tile == self.first;
+        while !known {
+            let mut words = [0; W];
+            unroll::<W>(|step| {
+                // Of the first tile, with which the way ends, several times.
+                let back = if step == 0 { 1 } else { (at - self.first).min(step as u32 + 1) };
+                let place = self.words.offset((at - back) as u64 * self.columns as u64);
+                words[step] = place.atomic(0).load(Ordering::Relaxed, Scope::Device);
+            });
+            let mut is_there = true;
+            unroll::<W>(|step| {
+                let state = words[step] >> COUNT_BITS;
+                is_there &= state != self.phase.absent() && !known;
+                if is_there {
+                    before += words[step] & ((1 << COUNT_BITS) - 1);
+                    at -= 1;
+                    known = state == self.phase.upto();
+                }
+            });
         }
         if tile != self.first {
             self.publish(tile, self.phase.upto(), before + count);

@@ -2,7 +2,7 @@
 
 use gpu_core::{Buffer, Stream, ViewMut};
 
-use super::{expect_apart, gemv};
+use super::{Triangle, expect_apart, gemv};
 use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
@@ -44,7 +44,7 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     c: impl Into<BatchMut<'c, T>>,
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
-    let (a, b, mut c, mut scratch) = (a.into(), b.into(), c.into(), scratch.into());
+    let (a, b, mut c, scratch) = (a.into(), b.into(), c.into(), scratch.into());
     let layouts = [a.layout(), b.layout(), c.layout()];
     let shapes = layouts.map(|layout| layout.matrix.shape());
     let [(m, k), (inner, n), output] = shapes;
@@ -81,10 +81,30 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
             scratch,
         );
     }
-    if let (Some(a_data), Some(b_data), Some(c_data)) =
+    product(stream, None, alpha, a, b, beta, c, scratch)
+}
+
+/// A product by tiles, of C, if a triangle is given, only that. Everything is checked but extents.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub(super) fn product<T: RealElement>(
+    stream: &Stream,
+    triangle: Option<Triangle>,
+    alpha: T,
+    a: Batch<'_, T>,
+    b: Batch<'_, T>,
+    beta: T,
+    mut c: BatchMut<'_, T>,
+    mut scratch: ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let layouts = [a.layout(), b.layout(), c.layout()];
+    if let (Some(a), Some(b), Some(c)) =
         (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
-        cpu::gemm(alpha, (a_data, layouts[0]), (b_data, layouts[1]), beta, (c_data, layouts[2]));
+        let (a, b, c) = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]));
+        match triangle {
+            None => cpu::gemm(alpha, a, b, beta, c),
+            Some(triangle) => cpu::gemm_of_triangle(triangle, alpha, a, b, beta, c),
+        }
         return Ok(());
     }
     let addresses = [
@@ -95,7 +115,8 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     ];
     let sums = alpha != T::ZERO;
     let multiprocessors = stream.device().planned_multiprocessors();
-    let plan = |from_8_0| Plan::new(size_of::<T>(), from_8_0, multiprocessors, layouts, addresses, sums);
+    let plan =
+        |from_8_0| Plan::new(size_of::<T>(), from_8_0, multiprocessors, layouts, addresses, sums, triangle);
     match launch::gemm(
         stream,
         &plan(true)?,

@@ -71,7 +71,7 @@ pub fn trmm<'a, 'b, 's, T: TriangleElement>(
     if alpha != T::ZERO {
         spread(stream, of.lower, diagonal, square, false, triangles.reborrow())?;
         let all = BatchMut::new(old.data_mut(), layout)?;
-        merge(stream, T::ONE, whole(&b)?, T::ZERO, all, false)?;
+        merge(stream, T::ONE, whole(&b)?, T::ZERO, all)?;
     }
     for step in plan::multiply(n, square, of.transposed) {
         match step {

@@ -230,7 +230,7 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
             }
         }
     }
-    merge(stream, T::ONE, whole(&x)?, T::ZERO, b, false)
+    merge(stream, T::ONE, whole(&x)?, T::ZERO, b)
 }
 
 /// Inverts the squares on the diagonal.

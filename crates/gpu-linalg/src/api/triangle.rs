@@ -27,6 +27,22 @@ impl Triangle {
             Self::Upper => column >= row,
         }
     }
+
+    /// That of the transposed matrix.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Lower => Self::Upper,
+            Self::Upper => Self::Lower,
+        }
+    }
+
+    /// The columns of a row of a matrix with `n` columns that belong to it.
+    pub(crate) fn columns(self, row: usize, n: usize) -> core::ops::Range<usize> {
+        match self {
+            Self::Lower => 0..(row + 1).min(n),
+            Self::Upper => row.min(n)..n,
+        }
+    }
 }
 
 /// Where the diagonal of a triangular matrix comes from.

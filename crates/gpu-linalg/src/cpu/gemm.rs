@@ -11,6 +11,7 @@ use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use super::{launch, thin};
+use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Layout, Order};
 use crate::plan::gemm::Split;
 use crate::reference::finish;
@@ -23,8 +24,10 @@ const DEPTH: usize = 192;
 const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] another half of that cache.
 const BLOCK: usize = 256;
-/// Rows that make too few panels of rows.
-const FEW_ROWS: usize = 48;
+/// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows holds all of A.
+const WIDE: usize = 2;
+/// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
+const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
 const SERIAL: usize = 3_000_000;
 
@@ -39,15 +42,31 @@ pub fn gemm<T: Float>(
     beta: T,
     c: (&mut [T], BatchLayout),
 ) {
-    gemm_with(launch::compute, alpha, a, b, beta, c);
+    gemm_with(launch::compute, None, alpha, a, b, beta, c);
+}
+
+/// [`gemm`] of which only a triangle of C is computed, which is square.
+///
+/// # Panics
+/// Where shapes do not fit together, or a slice is shorter than its batch.
+pub fn gemm_of_triangle<T: Float>(
+    triangle: Triangle,
+    alpha: T,
+    a: (&[T], BatchLayout),
+    b: (&[T], BatchLayout),
+    beta: T,
+    c: (&mut [T], BatchLayout),
+) {
+    gemm_with(launch::compute, Some(triangle), alpha, a, b, beta, c);
 }
 
 /// How a panel is computed.
 pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [T]);
 
-/// [`gemm`], its panels computed by `compute`.
+/// [`gemm`] or [`gemm_of_triangle`], its panels computed by `compute`.
 pub(super) fn gemm_with<T: Float>(
     compute: Compute<T>,
+    triangle: Option<Triangle>,
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -56,14 +75,15 @@ pub(super) fn gemm_with<T: Float>(
 ) {
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
-        return gemm_with(compute, alpha, b, a, beta, (c, c_layout.transposed()));
+        let triangle = triangle.map(Triangle::other);
+        return gemm_with(compute, triangle, alpha, b, a, beta, (c, c_layout.transposed()));
     }
     let (m, n) = c_layout.matrix.shape();
     if m == 0 || n == 0 {
         return;
     }
     let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
-    let split = Split::of(size_of::<T>(), depth, c_layout);
+    let split = Split::of_part(size_of::<T>(), depth, c_layout, triangle.is_some());
     let leading = c_layout.matrix.leading_dimension();
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.
@@ -71,13 +91,15 @@ pub(super) fn gemm_with<T: Float>(
         let b = b.get(number * b_layout.stride..).unwrap_or(&[]);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         let (a, b) = ((a, a_layout.matrix), (b, b_layout.matrix));
-        if thin::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
+        if triangle.is_none() && thin::product(a, b, [m, n, depth], split, (alpha, beta), (c, leading)) {
             continue;
         }
         let whole = Panel { a, b, rows: 0..m, columns: n, depth, split, leading, factors: (alpha, beta) };
-        if m * n * depth * size_of::<T>() < SERIAL {
+        if let Some(triangle) = triangle {
+            of_triangle(compute, &whole, triangle, c);
+        } else if m * n * depth * size_of::<T>() < SERIAL {
             compute(&whole, &mut Buffers::default(), c);
-        } else if m < FEW_ROWS && n > FEW_ROWS {
+        } else if m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
         } else {
             by_rows(compute, &whole, c);
@@ -98,14 +120,57 @@ fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     });
 }
 
+/// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its own.
+fn of_triangle<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
+    let n = whole.columns;
+    let (alpha, beta) = whole.factors;
+    let panel = |rows: Range<usize>, columns: Range<usize>| {
+        let b = (whole.b.0.get(whole.b.1.index(0, columns.start)..).unwrap_or(&[]), whole.b.1);
+        Panel { b, rows, columns: columns.len(), ..whole.clone() }
+    };
+    let task = |(task, c): (usize, &mut [T]), buffers: &mut Buffers<T>| {
+        let rows = task * TRIANGLE_ROWS..((task + 1) * TRIANGLE_ROWS).min(n);
+        let beside = match triangle {
+            Triangle::Lower => 0..rows.start,
+            Triangle::Upper => rows.end..n,
+        };
+        if !beside.is_empty() {
+            compute(&panel(rows.clone(), beside.clone()), buffers, &mut c[beside.start..]);
+        }
+        let mut square = vec![T::ZERO; rows.len() * rows.len()];
+        let on_diagonal =
+            Panel { leading: rows.len(), factors: (T::ONE, T::ZERO), ..panel(rows.clone(), rows.clone()) };
+        compute(&on_diagonal, buffers, &mut square);
+        for (row, (c, sums)) in c.chunks_mut(whole.leading).zip(square.chunks(rows.len())).enumerate() {
+            let columns = triangle.columns(row, rows.len());
+            for (c, &sum) in c[rows.clone()][columns.clone()].iter_mut().zip(&sums[columns]) {
+                *c = finish(alpha, sum, beta, || *c);
+            }
+        }
+    };
+    let height = TRIANGLE_ROWS * whole.leading;
+    if n * n * whole.depth * size_of::<T>() / 2 < SERIAL {
+        let mut buffers = Buffers::default();
+        c.chunks_mut(height).enumerate().for_each(|rows| task(rows, &mut buffers));
+    } else {
+        c.par_chunks_mut(height)
+            .enumerate()
+            .for_each_init(Buffers::default, |buffers, rows| task(rows, buffers));
+    }
+}
+
 /// Computes `whole`, of few rows, by panels of columns.
 fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
     let starts = (0..whole.columns).step_by(width);
     let columns = |start: usize| start..(start + width).min(whole.columns);
+    let reads = whole.factors.1 != T::ZERO;
     let old: Vec<Vec<T>> = starts
         .clone()
-        .map(|start| c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect())
+        .map(|start| match reads {
+            true => c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect(),
+            false => vec![T::ZERO; columns(start).len() * whole.rows.len()],
+        })
         .collect();
     let panels: Vec<Vec<T>> = old
         .into_par_iter()
@@ -257,7 +322,11 @@ fn pack<T: Float, const N: usize>(
 
 /// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
 #[inline(always)]
-fn add_products<T: Float, const M: usize, const N: usize>(a: &[T], b: &[T], sums: &mut [[T; N]; M]) {
+pub(super) fn add_products<T: Float, const M: usize, const N: usize>(
+    a: &[T],
+    b: &[T],
+    sums: &mut [[T; N]; M],
+) {
     // In registers meanwhile.
     let mut tile = *sums;
     for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<N>().0) {

@@ -7,6 +7,6 @@ mod launch;
 mod skyline;
 mod thin;
 
-pub use gemm::gemm;
+pub use gemm::{gemm, gemm_of_triangle};
 pub use gemv::gemv;
 pub(crate) use skyline::potrf_skyline;

@@ -6,7 +6,7 @@ use gpu_level3_kernels as kernels;
 use super::launch::{self, TriangleElement};
 use crate::api::Diagonal;
 use crate::error::Error;
-use crate::matrix::{Batch, BatchMut, Order};
+use crate::matrix::{Batch, BatchMut};
 use crate::plan::level3 as plan;
 use crate::reference::level3 as reference;
 
@@ -51,21 +51,15 @@ pub(crate) fn spread<T: TriangleElement>(
     launch::spread(stream, launch, shape, a.data(), output)
 }
 
-/// `C = alpha · S + beta · C`, S of C's shape and order, where C is up to the diagonal if it is `lower`, else everywhere.
+/// `C = alpha · S + beta · C`, S of C's shape and order.
 pub(crate) fn merge<T: TriangleElement>(
     stream: &Stream,
     alpha: T,
     sums: Batch<'_, T>,
     beta: T,
     mut c: BatchMut<'_, T>,
-    lower: bool,
 ) -> Result<(), Error> {
-    let part = match (lower, c.layout().matrix.order()) {
-        (false, _) => kernels::ALL,
-        (true, Order::RowMajor) => kernels::LOWER,
-        (true, Order::ColumnMajor) => kernels::UPPER,
-    };
-    let shape = plan::merge(sums.layout(), c.layout(), part)?;
+    let shape = plan::merge(sums.layout(), c.layout())?;
     if let (Some(sums), Some(c)) = (sums.data().as_slice(), c.data_mut().as_mut_slice()) {
         reference::merge(&shape, sums, c, alpha, beta);
         return Ok(());

@@ -88,48 +88,6 @@ impl Recursion {
     }
 }
 
-/// Parts of a lower triangle that are products of their own: rows and columns of the first, how many there are, and how many rows and
-/// columns later the next one begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Rows of the first one.
-    pub rows: Range<usize>,
-    /// Columns of the first one.
-    pub columns: Range<usize>,
-    /// How many there are.
-    pub count: usize,
-    /// Rows and columns from one to the next.
-    pub step: usize,
-}
-
-/// Rows of the squares on the diagonal of an update, of which both triangles are computed: some eighth of all.
-pub fn update_square(n: usize) -> usize {
-    (n / 8).next_power_of_two().clamp(64, 512)
-}
-
-/// What of a symmetric update is a product: the squares on the diagonal, then those below it, each level with twice the rows.
-pub fn update(n: usize, square: usize) -> (Vec<Piece>, Vec<Piece>) {
-    let pieces = |rows: usize, first_row: usize| -> Vec<Piece> {
-        // `first_row` is zero on the diagonal, else as many rows as the piece has.
-        let step = rows + first_row;
-        let full = n / step;
-        let mut pieces = Vec::new();
-        if full > 0 {
-            pieces.push(Piece { rows: first_row..first_row + rows, columns: 0..rows, count: full, step });
-        }
-        let start = full * step;
-        if n - start > first_row {
-            let columns = if first_row == 0 { start..n } else { start..start + rows };
-            pieces.push(Piece { rows: start + first_row..n, columns, count: 1, step });
-        }
-        pieces
-    };
-    let diagonal = pieces(square, 0);
-    let levels = core::iter::successors(Some(square), |rows| rows.checked_mul(2));
-    let below = levels.take_while(|&rows| rows < n).flat_map(|rows| pieces(rows, rows)).collect();
-    (diagonal, below)
-}
-
 /// A launch of so many blocks.
 pub(crate) fn launch(grid: u128, shared: u32) -> Result<LaunchConfig, Error> {
     Ok(LaunchConfig::linear(blocks(grid)?, THREADS).shared(shared))
@@ -182,7 +140,7 @@ pub(crate) fn spread(
 }
 
 /// What is written of C, from sums of its shape and order.
-pub(crate) fn merge(sums: BatchLayout, c: BatchLayout, part: u32) -> Result<Merge, Error> {
+pub(crate) fn merge(sums: BatchLayout, c: BatchLayout) -> Result<Merge, Error> {
     Ok(Merge {
         sums_leading: sums.matrix.leading_dimension() as u64,
         sums_batch: sums.stride as u64,
@@ -191,7 +149,6 @@ pub(crate) fn merge(sums: BatchLayout, c: BatchLayout, part: u32) -> Result<Merg
         rows: extent("the number of lines", c.matrix.lines())?,
         columns: extent("the length of a line", c.matrix.contiguous())?,
         count: extent("the number of matrices", c.count)?,
-        part,
     })
 }
 
@@ -228,28 +185,6 @@ mod tests {
                 }
                 assert!(known.iter().all(|&known| known));
                 assert_eq!(seen.iter().flatten().sum::<i32>() as usize, squares * (squares - 1) / 2);
-            }
-        }
-    }
-
-    #[test]
-    fn pieces_cover_the_triangle_once() {
-        for (n, square) in [(1, 2), (2, 2), (3, 2), (7, 2), (16, 2), (23, 4), (37, 3)] {
-            let mut seen = vec![vec![0; n]; n];
-            let (diagonal, below) = update(n, square);
-            for piece in diagonal.iter().chain(&below) {
-                for number in 0..piece.count {
-                    for row in piece.rows.clone() {
-                        for column in piece.columns.clone() {
-                            seen[row + number * piece.step][column + number * piece.step] += 1;
-                        }
-                    }
-                }
-            }
-            for (row, seen) in seen.iter().enumerate() {
-                assert!(seen[..=row].iter().all(|&times| times == 1), "{n} {square}: row {row}: {seen:?}");
-                let end = (row / square + 1) * square;
-                assert!(seen[end.min(n)..].iter().all(|&times| times == 0), "{n} {square}: row {row}");
             }
         }
     }

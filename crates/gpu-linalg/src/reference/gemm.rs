@@ -4,6 +4,7 @@ use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use super::{finish, gemv};
+use crate::api::Triangle;
 use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
 use crate::plan::gemm::{AsVector, Split};
@@ -33,11 +34,12 @@ pub fn gemm<T: RealElement>(
         let y = &mut c[..matrix.rows()];
         return gemv(alpha, of_matrix, matrix, x, beta, y).expect("there is a plan for it");
     }
-    by_tiles(alpha, (a, a_layout), (b, b_layout), beta, (c, c_layout));
+    by_tiles(None, alpha, (a, a_layout), (b, b_layout), beta, (c, c_layout));
 }
 
-/// Every product as one of matrices, a single row or column too.
+/// Every product as one of matrices, a single row or column too; of C, if a triangle is given, only that.
 pub(crate) fn by_tiles<T: Float>(
+    triangle: Option<Triangle>,
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -46,7 +48,8 @@ pub(crate) fn by_tiles<T: Float>(
 ) {
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
-        return by_tiles(alpha, b, a, beta, (c, c_layout.transposed()));
+        let triangle = triangle.map(Triangle::other);
+        return by_tiles(triangle, alpha, b, a, beta, (c, c_layout.transposed()));
     }
     let (m, n) = c_layout.matrix.shape();
     let k = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
@@ -54,7 +57,7 @@ pub(crate) fn by_tiles<T: Float>(
     if m == 0 || n == 0 {
         return;
     }
-    let split = Split::of(size_of::<T>(), k, c_layout);
+    let split = Split::of_part(size_of::<T>(), k, c_layout, triangle.is_some());
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.
         let (a, b) = (from(a, number * a_layout.stride), from(b, number * b_layout.stride));
@@ -73,7 +76,8 @@ pub(crate) fn by_tiles<T: Float>(
                 // To the zero before the first part nothing is lost but a sign of zero, which `finish` does not keep.
                 totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = *total + sum);
             }
-            for (c, sum) in c.iter_mut().zip(totals) {
+            let columns = triangle.map_or(0..n, |triangle| triangle.columns(row, n));
+            for (c, &sum) in c[columns.clone()].iter_mut().zip(&totals[columns]) {
                 *c = finish(alpha, sum, beta, || *c);
             }
         });

@@ -1,6 +1,6 @@
 //! The steps of triangular solves, triangular and symmetric products, and symmetric updates, simple and serial within a block.
 
-use gpu_level3_kernels::{BLOCK, Invert, LOWER, Merge, Spread, UPPER};
+use gpu_level3_kernels::{BLOCK, Invert, Merge, Spread};
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
@@ -80,7 +80,7 @@ pub fn spread<T: Float>(shape: &Spread, a: &[T], output: &mut [T]) {
     });
 }
 
-/// Sums that go into a part of C, as the kernel writes them.
+/// Sums that go into C, as the kernel writes them.
 ///
 /// # Panics
 /// Where a slice is shorter than the shape says.
@@ -90,12 +90,7 @@ pub fn merge<T: Float>(shape: &Merge, sums: &[T], c: &mut [T], alpha: T, beta: T
         for row in 0..shape.rows as usize {
             let sums = &sums[number * shape.sums_batch as usize + row * shape.sums_leading as usize..];
             let c = &mut c[number * shape.batch as usize + row * shape.leading as usize..];
-            let range = match shape.part {
-                LOWER => 0..columns.min(row + 1),
-                UPPER => row.min(columns)..columns,
-                _ => 0..columns,
-            };
-            for (c, &sum) in c[range.clone()].iter_mut().zip(&sums[range]) {
+            for (c, &sum) in c[..columns].iter_mut().zip(sums) {
                 *c = finish(alpha, sum, beta, || *c);
             }
         }

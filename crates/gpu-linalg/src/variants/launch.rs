@@ -1,7 +1,7 @@
 //! The variants' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_linalg_kernels::gemm::{GEMM_MEDIUM_F32, Operand, Product, linalg_gemm_medium_f32};
+use gpu_linalg_kernels::gemm::{ALL, GEMM_MEDIUM_F32, Operand, Product, linalg_gemm_medium_f32};
 use gpu_linalg_kernels::variants as kernels;
 use gpu_std::launch::LaunchConfig;
 use gpu_std::memory::{Global, GlobalMut};
@@ -46,6 +46,7 @@ pub(super) fn gemm(
                 piece: k,
                 parts: 1,
                 c_part: 0,
+                triangle: ALL,
             };
             // SAFETY: as above; 16 bytes are accessed at once only where addresses and rows are multiples of them.
             unsafe { stream.launch::<linalg_gemm_medium_f32>(config, (a, b, c, product, 1.0, 0.0)) }

@@ -6,6 +6,7 @@ use gpu_std::parameter::Parameter;
 use gpu_std::thread::index_1d;
 use gpu_std::{device, unroll};
 
+use super::operand::columns;
 use crate::scalar::combine;
 
 /// Threads of a block that adds parts.
@@ -37,6 +38,8 @@ pub struct Parts {
     pub count: u32,
     /// Parts of a sum.
     pub parts: u32,
+    /// Which elements of the sums count, as [`Product::triangle`](super::Product::triangle).
+    pub triangle: u32,
 }
 
 /// Adds the parts of an element, in ascending order, a thread an element.
@@ -46,7 +49,8 @@ pub(super) fn finish<T: Float>(partials: Global<T>, c: GlobalMut<T>, parts: &Par
     let index = index_1d();
     let (line, column) = (index / parts.n, index % parts.n);
     let (number, row) = (line / parts.m, line % parts.m);
-    if number < parts.count {
+    let (low, end) = columns(parts.triangle, row, parts.n);
+    if number < parts.count && (low..end).contains(&column) {
         let first = number as u64 * parts.batch + row as u64 * parts.leading as u64 + column as u64;
         let mut partials = partials.offset(first);
         // No part is -0, so a zero before the first changes nothing.

@@ -17,6 +17,9 @@
 //! C is row-major; a column-major C is the row-major `Cᵀ = Bᵀ · Aᵀ`. A and B are each either contiguous along `k` or
 //! along the other axis, which the kernels are told at run time ([`Operand`]): it decides which thread copies what
 //! and nothing in the inner loop.
+//!
+//! Of a square C only one triangle may be wanted ([`Product::triangle`]): blocks whose tile lies outside end at once, and
+//! those on the diagonal write what is inside.
 
 mod finish;
 mod instances;
@@ -27,5 +30,5 @@ mod tiled;
 
 pub use finish::{FINISH_THREADS, Parts};
 pub use instances::*;
-pub use operand::{Operand, Product};
+pub use operand::{ALL, LOWER, Operand, Product, UPPER};
 pub use tiled::Tile;

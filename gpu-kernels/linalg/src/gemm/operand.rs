@@ -1,6 +1,6 @@
 //! How a product's matrices lie in memory, and how a block's threads bring a tile of one into shared memory.
 
-use gpu_std::async_copy::{copy, copy_or_zero};
+use gpu_std::async_copy::copy;
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, Shared};
 use gpu_std::parameter::Parameter;
@@ -78,6 +78,20 @@ impl Operand {
     }
 }
 
+/// All elements of C are computed.
+pub const ALL: u32 = 0;
+/// Those up to the diagonal, of a square C.
+pub const LOWER: u32 = 1;
+/// Those from the diagonal on.
+pub const UPPER: u32 = 2;
+
+/// The columns of a row of C with `n` columns that are computed: the first, and the one behind the last.
+#[device]
+#[inline(always)]
+pub(super) fn columns(triangle: u32, row: u32, n: u32) -> (u32, u32) {
+    (if triangle == UPPER { row } else { 0 }, if triangle == LOWER { row + 1 } else { n })
+}
+
 /// A product, but for the addresses and the two factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
@@ -104,15 +118,26 @@ pub struct Product {
     pub parts: u32,
     /// Elements from the matrix of one part's sums to the next part's.
     pub c_part: u64,
+    /// Which elements of C are computed: [`ALL`], [`LOWER`] or [`UPPER`]. The others are neither read nor written.
+    pub triangle: u32,
+}
+
+impl Product {
+    /// Whether nothing is computed of `rows` × `columns` elements of C from there on.
+    #[device]
+    #[inline(always)]
+    pub(super) fn leaves_out(&self, (row, column): (u32, u32), [rows, columns]: [u32; 2]) -> bool {
+        self.triangle == LOWER && column >= row + rows || self.triangle == UPPER && row >= column + columns
+    }
 }
 
 /// A thread's part in copying a `ROWS` × `BK` tile after the other, along `k`, to shared memory: there `k` is the
 /// slow axis, with [`Tile::pitch`] elements from one to the next.
 ///
 /// Contiguous rows are copied by 16 bytes where alignment allows, else by elements; matrices contiguous along `k` are
-/// transposed on the way, element by element. What lies beyond the last `k` becomes zero, and so do rows beyond the last,
-/// that make sums that nobody writes: products that were mostly edge, and copied the last row again instead, took up to
-/// twice the time of others, as if one element to many places were many copies.
+/// transposed on the way, element by element. What lies beyond the last `k` becomes zero. So do rows beyond the last, that
+/// make sums that nobody writes, and only the first time: products that were mostly edge, and copied the last row again
+/// instead, took up to twice the time, as if one element to many places were many copies.
 pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize> {
     /// The thread's first element of the next tile.
     source: Global<T>,
@@ -120,6 +145,8 @@ pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS
     target: u32,
     /// Rows of the matrix from the tile's first on.
     rows: u32,
+    /// Whether all that the thread copies of a tile are rows of the matrix.
+    inside: bool,
 }
 
 impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize>
@@ -141,12 +168,13 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
         let (row, k) = Self::place(operand);
         let width = if operand.vectors != 0 { V as u32 } else { 1 };
-        let inside = first + row.min(rows - first - width);
-        let (along, across) = if operand.along_k != 0 { (k, inside) } else { (inside, k) };
+        let source = first + row.min(rows - first - width);
+        let (along, across) = if operand.along_k != 0 { (k, source) } else { (source, k) };
         Self {
             source: matrix.offset(across as u64 * operand.leading + along as u64),
             target: k * Self::PITCH + row,
             rows: rows - first,
+            inside: rows - first >= ROWS || operand.along_k == 0 && row < rows - first,
         }
     }
 
@@ -173,48 +201,63 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
     }
 
-    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on.
+    /// Starts to copy the next tile to `tile`; `left` is how much of `k` there is from it on. Rows beyond the matrix's last are
+    /// written where the tile's memory is `fresh`: later nobody changes them.
     #[device]
     #[inline(always)]
-    pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        if left >= BK {
-            if self.rows < ROWS && (operand.along_k != 0 || Self::place(operand).0 >= self.rows) {
-                self.edge(operand, tile);
-            } else if operand.vectors != 0 {
+    pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32, fresh: bool) {
+        if left >= BK && self.inside {
+            if operand.vectors != 0 {
                 self.whole::<V, { usize::MAX }>(operand, tile);
             } else {
                 self.whole::<1, 8>(operand, tile);
             }
-            self.source = self.source.offset(operand.advance);
         } else {
-            self.first(operand, tile, left);
+            self.some(operand, tile, left, fresh || left < BK);
         }
+        self.source = self.source.offset(operand.advance);
     }
 
-    /// [`Self::next`] of a tile with rows beyond the last one, of a matrix contiguous along `k`, or by a thread that has
-    /// only such rows.
+    /// [`Self::next`] of a tile in fresh memory, in a loop: it is as fast for large tiles, and shorter.
     #[device]
     #[inline(always)]
-    fn edge(&self, operand: &Operand, tile: Shared<T>) {
-        let (mut row, _) = Self::place(operand);
+    pub(super) fn first(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
+        self.some(operand, tile, left, true);
+        self.source = self.source.offset(operand.advance);
+    }
+
+    /// Copies what there is of a tile, and writes zeros to the rest of it if `zeros` says so.
+    #[device]
+    #[inline(always)]
+    fn some(&self, operand: &Operand, tile: Shared<T>, left: u32, zeros: bool) {
+        let ((row, k), rows, depth) = (Self::place(operand), self.rows.min(ROWS), left.min(BK));
+        // The thread has one `k` or one row (or vector of them), and of the other axis every so many-th.
+        let (mut at, end, all, step) = if operand.along_k != 0 {
+            (row, if k < depth { rows } else { 0 }, ROWS, operand.row_step)
+        } else {
+            (k, if row < rows { depth } else { 0 }, BK, operand.k_step)
+        };
+        let target_step = operand.k_step * Self::PITCH + operand.row_step;
         let (mut source, mut target) = (self.source, tile.offset(self.target));
-        let width = if operand.vectors != 0 { V as u32 } else { 1 };
-        let step = operand.k_step * Self::PITCH + operand.row_step;
-        let items = Self::ITEMS / width;
-        let mut item = 0;
-        while item < items {
-            item = rolled(item);
-            if row < self.rows {
+        while at < end {
+            at = rolled(at);
+            if operand.vectors != 0 {
+                copy::<T, V>(target, 0, source, 0);
+            } else {
                 copy::<T, 1>(target, 0, source, 0);
-                source = source.offset(operand.step);
-            } else if operand.vectors != 0 {
+            }
+            (source, target) = (source.offset(operand.step), target.offset(target_step));
+            at += step;
+        }
+        while zeros && at < all {
+            at = rolled(at);
+            if operand.vectors != 0 {
                 target.write_vec::<V>(0, [T::ZERO; V]);
             } else {
                 target.write(0, T::ZERO);
             }
-            row += operand.row_step;
-            target = target.offset(step);
-            item += 1;
+            target = target.offset(target_step);
+            at += step;
         }
     }
 
@@ -244,39 +287,5 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
                 item += 4;
             }
         }
-    }
-
-    /// [`Self::next`] of any tile, in a loop: of the last one, and of those before the first multiplication.
-    #[device]
-    #[inline(always)]
-    pub(super) fn first(&mut self, operand: &Operand, tile: Shared<T>, left: u32) {
-        let vectors = operand.vectors != 0;
-        let width = if vectors { V as u32 } else { 1 };
-        let items = Self::ITEMS / width;
-        let (mut row, mut k) = Self::place(operand);
-        let (mut source, mut target) = (self.source, tile.offset(self.target));
-        let mut item = 0;
-        while item < items {
-            item = rolled(item);
-            let inside = k < left && row < self.rows;
-            if vectors && inside {
-                copy::<T, V>(target, 0, source, 0);
-            } else {
-                // Zeros by elements: of a vector memcheck would report them, see `copy_or_zero`.
-                let mut at = 0;
-                while at < width {
-                    at = rolled(at);
-                    copy_or_zero::<T, 1>(target, at, source, at, inside as u32);
-                    at += 1;
-                }
-            }
-            (row, k) = (row + operand.row_step, k + operand.k_step);
-            if operand.row_step == 0 || row < self.rows {
-                source = source.offset(operand.step);
-            }
-            target = target.offset(operand.k_step * Self::PITCH + operand.row_step);
-            item += 1;
-        }
-        self.source = self.source.offset(operand.advance);
     }
 }

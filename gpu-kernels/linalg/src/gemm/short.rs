@@ -9,7 +9,7 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
 use gpu_std::{device, rolled, unroll};
 
-use super::operand::{Operand, Product};
+use super::operand::{Operand, Product, columns};
 use crate::scalar::combine;
 
 /// Threads of a block.
@@ -50,11 +50,14 @@ pub(super) fn short<T: Float, const N: usize>(
 ) {
     let (m, n) = (product.m, product.n);
     let lanes = lanes(n, N as u32);
-    let [rows, columns] = tile(n, N as u32);
-    let (down, across) = (m.div_ceil(rows), n.div_ceil(columns));
+    let [rows, width] = tile(n, N as u32);
+    let (down, across) = (m.div_ceil(rows), n.div_ceil(width));
     let number = block_idx_x() / (down * across);
     let place = block_idx_x() - number * (down * across);
-    let (tile_row, tile_column) = (place / across * rows, place % across * columns);
+    let (tile_row, tile_column) = (place / across * rows, place % across * width);
+    if product.leaves_out((tile_row, tile_column), [rows, width]) {
+        return;
+    }
     // Neighbouring rows by neighbouring lanes, too.
     let apart = THREADS / lanes;
     let row = tile_row + thread_idx_x() / lanes;
@@ -101,8 +104,9 @@ pub(super) fn short<T: Float, const N: usize>(
     unroll::<{ ROWS as usize }>(|i| {
         if row_of(i) < m {
             let c = c.offset(i as u64 * apart as u64 * product.c_leading);
+            let (first, end) = columns(product.triangle, row_of(i), n);
             unroll::<N>(|j| {
-                if column_of(j) < n {
+                if (first..end).contains(&column_of(j)) {
                     let at = j as u32 * lanes;
                     c.write(at, combine(alpha, sums[i][j], beta, || c.read(at)));
                 }

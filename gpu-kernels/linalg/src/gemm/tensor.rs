@@ -18,8 +18,8 @@ use gpu_std::shared;
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::operand::{Copier, Product};
-use super::tiled::{Tile, block_place, row_pitch, write, write_rows};
+use super::operand::{Copier, Product, columns};
+use super::tiled::{Tile, beyond, block_place, row_pitch, write, write_rows};
 
 /// Stages: more than three do not fit into the shared memory of a multiprocessor of 8.6, 99 KiB.
 pub(super) const STAGES: u32 = 3;
@@ -46,6 +46,9 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
     let stages = shared::dynamic().array::<f64>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
+    if product.leaves_out((place.row, place.column), [BM, BN]) {
+        return;
+    }
     let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));
     let depth = place.depth(&product);
     let mut copy_a = Copier::<f64, BM, DEPTH, THREADS, 2>::new(a, &product.a, place.row, product.m);
@@ -60,8 +63,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
             let b_tile = stage.offset(DEPTH * a_pitch);
             // Of small parts these copies are much of what a block does; of large ones a loop is as fast, and shorter.
             if const { TM * TN <= 4 } {
-                copy_a.next(&product.a, stage, depth - k);
-                copy_b.next(&product.b, b_tile, depth - k);
+                copy_a.next(&product.a, stage, depth - k, true);
+                copy_b.next(&product.b, b_tile, depth - k, true);
             } else {
                 copy_a.first(&product.a, stage, depth - k);
                 copy_b.first(&product.b, b_tile, depth - k);
@@ -103,8 +106,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
         let later = k + STAGES * DEPTH;
         if later < depth {
             let stage = stages.offset(fill);
-            copy_a.next(&product.a, stage, depth - later);
-            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later);
+            copy_a.next(&product.a, stage, depth - later, false);
+            copy_b.next(&product.b, stage.offset(DEPTH * a_pitch), depth - later, false);
         }
         commit();
         k += DEPTH;
@@ -158,8 +161,8 @@ pub(super) fn tensor<const BM: u32, const BN: u32, const THREADS: u32, const TM:
                 let (row, column) = (row + i * 16 + at / 2, column + j * 16 + at % 2 * 2);
                 if row < product.m {
                     let c = c.offset(row as u64 * product.c_leading + column as u64);
-                    let left = product.n.saturating_sub(column);
-                    write(c, values, left, alpha, beta);
+                    let range = columns(product.triangle, row, product.n);
+                    write(c, values, beyond(range, column), alpha, beta);
                 }
                 unroll::<2>(|side| {
                     let [first, second, third, fourth] = sums[0][0][side];

@@ -15,7 +15,7 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, lane_id, sync_warp};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::operand::{Copier, Operand, Product};
+use super::operand::{Copier, Operand, Product, columns};
 use crate::scalar::combine;
 
 /// Lanes of a warp along the rows of C.
@@ -133,6 +133,9 @@ pub(super) fn tiled<
     let stages = shared::dynamic().array::<T>(STAGES * stage_len);
 
     let place = block_place::<BM, BN>(&product);
+    if product.leaves_out((place.row, place.column), [BM, BN]) {
+        return;
+    }
     let (a, b) = (place.factor(a, &product.a), place.factor(b, &product.b));
     let depth = place.depth(&product);
     let mut copy_a = Copier::<T, BM, BK, THREADS, V>::new(a, &product.a, place.row, product.m);
@@ -148,8 +151,8 @@ pub(super) fn tiled<
         if k < depth.max(1) {
             let (a_tile, b_tile) = stage(k);
             if const { is_short::<T, TM, TN>(256) } {
-                copy_a.next(&product.a, a_tile, depth - k);
-                copy_b.next(&product.b, b_tile, depth - k);
+                copy_a.next(&product.a, a_tile, depth - k, true);
+                copy_b.next(&product.b, b_tile, depth - k, true);
             } else {
                 copy_a.first(&product.a, a_tile, depth - k);
                 copy_b.first(&product.b, b_tile, depth - k);
@@ -189,8 +192,8 @@ pub(super) fn tiled<
         let later = k + STAGES * BK;
         if later < depth {
             let (a_tile, b_tile) = stage(later);
-            copy_a.next(&product.a, a_tile, depth - later);
-            copy_b.next(&product.b, b_tile, depth - later);
+            copy_a.next(&product.a, a_tile, depth - later, false);
+            copy_b.next(&product.b, b_tile, depth - later, false);
         }
         commit();
         k += BK;
@@ -252,12 +255,18 @@ pub(super) fn tiled<
             let row = row + (i / V) as u32 * (LANE_ROWS * V as u32) + (i % V) as u32;
             if row < product.m {
                 let c = c.offset(row as u64 * product.c_leading + column as u64);
+                let range = columns(product.triangle, row, product.n);
                 unroll::<8>(|vector| {
                     if vector * V < TN {
                         let distance = vector as u32 * LANE_COLUMNS * V as u32;
                         let sums = core::array::from_fn(|j| sums[i][vector * V + j]);
-                        let left = product.n.saturating_sub(column + distance);
-                        write::<T, V>(c.offset(distance as u64), sums, left, alpha, beta);
+                        write::<T, V>(
+                            c.offset(distance as u64),
+                            sums,
+                            beyond(range, column + distance),
+                            alpha,
+                            beta,
+                        );
                     }
                 });
             }
@@ -270,13 +279,14 @@ pub(super) fn tiled<
         i = rolled(i);
         let row = row + i / V as u32 * (LANE_ROWS * V as u32) + i % V as u32;
         let mut c = c.offset(row as u64 * product.c_leading + column as u64);
-        let mut left = if row < product.m { product.n.saturating_sub(column) } else { 0 };
+        let range = columns(product.triangle, row, product.n);
+        let mut range = if row < product.m { beyond(range, column) } else { (0, 0) };
         let mut vector = 0;
         while vector < (TN / V) as u32 {
             vector = rolled(vector);
-            write::<T, V>(c, core::array::from_fn(|j| sums[0][j]), left, alpha, beta);
+            write::<T, V>(c, core::array::from_fn(|j| sums[0][j]), range, alpha, beta);
             c = c.offset((LANE_COLUMNS * V as u32) as u64);
-            left = left.saturating_sub(LANE_COLUMNS * V as u32);
+            range = beyond(range, LANE_COLUMNS * V as u32);
             unroll::<TN>(|j| {
                 if j + V < TN {
                     sums[0][j] = sums[0][j + V];
@@ -377,11 +387,24 @@ fn lane_place<const V: usize>() -> (u32, u32) {
     (((lane >> 4 << 1) | (lane & 1)) * V as u32, (lane >> 1 & 7) * V as u32)
 }
 
-/// Writes the results that belong to `sums`, of which `left` are C's, where its rows are aligned to 16 bytes.
+/// What of a range is beyond a place, counted from there.
 #[device]
 #[inline(always)]
-pub(super) fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], left: u32, alpha: T, beta: T) {
-    if left >= V as u32 {
+pub(super) fn beyond((first, end): (u32, u32), place: u32) -> (u32, u32) {
+    (first.saturating_sub(place), end.saturating_sub(place))
+}
+
+/// Writes the results that belong to `sums`, those from the first one of C to the one behind its last, where its rows are aligned to 16 bytes.
+#[device]
+#[inline(always)]
+pub(super) fn write<T: Float, const V: usize>(
+    c: GlobalMut<T>,
+    sums: [T; V],
+    (first, end): (u32, u32),
+    alpha: T,
+    beta: T,
+) {
+    if first == 0 && end >= V as u32 {
         let mut old = [T::ZERO; V];
         if beta != T::ZERO {
             old = c.read_vec::<V>(0);
@@ -390,12 +413,14 @@ pub(super) fn write<T: Float, const V: usize>(c: GlobalMut<T>, sums: [T; V], lef
     } else {
         let mut sums = sums;
         let mut at = 0;
-        while at < left.min(V as u32) {
+        while at < end.min(V as u32) {
             at = rolled(at);
-            c.write(at, combine(alpha, sums[0], beta, || c.read(at)));
+            if at >= first {
+                c.write(at, combine(alpha, sums[0], beta, || c.read(at)));
+            }
             // The first one goes to the end: were there nothing new, the compiler would unroll the loop.
-            let first = sums[0];
-            unroll::<V>(|j| sums[j] = if j + 1 < V { sums[j + 1] } else { first });
+            let front = sums[0];
+            unroll::<V>(|j| sums[j] = if j + 1 < V { sums[j + 1] } else { front });
             at += 1;
         }
     }
@@ -423,7 +448,6 @@ pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(
     const { assert!((A * B).is_multiple_of(32) && A * B <= 128) };
     sync_warp(FULL);
     let lane = lane_id();
-    let left = product.n.saturating_sub(column + lane);
     let rows = rows.min(product.m.saturating_sub(row));
     let mut c = c.offset(row as u64 * product.c_leading + (column + lane) as u64);
     let mut from = lane;
@@ -431,13 +455,15 @@ pub(super) fn write_rows<T: Float, const A: usize, const B: usize>(
     while at < rows {
         at = rolled(at);
         let mut old = [T::ZERO; 4];
+        let (first, end) = beyond(columns(product.triangle, row + at, product.n), column + lane);
+        let inside = |j: usize| 32 * (j as u32) < end && 32 * j as u32 >= first;
         unroll::<4>(|j| {
-            if j < A * B / 32 && beta != T::ZERO && 32 * (j as u32) < left {
+            if j < A * B / 32 && beta != T::ZERO && inside(j) {
                 old[j] = c.read(32 * j as u32);
             }
         });
         unroll::<4>(|j| {
-            if j < A * B / 32 && 32 * (j as u32) < left {
+            if j < A * B / 32 && inside(j) {
                 c.write(32 * j as u32, combine(alpha, held.read(from + 32 * j as u32), beta, || old[j]));
             }
         });

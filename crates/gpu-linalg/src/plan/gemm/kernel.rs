@@ -1,7 +1,7 @@
 //! The kernels, and which one is taken.
 
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
     GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short,
 };
 
@@ -16,6 +16,8 @@ pub enum Kernel {
     Large,
     /// Tiles of 64 × 64 `f32`.
     Medium,
+    /// Tiles of 32 × 128 `f32`, for products of some rows, from 8.0 on.
+    Low,
     /// Tiles of 16 × 128 `f32`, for products of few rows, from 8.0 on.
     Flat,
     /// Tiles of 64 × 64 `f64`, without tensor cores.
@@ -30,8 +32,10 @@ pub enum Kernel {
     Short,
 }
 
-/// The longest sums of [`Kernel::Short`].
-pub const MOST_SHORT: usize = 32;
+/// The longest sums of [`Kernel::Short`]: it reads them two products at a time, tiles all at once.
+pub const MOST_SHORT: usize = 16;
+/// The longest where B is contiguous along k: a warp reads one element of each of 32 lines then.
+pub const MOST_SHORT_ACROSS: usize = 8;
 
 /// How fast a kernel's arithmetic is.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +52,7 @@ impl Kernel {
     /// Those for elements of `bytes` bytes on a device from 8.0 on, or an older one.
     pub(super) const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
         match (bytes, from_8_0) {
-            (4, true) => &[Self::Wide, Self::Large, Self::Medium, Self::Flat, Self::Short],
+            (4, true) => &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short],
             (4, false) => &[Self::Medium, Self::Short],
             (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat, Self::Short],
             (_, false) => &[Self::Double, Self::Short],
@@ -79,28 +83,26 @@ impl Kernel {
             Self::Wide => GEMM_WIDE_F32,
             Self::Large => GEMM_F32,
             Self::Medium => GEMM_MEDIUM_F32,
+            Self::Low => GEMM_LOW_F32,
             Self::Flat => GEMM_FLAT_F32,
             Self::Double => GEMM_F64,
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
             Self::TensorFlat => GEMM_TENSOR_FLAT_F64,
-            // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::blocks`].
+            // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::tiles`].
             Self::Short => {
                 Tile { rows: 32, columns: 32, depth: 1, threads: short::THREADS, stages: 0, bytes: 4 }
             }
         }
     }
 
-    /// The blocks that a product of m × n elements of `bytes` bytes takes.
-    pub(super) const fn blocks(self, m: u32, n: u32, bytes: usize) -> u64 {
-        match self {
-            Self::Short => {
-                let each = if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 };
-                let [rows, columns] = short::tile(n, each);
-                m.div_ceil(rows) as u64 * n.div_ceil(columns) as u64
-            }
-            _ => self.tile().count(m, n),
-        }
+    /// The tiles of a product of m × n elements of `bytes` bytes, from the first row to the last and from the first column to the last.
+    pub(super) const fn tiles(self, m: u32, n: u32, bytes: usize) -> [u64; 2] {
+        let [rows, columns] = match self {
+            Self::Short => short::tile(n, if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 }),
+            _ => [self.tile().rows, self.tile().columns],
+        };
+        [m.div_ceil(rows) as u64, n.div_ceil(columns) as u64]
     }
 
     /// How fast it is: of [`Self::Wide`] and [`Self::TensorLarge`] measured at 4096² on an H200, of the others what they read of
@@ -110,6 +112,7 @@ impl Kernel {
             Self::Wide => (1.0, 8.0, 0.95),
             Self::Large => (2.0, 5.0, 0.92),
             Self::Medium => (6.0, 5.0, 0.75),
+            Self::Low => (4.0, 8.0, 0.55),
             Self::Flat => (3.0, 8.0, 0.42),
             Self::Double => (2.0, 8.0, 0.25),
             Self::TensorLarge => (1.0, 8.0, 0.75),

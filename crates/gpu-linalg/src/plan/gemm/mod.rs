@@ -5,14 +5,15 @@ mod kernel;
 mod split;
 mod vector;
 
-pub use kernel::{Kernel, MOST_SHORT};
+pub use kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 pub use split::Split;
 pub use vector::AsVector;
 
-use gpu_linalg_kernels::gemm::{FINISH_THREADS, Operand, Parts, Product};
+use gpu_linalg_kernels::gemm::{ALL, FINISH_THREADS, LOWER, Operand, Parts, Product, UPPER};
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};
+use crate::api::Triangle;
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::matrix::{BatchLayout, Order};
@@ -35,20 +36,29 @@ pub struct Plan {
 impl Split {
     /// The cut of sums of `k` products, of elements of `bytes` bytes.
     pub fn of(bytes: usize, k: usize, c: BatchLayout) -> Self {
-        Self::new(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count)
+        Self::of_part(bytes, k, c, false)
+    }
+
+    /// The cut where of a square C only a triangle is computed if it is `half`.
+    pub fn of_part(bytes: usize, k: usize, c: BatchLayout, half: bool) -> Self {
+        Self::of_shape(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count, half)
     }
 }
 
 /// Elements of scratch memory of products: the sums of all parts, where a second launch adds them.
 pub fn scratch_len<T: RealElement>(k: usize, c: BatchLayout) -> usize {
-    let split = Split::of(size_of::<T>(), k, c);
-    let of_vector = vector::scratch_len::<T>(k, c);
+    scratch_len_of_part::<T>(k, c, false).max(vector::scratch_len::<T>(k, c))
+}
+
+/// The same without products that are those of a matrix and a vector, where of C only a triangle is computed if it is `half`.
+pub fn scratch_len_of_part<T: RealElement>(k: usize, c: BatchLayout, half: bool) -> usize {
+    let split = Split::of_part(size_of::<T>(), k, c, half);
     if !split.is_finished_apart() || c.matrix.is_empty() {
-        return of_vector;
+        return 0;
     }
     let (lines, contiguous) = (c.matrix.lines(), c.matrix.contiguous());
     let (m, n) = if split.turned { (contiguous, lines) } else { (lines, contiguous) };
-    of_vector.max(c.count * split.parts * m * pitch(size_of::<T>(), n))
+    c.count * split.parts * m * pitch(size_of::<T>(), n)
 }
 
 /// Elements from one row of a part's sums to the next: 16 bytes can be written at once.
@@ -62,6 +72,7 @@ impl Plan {
     /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for
     /// the widest tiles of `f32`; `multiprocessors` are its. The order of combination depends on neither. `addresses`
     /// are those of A, B, C and the scratch memory. Without `sums` the product counts as zero and its factors are not read.
+    /// With a `triangle` only that part of C, which is square, is computed.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
@@ -72,8 +83,9 @@ impl Plan {
         layouts: [BatchLayout; 3],
         addresses: [u64; 4],
         sums: bool,
+        triangle: Option<Triangle>,
     ) -> Result<Self, Error> {
-        let view = Seen::new(bytes, layouts, addresses, sums)?;
+        let view = Seen::new(bytes, layouts, addresses, sums, triangle)?;
         let parts = (view.split.parts as u64, view.split.piece as u64);
         view.plan(Kernel::choose(from_8_0, multiprocessors, view.shape(), parts))
     }
@@ -88,8 +100,9 @@ impl Plan {
         layouts: [BatchLayout; 3],
         addresses: [u64; 4],
         sums: bool,
+        triangle: Option<Triangle>,
     ) -> Result<Self, Error> {
-        Seen::new(bytes, layouts, addresses, sums)?.plan(kernel)
+        Seen::new(bytes, layouts, addresses, sums, triangle)?.plan(kernel)
     }
 }
 
@@ -106,19 +119,28 @@ struct Seen {
     n: u32,
     k: u32,
     split: Split,
+    /// That of the C it sees.
+    triangle: Option<Triangle>,
 }
 
 impl Seen {
-    fn new(bytes: usize, layouts: [BatchLayout; 3], addresses: [u64; 4], sums: bool) -> Result<Self, Error> {
+    fn new(
+        bytes: usize,
+        layouts: [BatchLayout; 3],
+        addresses: [u64; 4],
+        sums: bool,
+        mut triangle: Option<Triangle>,
+    ) -> Result<Self, Error> {
         let [mut a, mut b, mut c] = core::array::from_fn(|at| (layouts[at], addresses[at]));
-        let mut swapped = false;
+        let (mut swapped, half) = (false, triangle.is_some());
         let mut swap = || {
             (a, b) = ((b.0.transposed(), b.1), (a.0.transposed(), a.1));
             c.0 = c.0.transposed();
             swapped = !swapped;
+            triangle = triangle.map(Triangle::other);
         };
         let length = if sums { layouts[0].matrix.columns() } else { 0 };
-        let split = Split::of(bytes, length, layouts[2]);
+        let split = Split::of_part(bytes, length, layouts[2], half);
         if layouts[2].matrix.order() == Order::ColumnMajor {
             swap();
         }
@@ -129,12 +151,14 @@ impl Seen {
         let n = extent("the number of columns of C", c.0.matrix.columns())?;
         let k = extent("the inner length of a product", a.0.matrix.columns())?;
         let k = if sums { k } else { 0 };
-        Ok(Self { bytes, swapped, a, b, c, scratch: addresses[3], m, n, k, split })
+        Ok(Self { bytes, swapped, a, b, c, scratch: addresses[3], m, n, k, split, triangle })
     }
 
     fn shape(&self) -> cost::Shape {
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
-        cost::Shape { m, n, k, count: self.c.0.count as u64, bytes: self.bytes as u64 }
+        let (count, bytes) = (self.c.0.count as u64, self.bytes as u64);
+        let across = self.b.0.matrix.order() == Order::ColumnMajor;
+        cost::Shape { m, n, k, count, bytes, half: self.triangle.is_some(), across }
     }
 
     fn plan(&self, kernel: Kernel) -> Result<Plan, Error> {
@@ -152,7 +176,13 @@ impl Seen {
             let along_k = side.0.matrix.order() == along_k;
             Operand::new(tile, rows, leading, batch, along_k, whole && aligned(side)).cut(piece)
         };
+        let triangle = match self.triangle {
+            None => ALL,
+            Some(Triangle::Lower) => LOWER,
+            Some(Triangle::Upper) => UPPER,
+        };
         let mut product = Product {
+            triangle,
             a: operand(self.a, Order::RowMajor, tile.rows, m),
             b: operand(self.b, Order::ColumnMajor, tile.columns, n),
             c_leading: c.matrix.leading_dimension() as u64,
@@ -185,6 +215,7 @@ impl Seen {
                 n,
                 count: count as u32,
                 parts,
+                triangle,
             };
             finish = Some((LaunchConfig::linear(grid, FINISH_THREADS), sums));
             product = Product {
@@ -195,7 +226,8 @@ impl Seen {
                 ..product
             };
         }
-        let blocks = blocks(kernel.blocks(m, n, bytes) as u128 * count as u128 * u128::from(parts))?;
+        let [down, across] = kernel.tiles(m, n, bytes).map(u128::from);
+        let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
         let launch = LaunchConfig::linear(blocks, tile.threads).shared(tile.shared_bytes());
         Ok(Plan { kernel, launch, product, swapped, finish })
     }
@@ -218,7 +250,7 @@ mod tests {
     fn tiles_are_as_large_as_pays() {
         let kernel = |bytes, from_8_0, m, n, k| {
             let layouts = [(m, k), (k, n), (m, n)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
-            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], true).unwrap().kernel
+            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], true, None).unwrap().kernel
         };
         assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
         assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
@@ -233,11 +265,11 @@ mod tests {
 
     #[test]
     fn blocks_and_shared_memory_are_within_what_devices_have() {
-        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], true).unwrap();
+        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], true, None).unwrap();
         assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (512, 256));
         assert!(plan.launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
         for bytes in [4, 8] {
-            let before_8_0 = Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], true).unwrap();
+            let before_8_0 = Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], true, None).unwrap();
             assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
         }
     }
@@ -246,7 +278,7 @@ mod tests {
     fn the_cut_does_not_depend_on_the_device() {
         let layouts = [(64, 5000), (5000, 64), (64, 64)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
         let parts = [(true, 132), (true, 16), (false, 40)].map(|(from_8_0, multiprocessors)| {
-            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], true).unwrap();
+            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], true, None).unwrap();
             (plan.product.parts, plan.product.piece)
         });
         assert!(parts[0].0 > 1 && parts == [parts[0]; 3], "{parts:?}");
@@ -257,7 +289,8 @@ mod tests {
         let row = |m, n| one(Layout::row_major(m, n).unwrap());
         let column = |m, n| one(Layout::column_major(m, n).unwrap());
         let plan =
-            Plan::new(4, true, 132, [row(3, 5), column(5, 7), column(3, 7)], [16, 32, 64, 0], true).unwrap();
+            Plan::new(4, true, 132, [row(3, 5), column(5, 7), column(3, 7)], [16, 32, 64, 0], true, None)
+                .unwrap();
         assert!(plan.swapped);
         let Product { a, b, c_leading, m, n, k, .. } = plan.product;
         assert_eq!((m, n, k, c_leading), (7, 3, 5, 3));
@@ -270,7 +303,7 @@ mod tests {
         let vectors = |ld: usize, stride: usize, address: u64| {
             let matrix = Layout::row_major(8, 8).unwrap().with_leading_dimension(ld).unwrap();
             let layout = BatchLayout { matrix, count: 2, stride };
-            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], true).unwrap();
+            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], true, None).unwrap();
             (plan.product.a.vectors, plan.product.b.vectors, plan.product.c_vectors)
         };
         // A is contiguous along k, and never copied by 16 bytes.
@@ -284,10 +317,10 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
         let inner = one(Layout::row_major(1, 1).unwrap());
-        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], true).unwrap_err();
+        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], true, None).unwrap_err();
         assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
         let huge = BatchLayout { count: 1 << 40, ..inner };
-        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], true).unwrap_err();
+        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], true, None).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
     }
 }

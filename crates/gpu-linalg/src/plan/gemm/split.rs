@@ -1,5 +1,6 @@
 //! Into how many parts the sums of a product are cut: a function of its shape alone.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
@@ -22,6 +23,15 @@ const FEW_COLUMNS: usize = 32;
 /// So many rows are many.
 const MANY_ROWS: usize = 256;
 
+/// The type's bytes, the shape, the number of products, whether they are halves.
+type Asked = (usize, [usize; 3], usize, bool);
+
+thread_local! {
+    /// The cut that was asked for last. A search takes as long as a launch, and one product asks for its cut twice, for
+    /// scratch memory and for the plan; the next one often has the same shape.
+    static LAST: Cell<Option<(Asked, Split)>> = const { Cell::new(None) };
+}
+
 /// How the sums of a product are cut along `k`.
 ///
 /// ```
@@ -43,7 +53,27 @@ pub struct Split {
 
 impl Split {
     /// The cut of `count` products of `m` × `k` and `k` × `n` elements of `bytes` bytes, C being row-major.
-    pub fn new(bytes: usize, [m, n, k]: [usize; 3], count: usize) -> Self {
+    pub fn new(bytes: usize, shape: [usize; 3], count: usize) -> Self {
+        Self::of_shape(bytes, shape, count, false)
+    }
+
+    /// The same, where of a square C only one triangle is computed if it is `half`.
+    pub(super) fn of_shape(bytes: usize, shape: [usize; 3], count: usize, half: bool) -> Self {
+        if shape[2] < 2 * LEAST_PIECE {
+            return Self::search(bytes, shape, count, half);
+        }
+        let asked = (bytes, shape, count, half);
+        match LAST.get() {
+            Some((last, split)) if last == asked => split,
+            _ => {
+                let split = Self::search(bytes, shape, count, half);
+                LAST.set(Some((asked, split)));
+                split
+            }
+        }
+    }
+
+    fn search(bytes: usize, [m, n, k]: [usize; 3], count: usize, half: bool) -> Self {
         let results = [n, count, bytes].into_iter().fold(m as u64, |all, of| all.saturating_mul(of as u64));
         let turned = n <= FEW_COLUMNS && m >= MANY_ROWS && k > MOST_SHORT && results <= MOST_BYTES;
         let (m, n) = if turned { (n, m) } else { (m, n) };
@@ -51,7 +81,15 @@ impl Split {
         if k < 2 * LEAST_PIECE {
             return whole;
         }
-        let shape = Shape { m: m as u64, n: n as u64, k: k as u64, count: count as u64, bytes: bytes as u64 };
+        let shape = Shape {
+            m: m as u64,
+            n: n as u64,
+            k: k as u64,
+            count: count as u64,
+            bytes: bytes as u64,
+            half,
+            across: false,
+        };
         let mut chosen = (f64::INFINITY, whole);
         for &kernel in Kernel::of(bytes, true) {
             let mut consider = |split: Self| {
@@ -63,7 +101,7 @@ impl Split {
                 }
             };
             consider(whole);
-            let blocks = kernel.blocks(shape.m as u32, shape.n as u32, bytes).saturating_mul(shape.count);
+            let blocks = shape.blocks(kernel);
             for each in 1..=MOST_BLOCKS {
                 let parts = (u64::from(MULTIPROCESSORS) * each / blocks) as usize;
                 let piece = k.div_ceil(parts.max(1)).next_multiple_of(STEP).max(LEAST_PIECE);
