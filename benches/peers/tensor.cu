@@ -1,4 +1,4 @@
-// cuBLAS's products of 16-bit floats at the shapes that `tensor --list` prints, on standard input:
+// cuBLAS's products of 16-bit floats and of tf32 at the shapes that `tensor --list` prints, on standard input:
 // nvcc -O3 -std=c++17 -arch=native tensor.cu -lcublas. Prints each line with its peer and the milliseconds of a launch.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -24,6 +24,10 @@ __global__ void fill_halves(void* values, uint64_t n, bool brain) {
     }
 }
 
+__global__ void fill_floats(float* values, uint64_t n) {
+    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < n; i += uint64_t(gridDim.x) * blockDim.x) values[i] = element(i);
+}
+
 int main() {
     cublasHandle_t cublas;
     CHECK_CUBLAS(cublasCreate(&cublas));
@@ -38,22 +42,23 @@ int main() {
     long long m, n, k, count;
     each_line([&](const char* line) {
         if (std::sscanf(line, "gemm_tensor %15s %15s %lld %lld %lld %7s %lld", type, output, &m, &n, &k, orders, &count) != 7) return;
-        const bool a = orders[0] == 't', b = orders[1] == 't', brain = std::strcmp(type, "bf16") == 0;
+        const bool a = orders[0] == 't', b = orders[1] == 't', brain = std::strcmp(type, "bf16") == 0, tf32 = std::strcmp(type, "tf32") == 0;
         const bool wide = std::strcmp(output, "f32") == 0;
         const uint64_t elements = std::max(m * k, k * n) * count;
         void *factors, *c;
-        CHECK(cudaMalloc(&factors, elements * 2));
+        CHECK(cudaMalloc(&factors, elements * (tf32 ? 4 : 2)));
         CHECK(cudaMalloc(&c, uint64_t(m) * n * count * (wide ? 4 : 2)));
-        fill_halves<<<4096, 256>>>(factors, elements, brain);
+        if (tf32) fill_floats<<<4096, 256>>>(static_cast<float*>(factors), elements);
+        else fill_halves<<<4096, 256>>>(factors, elements, brain);
         CHECK(cudaDeviceSynchronize());
-        const cudaDataType narrow = brain ? CUDA_R_16BF : CUDA_R_16F, of_c = wide ? CUDA_R_32F : narrow;
+        const cudaDataType narrow = tf32 ? CUDA_R_32F : brain ? CUDA_R_16BF : CUDA_R_16F, of_c = wide ? CUDA_R_32F : narrow;
         const float one = 1, zero = 0;
         // Row-major C = A * B is column-major C^T = B^T * A^T; a row-major matrix is its transposed one column-major.
         const double ms = batch_median([&] {
             CHECK_CUBLAS(cublasGemmStridedBatchedEx(
                 cublas, b ? CUBLAS_OP_T : CUBLAS_OP_N, a ? CUBLAS_OP_T : CUBLAS_OP_N, int(n), int(m), int(k), &one, factors,
                 narrow, int(b ? k : n), k * n, factors, narrow, int(a ? m : k), m * k, &zero, c, of_c, int(n), m * n,
-                int(count), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                int(count), tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
         });
         print_line(line, "cublas", ms);
         CHECK(cudaFree(factors));

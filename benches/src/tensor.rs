@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use gpu_core::{Buffer, Device};
+use gpu_core::{Buffer, Device, Element, Stream, ViewMut};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor,
-    gemm_tensor_scratch_len,
+    gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
 };
 
 use crate::error::Error;
@@ -73,6 +73,18 @@ pub fn shapes() -> Vec<Shape> {
     {
         all.push(one("bf16", "bf16", size, [false, false]));
     }
+    for n in [2048, 4096, 8192] {
+        all.push(one("tf32", "f32", square(n), [false, false]));
+    }
+    for transposed in [[false, true], [true, false], [true, true]] {
+        all.push(one("tf32", "f32", square(8192), transposed));
+    }
+    // Lines that are not aligned.
+    for n in [1000, 1023, 4097] {
+        all.push(one("bf16", "bf16", square(n), [false, false]));
+    }
+    all.push(one("bf16", "bf16", square(4097), [true, true]));
+    all.push(one("tf32", "f32", square(4097), [true, false]));
     for n in [128, 256] {
         all.push(Shape { count: 256, ..one("bf16", "bf16", square(n), [false, false]) });
     }
@@ -103,6 +115,7 @@ pub fn measure(
     is_checked: bool,
 ) -> Result<f64, Error> {
     match (shape.element, shape.output) {
+        ("tf32", _) => of_tf32(device, shape, variant, is_checked),
         ("bf16", "f32") => of_type::<bf16, f32>(device, shape, variant, is_checked, bf16::from_f32),
         ("bf16", _) => of_type::<bf16, bf16>(device, shape, variant, is_checked, bf16::from_f32),
         ("f16", "f32") => of_type::<f16, f32>(device, shape, variant, is_checked, f16::from_f32),
@@ -122,6 +135,54 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     is_checked: bool,
     convert: impl Fn(f32) -> T,
 ) -> Result<f64, Error> {
+    let scratch_len = |a: Batch<'_, T>, b: Batch<'_, T>, c| match variant {
+        None => gemm_tensor_scratch_len(a, b, c),
+        Some(variant) => variants::gemm_tensor_scratch_len(variant, a, b, c),
+    };
+    let multiply =
+        |stream: &Stream, a: Batch<'_, T>, b: Batch<'_, T>, c: BatchMut<'_, C>, scratch: ViewMut<'_, f32>| {
+            match variant {
+                None => gemm_tensor::<T, C>(stream, 1.0, a, b, 0.0, c, scratch),
+                Some(variant) => variants::gemm_tensor::<T, C>(stream, variant, 1.0, a, b, 0.0, c, scratch),
+            }
+        };
+    of_product(device, shape, is_checked, convert, scratch_len, multiply, C::widen)
+}
+
+fn of_tf32(
+    device: &Device,
+    shape: &Shape,
+    variant: Option<TensorVariant>,
+    is_checked: bool,
+) -> Result<f64, Error> {
+    let scratch_len =
+        |a: Batch<'_, f32>, b: Batch<'_, f32>, c| gemm_tf32_scratch_len(a.layout(), b.layout(), c);
+    let multiply = |stream: &Stream,
+                    a: Batch<'_, f32>,
+                    b: Batch<'_, f32>,
+                    c: BatchMut<'_, f32>,
+                    scratch: ViewMut<'_, f32>| match variant {
+        None => gemm_tf32(stream, 1.0, a, b, 0.0, c, scratch),
+        Some(variant) => variants::gemm_tf32(stream, variant, 1.0, a, b, 0.0, c, scratch),
+    };
+    of_product(device, shape, is_checked, |value| value, scratch_len, multiply, |value| value)
+}
+
+fn of_product<T: Element, C: Element>(
+    device: &Device,
+    shape: &Shape,
+    is_checked: bool,
+    convert: impl Fn(f32) -> T,
+    scratch_len: impl Fn(Batch<'_, T>, Batch<'_, T>, BatchLayout) -> usize,
+    multiply: impl Fn(
+        &Stream,
+        Batch<'_, T>,
+        Batch<'_, T>,
+        BatchMut<'_, C>,
+        ViewMut<'_, f32>,
+    ) -> Result<(), gpu_linalg::Error>,
+    value: impl Fn(C) -> f32,
+) -> Result<f64, Error> {
     let stream = device.stream()?;
     let [m, n, k] = shape.size;
     let matrix = |rows, columns, transposed: bool| {
@@ -140,30 +201,25 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
     let len = (m * k).max(k * n) * shape.count;
     let factors = device.upload(&period.iter().copied().cycle().take(len).collect::<Vec<_>>())?;
     let mut c: Buffer<C> = device.zeroed(m * n * shape.count)?;
-    let mut scratch = device.alloc(gemm_tensor_scratch_len::<T>(k, layouts[2]))?;
+    let of = |layout| Batch::new(&factors, layout);
+    let mut scratch = device.alloc(scratch_len(of(layouts[0])?, of(layouts[1])?, layouts[2]))?;
     let mut product = |c: &mut Buffer<C>| {
-        let (a, b) = (Batch::new(&factors, layouts[0])?, Batch::new(&factors, layouts[1])?);
         let c = BatchMut::new(c, layouts[2])?;
-        match variant {
-            None => gemm_tensor::<T, C>(&stream, 1.0, a, b, 0.0, c, &mut scratch),
-            Some(variant) => variants::gemm_tensor::<T, C>(&stream, variant, 1.0, a, b, 0.0, c, &mut scratch),
-        }
+        multiply(&stream, of(layouts[0])?, of(layouts[1])?, c, scratch.view_mut())
     };
     let ms = batch_median(&stream, || product(&mut c))?;
     if is_checked {
-        check(shape, layouts, &c.to_vec()?)?;
+        let c: Vec<f32> = c.to_vec()?.into_iter().map(value).collect();
+        check(shape, layouts, &c)?;
     }
     Ok(ms)
 }
 
 /// Compares 1,000 drawn elements of C with sums of doubles.
-fn check<T: TensorElement, C: TensorOutput<T>>(
-    shape: &Shape,
-    [a, b, c]: [BatchLayout; 3],
-    actual: &[C],
-) -> Result<(), Error> {
+fn check(shape: &Shape, [a, b, c]: [BatchLayout; 3], actual: &[f32]) -> Result<(), Error> {
     let half: fn(f32) -> f32 = match shape.element {
         "bf16" => |value| bf16::from_f32(value).to_f32(),
+        "tf32" => |value| value,
         _ => |value| f16::from_f32(value).to_f32(),
     };
     // What C's type rounds off, and what the sums do.
@@ -172,6 +228,8 @@ fn check<T: TensorElement, C: TensorOutput<T>>(
         "f16" => 1.0 / 2048.0,
         _ => 0.0,
     };
+    // And the rounding of factors that are compared unrounded.
+    let of_factors = if shape.element == "tf32" { 2.0 / 2048.0 + 1.0 / 2048.0 / 2048.0 } else { 0.0 };
     let [m, n, k] = shape.size;
     for draw in 0..1000 {
         let pick = |what: u64, extent: usize| (split_mix(SEED + 1 + what, draw) % extent as u64) as usize;
@@ -185,8 +243,9 @@ fn check<T: TensorElement, C: TensorOutput<T>>(
             sizes += (x * y).abs();
         }
         let at = number * c.stride + c.matrix.index(row, column);
-        let bound = 2.0 * k as f64 * f64::from(f32::EPSILON) * sizes + unit * sum.abs() + 1e-30;
-        let value = f64::from(actual[at].widen());
+        let relative = 2.002 * k as f64 * f64::from(f32::EPSILON) + of_factors;
+        let bound = relative * sizes + unit * sum.abs() + 1e-30;
+        let value = f64::from(actual[at]);
         if (value - sum).abs() > bound || value.is_nan() {
             return Err(Error::WrongShape(format!("{shape}: element {at} is {value}, not {sum}")));
         }

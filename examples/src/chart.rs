@@ -51,6 +51,20 @@ pub fn curves(
     unit: &str,
     curves: &[Curve<'_>],
 ) -> Result<(), Box<dyn Error>> {
+    curves_over(area, caption, ["elements", unit], curves)
+}
+
+/// The same of any two positive quantities, with the names of both axes.
+///
+/// # Errors
+/// Where it cannot be drawn.
+#[inline]
+pub fn curves_over(
+    area: &DrawingArea<BitMapBackend<'_>, Shift>,
+    caption: String,
+    [across, up]: [&str; 2],
+    curves: &[Curve<'_>],
+) -> Result<(), Box<dyn Error>> {
     // From one power of ten to another: those have labels.
     let range = |of: fn(&(f64, f64)) -> f64| {
         let logs = curves.iter().flat_map(|(_, points)| points).map(|point| of(point).max(1e-6).log10());
@@ -68,8 +82,8 @@ pub fn curves(
         .build_cartesian_2d(range(|point| point.0).log_scale(), range(|point| point.1).log_scale())?;
     chart
         .configure_mesh()
-        .x_desc("elements")
-        .y_desc(unit)
+        .x_desc(across)
+        .y_desc(up)
         .label_style((FONT, 15))
         .max_light_lines(1)
         .x_label_formatter(&|&len| match len {

@@ -33,6 +33,7 @@ enum Variant {
     Lanes,
     Narrow,
     Wide,
+    Packed,
 }
 
 impl From<Variant> for TensorVariant {
@@ -41,6 +42,7 @@ impl From<Variant> for TensorVariant {
             Variant::Lanes => Self::Lanes,
             Variant::Narrow => Self::Narrow,
             Variant::Wide => Self::Wide,
+            Variant::Packed => Self::Packed,
         }
     }
 }

@@ -33,6 +33,7 @@
 use crate::backend::mma as backend;
 use crate::half::{bf16, f16};
 use crate::memory::{Element, Shared};
+use crate::wgmma::Factor;
 
 /// `f16` and `bf16`.
 pub trait Half: Element + sealed::Half {}
@@ -58,8 +59,21 @@ impl Half for bf16 {}
 #[inline(always)]
 #[must_use]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn m16n8k16<T: Half>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
-    if T::BRAIN { backend::m16n8k16_bf16(a, b, c) } else { backend::m16n8k16_f16(a, b, c) }
+pub fn m16n8k16<T: Half + Factor>(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
+    backend::multiply_add(T::KIND, a, b, c.map(f32::to_bits)).map(f32::from_bits)
+}
+
+/// `A · B + C`, whatever the type: A is 16 rows of 32 bytes, B 8 columns of 32 bytes, so that `k` is 16 of `f16` and `bf16`, 8 of
+/// [`f32`], cut to tf32 (10 bits of mantissa), and 32 of `i8`. Sums are `f32`, as bits, and of integers `i32`, which wrap.
+///
+/// The words of a lane lie where they do for [`m16n8k16`], a word being two, one or four elements along `k`; [`load_matrices`]
+/// brings those of any type that is contiguous along `k`. Capability 8.0. In the simulator products are added one after the
+/// other over ascending `k`.
+#[inline(always)]
+#[must_use]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn multiply_add<T: Factor>(a: [u32; 4], b: [u32; 2], c: [u32; 4]) -> [u32; 4] {
+    backend::multiply_add(T::KIND, a, b, c)
 }
 
 /// Two elements in a word, the first in its low half, each rounded to even. A NaN becomes one.

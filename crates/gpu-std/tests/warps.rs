@@ -321,4 +321,61 @@ mod matrices {
         m16n8k4_f64 over 4;
         m16n8k16_f64 over 16;
     }
+
+    macro_rules! products_of_words {
+        ($($name:ident: $T:ty, $product:expr;)*) => { $( mod $name {
+            use super::*;
+
+            /// A is 16 rows of 8 words, B 8 columns of 8 words.
+            #[kernel]
+            fn products(a: Global<u32>, b: Global<u32>, c: GlobalMut<u32>) {
+                let lane = warp::lane_id();
+                let (g, t) = (lane / 4, lane % 4);
+                let place = |i: u32| (g + 8 * (i / 2)) * 8 + 2 * t + i % 2;
+                let of_a = core::array::from_fn(|i| a.read((g + 8 * (i as u32 % 2)) * 8 + t + 4 * (i as u32 / 2)));
+                let of_b = core::array::from_fn(|i| b.read(g * 8 + t + 4 * i as u32));
+                let sums = core::array::from_fn(|i| c.read(place(i as u32)));
+                let sums = gpu_std::mma::multiply_add::<$T>(of_a, of_b, sums);
+                for (i, sum) in sums.into_iter().enumerate() {
+                    c.write(place(i as u32), sum);
+                }
+            }
+
+            #[test]
+            fn words_are_multiplied_element_by_element() {
+                let words = |len: u32, seed: u32| {
+                    (0..len).map(|i| (i + seed).wrapping_mul(2_654_435_761) >> 2).collect::<Vec<u32>>()
+                };
+                let (a, b, c) = (words(128, 7), words(64, 1000), words(128, 77));
+                let mut expected = c.clone();
+                for (at, sum) in expected.iter_mut().enumerate() {
+                    for k in 0..8 {
+                        *sum = $product(a[at / 8 * 8 + k], b[at % 8 * 8 + k], *sum);
+                    }
+                }
+                for seed in 0..10 {
+                    let simulator = simulator(seed);
+                    let (a, b) = (Array::new(&simulator, &a), Array::new(&simulator, &b));
+                    let c = Array::new(&simulator, &c);
+                    // SAFETY: the arrays hold A, B and C.
+                    unsafe { products::launch(&simulator, block(32, 0), a.global(), b.global(), c.global_mut()) }
+                        .unwrap();
+                    assert_eq!(c.get(), expected, "seed {seed}");
+                }
+            }
+        } )* };
+    }
+    products_of_words! {
+        tf32: f32, |a: u32, b: u32, sum: u32| {
+            // What tf32 does not have of the mantissa is cut.
+            let [a, b] = [a, b].map(|bits| f32::from_bits(bits >> 13 << 13));
+            a.mul_add(b, f32::from_bits(sum)).to_bits()
+        };
+        s8: i8, |a: u32, b: u32, sum: u32| {
+            (0..4).fold(sum, |sum, byte| {
+                let [a, b] = [a, b].map(|word| i32::from((word >> (8 * byte)) as u8 as i8));
+                sum.wrapping_add((a * b) as u32)
+            })
+        };
+    }
 }

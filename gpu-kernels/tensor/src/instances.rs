@@ -7,6 +7,7 @@ use gpu_std::tensor_map::TensorMap;
 
 use crate::finish::finish;
 use crate::lanes::{self, Factors};
+use crate::pack::{self, Packing};
 use crate::place::Product;
 use crate::warps;
 
@@ -27,10 +28,12 @@ products_by_warps! {
     tensor_bf16_128: bf16, 64, (288, 2);
     tensor_f16_256: f16, 128, (384, 1);
     tensor_f16_128: f16, 64, (288, 2);
+    tensor_tf32_256: f32, 128, (384, 1);
+    tensor_tf32_128: f32, 64, (288, 2);
 }
 
 macro_rules! products_by_lanes {
-    ($($T:ident: $name:ident;)*) => { $(
+    ($($T:ident, $vector:literal: $name:ident;)*) => { $(
         /// A product of matrices by blocks of [`LANES_THREADS`](crate::LANES_THREADS) threads with
         /// [`LANES_SHARED_BYTES`](crate::LANES_SHARED_BYTES), one for each tile of [`TILE`](crate::TILE)² of C.
         #[kernel(images = sm_80, launch_bounds(256, 2))]
@@ -43,13 +46,14 @@ macro_rules! products_by_lanes {
             alpha: f32,
             beta: f32,
         ) {
-            lanes::product::<$T>(a, b, c, product, factors, alpha, beta);
+            lanes::product::<$T, $vector>(a, b, c, product, factors, alpha, beta);
         }
     )* };
 }
 products_by_lanes! {
-    bf16: tensor_bf16;
-    f16: tensor_f16;
+    bf16, 8: tensor_bf16;
+    f16, 8: tensor_f16;
+    f32, 4: tensor_tf32;
 }
 
 macro_rules! finishes {
@@ -64,4 +68,17 @@ macro_rules! finishes {
 finishes! {
     tensor_finish_bf16: bf16;
     tensor_finish_f16: f16;
+}
+
+/// Copies factors of 16 bits into aligned lines, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads.
+#[kernel(images = sm_80, launch_bounds(256))]
+pub fn tensor_pack_16(a: Global<u16>, b: Global<u16>, packed: GlobalMut<u32>, packing: Packing) {
+    pack::halves(a, b, packed, &packing);
+}
+
+/// Copies factors of `f32` into aligned lines along `k`, rounded to tf32, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads
+/// with [`PACK_SHARED_BYTES`](crate::PACK_SHARED_BYTES).
+#[kernel(images = sm_80, launch_bounds(256))]
+pub fn tensor_pack_tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packing: Packing) {
+    pack::tf32(a, b, packed, &packing);
 }

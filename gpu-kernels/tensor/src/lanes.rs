@@ -1,14 +1,15 @@
 //! Products on capability 8.0 and later, and of matrices that the copy engine does not take: by warps that each multiply
 //! fragments in registers (`mma`).
 //!
-//! A block computes 128 × 128 elements of C with 8 warps, 64 × 32 each. Tiles of A and B, 32 deep along `k`, go through a ring
+//! A block computes 128 × 128 elements of C with 8 warps, 64 × 32 each. Tiles of A and B, 64 bytes deep along `k`, go through a ring
 //! of three stages in shared memory: 16 bytes at once by asynchronous copies where alignment and the matrix's
 //! edge allow, else element by element. A tile lies there as its matrix does in memory, and [`load_matrices`] turns what is
-//! contiguous across `k`. Its lines are padded by 16 bytes, so that eight of them begin in different banks.
+//! contiguous across `k`, of 16-bit elements. Its lines are padded by 16 bytes, so that eight of them begin in different banks.
 
 use gpu_std::async_copy::{commit, copy, wait};
+use gpu_std::half::bf16;
 use gpu_std::memory::{Global, GlobalMut, Shared};
-use gpu_std::mma::{Half, load_matrices, m16n8k16};
+use gpu_std::mma::{load_matrices, multiply_add};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll, warp};
@@ -20,13 +21,13 @@ use crate::store::{self, Output};
 pub const TILE: u32 = 128;
 /// Threads of a block.
 pub const LANES_THREADS: u32 = 256;
-/// How much of `k` a stage holds.
-const DEPTH: u32 = 32;
+/// How much of `k` a stage holds, in bytes.
+const DEPTH_BYTES: u32 = 64;
 const STAGES: u32 = 3;
-/// Elements of a stage's tile, in the wider of its two forms.
-const ELEMENTS: u32 = TILE * (DEPTH + 8);
+/// Bytes of a stage's tile, in the wider of its two forms.
+const TILE_BYTES: u32 = TILE * (DEPTH_BYTES + 16);
 /// Dynamic shared memory of a block.
-pub const LANES_SHARED_BYTES: u32 = STAGES * 2 * ELEMENTS * 2;
+pub const LANES_SHARED_BYTES: u32 = STAGES * 2 * TILE_BYTES;
 
 /// How A and B lie in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
@@ -40,8 +41,8 @@ pub struct Factors {
     pub vectors: [u32; 2],
 }
 
-/// A factor: where its matrix begins, and how it lies.
-struct Factor<T: Half> {
+/// A factor: where its matrix begins, and how it lies. 16 bytes are `N` elements.
+struct Factor<T: Output, const N: usize> {
     matrix: Global<T>,
     leading: u64,
     across: bool,
@@ -52,31 +53,40 @@ struct Factor<T: Half> {
     k: u32,
 }
 
-impl<T: Half> Factor<T> {
+impl<T: Output, const N: usize> Factor<T, N> {
+    const VECTOR: u32 = N as u32;
+    const DEPTH: u32 = DEPTH_BYTES / 16 * Self::VECTOR;
+
+    /// Whether it is contiguous across `k`.
+    #[inline(always)]
+    fn is_across(&self) -> bool {
+        N == 8 && self.across
+    }
+
     /// Starts copying the tile from `k` on.
     #[device]
     #[inline(always)]
     fn load(&self, target: Shared<T>, k: u32) {
         let thread = thread_idx_x();
-        unroll::<{ (TILE * DEPTH / 8 / LANES_THREADS) as usize }>(|number| {
+        unroll::<{ (TILE * DEPTH_BYTES / 16 / LANES_THREADS) as usize }>(|number| {
             let vector = thread + number as u32 * LANES_THREADS;
             // The line, and where in it.
-            let across = self.across;
-            let in_line = if across { TILE / 8 } else { DEPTH / 8 };
-            let (line, place) = (vector / in_line, vector % in_line * 8);
-            let pitch = if across { TILE + 8 } else { DEPTH + 8 };
+            let across = self.is_across();
+            let in_line = if across { TILE / 8 } else { DEPTH_BYTES / 16 };
+            let (line, place) = (vector / in_line, vector % in_line * Self::VECTOR);
+            let pitch = if across { TILE } else { Self::DEPTH } + Self::VECTOR;
             let (first_line, lines) = if across { (k, self.k) } else { (self.first, self.extent) };
             let (first_place, places) = if across { (self.first, self.extent) } else { (k, self.k) };
             let target = target.offset(line * pitch + place);
             let (line, place) = (first_line + line, first_place + place);
             let left = if line < lines && place < places { places - place } else { 0 };
             let source = self.matrix.offset(u64::from(line) * self.leading + u64::from(place));
-            if self.vectors && left >= 8 {
-                copy::<T, 8>(target, 0, source, 0);
+            if self.vectors && left >= Self::VECTOR {
+                copy::<T, N>(target, 0, source, 0);
             } else {
                 // All are on their way before the first is there.
-                let mut values = [T::default(); 8];
-                unroll::<8>(|at| {
+                let mut values = [T::default(); N];
+                unroll::<N>(|at| {
                     if (at as u32) < left {
                         values[at] = source.read(at as u32);
                     }
@@ -86,19 +96,20 @@ impl<T: Half> Factor<T> {
         });
     }
 
-    /// The four matrices of 8 × 8 that are 16 × 16 elements from `row` of the tile and `k` of the stage on: their rows
-    /// first (`BY_ROWS`, as A has them), or along `k` first (as two of B).
+    /// The four matrices of 8 × 16 bytes that are 16 rows of 32 bytes from `row` of the tile and `k` of the stage on, in units of
+    /// two bytes: their rows first (`BY_ROWS`, as A has them), or along `k` first (as two of B).
     #[device]
     #[inline(always)]
     fn fragments<const BY_ROWS: bool>(&self, tile: Shared<T>, row: u32, k: u32) -> [u32; 4] {
+        let tile = tile.cast::<bf16>();
         let lane = warp::lane_id();
         let (line, first, second) = (lane % 8, lane / 8 % 2 * 8, lane / 16 * 8);
         let (row_step, k_step) = if const { BY_ROWS } { (first, second) } else { (second, first) };
         let (row, k) = (row + row_step, k + k_step);
-        if self.across {
-            load_matrices::<T, true>(tile, (k + line) * (TILE + 8) + row)
+        if self.is_across() {
+            load_matrices::<bf16, true>(tile, (k + line) * (TILE + 8) + row)
         } else {
-            load_matrices::<T, false>(tile, (row + line) * (DEPTH + 8) + k)
+            load_matrices::<bf16, false>(tile, (row + line) * (DEPTH_BYTES / 2 + 8) + k)
         }
     }
 }
@@ -106,7 +117,7 @@ impl<T: Half> Factor<T> {
 /// Computes a tile of C. Launch a block of [`LANES_THREADS`] threads and [`LANES_SHARED_BYTES`] for each.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Half + Output>(
+pub(crate) fn product<T: Output, const N: usize>(
     a: Global<T>,
     b: Global<T>,
     c: GlobalMut<T>,
@@ -115,12 +126,15 @@ pub(crate) fn product<T: Half + Output>(
     alpha: T::Scale,
     beta: T::Scale,
 ) {
-    let stages = shared::dynamic().array::<T>(STAGES * 2 * ELEMENTS);
+    const { assert!(N * size_of::<T>() == 16) };
+    let depth = const { Factor::<T, N>::DEPTH };
+    let elements = const { TILE_BYTES / size_of::<T>() as u32 };
+    let stages = shared::dynamic().array::<T>(STAGES * 2 * elements);
     let (rows, columns) = (product.m.div_ceil(TILE), product.n.div_ceil(TILE));
     let Place { row, column, matrix: number } = Place::of(block_idx_x(), rows, columns);
     let (row, column) = (row * TILE, column * TILE);
     let [matrix, first, end] = product.of_part(number);
-    let a = Factor {
+    let a = Factor::<T, N> {
         matrix: a.offset(u64::from(matrix) * factors.batch[0]),
         leading: factors.leading[0],
         across: product.across[0] != 0,
@@ -129,7 +143,7 @@ pub(crate) fn product<T: Half + Output>(
         first: row,
         k: end,
     };
-    let b = Factor {
+    let b = Factor::<T, N> {
         matrix: b.offset(u64::from(matrix) * factors.batch[1]),
         leading: factors.leading[1],
         across: product.across[1] != 0,
@@ -139,61 +153,63 @@ pub(crate) fn product<T: Half + Output>(
         k: end,
     };
     let stage = |number: u32| {
-        let a_tile = stages.offset(number % STAGES * 2 * ELEMENTS);
-        (a_tile, a_tile.offset(ELEMENTS))
+        let a_tile = stages.offset(number % STAGES * 2 * elements);
+        (a_tile, a_tile.offset(elements))
     };
-    let steps = (end - first).div_ceil(DEPTH);
-    let mut step = 0;
-    while step < STAGES - 1 {
-        step = rolled(step);
-        if step < steps {
-            let (a_tile, b_tile) = stage(step);
-            a.load(a_tile, first + step * DEPTH);
-            b.load(b_tile, first + step * DEPTH);
-        }
-        commit();
-        step += 1;
-    }
-
+    let steps = (end - first).div_ceil(depth);
     let warp = thread_idx_x() / 32;
     let (warp_row, warp_column) = (warp / 4 * 64, warp % 4 * 32);
-    let mut sums = [0.0; 64];
+    let mut sums = [0; 64];
     let mut step = 0;
-    while step < steps {
+    // Copies are two stages ahead, in one place of the code: they are most of it.
+    while step < steps + (STAGES - 1) {
         step = rolled(step);
-        // This stage has arrived, and behind the barrier nobody reads the one before any longer.
-        wait::<{ STAGES - 2 }>();
-        sync_threads();
-        let later = step + STAGES - 1;
-        if later < steps {
-            let (a_tile, b_tile) = stage(later);
-            a.load(a_tile, first + later * DEPTH);
-            b.load(b_tile, first + later * DEPTH);
+        if step >= STAGES - 1 {
+            // The stage to be multiplied has arrived, and behind the barrier nobody reads the one before any longer.
+            wait::<{ STAGES - 2 }>();
+            sync_threads();
+        }
+        if step < steps {
+            let (a_tile, b_tile) = stage(step);
+            a.load(a_tile, first + step * depth);
+            b.load(b_tile, first + step * depth);
         }
         commit();
-        let (a_tile, b_tile) = stage(step);
-        unroll::<2>(|half| {
-            let k = half as u32 * 16;
-            let mut of_b = [[0; 4]; 2];
-            unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
-            unroll::<4>(|i| {
-                let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
-                unroll::<4>(|j| {
-                    let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
-                    let at = i * 16 + j * 4;
-                    let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
-                    let new = m16n8k16::<T>(of_a, pair, old);
-                    unroll::<4>(|which| sums[at + which] = new[which]);
-                });
-            });
-        });
+        if step >= STAGES - 1 {
+            multiply(&a, &b, stage(step - (STAGES - 1)), [warp_row, warp_column], &mut sums);
+        }
         step += 1;
     }
 
     wait::<0>();
-    let mut bits = [0; 64];
-    unroll::<64>(|at| bits[at] = f32::to_bits(sums[at]));
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
     let part = |step| [step / 2 * 16, step % 2 * 16];
-    store::tile::<T, 8, 64>(&bits, c, &product, place, part, alpha, beta);
+    store::tile::<T, 8, 64>(&sums, c, &product, place, part, alpha, beta);
+}
+
+/// Adds the products of a stage to a warp's sums.
+#[device]
+#[inline(always)]
+fn multiply<T: Output, const N: usize>(
+    a: &Factor<T, N>,
+    b: &Factor<T, N>,
+    (a_tile, b_tile): (Shared<T>, Shared<T>),
+    [warp_row, warp_column]: [u32; 2],
+    sums: &mut [u32; 64],
+) {
+    unroll::<2>(|half| {
+        let k = half as u32 * 16;
+        let mut of_b = [[0; 4]; 2];
+        unroll::<2>(|j| of_b[j] = b.fragments::<false>(b_tile, warp_column + j as u32 * 16, k));
+        unroll::<4>(|i| {
+            let of_a = a.fragments::<true>(a_tile, warp_row + i as u32 * 16, k);
+            unroll::<4>(|j| {
+                let pair = [of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]];
+                let at = i * 16 + j * 4;
+                let old = [sums[at], sums[at + 1], sums[at + 2], sums[at + 3]];
+                let new = multiply_add::<T>(of_a, pair, old);
+                unroll::<4>(|which| sums[at + which] = new[which]);
+            });
+        });
+    });
 }

@@ -1,12 +1,13 @@
 //! Products of matrices on the tensor cores: `C = alpha · A · B + beta · C` of narrow elements, with wide sums.
 //!
 //! `warps.rs` is for capability 9.0: the copy engine fills a ring of stages, and two warpgroups multiply; `lanes.rs` for 8.0 and for
-//! matrices that the copy engine does not take.
+//! matrices that the copy engine does not take; `pack.rs` copies such matrices to where it does.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 mod finish;
 mod instances;
 mod lanes;
+mod pack;
 mod place;
 mod store;
 mod warps;
@@ -14,5 +15,6 @@ mod warps;
 pub use finish::{FINISH_THREADS, part_leading};
 pub use instances::*;
 pub use lanes::{Factors, LANES_SHARED_BYTES, LANES_THREADS, TILE};
+pub use pack::{PACK_LINES, PACK_SHARED_BYTES, PACK_THREADS, PACK_WORDS, Packing, round_tf32};
 pub use place::{Place, Product};
 pub use warps::{ROWS, boxes, columns, shared_bytes, threads};

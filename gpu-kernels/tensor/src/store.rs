@@ -4,8 +4,8 @@
 //! four, and a row's lanes write whole sectors.
 
 use gpu_std::half::{bf16, f16};
-use gpu_std::memory::{Element, GlobalMut};
-use gpu_std::mma::pack;
+use gpu_std::memory::{Element, GlobalMut, Shared};
+use gpu_std::mma::{Half, pack};
 use gpu_std::{device, rolled, unroll, warp, wgmma};
 
 use crate::place::{Place, Product};
@@ -17,6 +17,16 @@ pub(crate) const STEP: u32 = 16;
 pub trait Output: wgmma::Factor {
     /// The sums' type, and that of `alpha` and `beta`.
     type Scale: Element;
+
+    /// Whether C may be of this type and not of the sums'.
+    const NARROWS: bool;
+
+    /// Adds the product of two tiles in shared memory to the sums of a warpgroup.
+    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
+        sums: &mut [u32; SUMS],
+        a: Shared<Self>,
+        b: Shared<Self>,
+    );
 
     /// The sum of two parts of a sum.
     fn add(a: Self::Scale, b: Self::Scale) -> Self::Scale;
@@ -48,10 +58,22 @@ pub trait Output: wgmma::Factor {
     fn widen(self) -> Self::Scale;
 }
 
-macro_rules! halves {
-    ($($T:ty)*) => { $(
+/// What all with sums of `f32` have.
+macro_rules! floats {
+    ($($T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt, $write_four:expr, $narrow:expr, $widen:expr;)*) => { $(
         impl Output for $T {
             type Scale = f32;
+            const NARROWS: bool = $narrows;
+
+            #[device]
+            #[inline(always)]
+            fn multiply<const $a: bool, const $b: bool, const SUMS: usize>(
+                sums: &mut [u32; SUMS],
+                a: Shared<Self>,
+                b: Shared<Self>,
+            ) {
+                floats!(@multiply $T, $across)(sums, a, b);
+            }
 
             #[inline(always)]
             fn add(a: f32, b: f32) -> f32 {
@@ -70,8 +92,8 @@ macro_rules! halves {
 
             #[device]
             #[inline(always)]
-            fn write_four(c: GlobalMut<Self>, [a, b, d, e]: [f32; 4]) {
-                c.cast::<u32>().write_vec(0, [pack::<$T>(a, b), pack::<$T>(d, e)]);
+            fn write_four(c: GlobalMut<Self>, values: [f32; 4]) {
+                $write_four(c, values);
             }
 
             #[device]
@@ -88,17 +110,35 @@ macro_rules! halves {
 
             #[inline(always)]
             fn narrow(value: f32) -> Self {
-                <$T>::from_f32(value)
+                $narrow(value)
             }
 
             #[inline(always)]
             fn widen(self) -> f32 {
-                self.to_f32()
+                $widen(self)
             }
         }
     )* };
+    (@multiply $T:ty, [$a:tt $b:tt]) => { wgmma::multiply_add::<$T, $a, $b, SUMS> };
 }
-halves!(bf16 f16);
+floats! {
+    bf16: true |A, B| [A B], write_halves, bf16::from_f32, bf16::to_f32;
+    f16: true |A, B| [A B], write_halves, f16::from_f32, f16::to_f32;
+    // As tf32, whose tiles are contiguous along `k`.
+    f32: false |_A, _B| [false false], write_floats, core::convert::identity, core::convert::identity;
+}
+
+#[device]
+#[inline(always)]
+fn write_halves<T: Half>(c: GlobalMut<T>, [a, b, d, e]: [f32; 4]) {
+    c.cast::<u32>().write_vec(0, [pack::<T>(a, b), pack::<T>(d, e)]);
+}
+
+#[device]
+#[inline(always)]
+fn write_floats(c: GlobalMut<f32>, values: [f32; 4]) {
+    c.write_vec(0, values);
+}
 
 /// Writes a warp's sums to C, 16 × 16 at a time, each part so many rows and columns from an element of a matrix.
 #[device]
@@ -144,7 +184,7 @@ pub(crate) fn tile<T: Output, const STEPS: usize, const SUMS: usize>(
             let row = row + 8 * half as u32;
             if whole {
                 let values = sums.map(|sum| T::times(sum, alpha));
-                if product.narrow != 0 {
+                if T::NARROWS && product.narrow != 0 {
                     T::write_four(c.offset(start), values);
                 } else {
                     c.cast::<T::Scale>().offset(start).write_vec(0, values);
@@ -169,7 +209,7 @@ fn edge<T: Output>(
     scales: (T::Scale, T::Scale),
 ) {
     let left = (left, product.vectors != 0 && left >= 4);
-    if product.narrow != 0 {
+    if T::NARROWS && product.narrow != 0 {
         four::<T, T>(sums, c.offset(start), left, scales, T::widen, T::narrow);
     } else {
         let c = c.cast::<T::Scale>().offset(start);

@@ -60,7 +60,7 @@ pub const fn boxes(bytes: u32, columns: u32, across: [bool; 2]) -> [[u32; 2]; 2]
 }
 
 /// Where a block's stages are, and how it walks through them.
-struct Ring<T: wgmma::Factor, const SUMS: usize> {
+struct Ring<T: Output, const SUMS: usize> {
     a: Shared<T>,
     b: Shared<T>,
     barriers: Shared<u64>,
@@ -69,7 +69,7 @@ struct Ring<T: wgmma::Factor, const SUMS: usize> {
     round: u32,
 }
 
-impl<T: wgmma::Factor, const SUMS: usize> Ring<T, SUMS> {
+impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
     /// Where a multiprocessor has two blocks, the hardware starts the next one while the other multiplies.
     const PERSISTENT: bool = SUMS == 128;
     const STAGES: u32 = stages(SUMS);
@@ -116,7 +116,7 @@ impl<T: wgmma::Factor, const SUMS: usize> Ring<T, SUMS> {
             // A warpgroup's rows of A are one after the other, whether along k or in a box of their own.
             let a_tile = self.a.offset(self.stage * Self::A + group * (Self::A / 2));
             let b_tile = self.b.offset(self.stage * Self::B);
-            wgmma::multiply_add::<T, A_ACROSS, B_ACROSS, SUMS>(sums, a_tile, b_tile);
+            T::multiply::<A_ACROSS, B_ACROSS, SUMS>(sums, a_tile, b_tile);
             if thread_idx_x().is_multiple_of(32) {
                 self.empty().arrive();
             }
@@ -164,7 +164,8 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
     let tile_columns = const { Ring::<T, SUMS>::COLUMNS };
     let (rows, columns) = (product.m.div_ceil(ROWS), product.n.div_ceil(tile_columns));
     let tiles = rows * columns * product.count * product.parts;
-    let [a_across, b_across] = product.across.map(|across| across != 0);
+    // Only of 16 bits.
+    let [a_across, b_across] = product.across.map(|across| size_of::<T>() == 2 && across != 0);
     let mut tile = block_idx_x();
     if thread >= WARPS * 32 {
         if const { SUMS == 128 } {

@@ -194,12 +194,29 @@ fn products_on_tensor_cores() {
                     .upload(&values.map(|n| bf16::from_f32(n as f32 / 8.0 - 4.0)).collect::<Vec<_>>())
                     .unwrap()
             };
-            let room = device.zeroed::<f32>(gemm_tensor_scratch_len::<bf16>(k, of(m, n))).unwrap();
-            ((factor(0), factor(5)), device.zeroed::<f32>(m * n).unwrap(), room)
+            let (a, b) = (factor(0), factor(5));
+            let (of_a, of_b) = (Matrix::new(&a, of(m, k)).unwrap(), Matrix::new(&b, of(k, n)).unwrap());
+            let len = gemm_tensor_scratch_len(of_a, of_b, of(m, n));
+            let room = device.zeroed::<f32>(len).unwrap();
+            ((a, b), device.zeroed::<f32>(m * n).unwrap(), room)
         };
         replays(device, "gemm_tensor", make, |s, ((a, b), c, scratch)| {
             let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
             Ok(gemm_tensor::<bf16, f32>(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, scratch)?)
+        });
+        // Two launches more: one that copies factors, one that adds parts.
+        let make = |_: &Stream| {
+            let factor = |seed: usize| {
+                let values = numbers(64 * k + seed, 64).into_iter().skip(seed);
+                device.upload(&values.map(|n| n as f32 / 8.0 - 4.0).collect::<Vec<_>>()).unwrap()
+            };
+            let len = gemm_tf32_scratch_len(of(m, k), of(k, n), of(m, n));
+            let room = device.zeroed::<f32>(len).unwrap();
+            ((factor(0), factor(5)), device.zeroed::<f32>(m * n).unwrap(), room)
+        };
+        replays(device, "gemm_tf32", make, |s, ((a, b), c, scratch)| {
+            let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
+            Ok(gemm_tf32(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, scratch)?)
         });
     });
 }

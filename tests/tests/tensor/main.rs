@@ -1,12 +1,14 @@
 //! Products of 16-bit floats on the tensor cores: one body over all backends, against a serial oracle.
 
+mod tf32;
+
 use std::time::Instant;
 
 use gpu_core::Device;
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Error, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor,
-    gemm_tensor_scratch_len,
+    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, TensorElement, TensorOutput, bf16, f16,
+    gemm_tensor, gemm_tensor_scratch_len,
 };
 use gpu_tests::backends::{cuda, for_each};
 use gpu_tests::data::random;
@@ -46,6 +48,8 @@ struct Case {
     count: usize,
     /// Whether A, and whether B, has odd lines, which the copy engine does not take.
     odd: [bool; 2],
+    /// How many elements of memory come before A, and before B.
+    starts: [usize; 2],
     alpha: f32,
     beta: f32,
 }
@@ -67,6 +71,11 @@ impl Case {
             BatchLayout { matrix, count: self.count, stride: (leading * lines).next_multiple_of(8) + 8 }
         })
     }
+}
+
+/// The same behind so many elements of memory.
+fn behind<T: Number>(start: usize, values: Vec<T>) -> Vec<T> {
+    std::iter::repeat_n(T::of(f32::NAN), start).chain(values).collect()
 }
 
 fn filled<T: Number>(layout: BatchLayout, seed: u64, other: f32, value: impl Fn(u64) -> f32) -> Vec<T> {
@@ -113,12 +122,18 @@ fn product<T: TensorElement + Number, C: TensorOutput<T> + Number>(
     let (a, b) = (device.upload(a).unwrap(), device.upload(b).unwrap());
     let mut output = device.upload(c).unwrap();
     let stream = device.default_stream();
-    let (a, b) = (Batch::new(&a, layouts[0]).unwrap(), Batch::new(&b, layouts[1]).unwrap());
+    let a = Batch::new(a.slice(case.starts[0]..), layouts[0]).unwrap();
+    let b = Batch::new(b.slice(case.starts[1]..), layouts[1]).unwrap();
     let output_batch = BatchMut::new(&mut output, layouts[2]).unwrap();
-    let len = gemm_tensor_scratch_len::<T>(case.shape[2], layouts[2]);
-    let mut scratch = device.upload(&vec![f32::NAN; len]).unwrap();
+    let len = match variant {
+        None => gemm_tensor_scratch_len(a, b, layouts[2]),
+        Some(variant) => variants::gemm_tensor_scratch_len(variant, a, b, layouts[2]),
+    };
+    // It begins anywhere.
+    let mut scratch = device.upload(&vec![f32::NAN; len + 1]).unwrap();
+    let mut scratch = scratch.slice_mut(1..);
     let result = match variant {
-        None => gemm_tensor::<T, C>(&stream, case.alpha, a, b, case.beta, output_batch, &mut scratch),
+        None => gemm_tensor::<T, C>(&stream, case.alpha, a, b, case.beta, output_batch, scratch.reborrow()),
         Some(variant) => variants::gemm_tensor::<T, C>(
             &stream,
             variant,
@@ -127,13 +142,13 @@ fn product<T: TensorElement + Number, C: TensorOutput<T> + Number>(
             b,
             case.beta,
             output_batch,
-            &mut scratch,
+            scratch.reborrow(),
         ),
     };
     match result {
         Ok(()) => Some(output.to_vec().unwrap()),
         // What the copy engine does not take.
-        Err(Error::Unaligned { .. }) if case.odd != [false; 2] => None,
+        Err(Error::Unaligned { .. }) if case.odd != [false; 2] || case.starts != [0; 2] => None,
         Err(error @ Error::NoTensorCores { .. }) => {
             println!("skipped on {}: {error}", device.name());
             None
@@ -164,7 +179,8 @@ fn cases() -> impl Iterator<Item = Case> {
             let (alpha, beta) = [(1.0, 0.0), (2.0, 1.0), (-1.0, -0.5)][(number + order) % 3];
             let odd =
                 [[false; 2], [false; 2], [true, false], [false, true], [true; 2]][(number + 2 * order) % 5];
-            Case { shape, columns, count: 1 + (number * 5 + order) % 7 / 5, odd, alpha, beta }
+            let starts = [(number + order) % 4 / 3, (number * 3 + order) % 5 / 3 * 8];
+            Case { shape, columns, count: 1 + (number * 5 + order) % 7 / 5, odd, starts, alpha, beta }
         })
     })
 }
@@ -187,6 +203,7 @@ fn exact<T: TensorElement + Number, C: TensorOutput<T> + Number>(
         let old = if case.beta == 0.0 { 0.0 } else { f64::from(case.beta) * f64::from(c[at].value()) };
         expected[at] = C::of((f64::from(case.alpha) * sum + old) as f32);
     }
+    let (a, b) = (behind(case.starts[0], a), behind(case.starts[1], b));
     let Some(actual) = product::<T, C>(device, variant, case, [&a, &b], &c) else { return };
     let differs = actual.iter().zip(&expected).position(|(a, b)| a != b);
     if let Some(at) = differs {
@@ -207,7 +224,7 @@ fn products_of_small_integers_are_exact() {
         let start = Instant::now();
         for (number, case) in cases().enumerate() {
             // Each case by one kernel, and each kernel in each case but for the types.
-            let variant = |round| Some(TensorVariant::ALL[(number + round) % 3]);
+            let variant = |round| Some(TensorVariant::ALL[(number + round) % 4]);
             exact::<bf16, f32>(device, variant(0), case);
             exact::<f16, f16>(device, variant(1), case);
             if number % 3 == 0 {
@@ -222,8 +239,15 @@ fn products_of_small_integers_are_exact() {
 /// Any numbers: within the bound on every device, and on the CPU and in the simulator the same bits.
 #[test]
 fn products_of_any_numbers_are_within_the_bound() {
-    let case =
-        Case { shape: [70, 300, 555], columns: [false; 3], count: 1, odd: [false; 2], alpha: 1.0, beta: 0.0 };
+    let case = Case {
+        shape: [70, 300, 555],
+        columns: [false; 3],
+        count: 1,
+        odd: [false; 2],
+        starts: [0; 2],
+        alpha: 1.0,
+        beta: 0.0,
+    };
     let layouts = case.layouts();
     let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
     let a = filled::<bf16>(layouts[0], 4, 0.0, uniform);
@@ -247,12 +271,92 @@ fn products_of_any_numbers_are_within_the_bound() {
     });
 }
 
+/// Factors that are not aligned, in products large enough that they are copied: the bits of the product without copies, and of
+/// the CPU. On a GPU, whose kernels add in orders of their own, of small integers.
+#[test]
+fn copied_factors_give_the_same_bits() {
+    let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
+    let small = |bits: u64| (bits % 5) as f32 - 2.0;
+    for_each("copied_factors_give_the_same_bits", |device| {
+        let of_gpu = device.kind() == gpu_core::Kind::Cuda;
+        let value = |bits| if of_gpu { small(bits) } else { uniform(bits) };
+        for order in 0..4_usize {
+            let columns = [order & 1 != 0, order & 2 != 0, order == 3];
+            let odd = [[true, true], [true, false], [false, true], [false, false]][order];
+            // The last is not aligned by its starts alone.
+            let starts = [[0, 0], [3, 8], [0, 1], [1, 5]][order];
+            let case = Case {
+                // Of the first the copy pays.
+                shape: if order == 0 { [131, 270, 2003] } else { [131, 270, 203] },
+                columns,
+                count: 1 + order % 2,
+                odd,
+                starts,
+                alpha: 1.0,
+                beta: 0.0,
+            };
+            let layouts = case.layouts();
+            let a = behind(starts[0], filled::<bf16>(layouts[0], 10, f32::NAN, value));
+            let b = behind(starts[1], filled::<bf16>(layouts[1], 11, f32::NAN, value));
+            let c = filled::<f32>(layouts[2], 12, UNTOUCHED, value);
+            let of = |device: &Device, variant| product::<bf16, f32>(device, variant, case, [&a, &b], &c);
+            let expected = of(&Device::cpu(), None).unwrap();
+            let (of_a, of_b) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+            let of_a = Batch::new(of_a.slice(starts[0]..), layouts[0]).unwrap();
+            let of_b = Batch::new(of_b.slice(starts[1]..), layouts[1]).unwrap();
+            let chosen = gemm_tensor_scratch_len(of_a, of_b, layouts[2]);
+            let packed = variants::gemm_tensor_scratch_len(TensorVariant::Packed, of_a, of_b, layouts[2]);
+            assert_eq!(chosen == packed, order == 0, "{case:?}");
+            for variant in [None, Some(TensorVariant::Lanes), Some(TensorVariant::Packed)] {
+                let Some(actual) = of(device, variant) else { continue };
+                let wrong = actual.iter().zip(&expected).filter(|(a, b)| a != b).count();
+                assert_eq!(wrong, 0, "{variant:?} of {case:?} on {}: of {}", device.name(), expected.len());
+            }
+        }
+    });
+}
+
+/// Memory for copies is asked for where they pay, and too little of it is an error.
+#[test]
+fn copies_of_factors_have_their_scratch_memory() {
+    for_each("copies_of_factors_have_their_scratch_memory", |device| {
+        let memory = device.zeroed::<bf16>(700 * 704 + 1).unwrap();
+        let of = |start: usize, leading| {
+            let layout = Layout::row_major(700, 700).unwrap().with_leading_dimension(leading).unwrap();
+            Matrix::new(memory.slice(start..), layout).unwrap()
+        };
+        let c = Layout::row_major(700, 700).unwrap();
+        let aligned = gemm_tensor_scratch_len(of(0, 704), of(0, 704), c);
+        let len = gemm_tensor_scratch_len(of(0, 701), of(0, 704), c);
+        // A copy of 700 lines of 704 elements; with parts the room for the start is there already.
+        assert_eq!(len, aligned + 700 * 352 + if aligned == 0 { 3 } else { 0 });
+        assert_eq!(gemm_tensor_scratch_len(of(0, 704), of(1, 704), c), len);
+        let mut scratch = device.alloc(len - 1).unwrap();
+        let mut output = device.zeroed::<f32>(700 * 700).unwrap();
+        let output = MatrixMut::new(&mut output, c).unwrap();
+        let stream = device.default_stream();
+        let result =
+            gemm_tensor::<bf16, f32>(&stream, 1.0, of(1, 704), of(0, 704), 0.0, output, &mut scratch);
+        assert!(
+            matches!(result, Err(Error::ScratchTooSmall { expected, actual }) if (expected, actual) == (len, len - 1)),
+            "{result:?}"
+        );
+    });
+}
+
 /// NaN and infinities come through; `alpha` = 0 does not read the factors.
 #[test]
 fn not_a_number_and_infinities() {
     for_each("not_a_number_and_infinities", |device| {
-        let case =
-            Case { shape: [3, 8, 16], columns: [false; 3], count: 1, odd: [false; 2], alpha: 1.0, beta: 0.0 };
+        let case = Case {
+            shape: [3, 8, 16],
+            columns: [false; 3],
+            count: 1,
+            odd: [false; 2],
+            starts: [0; 2],
+            alpha: 1.0,
+            beta: 0.0,
+        };
         let layouts = case.layouts();
         let mut a = filled::<f16>(layouts[0], 7, 0.0, |_| 1.0);
         let b = filled::<f16>(layouts[1], 8, 0.0, |_| 1.0);
@@ -281,7 +385,7 @@ fn large_products_on_a_gpu() {
         ([3000, 1111, 776], [true, false, false]),
         ([1537, 2049, 1000], [true, true, true]),
     ] {
-        let case = Case { shape, columns, count: 1, odd: [false; 2], alpha: 1.0, beta: 0.0 };
+        let case = Case { shape, columns, count: 1, odd: [false; 2], starts: [0; 2], alpha: 1.0, beta: 0.0 };
         let layouts = case.layouts();
         let small = |bits: u64| (bits % 5) as f32 - 2.0;
         let (a, b) = (filled::<bf16>(layouts[0], 1, 0.0, small), filled::<bf16>(layouts[1], 2, 0.0, small));

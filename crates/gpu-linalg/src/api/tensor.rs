@@ -5,9 +5,10 @@ use gpu_core::{Stream, ViewMut};
 use super::expect_apart;
 use crate::error::Error;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
-use crate::plan::tensor::{Plan, scratch_len};
+use crate::plan::pack::ALIGNMENT;
+use crate::plan::tensor::{Choice, Plan, scratch_len};
 use crate::reference;
-use crate::tensor::launch::{self, TensorElement, TensorOutput};
+use crate::tensor::launch::{self, Kernels, TensorElement, TensorOutput};
 use crate::variants::TensorVariant;
 
 /// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or batches of
@@ -16,7 +17,7 @@ use crate::variants::TensorVariant;
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of the
 /// factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
 /// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C is
-/// small; what is in it afterwards is unspecified.
+/// small or a factor not aligned; what is in it afterwards is unspecified.
 ///
 /// # Order and error
 /// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding, or the
@@ -26,8 +27,9 @@ use crate::variants::TensorVariant;
 /// rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 8.0 and later. On 9.0 products are fastest where the copy engine takes the factors: addresses, leading
-/// dimensions and strides of batches that are multiples of 16 bytes. Before 8.0 it is an error that says so;
+/// Compute capability 8.0 and later. On 9.0 the copy engine takes factors whose addresses, leading dimensions and strides of batches
+/// are multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`), which changes no bit, or go
+/// element by element. Before 8.0 it is an error that says so;
 /// [`gemm`](crate::gemm()) of `f32` runs everywhere.
 ///
 /// # Errors
@@ -42,7 +44,8 @@ use crate::variants::TensorVariant;
 /// let mut c = device.upload(&[f32::NAN; 64])?;
 /// let matrix = Matrix::new(&a, Layout::row_major(8, 16)?)?;
 /// let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
-/// let mut scratch = device.alloc(gemm_tensor_scratch_len::<bf16>(16, product.layout()))?;
+/// let len = gemm_tensor_scratch_len::<bf16>(matrix, matrix.transposed(), product.layout());
+/// let mut scratch = device.alloc(len)?;
 /// let stream = device.default_stream();
 /// gemm_tensor::<bf16, f32>(&stream, 0.5, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
 /// assert_eq!(c.to_vec()?, [8.0; 64]);
@@ -57,31 +60,157 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    product(stream, None, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
-}
-
-/// Elements of scratch memory that [`gemm_tensor`] needs for factors of type `T`, of sums of `k` products each: none but
-/// where C is small. None where an extent is larger than what `gemm_tensor` takes, either.
-///
-/// ```
-/// use gpu_linalg::{Layout, bf16, gemm_tensor_scratch_len};
-/// assert_eq!(gemm_tensor_scratch_len::<bf16>(4096, Layout::row_major(4096, 4096)?), 0);
-/// assert!(gemm_tensor_scratch_len::<bf16>(100_000, Layout::row_major(64, 64)?) > 0);
-/// # Ok::<(), gpu_linalg::Error>(())
-/// ```
-pub fn gemm_tensor_scratch_len<T: TensorElement>(k: usize, c: impl Into<BatchLayout>) -> usize {
-    scratch_len(size_of::<T>(), k, c.into()).unwrap_or(0)
+    gemm_tensor_by(stream, Choice::of(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
 
 /// The same by a kernel of choice, or the one that the plan takes for the fastest.
-pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
+pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
     stream: &Stream,
-    variant: Option<TensorVariant>,
+    choice: Choice,
     alpha: f32,
-    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    factors: (Batch<'_, T>, Batch<'_, T>),
     beta: f32,
+    c: BatchMut<'_, C>,
+    scratch: ViewMut<'_, f32>,
+) -> Result<(), Error> {
+    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
+        reference::gemm_tensor(alpha, a, b, beta, c);
+    })
+}
+
+/// `C = alpha · A · B + beta · C` on `stream` for factors of `f32` that are rounded to tf32, on the tensor cores, for matrices or
+/// batches of them.
+///
+/// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm()) never does this on its
+/// own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, as many as both factors and more; what is in it afterwards is
+/// unspecified.
+///
+/// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all that the tensor cores
+/// and the copy engine take of 32 bits. So layouts make little difference, and alignment none.
+///
+/// # Order and error
+/// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the tensor cores by themselves
+/// would cut, which is biased and twice as far off): with `v` = 2⁻¹¹, `a` becomes `a (1 + d)`, `|d|` ≤ `v`. Subnormal numbers are rounded in
+/// steps of 2⁻¹³⁶, so up to 2⁻¹³⁷ is lost of them; from (2 - 2⁻¹¹) 2¹²⁷ on an element becomes infinite; a NaN stays one.
+///
+/// Products of two such numbers have 22 bits and are exact in `f32`, in which they are added: in the order of
+/// [`gemm_tensor`](crate::gemm_tensor()), with its difference between hardware and simulator, and within its bound. Their
+/// factors' roundings change a product by at most `2 v + v²` of its size. With `k` products and `u` = 2⁻²³ the sum is, where nothing
+/// under- or overflows, within `(2 v + v² + 2 k u (1 + v)²) Σ |a| |b|` of the exact one: some three decimal places.
+///
+/// # Devices
+/// Compute capability 8.0 and later; 9.0 has the faster kernels.
+///
+/// # Errors
+/// Those of [`gemm_tensor`](crate::gemm_tensor()). C is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm_tf32, gemm_tf32_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// // Seven decimal places are rounded to three.
+/// let a = device.upload(&[1.000_1; 6 * 5])?;
+/// let mut c = device.upload(&[f32::NAN; 36])?;
+/// let matrix = Matrix::new(&a, Layout::row_major(6, 5)?)?;
+/// let product = MatrixMut::new(&mut c, Layout::row_major(6, 6)?)?;
+/// let len = gemm_tf32_scratch_len(matrix.layout(), matrix.transposed().layout(), product.layout());
+/// let mut scratch = device.alloc(len)?;
+/// gemm_tf32(&device.default_stream(), 1.0, matrix, matrix.transposed(), 0.0, product, &mut scratch)?;
+/// assert_eq!(c.to_vec()?, [5.0; 36]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tf32<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    alpha: f32,
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, f32>>,
+    scratch: impl Into<ViewMut<'s, f32>>,
+) -> Result<(), Error> {
+    gemm_tf32_by(stream, Choice::tf32(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+pub(crate) fn gemm_tf32_by(
+    stream: &Stream,
+    choice: Choice,
+    alpha: f32,
+    factors: (Batch<'_, f32>, Batch<'_, f32>),
+    beta: f32,
+    c: BatchMut<'_, f32>,
+    scratch: ViewMut<'_, f32>,
+) -> Result<(), Error> {
+    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
+        reference::gemm_tf32(alpha, a, b, beta, c);
+    })
+}
+
+/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts. None where an extent is larger than what
+/// `gemm_tf32` takes.
+///
+/// ```
+/// use gpu_linalg::{Layout, gemm_tf32_scratch_len};
+/// let square = Layout::row_major(1000, 1000)?;
+/// assert!(gemm_tf32_scratch_len(square, square, square) >= 2_000_000);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tf32_scratch_len(
+    a: impl Into<BatchLayout>,
+    b: impl Into<BatchLayout>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    let layouts = [a.into(), b.into(), c.into()];
+    // Copies are made wherever the factors are.
+    scratch_len(size_of::<f32>(), Choice::tf32(None).packs, layouts, [0; 2]).unwrap_or(0)
+}
+
+/// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a factor is not
+/// aligned to 16 bytes and its copy pays. None where an extent is larger than what `gemm_tensor` takes, either.
+///
+/// It depends on the shapes, the layouts and whether the factors' addresses are aligned, on nothing else.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, bf16, gemm_tensor_scratch_len};
+/// let device = gpu_core::Device::cpu();
+/// let memory = device.zeroed::<bf16>(1 << 20)?;
+/// let square = Matrix::new(&memory, Layout::row_major(1024, 1024)?)?;
+/// assert_eq!(gemm_tensor_scratch_len(square, square, square.layout()), 0);
+/// let odd = Matrix::new(&memory, Layout::row_major(1023, 1023)?)?;
+/// assert!(gemm_tensor_scratch_len(odd, odd, odd.layout()) >= 1023 * 1024);
+/// let flat = Matrix::new(&memory, Layout::row_major(8, 100_000)?)?;
+/// assert!(gemm_tensor_scratch_len(flat, flat.transposed(), Layout::row_major(8, 8)?) > 0);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    needed(Choice::of(None), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
+
+/// Elements of scratch memory.
+pub(crate) fn needed<T: Kernels>(
+    choice: Choice,
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
+    c: BatchLayout,
+) -> Result<usize, Error> {
+    let addresses = [a.data().as_global().address(), b.data().as_global().address()];
+    scratch_len(size_of::<T>(), choice.packs, [a.layout(), b.layout(), c], addresses)
+}
+
+/// A slice of a batch, with its layout.
+type OnCpu<S> = (S, BatchLayout);
+
+/// Validates, plans and launches a product, or leaves it to the CPU's.
+fn product<T: Kernels, C: gpu_core::Element>(
+    stream: &Stream,
+    choice: Choice,
+    (alpha, beta): (f32, f32),
+    (a, b): (Batch<'_, T>, Batch<'_, T>),
     mut c: BatchMut<'_, C>,
     mut scratch: ViewMut<'_, f32>,
+    on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
 ) -> Result<(), Error> {
     let layouts = [a.layout(), b.layout(), c.layout()];
     let shapes = layouts.map(|layout| layout.matrix.shape());
@@ -99,7 +228,7 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     expect_apart(&c.data_mut(), "A", &a.data())?;
     expect_apart(&c.data_mut(), "B", &b.data())?;
     stream.expect("scratch memory of a product", scratch.device())?;
-    let expected = scratch_len(size_of::<T>(), k, c.layout())?;
+    let expected = needed(choice, (a, b), c.layout())?;
     if scratch.len() < expected {
         return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
     }
@@ -113,13 +242,14 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
     if let (Some(a_data), Some(b_data), Some(c_data)) =
         (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
-        reference::gemm_tensor(alpha, (a_data, layouts[0]), (b_data, layouts[1]), beta, (c_data, layouts[2]));
+        on_cpu((a_data, layouts[0]), (b_data, layouts[1]), (c_data, layouts[2]));
         return Ok(());
     }
     let addresses = [
         a.data().as_global().address(),
         b.data().as_global().address(),
         c.data_mut().as_global_mut().address(),
+        scratch.as_global_mut().address().next_multiple_of(ALIGNMENT as u64),
     ];
     let plan = Plan::new(
         (size_of::<T>(), size_of::<C>()),
@@ -127,24 +257,28 @@ pub(crate) fn product<T: TensorElement, C: TensorOutput<T>>(
         layouts,
         addresses,
         alpha != 0.0,
-        variant,
+        choice,
     )?;
     let scales = (alpha, beta);
     let mut target = launch::Target { c: c.into_data(), scratch: scratch.reborrow() };
-    let by_lanes = matches!(variant, Some(TensorVariant::Lanes));
+    let packed = launch::pack(stream, &plan, a.data(), b.data(), &mut target);
+    let [a, b] = no_tensor_cores(packed, "8.0")?;
+    let variant = choice.variant;
+    let by_lanes = variant == Some(TensorVariant::Lanes);
+    let by_name = matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide));
     if let Some(factors) = plan.factors.filter(|_| !by_lanes) {
         match launch::by_warps::<T, C>(stream, &plan, factors, scales, &mut target) {
             // Of another capability than 9.0, and nothing was launched.
-            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if variant.is_none() => {}
+            Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if !by_name => {}
             other => return no_tensor_cores(other, "9.0"),
         }
-    } else if !by_lanes && variant.is_some() {
-        return Err(Error::Unaligned { bytes: 16 });
+    } else if by_name {
+        return Err(Error::Unaligned { bytes: ALIGNMENT });
     }
-    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, a.data(), b.data(), &mut target), "8.0")
+    no_tensor_cores(launch::by_lanes::<T, C>(stream, &plan, scales, [a, b], &mut target), "8.0")
 }
 
-fn no_tensor_cores(result: Result<(), Error>, needs: &'static str) -> Result<(), Error> {
+fn no_tensor_cores<T>(result: Result<T, Error>, needs: &'static str) -> Result<T, Error> {
     match result {
         Err(Error::Device(gpu_core::Error::NoKernelImage { capability, .. })) => {
             Err(Error::NoTensorCores { capability: capability.to_string(), needs })

@@ -5,6 +5,7 @@ pub mod factor;
 pub mod gemm;
 pub mod gemv;
 pub mod level3;
+pub mod pack;
 pub mod skyline;
 pub mod tensor;
 pub mod triangle;

@@ -7,6 +7,7 @@ use gpu_tensor_kernels::{
     part_leading, shared_bytes, threads,
 };
 
+use super::pack::{ALIGNMENT, Pack, Packs, is_aligned};
 use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Order};
@@ -27,15 +28,43 @@ pub struct Plan {
     pub finish: Option<(LaunchConfig, Product)>,
     /// Whether the factors change places: `Cᵀ = Bᵀ · Aᵀ` makes a column-major C row-major.
     pub swapped: bool,
-    /// A and B, after that; `None` where the copy engine does not take one of them.
+    /// The launch before that copies factors into the scratch memory.
+    pub pack: Option<Pack>,
+    /// A and B, after all that; `None` where the copy engine does not take one of them.
     pub factors: Option<[Tensor; 2]>,
+}
+
+/// What of a kernel and of copies is decided by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The tile, where not the plan's.
+    pub variant: Option<TensorVariant>,
+    /// Which factors are copied.
+    pub packs: Packs,
+}
+
+impl Choice {
+    /// That of a variant, or of none.
+    pub const fn of(variant: Option<TensorVariant>) -> Self {
+        let packs = match variant {
+            None => Packs::WherePays,
+            Some(TensorVariant::Packed) => Packs::Always,
+            Some(TensorVariant::Lanes | TensorVariant::Narrow | TensorVariant::Wide) => Packs::Never,
+        };
+        Self { variant, packs }
+    }
+
+    /// That of a product of tf32, whose factors are always copied: the copy engine and the tensor cores take 32 bits along `k` only.
+    pub const fn tf32(variant: Option<TensorVariant>) -> Self {
+        Self { variant, packs: Packs::AlongInner }
+    }
 }
 
 impl Plan {
     /// The plan for a C that is not empty, and elements of `bytes` bytes, those of C having `c_bytes`.
     ///
-    /// `multiprocessors` are the device's; `addresses` those of A, B and C. Without `sums` the product counts as zero and
-    /// its factors are not read. A `variant` that is given has the tile of its name.
+    /// `multiprocessors` are the device's; the addresses are those of A, B and C, and where scratch memory of
+    /// [`scratch_len`] begins, at [`ALIGNMENT`]. Without `sums` the product counts as zero and its factors are not read.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
@@ -43,9 +72,9 @@ impl Plan {
         (bytes, c_bytes): (usize, usize),
         multiprocessors: u32,
         [mut a, mut b, mut c]: [BatchLayout; 3],
-        [mut a_address, mut b_address, c_address]: [u64; 3],
+        [mut a_address, mut b_address, c_address, scratch]: [u64; 4],
         sums: bool,
-        variant: Option<TensorVariant>,
+        Choice { variant, packs }: Choice,
     ) -> Result<Self, Error> {
         let swapped = c.matrix.order() == Order::ColumnMajor;
         if swapped {
@@ -56,15 +85,23 @@ impl Plan {
         let n = extent("the number of columns of C", c.matrix.columns())?;
         let k = extent("the inner length of a product", a.matrix.columns())?;
         let k = if sums { k } else { 0 };
-        let across = [a.matrix.order() == Order::ColumnMajor, b.matrix.order() == Order::RowMajor];
         let (parts, part) = split(bytes, [m, n, k], c.count);
+        let of_parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
+        let packs = if sums { packs } else { Packs::Never };
+        let pack = Pack::new(packs, bytes, [a, b], [a_address, b_address], of_parts)?;
+        if let Some(pack) = &pack {
+            [a, b] = pack.layouts;
+            [a_address, b_address] = pack.addresses([a_address, b_address], scratch);
+        }
+        let across = [a.matrix.order() == Order::ColumnMajor, b.matrix.order() == Order::RowMajor];
         let steps = u64::from(part).div_ceil(128 / bytes as u64);
         let count = c.count as u128 * u128::from(parts);
         let tiles = |sums| u128::from(m.div_ceil(ROWS)) * u128::from(n.div_ceil(columns(sums))) * count;
         let multiprocessors = multiprocessors.max(1);
         let narrow = match variant {
-            Some(variant) => variant == TensorVariant::Narrow,
-            None => is_narrow(multiprocessors, steps, [128, 64].map(tiles)),
+            Some(TensorVariant::Narrow) => true,
+            Some(TensorVariant::Wide) => false,
+            _ => is_narrow(multiprocessors, steps, [128, 64].map(tiles)),
         };
         let sums = if narrow { 64 } else { 128 };
         let [a_box, b_box] = boxes(bytes as u32, columns(sums), across);
@@ -75,10 +112,7 @@ impl Plan {
             }
             tensor(layout, address, bytes, tile)
         };
-        let aligned = |layout: BatchLayout, address: u64| {
-            let strides = (layout.matrix.leading_dimension() | layout.stride) * bytes;
-            u32::from(address.is_multiple_of(16) && strides.is_multiple_of(16))
-        };
+        let aligned = |layout, address| u32::from(is_aligned(layout, address, bytes));
         let factors = Factors {
             leading: [a, b].map(|layout| layout.matrix.leading_dimension() as u64),
             batch: [a, b].map(|layout| layout.stride as u64),
@@ -100,7 +134,7 @@ impl Plan {
             n,
             k,
             count: c.count as u32,
-            narrow: u32::from(c_bytes == bytes),
+            narrow: u32::from(c_bytes == bytes && bytes < size_of::<f32>()),
             vectors: vectors.into(),
             parts,
             part,
@@ -118,7 +152,8 @@ impl Plan {
         }
         let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
         let lanes = (lanes, factors);
-        Ok(Self { launch, sums, lanes, product, finish, swapped, factors: a.zip(b).map(|(a, b)| [a, b]) })
+        let factors = a.zip(b).map(|(a, b)| [a, b]);
+        Ok(Self { launch, sums, lanes, product, finish, swapped, pack, factors })
     }
 }
 
@@ -153,17 +188,33 @@ pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
 const PLANNED_FOR: u64 = 132;
 const MOST_PARTS: u32 = 256;
 
-/// Elements of `f32` that the parts of sums of `k` products take, for elements of `bytes` bytes.
+/// Sums that the parts of products take.
+fn parts_len(parts: u32, [m, n]: [u32; 2], count: usize) -> usize {
+    parts as usize * m as usize * part_leading(n) as usize * count
+}
+
+/// Words of scratch memory for a product of factors at `addresses`, whose elements have `bytes` bytes: the sums of the parts, then
+/// copies of factors. What is not zero has room for a start at [`ALIGNMENT`].
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
-pub fn scratch_len(bytes: usize, k: usize, c: BatchLayout) -> Result<usize, Error> {
-    let c = if c.matrix.order() == Order::ColumnMajor { c.transposed() } else { c };
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.
+pub fn scratch_len(
+    bytes: usize,
+    packs: Packs,
+    [mut a, mut b, mut c]: [BatchLayout; 3],
+    [mut a_address, mut b_address]: [u64; 2],
+) -> Result<usize, Error> {
+    if c.matrix.order() == Order::ColumnMajor {
+        (a, b, c) = (b.transposed(), a.transposed(), c.transposed());
+        (a_address, b_address) = (b_address, a_address);
+    }
     let m = extent("the number of rows of C", c.matrix.rows())?;
     let n = extent("the number of columns of C", c.matrix.columns())?;
-    let k = extent("the inner length of a product", k)?;
+    let k = extent("the inner length of a product", a.matrix.columns())?;
     let (parts, _) = split(bytes, [m, n, k], c.count);
-    Ok(if parts == 1 { 0 } else { parts as usize * m as usize * part_leading(n) as usize * c.count })
+    let parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
+    let copies = Pack::new(packs, bytes, [a, b], [a_address, b_address], parts)?.map_or(0, |pack| pack.words);
+    Ok(if parts + copies == 0 { 0 } else { parts + copies + ALIGNMENT / 4 - 1 })
 }
 
 /// Whether the tile of half the columns takes less time, for products of so many steps and so many tiles of each kind.
@@ -223,8 +274,8 @@ mod tests {
         BatchLayout { matrix, count: 1, stride: 0 }
     }
 
-    fn plan(layouts: [BatchLayout; 3], addresses: [u64; 3]) -> Plan {
-        Plan::new((2, 4), 132, layouts, addresses, true, None).unwrap()
+    fn plan(layouts: [BatchLayout; 3], [a, b, c]: [u64; 3]) -> Plan {
+        Plan::new((2, 4), 132, layouts, [a, b, c, 0], true, Choice::of(None)).unwrap()
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) use gemm::by_tiles;
 pub use gemm::gemm;
 pub use gemv::gemv;
 pub use ger::ger;
-pub use tensor::gemm_tensor;
+pub use tensor::{gemm_tensor, gemm_tf32};
 pub use triangle::{symv, trmv};
 
 use gpu_std::float::Float;

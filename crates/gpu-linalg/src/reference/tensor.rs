@@ -25,14 +25,51 @@ use crate::tensor::launch::{TensorElement, TensorOutput};
 /// ```
 pub fn gemm_tensor<T: TensorElement, C: TensorOutput<T>>(
     alpha: f32,
+    a: (&[T], BatchLayout),
+    b: (&[T], BatchLayout),
+    beta: f32,
+    c: (&mut [C], BatchLayout),
+) {
+    product(alpha, a, b, beta, c, T::widen, (C::narrow, C::widen));
+}
+
+/// [`crate::gemm_tf32`] of slices with their layouts: the same of factors rounded to tf32.
+///
+/// # Panics
+/// As there.
+///
+/// ```
+/// use gpu_linalg::{BatchLayout, Layout, reference};
+/// let layout = BatchLayout { matrix: Layout::row_major(1, 1)?, count: 1, stride: 0 };
+/// let mut c = [0.0];
+/// reference::gemm_tf32(1.0, (&[1.0 + 1.0 / 4096.0], layout), (&[3.0], layout), 0.0, (&mut c, layout));
+/// assert_eq!(c, [3.0]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_tf32(
+    alpha: f32,
+    a: (&[f32], BatchLayout),
+    b: (&[f32], BatchLayout),
+    beta: f32,
+    c: (&mut [f32], BatchLayout),
+) {
+    let round = |value: f32| f32::from_bits(gpu_tensor_kernels::round_tf32(value.to_bits()));
+    product(alpha, a, b, beta, c, round, (|sum| sum, |old| old));
+}
+
+/// Products of what `widen` makes of the elements of factors, with a C of other elements.
+fn product<T: gpu_core::Element, C: gpu_core::Element>(
+    alpha: f32,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
     beta: f32,
     (c, c_layout): (&mut [C], BatchLayout),
+    widen: impl Fn(T) -> f32 + Sync + Copy,
+    (narrow, widen_c): (impl Fn(f32) -> C + Sync + Copy, impl Fn(C) -> f32 + Sync + Copy),
 ) {
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
-        return gemm_tensor(alpha, b, a, beta, (c, c_layout.transposed()));
+        return product(alpha, b, a, beta, (c, c_layout.transposed()), widen, (narrow, widen_c));
     }
     let (m, n) = c_layout.matrix.shape();
     let k = if alpha == 0.0 { 0 } else { a_layout.matrix.columns() };
@@ -52,9 +89,9 @@ pub fn gemm_tensor<T: TensorElement, C: TensorOutput<T>>(
             for first in (0..k).step_by(part.max(1)) {
                 let mut chains = vec![0.0_f32; n];
                 for k in first..k.min(first + part) {
-                    let factor = a[a_start + a_matrix.index(row, k)].widen();
+                    let factor = widen(a[a_start + a_matrix.index(row, k)]);
                     for (column, sum) in chains.iter_mut().enumerate() {
-                        *sum = factor.mul_add(b[b_start + b_matrix.index(k, column)].widen(), *sum);
+                        *sum = factor.mul_add(widen(b[b_start + b_matrix.index(k, column)]), *sum);
                     }
                 }
                 if parts == 1 {
@@ -65,7 +102,7 @@ pub fn gemm_tensor<T: TensorElement, C: TensorOutput<T>>(
             }
             for (c, sum) in c.iter_mut().zip(sums) {
                 let product = alpha * sum;
-                *c = C::narrow(if beta == 0.0 { product } else { beta.mul_add(c.widen(), product) });
+                *c = narrow(if beta == 0.0 { product } else { beta.mul_add(widen_c(*c), product) });
             }
         });
     }

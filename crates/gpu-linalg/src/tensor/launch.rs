@@ -8,6 +8,7 @@ use gpu_std::tensor_map::{Tensor, TensorMap};
 use gpu_tensor_kernels as kernels;
 
 use crate::error::Error;
+use crate::plan::pack::ALIGNMENT;
 use crate::plan::tensor::Plan;
 
 /// A type of factors that the tensor cores multiply: `bf16`, `f16`.
@@ -37,13 +38,21 @@ mod sealed {
     /// Of the addition of parts: those, C, what is to be done, alpha, beta.
     pub type OfParts<T> = (Global<f32>, GlobalMut<T>, kernels::Product, f32, f32);
 
+    /// Of copies: A, B, where they go, what is to be done.
+    pub type OfPacking<B> = (Global<B>, Global<B>, GlobalMut<u32>, kernels::Packing);
+
     /// # Safety
-    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, and for parts.
-    pub unsafe trait Kernels: gpu_std::memory::Element {
+    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for parts, and for copies of
+    /// elements that have the size of `Bits`.
+    pub unsafe trait Kernels: gpu_core::Element {
+        /// Of factors with this type, whose sums and results of sums are the same.
+        type Parts: gpu_std::memory::Element;
+        type Bits: gpu_std::memory::Element;
+        type Pack: Kernel<Arguments = OfPacking<Self::Bits>>;
         type Wide: Kernel<Arguments = OfProduct<Self>>;
         type Narrow: Kernel<Arguments = OfProduct<Self>>;
         type Lanes: Kernel<Arguments = OfMatrices<Self>>;
-        type Finish: Kernel<Arguments = OfParts<Self>>;
+        type Finish: Kernel<Arguments = OfParts<Self::Parts>>;
     }
 }
 
@@ -51,6 +60,9 @@ macro_rules! elements {
     ($($T:ident: $wide:ident $narrow:ident $lanes:ident $finish:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
+            type Parts = $T;
+            type Bits = u16;
+            type Pack = kernels::tensor_pack_16;
             type Wide = kernels::$wide;
             type Narrow = kernels::$narrow;
             type Lanes = kernels::$lanes;
@@ -89,6 +101,20 @@ elements! {
     f16: tensor_f16_256 tensor_f16_128 tensor_f16 tensor_finish_f16;
 }
 
+// SAFETY: the kernels of tf32; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
+unsafe impl sealed::Kernels for f32 {
+    type Parts = bf16;
+    type Bits = u32;
+    type Pack = kernels::tensor_pack_tf32;
+    type Wide = kernels::tensor_tf32_256;
+    type Narrow = kernels::tensor_tf32_128;
+    type Lanes = kernels::tensor_tf32;
+    type Finish = kernels::tensor_finish_bf16;
+}
+
+/// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32, which is asked for by another function's name.
+pub(crate) use sealed::Kernels;
+
 /// Where a product's results go: C, and the sums of its parts.
 pub(crate) struct Target<'a, C: gpu_core::Element> {
     pub c: ViewMut<'a, C>,
@@ -96,25 +122,32 @@ pub(crate) struct Target<'a, C: gpu_core::Element> {
 }
 
 impl<C: gpu_core::Element> Target<'_, C> {
+    /// The scratch memory from where it is aligned on.
+    fn aligned(&mut self) -> GlobalMut<f32> {
+        let scratch = self.scratch.as_global_mut();
+        let address = scratch.address();
+        scratch.offset((address.next_multiple_of(ALIGNMENT as u64) - address) / size_of::<f32>() as u64)
+    }
+
     /// What the kernel writes, and the scales it uses.
-    fn of_kernel<T: TensorElement>(&mut self, plan: &Plan, scales: (f32, f32)) -> (GlobalMut<T>, (f32, f32)) {
+    fn of_kernel<T: Kernels>(&mut self, plan: &Plan, scales: (f32, f32)) -> (GlobalMut<T>, (f32, f32)) {
         // The kernels know from the plan which of its two types C has.
         match plan.finish {
             None => (self.c.as_global_mut().cast::<T>(), scales),
-            Some(_) => (self.scratch.as_global_mut().cast::<T>(), (1.0, 0.0)),
+            Some(_) => (self.aligned().cast::<T>(), (1.0, 0.0)),
         }
     }
 
     /// Enqueues the addition of the parts, if there are any.
-    fn finish<T: TensorElement>(
+    fn finish<T: Kernels>(
         &mut self,
         stream: &Stream,
         plan: &Plan,
         (alpha, beta): (f32, f32),
     ) -> Result<(), Error> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
-        let c = self.c.as_global_mut().cast::<T>();
-        let parts = self.scratch.as_global_mut().as_global();
+        let c = self.c.as_global_mut().cast::<T::Parts>();
+        let parts = self.aligned().as_global();
         // SAFETY: the parts' sums, for which there is room (checked by the caller), were written by the launch before; C's
         // matrices are apart and exclusive, and the kernel keeps to their shape.
         unsafe { stream.launch::<T::Finish>(launch, (parts, c, product, alpha, beta)) }?;
@@ -122,9 +155,32 @@ impl<C: gpu_core::Element> Target<'_, C> {
     }
 }
 
+/// Enqueues the copies of factors that `plan` has. What a kernel then reads, A first.
+pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
+    stream: &Stream,
+    plan: &Plan,
+    a: View<'_, T>,
+    b: View<'_, T>,
+    target: &mut Target<'_, C>,
+) -> Result<[Global<T>; 2], Error> {
+    let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
+    let given = [a.as_global(), b.as_global()];
+    let Some(pack) = &plan.pack else { return Ok(given) };
+    let memory = target.aligned();
+    let [a, b] = given.map(Global::cast::<T::Bits>);
+    // SAFETY: the kernel reads what is inside the factors' shapes, and writes the scratch memory from where it is aligned on, which
+    // has room for the parts and the copies behind them (checked by the caller) and shares nothing with the factors. Memory is
+    // freed only after the work enqueued before.
+    unsafe { stream.launch::<T::Pack>(pack.launch, (a, b, memory.cast(), pack.packing)) }?;
+    Ok([0, 1].map(|at| {
+        let copy = memory.as_global().offset(pack.packing.packed_first[at]).cast();
+        if pack.copied[at] { copy } else { given[at] }
+    }))
+}
+
 /// Enqueues the product of `plan`, which is that of the views' layouts; its factors are `factors`, those that the copy
 /// engine takes.
-pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
+pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
     [a, b]: [Tensor; 2],
@@ -134,8 +190,8 @@ pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
     let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
     let arguments = (a, b, c, plan.product, alpha, beta);
-    // SAFETY: the maps are those of batches that views hold, outside of which nothing is copied; they were checked where
-    // they were made, C's matrices to be apart, and the caller has checked that C and the scratch memory, which has room for
+    // SAFETY: the maps are those of batches that views hold, or of their copies in the scratch memory behind the parts, outside of
+    // which nothing is copied; they were checked where they were made, C's matrices to be apart, and the caller has checked that C and the scratch memory, which has room for
     // the parts, share none with the factors. The kernel keeps to C's shape. Memory is freed only after the work
     // enqueued before.
     unsafe {
@@ -149,18 +205,16 @@ pub(crate) fn by_warps<T: TensorElement, C: TensorOutput<T>>(
 }
 
 /// The same for any factors.
-pub(crate) fn by_lanes<T: TensorElement, C: TensorOutput<T>>(
+pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
     scales: (f32, f32),
-    a: View<'_, T>,
-    b: View<'_, T>,
+    [a, b]: [Global<T>; 2],
     target: &mut Target<'_, C>,
 ) -> Result<(), Error> {
-    let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
     let (launch, factors) = plan.lanes;
     let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
-    let arguments = (a.as_global(), b.as_global(), c, plan.product, factors, alpha, beta);
+    let arguments = (a, b, c, plan.product, factors, alpha, beta);
     // SAFETY: as above; the kernel reads what is inside the factors' shapes.
     unsafe { stream.launch::<T::Lanes>(launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)

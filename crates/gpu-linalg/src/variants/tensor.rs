@@ -4,7 +4,8 @@ use gpu_core::{Stream, ViewMut};
 
 use crate::api;
 use crate::error::Error;
-use crate::matrix::{Batch, BatchMut};
+use crate::matrix::{Batch, BatchLayout, BatchMut};
+use crate::plan::tensor::Choice;
 use crate::{TensorElement, TensorOutput};
 
 /// A kernel of [`gemm_tensor`](crate::gemm_tensor), which takes the one that its plan predicts to be the fastest.
@@ -18,29 +19,34 @@ pub enum TensorVariant {
     Narrow,
     /// The same with tiles of 128 × 256, in a persistent grid.
     Wide,
+    /// Factors copied into aligned memory first, even where they are, then by the kernel that the plan takes for the fastest.
+    /// Capability 8.0.
+    Packed,
 }
 
 impl TensorVariant {
     /// All of them, the simplest first.
-    pub const ALL: [Self; 3] = [Self::Lanes, Self::Narrow, Self::Wide];
+    pub const ALL: [Self; 4] = [Self::Lanes, Self::Narrow, Self::Wide, Self::Packed];
 }
 
-/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same.
+/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
+/// [`gemm_tensor_scratch_len`] elements.
 ///
 /// # Errors
 /// As there, and [`Error::Unaligned`] of matrices that the copy engine does not take.
 ///
 /// ```
-/// use gpu_linalg::variants::{TensorVariant, gemm_tensor};
-/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor_scratch_len};
+/// use gpu_linalg::variants::{TensorVariant, gemm_tensor, gemm_tensor_scratch_len};
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16};
 /// let device = gpu_core::Device::simulator();
 /// let a = device.upload(&[1.0; 8 * 16].map(bf16::from_f32))?;
 /// let a = Matrix::new(&a, Layout::row_major(8, 16)?)?;
-/// let mut scratch = device.alloc(gemm_tensor_scratch_len::<bf16>(16, Layout::row_major(8, 8)?))?;
 /// let stream = device.default_stream();
 /// for variant in TensorVariant::ALL {
 ///     let mut c = device.upload(&[f32::NAN; 64])?;
 ///     let product = MatrixMut::new(&mut c, Layout::row_major(8, 8)?)?;
+///     let len = gemm_tensor_scratch_len::<bf16>(variant, a, a.transposed(), product.layout());
+///     let mut scratch = device.alloc(len)?;
 ///     gemm_tensor::<bf16, f32>(&stream, variant, 1.0, a, a.transposed(), 0.0, product, &mut scratch)?;
 ///     assert_eq!(c.to_vec()?, [16.0; 64]);
 /// }
@@ -57,5 +63,36 @@ pub fn gemm_tensor<'a, 'b, 'c, 's, T: TensorElement, C: TensorOutput<T>>(
     c: impl Into<BatchMut<'c, C>>,
     scratch: impl Into<ViewMut<'s, f32>>,
 ) -> Result<(), Error> {
-    api::tensor::product(stream, Some(variant), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+    let choice = Choice::of(Some(variant));
+    api::tensor::gemm_tensor_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// Elements of scratch memory that [`gemm_tensor`] needs by the kernel of choice.
+pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
+    variant: TensorVariant,
+    a: impl Into<Batch<'a, T>>,
+    b: impl Into<Batch<'b, T>>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    api::tensor::needed(Choice::of(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
+
+/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice, with the same scratch memory; on the CPU they are all the same, and
+/// [`TensorVariant::Packed`] is `gemm_tf32` itself.
+///
+/// # Errors
+/// As there.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub fn gemm_tf32<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    variant: TensorVariant,
+    alpha: f32,
+    a: impl Into<Batch<'a, f32>>,
+    b: impl Into<Batch<'b, f32>>,
+    beta: f32,
+    c: impl Into<BatchMut<'c, f32>>,
+    scratch: impl Into<ViewMut<'s, f32>>,
+) -> Result<(), Error> {
+    let choice = Choice::tf32(Some(variant));
+    api::tensor::gemm_tf32_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }

@@ -5,6 +5,7 @@
 //! block from being duplicated, and of which ptxas leaves nothing.
 
 use super::warp::activemask;
+use crate::wgmma::Kind;
 use core::arch::asm;
 
 // Elements that a lane brings of A and of B, and their places in the instruction.
@@ -65,17 +66,18 @@ fn m8n8k4_f64(a: f64, b: f64, c: [f64; 2]) -> [f64; 2] {
     d.map(f64::from_bits)
 }
 
-macro_rules! products_of_halves {
-    ($($name:ident: $type:literal;)*) => { $(
+macro_rules! products_of_words {
+    ($($name:ident: $shape:literal $sum:literal $type:literal;)*) => { $(
         #[inline(always)]
-        pub fn $name(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
+        pub fn $name(a: [u32; 4], b: [u32; 2], c: [u32; 4]) -> [u32; 4] {
             let mut d = c;
             let _ = activemask();
             // SAFETY: it computes with registers.
             unsafe {
                 asm!(
                     concat!(
-                        "mma.sync.aligned.m16n8k16.row.col.f32.", $type, ".", $type, ".f32 {{{0}, {1}, {2}, {3}}}, ",
+                        "mma.sync.aligned.", $shape, ".row.col.", $sum, ".", $type, ".", $type, ".", $sum,
+                        " {{{0}, {1}, {2}, {3}}}, ",
                         "{{{4}, {5}, {6}, {7}}}, {{{8}, {9}}}, {{{0}, {1}, {2}, {3}}};",
                     ),
                     inout(reg32) d[0], inout(reg32) d[1], inout(reg32) d[2], inout(reg32) d[3],
@@ -87,9 +89,21 @@ macro_rules! products_of_halves {
         }
     )* };
 }
-products_of_halves! {
-    m16n8k16_f16: "f16";
-    m16n8k16_bf16: "bf16";
+products_of_words! {
+    f16: "m16n8k16" "f32" "f16";
+    bf16: "m16n8k16" "f32" "bf16";
+    tf32: "m16n8k8" "f32" "tf32";
+    s8: "m16n8k32" "s32" "s8";
+}
+
+#[inline(always)]
+pub fn multiply_add(kind: Kind, a: [u32; 4], b: [u32; 2], c: [u32; 4]) -> [u32; 4] {
+    match kind {
+        Kind::F16 => f16(a, b, c),
+        Kind::Bf16 => bf16(a, b, c),
+        Kind::Tf32 => tf32(a, b, c),
+        Kind::S8 => s8(a, b, c),
+    }
 }
 
 /// It reads memory: the clobber keeps it between barriers.

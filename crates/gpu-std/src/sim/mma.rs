@@ -1,6 +1,7 @@
 //! Matrix operations of a warp: every lane sees the fragments of all lanes.
 
 use crate::half::{bf16, f16};
+use crate::wgmma::Kind;
 use gpu_sim::device::{self, Shuffle};
 
 #[track_caller]
@@ -36,35 +37,43 @@ fn product<const A: usize, const B: usize, const BOTH: usize>(
     })
 }
 
+/// Of 16 × 32 bytes and 32 bytes × 8.
 #[track_caller]
-pub fn m16n8k16_f16(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
-    product_of_halves(a, b, c, |bits| f16::from_bits(bits).to_f32())
-}
-
-#[track_caller]
-pub fn m16n8k16_bf16(a: [u32; 4], b: [u32; 2], c: [f32; 4]) -> [f32; 4] {
-    product_of_halves(a, b, c, |bits| bf16::from_bits(bits).to_f32())
-}
-
-#[track_caller]
-fn product_of_halves(a: [u32; 4], b: [u32; 2], c: [f32; 4], widen: fn(u16) -> f32) -> [f32; 4] {
+pub fn multiply_add(kind: Kind, a: [u32; 4], b: [u32; 2], c: [u32; 4]) -> [u32; 4] {
     let lane = super::warp::lane_id() as usize;
-    let mut brought = [0.0; 12];
-    for (at, word) in a.into_iter().chain(b).enumerate() {
-        brought[2 * at] = f64::from(widen(word as u16));
-        brought[2 * at + 1] = f64::from(widen((word >> 16) as u16));
-    }
-    device::matrix(brought, |of| {
+    let [a0, a1, a2, a3] = a;
+    let [b0, b1] = b;
+    // Words are exact in what the simulator hands around.
+    device::matrix([a0, a1, a2, a3, b0, b1].map(f64::from), |of| {
         core::array::from_fn(|i| {
             let (row, column) = (lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2);
-            (0..16).fold(c[i], |sum: f32, k| {
-                let from = k % 8 / 2;
-                let a = of(row % 8 * 4 + from, 2 * (row / 8 + 2 * (k / 8)) + k % 2);
-                let b = of(column * 4 + from, 8 + 2 * (k / 8) + k % 2);
-                (a as f32).mul_add(b as f32, sum)
+            (0..8).fold(c[i], |sum, at| {
+                let a = of(row % 8 * 4 + at % 4, row / 8 + 2 * (at / 4)) as u32;
+                let b = of(column * 4 + at % 4, 4 + at / 4) as u32;
+                add_products(kind, a, b, sum)
             })
         })
     })
+}
+
+/// The products of a word's elements, added one after the other.
+fn add_products(kind: Kind, a: u32, b: u32, sum: u32) -> u32 {
+    let halves = |widen: fn(u16) -> f32| {
+        [0, 16].into_iter().fold(f32::from_bits(sum), |sum, shift| {
+            widen((a >> shift) as u16).mul_add(widen((b >> shift) as u16), sum)
+        })
+    };
+    match kind {
+        Kind::F16 => halves(|bits| f16::from_bits(bits).to_f32()).to_bits(),
+        Kind::Bf16 => halves(|bits| bf16::from_bits(bits).to_f32()).to_bits(),
+        Kind::Tf32 => {
+            let [a, b] = [a, b].map(|word| f32::from_bits(word & !0x1fff));
+            a.mul_add(b, f32::from_bits(sum)).to_bits()
+        }
+        Kind::S8 => a.to_le_bytes().into_iter().zip(b.to_le_bytes()).fold(sum, |sum, (a, b)| {
+            sum.wrapping_add_signed(i32::from(a.cast_signed()) * i32::from(b.cast_signed()))
+        }),
+    }
 }
 
 /// Each lane reads its own elements, once the others have said where rows start.
