@@ -139,3 +139,50 @@ fn products_and_sums_refuse_outputs_that_share_memory() {
 
     assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
 }
+
+#[test]
+fn factors_systems_and_updates_refuse_outputs_that_share_memory() {
+    use gpu_linalg::{Diagonal, Side, Triangle};
+    let Some(device) = cuda("factors_systems_and_updates_refuse_outputs_that_share_memory") else { return };
+    let stream = device.default_stream();
+    let content: Vec<f32> = (0..512).map(|i| i as f32).collect();
+    let memory = Shared { device: &device, buffer: device.upload(&content).unwrap() };
+    let square = Layout::row_major(8, 8).unwrap();
+    let matrix = |from| Matrix::new(memory.read(from, 64), square).unwrap();
+    // One element in common with the matrix from 0 on, or with the one from 128 on.
+    let output = |from| MatrixMut::new(memory.write(from, 64), square).unwrap();
+    let mut scratch = device.alloc::<f32>(100_000).unwrap();
+    let mut info = device.upload(&[5u32]).unwrap();
+    let (lower, left, stored) = (Triangle::Lower, Side::Left, Diagonal::Stored);
+
+    let into = output(63);
+    refuses!("A", gpu_linalg::potrf_to(&stream, lower, matrix(0), into, &mut info, &mut scratch));
+    refuses!("L", gpu_linalg::potrs(&stream, lower, matrix(0), output(63), &mut scratch));
+    let into = output(63);
+    refuses!(
+        "A",
+        gpu_linalg::trsm(&stream, left, lower, stored, 1.0, matrix(0), into, &mut info, &mut scratch)
+    );
+    let x = memory.write(63, 8);
+    refuses!("A", gpu_linalg::trsv(&stream, lower, stored, matrix(0), x, &mut info, &mut scratch));
+    refuses!("A", gpu_linalg::trmm(&stream, left, lower, stored, 1.0, matrix(0), output(63), &mut scratch));
+    for (with_b, from) in [(false, 63), (true, 191)] {
+        let mut symm = |into| {
+            gpu_linalg::symm(&stream, left, lower, 1.0, matrix(0), matrix(128), 0.0, into, &mut scratch)
+        };
+        match with_b {
+            false => refuses!("A", symm(output(from))),
+            true => refuses!("B", symm(output(from))),
+        }
+        let mut syr2k =
+            |into| gpu_linalg::syr2k(&stream, lower, 1.0, matrix(0), matrix(128), 0.0, into, &mut scratch);
+        match with_b {
+            false => refuses!("A", syr2k(output(from))),
+            true => refuses!("B", syr2k(output(from))),
+        }
+    }
+    refuses!("A", gpu_linalg::syrk(&stream, lower, 1.0, matrix(0), 0.0, output(63), &mut scratch));
+
+    assert_eq!(memory.buffer.to_vec().unwrap(), content, "what was refused wrote nothing");
+    assert_eq!(info.to_vec().unwrap(), [5]);
+}

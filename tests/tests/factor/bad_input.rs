@@ -2,9 +2,11 @@
 
 use gpu_core::Device;
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, Order, Sizes, Triangle, potrf,
-    potrf_scratch_len, potrf_sizes, potrf_to, potrs, potrs_sizes,
+    Batch, BatchLayout, BatchMut, Error, Layout, Matrix, MatrixMut, Order, Sizes, Triangle, logdet, potrf,
+    potrf_scratch_len, potrf_sizes, potrf_to, potri, potri_scratch_len, potrs, potrs_refined,
+    potrs_scratch_len, potrs_sizes,
 };
+use gpu_tests::backends::for_each;
 
 #[test]
 fn what_does_not_fit_is_refused() {
@@ -49,7 +51,8 @@ fn what_does_not_fit_is_refused() {
 
     // Matrices of a batch that overlap are refused where the batch is made.
     let overlap = BatchLayout::new(square, 2, 15).unwrap();
-    assert!(BatchMut::new(&mut a, overlap).is_err());
+    let error = BatchMut::new(&mut a, overlap).map(|_| ()).unwrap_err();
+    assert!(matches!(error, gpu_core::Error::Overlap { expected: 16, actual: 15 }), "{error}");
     assert_eq!(a.to_vec().unwrap(), [7.0; 64]);
     assert_eq!(large.to_vec().unwrap(), vec![7.0; 129 * 129]);
 }
@@ -78,4 +81,72 @@ fn sizes_that_do_not_fit_are_refused() {
         .unwrap_err();
     assert!(matches!(error, Error::Device(_)), "{error}");
     assert_eq!((a.to_vec().unwrap(), b.to_vec().unwrap()), (vec![7.0; 25], vec![7.0; 15]));
+}
+
+#[test]
+fn inverses_determinants_and_systems_that_do_not_fit_are_refused() {
+    for_each("inverses that do not fit", |device| {
+        let stream = device.default_stream();
+        let n = 150;
+        let (square, wide) = (Layout::row_major(n, n).unwrap(), Layout::row_major(n, n - 1).unwrap());
+        let mut a = device.upload(&vec![7.0f64; n * n]).unwrap();
+        let error = logdet(Matrix::new(&a, wide).unwrap()).unwrap_err();
+        assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
+        let mut enough = device.alloc(potri_scratch_len::<f64>(n).unwrap()).unwrap();
+        let into = MatrixMut::new(&mut a, wide).unwrap();
+        let error = potri(&stream, Triangle::Lower, into, &mut enough).unwrap_err();
+        assert!(matches!(error, Error::NotSquare { rows: 150, columns: 149 }), "{error}");
+        let needed = enough.len();
+        let into = MatrixMut::new(&mut a, square).unwrap();
+        let error = potri(&stream, Triangle::Upper, into, enough.slice_mut(1..)).unwrap_err();
+        let short = matches!(error, Error::ScratchTooSmall { expected, actual } if (expected, actual) == (needed, needed - 1));
+        assert!(short, "{error}");
+
+        let right = Layout::column_major(n, 2).unwrap();
+        let mut b = device.upload(&vec![3.0f64; 2 * n]).unwrap();
+        let needed = potrs_scratch_len::<f64>(n, right).unwrap();
+        let mut short = device.alloc(needed - 1).unwrap();
+        let (l, into) = (Matrix::new(&a, square).unwrap(), MatrixMut::new(&mut b, right).unwrap());
+        let error = potrs(&stream, Triangle::Lower, l, into, &mut short).unwrap_err();
+        assert!(matches!(error, Error::ScratchTooSmall { expected, .. } if expected == needed), "{error}");
+        let into = MatrixMut::new(&mut b, Layout::column_major(2, n).unwrap()).unwrap();
+        let error = potrs_refined(Triangle::Lower, l, into).unwrap_err();
+        assert!(matches!(error, Error::Shapes { .. }), "{error}");
+
+        // Memory of another device.
+        let elsewhere = Device::simulator().upload(&vec![7.0f64; n * n]).unwrap();
+        let (l, into) = (Matrix::new(&elsewhere, square).unwrap(), MatrixMut::new(&mut b, right).unwrap());
+        let mut enough = device.alloc(needed).unwrap();
+        let error = potrs(&stream, Triangle::Lower, l, into, &mut enough).unwrap_err();
+        assert!(matches!(error, Error::Device(_)), "{error}");
+        assert_eq!(a.to_vec().unwrap(), vec![7.0; n * n]);
+        assert_eq!(b.to_vec().unwrap(), vec![3.0; 2 * n]);
+    });
+}
+
+/// A function that returns the error itself leaves the right-hand sides as they were.
+#[test]
+fn refined_systems_that_are_not_positive_definite_leave_the_right_hand_sides() {
+    for_each("refined and not positive definite", |device| {
+        for bad in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+            let n = 140;
+            let a: Vec<f64> = (0..n * n)
+                .map(|at| match (at / n, at % n) {
+                    (131, 131) => bad,
+                    (i, j) if i == j => 4.0,
+                    _ => 1.0 / 64.0,
+                })
+                .collect();
+            let (a, mut b) = (device.upload(&a).unwrap(), device.upload(&vec![3.0f64; n]).unwrap());
+            let matrix = Matrix::new(&a, Layout::row_major(n, n).unwrap()).unwrap();
+            let right = MatrixMut::new(&mut b, Layout::column_major(n, 1).unwrap()).unwrap();
+            let error = potrs_refined(Triangle::Upper, matrix, right).unwrap_err();
+            assert!(
+                matches!(error, Error::NotPositiveDefinite { matrix: 0, index: 132 }),
+                "{bad}: {error} on {}",
+                device.name()
+            );
+            assert_eq!(b.to_vec().unwrap(), vec![3.0; n], "{bad}");
+        }
+    });
 }

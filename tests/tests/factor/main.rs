@@ -3,5 +3,7 @@
 mod bad_input;
 mod batches;
 mod common;
+mod golden;
 mod large;
+mod property;
 mod systems;

@@ -111,8 +111,86 @@ fn shapes_are_checked_and_outputs_untouched() {
         );
         let vector = trsv(&stream, LOWER, STORED, matrix(3, 3), &mut b, &mut info, &mut scratch);
         assert!(matches!(vector.unwrap_err(), Error::ProductShapes { .. }));
-        assert!(Layout::row_major(3, 3).unwrap().with_leading_dimension(2).is_err());
-        assert!(BatchMut::new(&mut b, BatchLayout::new(row_major(2, 2), 3, 3).unwrap()).is_err());
+    });
+}
+
+/// Strides that make elements or matrices the same, memory that is too short: refused before there is a matrix to hand over.
+#[test]
+fn layouts_are_checked() {
+    use gpu_core::Error::{LeadingDimension, Length, Overlap};
+    for_each("layouts", |device| {
+        let mut b = device.upload(&[5.0f64; 12]).unwrap();
+        let narrow = row_major(3, 3).with_leading_dimension(2).unwrap_err();
+        assert!(
+            matches!(narrow, LeadingDimension { rows: 3, columns: 3, expected: 3, actual: 2 }),
+            "{narrow:?}"
+        );
+        let layout = BatchLayout::new(row_major(2, 2), 3, 3).unwrap();
+        let overlap = BatchMut::new(&mut b, layout).map(|_| ()).unwrap_err();
+        assert!(matches!(overlap, Overlap { expected: 4, actual: 3 }), "{overlap:?}");
+        // With a gap in their lines matrices span more than they hold.
+        let wide = row_major(2, 2).with_leading_dimension(3).unwrap();
+        let overlap = BatchMut::new(&mut b, BatchLayout::new(wide, 2, 4).unwrap()).map(|_| ()).unwrap_err();
+        assert!(matches!(overlap, Overlap { expected: 5, actual: 4 }), "{overlap:?}");
+        let short = MatrixMut::new(&mut b, row_major(4, 4)).map(|_| ()).unwrap_err();
+        assert!(matches!(short, Length { expected: 16, actual: 12, .. }), "{short:?}");
+        // What is read may be one matrix several times.
+        let one = BatchLayout::new(row_major(2, 2), 5, 0).unwrap();
+        assert!(Batch::new(&b, one).is_ok());
+        assert_eq!(b.to_vec().unwrap(), [5.0; 12]);
+    });
+}
+
+/// Every function says how much scratch memory it lacks, and which batches have how many matrices.
+#[test]
+fn scratch_memory_and_batches_are_checked() {
+    for_each("scratch and batches", |device| {
+        let stream = device.default_stream();
+        let square = BatchLayout::new(row_major(70, 70), 2, 4900).unwrap();
+        let other = BatchLayout { count: 1, ..square };
+        let a = device.upload(&[1.0f64; 9800]).unwrap();
+        let mut b = device.upload(&[5.0f64; 9800]).unwrap();
+        let mut info = device.upload(&[3u32; 2]).unwrap();
+        let mut none = device.alloc::<f64>(0).unwrap();
+        let mut enough = device.alloc::<f64>(100_000).unwrap();
+        let (left, of_a) = (Side::Left, Batch::new(&a, square).unwrap());
+        let fewer = Batch::new(&a, other).unwrap();
+        macro_rules! into {
+            () => {
+                BatchMut::new(&mut b, square).unwrap()
+            };
+        }
+        let mut lacks = Vec::new();
+        lacks.push(trsm(&stream, left, LOWER, STORED, 1.0, of_a, into!(), &mut info, &mut none));
+        lacks.push(trmm(&stream, left, LOWER, STORED, 1.0, of_a, into!(), &mut none));
+        lacks.push(symm(&stream, left, LOWER, 1.0, of_a, of_a, 0.0, into!(), &mut none));
+        let one = Matrix::new(&a, row_major(70, 70)).unwrap();
+        lacks.push(trsv(&stream, LOWER, STORED, one, b.slice_mut(..70), info.slice_mut(..1), &mut none));
+        for lack in lacks {
+            let error = lack.unwrap_err();
+            assert!(
+                matches!(error, Error::ScratchTooSmall { expected, actual: 0 } if expected > 0),
+                "{error:?}"
+            );
+        }
+        let mut others = Vec::new();
+        others.push(trsm(&stream, left, LOWER, STORED, 1.0, fewer, into!(), &mut info, &mut enough));
+        others.push(trmm(&stream, left, LOWER, STORED, 1.0, fewer, into!(), &mut enough));
+        others.push(symm(&stream, left, LOWER, 1.0, fewer, of_a, 0.0, into!(), &mut enough));
+        others.push(syrk(&stream, LOWER, 1.0, fewer, 0.0, into!(), &mut enough));
+        others.push(syr2k(&stream, LOWER, 1.0, of_a, fewer, 0.0, into!(), &mut enough));
+        for other in others {
+            let error = other.unwrap_err();
+            assert!(matches!(error, Error::BatchCounts { .. }), "{error:?}");
+        }
+        let error = trsv(&stream, LOWER, STORED, one, b.slice_mut(..70), &mut info, &mut enough).unwrap_err();
+        assert!(matches!(error, Error::InfoLength { expected: 1, actual: 2 }), "{error:?}");
+        let flat = Matrix::new(&a, row_major(70, 60)).unwrap();
+        let error = trsv(&stream, LOWER, STORED, flat, b.slice_mut(..70), info.slice_mut(..1), &mut enough);
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::NotSquare { rows: 70, columns: 60 }), "{error:?}");
+        assert_eq!(b.to_vec().unwrap(), [5.0; 9800]);
+        assert_eq!(info.to_vec().unwrap(), [3; 2]);
     });
 }
 

@@ -3,6 +3,9 @@
 
 mod bad_input;
 mod common;
+mod golden;
 mod multiply;
+mod not_finite;
+mod property;
 mod solve;
 mod update;

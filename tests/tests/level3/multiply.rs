@@ -8,15 +8,15 @@ use gpu_tests::backends::for_each;
 use crate::common::*;
 
 #[derive(Clone, Copy, Debug)]
-struct Case {
-    side: Side,
-    triangle: Triangle,
-    diagonal: Diagonal,
-    orders: [Order; 2],
+pub(crate) struct Case {
+    pub(crate) side: Side,
+    pub(crate) triangle: Triangle,
+    pub(crate) diagonal: Diagonal,
+    pub(crate) orders: [Order; 2],
     /// Rows of A, of B those or columns that are not A's, matrices.
-    sizes: [usize; 3],
-    gap: usize,
-    factors: (f32, f32),
+    pub(crate) sizes: [usize; 3],
+    pub(crate) gap: usize,
+    pub(crate) factors: (f32, f32),
 }
 
 fn some(at: usize, sizes: [usize; 3], factors: (f32, f32)) -> Case {
@@ -37,7 +37,7 @@ fn product(side: Side, a: &Dense, b: &Dense) -> Dense {
     if side == Side::Left { a.times(b) } else { b.times(a) }
 }
 
-fn check_trmm<T: Real>(case: Case, seed: u64) {
+pub(crate) fn check_trmm<T: Real>(case: Case, seed: u64) {
     let Case { side, triangle, diagonal, orders, sizes: [n, m, count], gap, factors: (alpha, _) } = case;
     let (rows, columns) = if side == Side::Left { (n, m) } else { (m, n) };
     let a_layout = batch(layout(n, n, orders[0], gap), count, gap);
@@ -67,7 +67,7 @@ fn check_trmm<T: Real>(case: Case, seed: u64) {
     }
 }
 
-fn check_symm<T: Real>(case: Case, seed: u64) {
+pub(crate) fn check_symm<T: Real>(case: Case, seed: u64) {
     let Case { side, triangle, orders, sizes: [n, m, count], gap, factors: (alpha, beta), .. } = case;
     let (rows, columns) = if side == Side::Left { (n, m) } else { (m, n) };
     let a_layout = batch(layout(n, n, orders[0], gap), count, gap);

@@ -9,15 +9,15 @@ use gpu_tests::backends::for_each;
 use crate::common::*;
 
 #[derive(Clone, Copy, Debug)]
-struct Case {
-    side: Side,
-    triangle: Triangle,
-    diagonal: Diagonal,
-    orders: [Order; 2],
+pub(crate) struct Case {
+    pub(crate) side: Side,
+    pub(crate) triangle: Triangle,
+    pub(crate) diagonal: Diagonal,
+    pub(crate) orders: [Order; 2],
     /// Rows of A, right-hand sides, matrices.
-    sizes: [usize; 3],
-    gap: usize,
-    alpha: f32,
+    pub(crate) sizes: [usize; 3],
+    pub(crate) gap: usize,
+    pub(crate) alpha: f32,
 }
 
 /// That the residual is within its bound. With A on the left, `D` its blocks on the diagonal, which are inverted, and `E` the inverses:
@@ -34,26 +34,29 @@ fn assert_solves<T: Real>(case: Case, a: &Dense, b: &Dense, x: &Dense, context: 
         Side::Left => (a.clone(), b.clone(), x.clone()),
         Side::Right => (a.transposed(), b.transposed(), x.transposed()),
     };
+    let expected = b.map(|value| value * f64::from(case.alpha));
+    assert_close(&a.times(&x), &expected, &residual_bound::<T>(&a, &expected, &x), context);
+}
+
+/// The bound of the residual `|A · x - b|` of [`assert_solves`].
+pub(crate) fn residual_bound<T: Real>(a: &Dense, b: &Dense, x: &Dense) -> Dense {
     let n = a.rows;
     let unknown = gamma::<T>(2 * n + 4 * 128 + 64);
-    let residual = a.times(&x);
-    let expected = b.map(|value| value * f64::from(case.alpha));
     let outside =
         Dense::new(n, n, |row, column| if row / 128 == column / 128 { 0.0 } else { a.at(row, column).abs() });
-    let sums = expected.abs().plus(&outside.times(&x.abs()));
+    let sums = b.abs().plus(&outside.times(&x.abs()));
     let inside =
         Dense::new(n, n, |row, column| if row / 128 == column / 128 { a.at(row, column) } else { 0.0 });
     let growth = inside.abs().times(&inverse(&inside).abs());
     let grown = growth.times(&sums);
     let twice = growth.times(&grown);
-    let bound = Dense::new(n, x.columns, |row, column| {
+    Dense::new(n, x.columns, |row, column| {
         2.0 * unknown * (sums.at(row, column) + 2.0 * grown.at(row, column) + twice.at(row, column))
-    });
-    assert_close(&residual, &expected, &bound, context);
+    })
 }
 
 /// By substitution, whichever triangle it is.
-fn inverse(a: &Dense) -> Dense {
+pub(crate) fn inverse(a: &Dense) -> Dense {
     let n = a.rows;
     let lower = (0..n).all(|row| (row + 1..n).all(|column| a.at(row, column) == 0.0));
     let l = if lower { a.clone() } else { a.transposed() };
@@ -68,7 +71,7 @@ fn inverse(a: &Dense) -> Dense {
     if lower { x } else { x.transposed() }
 }
 
-fn check<T: Real>(case: Case, seed: u64) {
+pub(crate) fn check<T: Real>(case: Case, seed: u64) {
     let [n, m, count] = case.sizes;
     let (rows, columns) = if case.side == Side::Left { (n, m) } else { (m, n) };
     let a_layout = batch(layout(n, n, case.orders[0], case.gap), count, case.gap);
@@ -174,27 +177,35 @@ fn without_alpha_nothing_is_read() {
     });
 }
 
+/// `trsv` of a case's triangle, and one right-hand side.
+pub(crate) fn check_vector<T: Real>(case: Case, seed: u64) {
+    let n = case.sizes[0];
+    // A system on the left, times one.
+    let case = Case { side: Side::Left, alpha: 1.0, ..case };
+    let a_layout = layout(n, n, case.orders[0], case.gap);
+    let a = triangles::<T>(seed, a_layout.into(), case.triangle, case.diagonal);
+    let b_layout = Layout::column_major(n, 1).unwrap();
+    let b = matrices::<T>(seed + 50, b_layout.into());
+    let context = format!("trsv of {n}, {case:?}, seed {seed}");
+    let mut results = Results::new();
+    for_each("trsv", |device| {
+        let (a, mut x) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
+        let mut info = device.alloc(1).unwrap();
+        let mut scratch = device.alloc(trsv_scratch_len::<T>(n).unwrap()).unwrap();
+        let (matrix, stream) = (Matrix::new(&a, a_layout).unwrap(), device.default_stream());
+        trsv(&stream, case.triangle, case.diagonal, matrix, &mut x, &mut info, &mut scratch).unwrap();
+        assert_eq!(info.to_vec().unwrap(), [u32::MAX], "{context}");
+        results.add(device, x.to_vec().unwrap(), &context);
+    });
+    let dense = Dense::of(&a, a_layout.into(), 0).triangle(case.triangle, case.diagonal);
+    let x = results.take();
+    let (b, x) = (Dense::of(&b, b_layout.into(), 0), Dense::of(&x, b_layout.into(), 0));
+    assert_solves::<T>(case, &dense, &b, &x, &context);
+}
+
 #[test]
 fn vectors() {
     for (at, n) in [0, 1, 2, 64, 65, 129, 260, 331].into_iter().enumerate() {
-        let case = Case { side: Side::Left, ..some(at, [n, 1, 1], 1.0) };
-        let a_layout = layout(n, n, case.orders[0], 1);
-        let a = triangles::<f64>(at as u64, a_layout.into(), case.triangle, case.diagonal);
-        let b_layout = Layout::column_major(n, 1).unwrap();
-        let b = matrices::<f64>(at as u64 + 50, b_layout.into());
-        let context = format!("trsv of {n}, {case:?}");
-        let mut results = Results::new();
-        for_each("trsv", |device| {
-            let (a, mut x) = (device.upload(&a).unwrap(), device.upload(&b).unwrap());
-            let mut info = device.alloc(1).unwrap();
-            let mut scratch = device.alloc(trsv_scratch_len::<f64>(n).unwrap()).unwrap();
-            let (matrix, stream) = (Matrix::new(&a, a_layout).unwrap(), device.default_stream());
-            trsv(&stream, case.triangle, case.diagonal, matrix, &mut x, &mut info, &mut scratch).unwrap();
-            results.add(device, x.to_vec().unwrap(), &context);
-        });
-        let dense = Dense::of(&a, a_layout.into(), 0).triangle(case.triangle, case.diagonal);
-        let x = results.take();
-        let (b, x) = (Dense::of(&b, b_layout.into(), 0), Dense::of(&x, b_layout.into(), 0));
-        assert_solves::<f64>(case, &dense, &b, &x, &context);
+        check_vector::<f64>(some(at, [n, 1, 1], 1.0), at as u64);
     }
 }

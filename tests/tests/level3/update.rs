@@ -6,14 +6,14 @@ use gpu_tests::backends::for_each;
 use crate::common::*;
 
 #[derive(Clone, Copy, Debug)]
-struct Case {
-    twice: bool,
-    triangle: Triangle,
-    orders: [Order; 2],
+pub(crate) struct Case {
+    pub(crate) twice: bool,
+    pub(crate) triangle: Triangle,
+    pub(crate) orders: [Order; 2],
     /// Rows of C, length of the sums, matrices.
-    sizes: [usize; 3],
-    gap: usize,
-    factors: (f32, f32),
+    pub(crate) sizes: [usize; 3],
+    pub(crate) gap: usize,
+    pub(crate) factors: (f32, f32),
 }
 
 fn some(at: usize, sizes: [usize; 3], factors: (f32, f32)) -> Case {
@@ -22,7 +22,7 @@ fn some(at: usize, sizes: [usize; 3], factors: (f32, f32)) -> Case {
     Case { twice: bit(0) == 1, triangle: TRIANGLES[bit(1)], orders, sizes, gap: bit(1) * 3, factors }
 }
 
-fn check<T: Real>(case: Case, seed: u64) {
+pub(crate) fn check<T: Real>(case: Case, seed: u64) {
     let Case { twice, triangle, orders, sizes: [n, k, count], gap, factors: (alpha, beta) } = case;
     let a_layout = batch(layout(n, k, orders[0], gap), count, gap);
     let c_layout = batch(layout(n, n, orders[1], gap), count, gap);

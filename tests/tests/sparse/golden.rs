@@ -1,32 +1,12 @@
 //! What SciPy and NumPy make of the same matrices, and the matrices of the examples' folder.
 
-use std::collections::BTreeMap;
-
 use gpu_core::{Device, View};
 use gpu_sparse::{
     Analysis, Coo, Csr, Diagonal, Error, Side, compress, ic0, ilu0, market, reference, spmv, triangle,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
-
-/// The blocks of the file: the words of each line by its first.
-fn blocks() -> Vec<BTreeMap<&'static str, Vec<&'static str>>> {
-    let mut blocks: Vec<BTreeMap<_, _>> = Vec::new();
-    for line in include_str!("../data/scipy_sparse.txt").lines().filter(|line| !line.starts_with('#')) {
-        let mut words = line.split(' ');
-        let what = words.next().unwrap();
-        if what == "size" {
-            blocks.push(BTreeMap::new());
-        }
-        blocks.last_mut().unwrap().insert(what, words.collect());
-    }
-    assert!(blocks.len() == 5);
-    blocks
-}
-
-fn numbers<N: std::str::FromStr<Err: std::fmt::Debug>>(words: &[&str]) -> Vec<N> {
-    words.iter().map(|word| word.parse().unwrap()).collect()
-}
+use gpu_tests::golden::blocks;
 
 /// As near as some hundred roundings of numbers of size 10 allow.
 fn assert_close(actual: &[f64], expected: &[f64], what: &str) {
@@ -60,10 +40,12 @@ fn values(a: Csr<f64>) -> Vec<f64> {
 
 #[test]
 fn golden_results_are_scipys() {
+    let blocks = blocks(include_str!("../data/scipy_sparse.txt"), "size");
+    assert_eq!(blocks.len(), 5);
     for_each("golden", |device| {
-        for block in blocks() {
-            let of = |what: &str| numbers::<f64>(&block[what]);
-            let integers = |what: &str| numbers::<u32>(&block[what]);
+        for block in &blocks {
+            let of = |what: &str| block.numbers::<f64>(what);
+            let integers = |what: &str| block.numbers::<u32>(what);
             let size = integers("size")[0] as usize;
             let entries =
                 Coo::upload(device, size, size, &integers("rows"), &integers("columns"), &of("values"))

@@ -3,6 +3,7 @@
 use gpu_core::{Stream, View, ViewMut};
 
 use super::{Triangle, expect_apart};
+use crate::cpu;
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::{self, FactorElement};
@@ -81,7 +82,7 @@ pub fn potrf<'a, 'i, 's, T: FactorElement>(
         return Ok(());
     }
     if let (Some(a), Some(info)) = (data.as_mut_slice(), info.as_mut_slice()) {
-        reference::potrf(triangle, None, (a, layout), info);
+        cpu::factor::potrf(triangle, None, (a, layout), info);
         return Ok(());
     }
     let plan = Whole::new::<T>(triangle, layout, layout)?;
@@ -145,7 +146,7 @@ pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
     }
     let mut data = l.data_mut();
     if let (Some(a), Some(l), Some(info)) = (a.data().as_slice(), data.as_mut_slice(), info.as_mut_slice()) {
-        reference::potrf(triangle, Some((a, from)), (l, layout), info);
+        cpu::factor::potrf(triangle, Some((a, from)), (l, layout), info);
         return Ok(());
     }
     let plan = Whole::new::<T>(triangle, from, layout)?;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::factor::expect_info;
 use super::{Triangle, expect_apart};
+use crate::cpu;
 use crate::error::Error;
 use crate::factor::Sizes;
 use crate::factor::launch::{self, FactorElement};
@@ -74,7 +75,7 @@ pub fn potrf_sizes<'a, 'i, T: FactorElement>(
         let matrices = split(a, sizes.count(), |number| sizes.sizes()[number].pow(2));
         return matrices.into_par_iter().zip(info).zip(sizes.sizes()).try_for_each(|((a, info), &n)| {
             let layout = BatchLayout::from(square(n, order)?);
-            reference::potrf(triangle, None, (a, layout), std::slice::from_mut(info));
+            cpu::factor::potrf(triangle, None, (a, layout), std::slice::from_mut(info));
             Ok(())
         });
     }

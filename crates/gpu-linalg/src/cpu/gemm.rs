@@ -24,8 +24,8 @@ const DEPTH: usize = 192;
 const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] another half of that cache.
 const BLOCK: usize = 256;
-/// Rows that make too few panels of rows.
-const FEW_ROWS: usize = 48;
+/// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows holds all of A.
+const WIDE: usize = 2;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
@@ -99,7 +99,7 @@ pub(super) fn gemm_with<T: Float>(
             of_triangle(compute, &whole, triangle, c);
         } else if m * n * depth * size_of::<T>() < SERIAL {
             compute(&whole, &mut Buffers::default(), c);
-        } else if m < FEW_ROWS && n > FEW_ROWS {
+        } else if m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
         } else {
             by_rows(compute, &whole, c);
@@ -164,9 +164,13 @@ fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) 
     let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
     let starts = (0..whole.columns).step_by(width);
     let columns = |start: usize| start..(start + width).min(whole.columns);
+    let reads = whole.factors.1 != T::ZERO;
     let old: Vec<Vec<T>> = starts
         .clone()
-        .map(|start| c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect())
+        .map(|start| match reads {
+            true => c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect(),
+            false => vec![T::ZERO; columns(start).len() * whole.rows.len()],
+        })
         .collect();
     let panels: Vec<Vec<T>> = old
         .into_par_iter()
@@ -318,7 +322,11 @@ fn pack<T: Float, const N: usize>(
 
 /// Adds to a tile's sums, k after k, the products of `M` elements of A and `N` of B.
 #[inline(always)]
-fn add_products<T: Float, const M: usize, const N: usize>(a: &[T], b: &[T], sums: &mut [[T; N]; M]) {
+pub(super) fn add_products<T: Float, const M: usize, const N: usize>(
+    a: &[T],
+    b: &[T],
+    sums: &mut [[T; N]; M],
+) {
     // In registers meanwhile.
     let mut tile = *sums;
     for (a, b) in a.as_chunks::<M>().0.iter().zip(b.as_chunks::<N>().0) {

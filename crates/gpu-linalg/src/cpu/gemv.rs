@@ -15,11 +15,14 @@ use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
 use crate::reference::finish;
 
-/// Products of a matrix of fewer elements are not worth a second thread: to wake it takes some 15 µs.
-const SERIAL: usize = 150_000;
+/// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads so much from its cache.
+const SERIAL: usize = 1_500_000;
 /// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that of each
 /// page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
 const STRIP_SUMS: usize = 65_536;
+
+/// Results between requests for the next lines.
+const BETWEEN: usize = 64;
 
 /// [`crate::gemv`] of slices, as [`reference::gemv`](crate::reference::gemv).
 ///
@@ -60,7 +63,7 @@ fn by_vector<T: Element, const V: usize>(
         [plan.shape.length, plan.shape.piece, plan.shape.pieces, plan.shape.width].map(|size| size as usize);
     // Of each piece the sums of all rows.
     let mut sums = vec![T::Sum::ZERO; rows * pieces];
-    let is_serial = rows * length < SERIAL;
+    let is_serial = rows * length * size_of::<T>() < SERIAL;
     let threads = if is_serial { 1 } else { rayon::current_num_threads() };
     if plan.along {
         let x = rounds::<T, V>(&x[..length], width);
@@ -130,21 +133,26 @@ impl<T: Element, const V: usize> Work for Along<'_, T, V> {
 
     #[inline(always)]
     fn run(self) {
+        // So many lanes are a vector, and so many lines are read at a time that there are chains enough for the multipliers; but one line
+        // where it has enough of its own: memory gives two lines half as fast.
+        let is_wide = size_of::<T::Sum>() == 8;
         match self.width {
-            1 => self.lanes::<1>(),
-            2 => self.lanes::<2>(),
-            4 => self.lanes::<4>(),
-            8 => self.lanes::<8>(),
-            16 => self.lanes::<16>(),
-            _ => self.lanes::<32>(),
+            1 => self.lanes::<1, 1, 4>(),
+            2 => self.lanes::<2, 2, 4>(),
+            4 => self.lanes::<4, 4, 4>(),
+            8 => self.lanes::<8, 8, 2>(),
+            16 if is_wide => self.lanes::<16, 8, 1>(),
+            16 => self.lanes::<16, 16, 2>(),
+            _ if is_wide => self.lanes::<32, 8, 1>(),
+            _ => self.lanes::<32, 16, 1>(),
         }
     }
 }
 
 impl<T: Element, const V: usize> Along<'_, T, V> {
-    /// With `W` lanes.
+    /// With `W` lanes, `N` in a vector, of `L` lines at a time.
     #[inline(always)]
-    fn lanes<const W: usize>(self) {
+    fn lanes<const W: usize, const N: usize, const L: usize>(self) {
         let rows = self.layout.rows();
         let mut at = 0;
         while at < self.sums.len() {
@@ -156,12 +164,12 @@ impl<T: Element, const V: usize> Along<'_, T, V> {
             if columns.is_empty() {
                 self.sums[at] = T::Sum::ZERO;
                 at += 1;
-            } else if row + 1 < rows && at + 1 < self.sums.len() {
-                let [first, second] = lines::<T, V, W, 2>([line(row), line(row + 1)], x);
-                (self.sums[at], self.sums[at + 1]) = (first, second);
-                at += 2;
+            } else if row + L <= rows && at + L <= self.sums.len() {
+                let of = core::array::from_fn(|number| line(row + number));
+                self.sums[at..at + L].copy_from_slice(&lines::<T, V, W, N, L>(of, x));
+                at += L;
             } else {
-                [self.sums[at]] = lines::<T, V, W, 1>([line(row)], x);
+                [self.sums[at]] = lines::<T, V, W, N, 1>([line(row)], x);
                 at += 1;
             }
         }
@@ -170,7 +178,7 @@ impl<T: Element, const V: usize> Along<'_, T, V> {
 
 /// The sums of `L` lines: their lanes' chains, added at halved distances.
 #[inline(always)]
-fn lines<T: Element, const V: usize, const W: usize, const L: usize>(
+fn lines<T: Element, const V: usize, const W: usize, const N: usize, const L: usize>(
     lines: [&[T]; L],
     x: &[T::Sum],
 ) -> [T::Sum; L] {
@@ -183,7 +191,7 @@ fn lines<T: Element, const V: usize, const W: usize, const L: usize>(
         for line in 0..L {
             let round = &rounds[line][round];
             prefetch(round, PREFETCH, size_of::<T>() * W * V);
-            add(&mut sums[line], round, x);
+            add::<T, V, W, N>(&mut sums[line], round, x);
         }
     }
     if let Some(x) = x.get(whole) {
@@ -192,7 +200,7 @@ fn lines<T: Element, const V: usize, const W: usize, const L: usize>(
             let mut padded = [[T::default(); V]; W];
             let rest = &lines[line][whole * W * V..];
             padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-            add(&mut sums[line], &padded, x);
+            add::<T, V, W, N>(&mut sums[line], &padded, x);
         }
     }
     sums.map(|mut lanes| {
@@ -205,21 +213,63 @@ fn lines<T: Element, const V: usize, const W: usize, const L: usize>(
     })
 }
 
-/// Bytes that are asked for ahead: without, a line from memory is read half as fast.
-const PREFETCH: isize = 4096;
+/// Bytes that are asked for ahead: a core read 4096² `f32` from memory at 37 GB/s, with 4096 or 8192 bytes at 34, with none at 20.
+const PREFETCH: isize = 6144;
 
 /// Adds a round's products to the lanes' chains.
 #[inline(always)]
-fn add<T: Element, const V: usize, const W: usize>(
+fn add<T: Element, const V: usize, const W: usize, const N: usize>(
     sums: &mut [T::Sum; W],
     round: &[[T; V]; W],
     x: &[[T::Sum; W]; V],
 ) {
-    for j in 0..V {
-        for lane in 0..W {
-            sums[lane] = round[lane][j].widen().mul_add(x[j][lane], sums[lane]);
+    let elements = round.as_flattened();
+    for number in 0..W / N {
+        let mut columns = [[T::Sum::ZERO; N]; V];
+        for vector in 0..V {
+            for lane in 0..N {
+                columns[vector][lane] = elements[(number * V + vector) * N + lane].widen();
+            }
+        }
+        // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one element of each lane
+        // is a vector.
+        if N > 1 && V >= 2 {
+            columns = sorted(&columns);
+        }
+        if N > 1 && V >= 4 {
+            columns = sorted(&columns);
+        }
+        if N > 1 && V >= 8 {
+            columns = sorted(&columns);
+        }
+        for j in 0..V {
+            for lane in 0..N {
+                let sum = &mut sums[number * N + lane];
+                *sum = columns[j][lane].mul_add(x[j][number * N + lane], *sum);
+            }
         }
     }
+}
+
+/// The even elements of each pair of vectors, then the odd ones.
+#[inline(always)]
+fn sorted<S: Float, const V: usize, const N: usize>(vectors: &[[S; N]; V]) -> [[S; N]; V] {
+    let mut sorted = [[S::ZERO; N]; V];
+    for pair in 0..V / 2 {
+        (sorted[pair], sorted[V / 2 + pair]) = halves(&vectors[2 * pair], &vectors[2 * pair + 1]);
+    }
+    sorted
+}
+
+/// The even elements of both, and the odd ones.
+#[inline(always)]
+fn halves<S: Float, const N: usize>(a: &[S; N], b: &[S; N]) -> ([S; N], [S; N]) {
+    let (mut even, mut odd) = ([S::ZERO; N], [S::ZERO; N]);
+    for i in 0..N / 2 {
+        (even[i], even[N / 2 + i]) = (a[2 * i], b[2 * i]);
+        (odd[i], odd[N / 2 + i]) = (a[2 * i + 1], b[2 * i + 1]);
+    }
+    (even, odd)
 }
 
 /// The sums across the lines, of a strip of results and a piece.
@@ -243,7 +293,9 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
     fn run(self) {
         let Self { a, layout, x, columns, chains, width, first, sums } = self;
         let len = sums.len();
-        let mut groups = vec![T::Sum::ZERO; chains * len];
+        // Groups that have no line have sums of zero, which change none but in the sign of a zero, which does not last.
+        let groups_with_lines = chains.min(columns.len().div_ceil(V));
+        let mut groups = vec![T::Sum::ZERO; groups_with_lines * len];
         let line = |column: usize| &a[layout.index(first, column)..][..len];
         let whole = columns.len() / V;
         for vector in 0..whole {
@@ -251,13 +303,7 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
             let lines: [&[T]; V] = core::array::from_fn(|j| line(column + j));
             let x: [T::Sum; V] = core::array::from_fn(|j| x[column + j].widen());
             let sums = &mut groups[vector % chains * len..][..len];
-            for (at, sum) in sums.iter_mut().enumerate() {
-                let mut chain = *sum;
-                for j in 0..V {
-                    chain = lines[j][at].widen().mul_add(x[j], chain);
-                }
-                *sum = chain;
-            }
+            add_lines(lines, &x, sums, V * layout.leading_dimension());
         }
         for column in columns.start + whole * V..columns.end {
             let x = x[column].widen();
@@ -270,12 +316,42 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
         for (number, warp) in groups.chunks_mut(32 / width * len).enumerate() {
             let mut distance = 32 / width / 2 * len;
             while distance > 0 {
-                let (near, far) = warp.split_at_mut(distance);
+                let (near, far) = warp.split_at_mut(distance.min(warp.len()));
                 near.iter_mut().zip(far).for_each(|(near, &mut far)| *near = *near + far);
                 distance = distance / len / 2 * len;
             }
             let of_warp = sums.iter_mut().zip(&*warp);
             of_warp.for_each(|(sum, &warp)| *sum = if number == 0 { warp } else { *sum + warp });
+        }
+    }
+}
+
+/// Adds the products of `V` lines to the chains of a group. The lines `ahead` elements behind these are asked for meanwhile: each is in pages of
+/// its own, where no processor looks ahead.
+#[inline(always)]
+fn add_lines<T: Element, const V: usize>(
+    lines: [&[T]; V],
+    x: &[T::Sum; V],
+    sums: &mut [T::Sum],
+    ahead: usize,
+) {
+    let whole: [&[[T; BETWEEN]]; V] = core::array::from_fn(|j| lines[j].as_chunks().0);
+    let (blocks, rest) = sums.as_chunks_mut::<BETWEEN>();
+    let first = blocks.len() * BETWEEN;
+    for (number, sums) in blocks.iter_mut().enumerate() {
+        let mut chains = *sums;
+        for j in 0..V {
+            let line = &whole[j][number];
+            prefetch(line, (ahead * size_of::<T>()) as isize, size_of_val(line));
+            for at in 0..BETWEEN {
+                chains[at] = line[at].widen().mul_add(x[j], chains[at]);
+            }
+        }
+        *sums = chains;
+    }
+    for (at, sum) in rest.iter_mut().enumerate() {
+        for j in 0..V {
+            *sum = lines[j][first + at].widen().mul_add(x[j], *sum);
         }
     }
 }

@@ -3,7 +3,6 @@
 use gpu_std::float::Float;
 
 use super::gemm::{Buffers, Panel};
-use crate::reference::factor::{self, Ways};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
 pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
@@ -21,30 +20,47 @@ pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, 
     portable(panel, buffers, c);
 }
 
-/// How the parts of a step of a factorisation are computed.
-pub(super) fn factor_ways<T: Float>() -> Ways<T> {
+/// Work on tiles of `M` columns of a factor and `N` rows, or the other way round: as many as the registers hold.
+///
+/// No closure, and all of it inlined: what is not is compiled for the oldest machines ([`gpu_core::vectors::Work`]).
+pub(super) trait Tiles {
+    /// What comes out.
+    type Output;
+
+    /// Does it. Mark it `#[inline(always)]`.
+    fn run<const M: usize, const N: usize>(self) -> Self::Output;
+}
+
+/// Does work on elements of type `T` with the instructions at hand: every time with the same tiles.
+pub(super) fn by_tiles<T: Float, W: Tiles>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-        return Ways {
+    {
+        if std::is_x86_feature_detected!("avx512f") {
             // SAFETY: the machine has these instructions.
-            square: |l, columns, roots| unsafe { square_avx2(l, columns, roots) },
-            // SAFETY: likewise.
-            below: |rows, transposed, roots| unsafe { below_avx2(rows, transposed, roots) },
-        };
+            return unsafe { tiles_avx512::<T, W>(work) };
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { tiles_avx2::<T, W>(work) };
+        }
     }
-    Ways { square: factor::square, below: factor::below }
+    tiles_portable::<T, W>(work)
+}
+
+fn tiles_portable<T: Float, W: Tiles>(work: W) -> W::Output {
+    if size_of::<T>() == 4 { work.run::<6, 8>() } else { work.run::<6, 4>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn tiles_avx512<T: Float, W: Tiles>(work: W) -> W::Output {
+    if size_of::<T>() == 4 { work.run::<12, 32>() } else { work.run::<12, 16>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn square_avx2<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
-    factor::square(l, columns, roots)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn below_avx2<T: Float>(rows: &mut [T], transposed: &[T], roots: &[T]) {
-    factor::below(rows, transposed, roots);
+fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
+    if size_of::<T>() == 4 { work.run::<6, 16>() } else { work.run::<6, 8>() }
 }
 
 /// With what every machine has.

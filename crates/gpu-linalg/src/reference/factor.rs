@@ -20,8 +20,7 @@ pub(crate) fn pivot<T: Float>(square: T) -> Option<(T, T)> {
 
 /// Factors `l`, a row-major array of `columns` rows and columns. What is above the diagonal is not read. The order of the first minor that is
 /// not positive definite, or zero. The reciprocals of the roots go to `roots`.
-#[inline(always)]
-pub(crate) fn square<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
+fn square<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> u32 {
     let mut failed = 0;
     let mut column = vec![T::ZERO; columns];
     for j in 0..columns {
@@ -45,8 +44,8 @@ pub(crate) fn square<T: Float>(l: &mut [T], columns: usize, roots: &mut [T]) -> 
 }
 
 /// Solves for `rows` below a factored square, of as many elements each as `roots` has; `transposed` has the square's columns as rows.
-#[inline(always)]
-pub(crate) fn below<T: Float>(rows: &mut [T], transposed: &[T], roots: &[T]) {
+#[cfg(test)]
+fn below<T: Float>(rows: &mut [T], transposed: &[T], roots: &[T]) {
     let columns = roots.len();
     for row in rows.chunks_exact_mut(columns) {
         for j in 0..columns {
@@ -60,13 +59,8 @@ pub(crate) fn below<T: Float>(rows: &mut [T], transposed: &[T], roots: &[T]) {
     }
 }
 
-/// How a step's parts are computed: [`square`] and [`below`], or the same with other instructions.
-pub(crate) struct Ways<T> {
-    pub square: fn(&mut [T], usize, &mut [T]) -> u32,
-    pub below: fn(&mut [T], &[T], &[T]),
-}
-
 /// Rows of a step that are one task.
+#[cfg(test)]
 const TASK: usize = 32;
 
 /// [`crate::potrf_to`] of slices, of matrices of which each is factored whole; `None`: in place. Gives the orders of minors.
@@ -179,12 +173,12 @@ pub(crate) fn solve_step<T: Float>(
 /// A step of a large matrix: to the columns from `first` on, of the rows from there on, `added` is added, column after column
 /// of so many elements; then the block on the diagonal is factored, and the rows below are solved for. The order of the first
 /// minor that is not positive definite, or zero.
+#[cfg(test)]
 pub(crate) fn step<T: Float>(
     triangle: Triangle,
     (a, layout): (&mut [T], Layout),
     (first, width): (usize, usize),
     (added, leading): (&[T], usize),
-    ways: &Ways<T>,
 ) -> u32 {
     let (row, column) = strides(triangle, layout);
     let rows = layout.rows() - first;
@@ -200,9 +194,9 @@ pub(crate) fn step<T: Float>(
     }
     let mut roots = vec![T::ZERO; width];
     let (top, rest) = l.split_at_mut(width * width);
-    let order = (ways.square)(top, width, &mut roots);
+    let order = square(top, width, &mut roots);
     let transposed: Vec<T> = (0..width * width).map(|at| top[at % width * width + at / width]).collect();
-    rest.par_chunks_mut(TASK * width).for_each(|rows| (ways.below)(rows, &transposed, &roots));
+    rest.par_chunks_mut(TASK * width).for_each(|rows| below(rows, &transposed, &roots));
     for (i, l) in l.chunks_exact(width).enumerate() {
         for (j, &l) in l.iter().enumerate().take(i + 1) {
             a[at(i, j)] = l;

@@ -41,7 +41,7 @@ impl Split {
 
     /// The cut where of a square C only a triangle is computed if it is `half`.
     pub fn of_part(bytes: usize, k: usize, c: BatchLayout, half: bool) -> Self {
-        Self::search(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count, half)
+        Self::of_shape(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count, half)
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
     fn tiles_are_as_large_as_pays() {
         let kernel = |bytes, from_8_0, m, n, k| {
             let layouts = [(m, k), (k, n), (m, n)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
-            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], true).unwrap().kernel
+            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], true, None).unwrap().kernel
         };
         assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
         assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
@@ -265,11 +265,11 @@ mod tests {
 
     #[test]
     fn blocks_and_shared_memory_are_within_what_devices_have() {
-        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], true).unwrap();
+        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], true, None).unwrap();
         assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (512, 256));
         assert!(plan.launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
         for bytes in [4, 8] {
-            let before_8_0 = Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], true).unwrap();
+            let before_8_0 = Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], true, None).unwrap();
             assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
         }
     }
@@ -278,7 +278,7 @@ mod tests {
     fn the_cut_does_not_depend_on_the_device() {
         let layouts = [(64, 5000), (5000, 64), (64, 64)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
         let parts = [(true, 132), (true, 16), (false, 40)].map(|(from_8_0, multiprocessors)| {
-            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], true).unwrap();
+            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], true, None).unwrap();
             (plan.product.parts, plan.product.piece)
         });
         assert!(parts[0].0 > 1 && parts == [parts[0]; 3], "{parts:?}");
@@ -303,7 +303,7 @@ mod tests {
         let vectors = |ld: usize, stride: usize, address: u64| {
             let matrix = Layout::row_major(8, 8).unwrap().with_leading_dimension(ld).unwrap();
             let layout = BatchLayout { matrix, count: 2, stride };
-            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], true).unwrap();
+            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], true, None).unwrap();
             (plan.product.a.vectors, plan.product.b.vectors, plan.product.c_vectors)
         };
         // A is contiguous along k, and never copied by 16 bytes.
@@ -317,10 +317,10 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
         let inner = one(Layout::row_major(1, 1).unwrap());
-        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], true).unwrap_err();
+        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], true, None).unwrap_err();
         assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
         let huge = BatchLayout { count: 1 << 40, ..inner };
-        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], true).unwrap_err();
+        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], true, None).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
     }
 }
