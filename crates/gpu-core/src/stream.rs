@@ -204,7 +204,8 @@ impl Stream {
     /// It is ordered as all work is, on both sides: it waits for the work of other streams, of the target's device as of
     /// the source's, that uses this memory, and they wait for it. On CUDA the first copy between two devices lets each reach
     /// the other's memory where the hardware can, and data goes straight from one to the other; else the driver takes it
-    /// through the host's memory. Views of one device are [copied](Stream::copy) there.
+    /// through the host's memory. Views of one device are [copied](Stream::copy) there. It is work of its stream: who waits
+    /// for that, or for that device, has waited for the copy, and who waits for the other device has not.
     ///
     /// ```
     /// use gpu_core::Device;
