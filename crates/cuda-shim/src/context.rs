@@ -1,5 +1,7 @@
 //! The context of a thread.
 
+use core::ffi::c_uint;
+
 use crate::resolve::driver_functions;
 use crate::types::{CUcontext, CUdevice};
 
@@ -11,5 +13,6 @@ driver_functions! {
     }
     unsafe {
         cuCtxSetCurrent(context: CUcontext);
+        cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
     }
 }

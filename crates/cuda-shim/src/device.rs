@@ -24,6 +24,7 @@ driver_functions! {
         cuDeviceGetUuid(uuid: &mut CUuuid, device: CUdevice);
         cuDeviceTotalMem_v2(bytes: &mut usize, device: CUdevice);
         cuDeviceGetAttribute(value: &mut c_int, attribute: CUdevice_attribute, device: CUdevice);
+        cuDeviceCanAccessPeer(can: &mut c_int, device: CUdevice, peer: CUdevice);
         cuDevicePrimaryCtxRetain(context: &mut CUcontext, device: CUdevice);
     }
     unsafe {

@@ -1,9 +1,11 @@
 //! Streams, and what is captured from them.
 
-use core::ffi::c_uint;
+use core::ffi::{c_uint, c_void};
 
 use crate::resolve::driver_functions;
-use crate::types::{CUevent, CUgraph, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus};
+use crate::types::{
+    CUevent, CUgraph, CUstream, CUstreamCallback, CUstreamCaptureMode, CUstreamCaptureStatus,
+};
 
 /// Ordered with the legacy default stream.
 pub const CU_STREAM_DEFAULT: c_uint = 0;
@@ -20,6 +22,7 @@ driver_functions! {
         cuStreamQuery(stream: CUstream);
         cuStreamGetFlags(stream: CUstream, flags: &mut c_uint);
         cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+        cuStreamAddCallback(stream: CUstream, callback: CUstreamCallback, data: *mut c_void, flags: c_uint);
         cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         cuStreamEndCapture(stream: CUstream, graph: &mut CUgraph);
         cuStreamIsCapturing(stream: CUstream, status: &mut CUstreamCaptureStatus);

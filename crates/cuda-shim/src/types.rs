@@ -1,6 +1,8 @@
 //! Handles, enumerations and structures, as `cuda.h` has them.
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::{c_int, c_uint, c_void};
+
+use crate::result::CUresult;
 
 /// A device's number.
 pub type CUdevice = c_int;
@@ -8,6 +10,8 @@ pub type CUdevice = c_int;
 pub type CUdeviceptr = u64;
 /// A texture object.
 pub type CUtexObject = u64;
+/// What a stream calls on the host, with how its work went and a pointer of the caller's. It may not call the driver.
+pub type CUstreamCallback = Option<unsafe extern "system" fn(CUstream, CUresult, *mut c_void)>;
 
 /// Declares handles: pointers to what only the driver knows, each of a type of its own.
 macro_rules! handles {
@@ -82,6 +86,16 @@ enumerations! {
         CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
         CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
         CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
+    }
+
+    /// What kind of place memory is in.
+    CUmemLocationType {
+        CU_MEM_LOCATION_TYPE_DEVICE = 1,
+    }
+
+    /// What may be done with memory.
+    CUmemAccess_flags {
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
     }
 
     /// What the JIT compiler is told.

@@ -18,6 +18,8 @@ use crate::graph::work::{Replay, Work};
 use crate::properties::Properties;
 use crate::scratch::Scratch;
 use crate::texture::{Plan, Raw};
+#[cfg(feature = "async")]
+use crate::wait::Bell;
 
 /// A device.
 pub(crate) trait Backend: Any + Send + Sync {
@@ -92,6 +94,9 @@ impl fmt::Debug for dyn Backend {
     }
 }
 
+/// A device and an address in its memory.
+pub(crate) type Place<'a> = (&'a Arc<dyn Backend>, u64);
+
 /// A stream: what is enqueued runs in order.
 pub(crate) trait Queue: Any + Send + Sync {
     fn synchronize(&self) -> Result<()>;
@@ -100,6 +105,10 @@ pub(crate) trait Queue: Any + Send + Sync {
     unsafe fn fill(&self, address: u64, bytes: usize, value: u8) -> Result<()>;
     /// Device to device; the ranges do not overlap.
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()>;
+    /// Between two devices of a kind, one of which is this stream's; [`Error::Unsupported`] where there is only one.
+    unsafe fn copy_peer(&self, _target: Place<'_>, _source: Place<'_>, _bytes: usize) -> Result<()> {
+        Err(Error::Unsupported { what: "copies between devices", device: "the only one of its kind".into() })
+    }
     /// Pinned host memory to device; `source` stays valid and unchanged until the copy has ended.
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()>;
     /// Device to pinned host memory; `target` stays valid and unused until the copy has ended.
@@ -140,6 +149,13 @@ pub(crate) trait Mark: Any + Send + Sync {
     fn is_done(&self) -> Result<bool>;
     /// Milliseconds since an earlier mark of the same device; waits for both.
     fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32>;
+    /// Rings once the stream has come here, or something has gone wrong on the device. It may ring early.
+    #[cfg(feature = "async")]
+    fn ring(&self, bell: Arc<Bell>) -> Result<()> {
+        // Where work is done at once there is nothing to wait for.
+        bell.ring();
+        Ok(())
+    }
 }
 
 /// A point in a stream whose work is done when the call that enqueues it returns.

@@ -108,20 +108,7 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// As [`Buffer::copy_to`]; [`Error::OutOfMemory`] where the host has too little memory.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut content: Vec<T> = Vec::new();
-        if content.try_reserve_exact(self.len).is_err() {
-            let (free, total) = crate::cpu::memory_info();
-            let device = Device::cpu_ref().to_string();
-            return Err(Error::OutOfMemory { device, asked: self.bytes() as u64, free, total });
-        }
-        if self.len > 0 {
-            capture::refuse(&self.device, "a copy to the host")?;
-            // SAFETY: the reserved memory and the allocation both have that many bytes.
-            unsafe { self.device.backend.read(self.address, content.as_mut_ptr().cast(), self.bytes())? };
-            // SAFETY: the read has written every byte, and any bytes are elements.
-            unsafe { content.set_len(self.len) };
-        }
-        Ok(content)
+        self.view().to_vec()
     }
 
     /// All of it, to read.

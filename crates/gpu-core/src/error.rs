@@ -141,6 +141,17 @@ pub enum Error {
         actual: String,
     },
 
+    /// Copies between devices are between two of one kind: GPUs, or simulators.
+    #[error(
+        "no stream copies from {from} to {to}: devices of different kinds exchange data through the host"
+    )]
+    NotPeers {
+        /// Where the source is.
+        from: String,
+        /// Where the target is.
+        to: String,
+    },
+
     /// A graph holds work of one stream: this is done once, by the host, or has to be waited for.
     #[error("{what} cannot be captured in a graph")]
     NotCapturable {

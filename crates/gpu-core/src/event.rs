@@ -1,6 +1,7 @@
 //! Events: points in streams, to wait for and to measure between.
 
 use core::fmt;
+use std::sync::Arc;
 
 use crate::backend::Mark;
 use crate::device::Device;
@@ -10,12 +11,18 @@ use crate::graph::capture;
 /// A point in a stream, made by [`Stream::record`](crate::Stream::record): everything enqueued there before.
 pub struct Event {
     device: Device,
-    mark: Box<dyn Mark>,
+    mark: Arc<dyn Mark>,
 }
 
 impl Event {
     pub(crate) fn new(device: Device, mark: Box<dyn Mark>) -> Self {
-        Self { device, mark }
+        Self { device, mark: mark.into() }
+    }
+
+    /// The same, to keep.
+    #[cfg(feature = "async")]
+    pub(crate) fn shared(&self) -> Arc<dyn Mark> {
+        Arc::clone(&self.mark)
     }
 
     pub(crate) fn mark(&self) -> &dyn Mark {

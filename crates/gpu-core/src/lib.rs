@@ -33,8 +33,11 @@ mod simulator;
 mod stream;
 pub mod texture;
 mod transfer;
+mod transfers;
 pub mod vectors;
 mod view;
+#[cfg(feature = "async")]
+mod wait;
 
 pub use buffer::Buffer;
 pub use capability::Capability;
@@ -55,4 +58,7 @@ pub use segments::{Offsets, Segments};
 pub use stream::Stream;
 pub use texture::Texture;
 pub use transfer::{Refused, Started, Transfer};
+pub use transfers::Transfers;
 pub use view::{View, ViewMut};
+#[cfg(feature = "async")]
+pub use wait::{Synchronized, Transferred};

@@ -144,6 +144,7 @@ impl<S: Streams> Order<S> {
     }
 
     /// Where the allocation begins that an address is in, if it is in one.
+    #[cfg(feature = "cuda")]
     pub(crate) fn allocation(&self, address: u64) -> Option<u64> {
         self.lock().find(address)
     }

@@ -23,7 +23,7 @@ use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 /// and [`Stream::synchronize`]. The transfers of [`Buffer`](crate::Buffer) come after all work enqueued on the device before.
 /// [`Stream::unordered`] is for those who order their streams by themselves.
 ///
-/// Of memory that was allocated elsewhere nothing is remembered.
+/// [`Stream::copy_peer`] is ordered so on both devices. Of memory that was allocated elsewhere nothing is remembered.
 ///
 /// [`Stream::capture`] records work for a [`Graph`](crate::Graph), whose launches are ordered as if they were kernels.
 ///
@@ -197,6 +197,69 @@ impl Stream {
         // SAFETY: both views have that many bytes of live memory, which is not freed before the copy has ended; they
         // do not overlap since one of them is exclusive.
         unsafe { self.queue.copy(target.address(), source.address(), bytes) }
+    }
+
+    /// Copies `source` to `target` on another device. The stream is one of either device: a copy can be sent or fetched.
+    ///
+    /// It is ordered as all work is, on both sides: it waits for the work of other streams, of the target's device as of
+    /// the source's, that uses this memory, and they wait for it. On CUDA the first copy between two devices lets each reach
+    /// the other's memory where the hardware can, and data goes straight from one to the other; else the driver takes it
+    /// through the host's memory. Views of one device are [copied](Stream::copy) there.
+    ///
+    /// ```
+    /// use gpu_core::Device;
+    /// let (near, far) = (Device::simulator(), Device::simulator());
+    /// let stream = near.stream()?;
+    /// let source = near.upload(&[1u32, 2, 3])?;
+    /// let (mut target, mut back) = (far.zeroed::<u32>(5)?, near.alloc(2)?);
+    /// stream.copy_peer(target.slice_mut(1..4), &source)?;
+    /// stream.copy_peer(&mut back, target.slice(2..4))?;
+    /// assert_eq!(target.to_vec()?, [0, 1, 2, 3, 0]);
+    /// assert_eq!(back.to_vec()?, [2, 3]);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::NotPeers`] where the devices are of different kinds; [`Error::WrongDevice`] where
+    /// the stream is of neither; [`Error::NotCapturable`] while this thread captures a stream of one of them. Then nothing is
+    /// written. Those of the driver.
+    #[track_caller]
+    pub fn copy_peer<'a, 'b, T: Element>(
+        &self,
+        target: impl Into<ViewMut<'a, T>>,
+        source: impl Into<View<'b, T>>,
+    ) -> Result<()> {
+        let (target, source) = (target.into(), source.into());
+        let (to, from) = (target.device(), source.device());
+        if to == from {
+            return self.copy(target, source);
+        }
+        if to.kind() != from.kind() {
+            return Err(Error::NotPeers { from: from.to_string(), to: to.to_string() });
+        }
+        if self.device != *to && self.device != *from {
+            return Err(Error::WrongDevice {
+                what: "stream of a copy between devices",
+                expected: format!("{from} or {to}"),
+                actual: self.device.to_string(),
+            });
+        }
+        if target.len() != source.len() {
+            let (expected, actual) = (target.len(), source.len());
+            return Err(Error::LengthMismatch { what: "source of a copy", expected, actual });
+        }
+        if target.is_empty() {
+            return Ok(());
+        }
+        capture::refuse(to, "a copy between devices")?;
+        capture::refuse(from, "a copy between devices")?;
+        #[cfg(feature = "simulator")]
+        let _called = crate::simulator::place::Called::here();
+        let bytes = target.len() * size_of::<T>();
+        // SAFETY: as in `copy`, on each side.
+        unsafe {
+            self.queue.copy_peer((&to.backend, target.address()), (&from.backend, source.address()), bytes)
+        }
     }
 }
 

@@ -141,6 +141,34 @@ impl<'a, T: Element> View<'a, T> {
             && other.address < end(self.address, self.len * size_of::<T>())
     }
 
+    /// Its content; ordered after all work enqueued before.
+    ///
+    /// ```
+    /// let buffer = gpu_core::Device::simulator().upload(&[1u8, 2, 3, 4])?;
+    /// assert_eq!(buffer.slice(1..3).to_vec()?, [2, 3]);
+    /// # Ok::<(), gpu_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`View::copy_to`]; [`Error::OutOfMemory`] where the host has too little memory.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut content: Vec<T> = Vec::new();
+        let bytes = self.len * size_of::<T>();
+        if content.try_reserve_exact(self.len).is_err() {
+            let (free, total) = crate::cpu::memory_info();
+            let device = Device::cpu_ref().to_string();
+            return Err(Error::OutOfMemory { device, asked: bytes as u64, free, total });
+        }
+        if self.len > 0 {
+            capture::refuse(self.device, "a copy to the host")?;
+            // SAFETY: the reserved memory and the view both have that many bytes.
+            unsafe { self.device.backend.read(self.address, content.as_mut_ptr().cast(), bytes)? };
+            // SAFETY: the read has written every byte, and any bytes are elements.
+            unsafe { content.set_len(self.len) };
+        }
+        Ok(content)
+    }
+
     /// Copies it to `target`, which has the same length; ordered after all work enqueued before.
     ///
     /// # Errors

@@ -144,7 +144,7 @@ fn memory_is_not_freed_under_a_kernel() {
         store_late(&stream, buffer.view_mut(), 50_000_000, 42).unwrap();
         drop(buffer);
         // Whether or not the drop waits: nobody else has the memory while the kernel may write to it.
-        let others: Vec<_> = (0..64).map(|_| device.alloc_zeroed::<u32>(1).unwrap()).collect();
+        let others: Vec<_> = (0..64).map(|_| device.zeroed::<u32>(1).unwrap()).collect();
         stream.synchronize().unwrap();
         assert!(others.iter().all(|other| other.to_vec().unwrap() == [0]), "{device}");
     });

@@ -1,5 +1,6 @@
 //! The host's side: memory, launches, reports.
 
+mod copies;
 mod streams;
 
 use std::collections::VecDeque;
@@ -255,30 +256,8 @@ impl Simulator {
             let ranges = [(src, bytes, false), (dst, bytes, true)];
             state.settle(self, &format!("copy of {bytes} bytes"), &ranges, caller)?;
         }
-        let Some((source, from)) = state.heap.locate(src, bytes) else {
-            let kind = state.heap.explain(src, bytes, Direction::Read);
-            return Err(Fault::host(kind, seed, caller));
-        };
-        let data = source.bytes()[from..from + bytes].to_vec();
-        let holes = source.first_unwritten(from, bytes).is_some();
-        let written: Vec<bool> = if holes {
-            (from..from + bytes).map(|at| source.first_unwritten(at, 1).is_none()).collect()
-        } else {
-            Vec::new()
-        };
-        let Some((target, to)) = state.heap.locate(dst, bytes) else {
-            let kind = state.heap.explain(dst, bytes, Direction::Write);
-            return Err(Fault::host(kind, seed, caller));
-        };
-        target.bytes_mut()[to..to + bytes].copy_from_slice(&data);
-        if holes {
-            for (at, &written) in written.iter().enumerate() {
-                target.set_written(to + at, written);
-            }
-        } else {
-            target.mark_range(to, bytes);
-        }
-        Ok(())
+        let taken = state.take(src, bytes).and_then(|taken| state.put(dst, &taken));
+        taken.map_err(|kind| Fault::host(kind, seed, caller))
     }
 
     /// Runs a kernel: `body` once for every thread of the grid, with the functions of [`device`](crate::device) to

@@ -299,7 +299,7 @@ pub(crate) fn spmv<T: Element>(
 ) -> Result<(), Error> {
     let shape = plan.shape;
     let scratch = (partials.view_mut(), tails.view_mut());
-    let launch = plan.launch.shared(spmv::shared_bytes::<T>(shape.lanes, shape.dealt != 0));
+    let launch = plan.launch.shared(spmv::shared_bytes::<T>(&shape));
     let arguments =
         (a.offsets, a.indices, a.values, x, y.reborrow(), scratch.0, scratch.1, shape, alpha, beta);
     // SAFETY: the matrix was checked, the vectors have as many elements as it has columns and rows (checked by the

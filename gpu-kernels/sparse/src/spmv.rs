@@ -12,7 +12,7 @@
 //!
 //! # Who computes it
 //! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the
-//!   whole warp, one after the other. Where all rows of a block are one lane's, the block first multiplies their entries
+//!   whole warp, one after the other. Where all rows of a block are one lane's, the block may first multiply their entries
 //!   as they lie in memory, and each lane finds those of its row in shared memory (as CSR-Stream of Greathouse and Daga,
 //!   *Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format*, SC 2014).
 //! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
@@ -46,6 +46,8 @@ pub struct Shape {
     pub lanes: u32,
     /// Whether rows and entries are dealt out evenly: 1 or 0.
     pub dealt: u32,
+    /// Whether blocks of short rows multiply entries as they lie in memory: 1 or 0; a lane a row then, and nothing is dealt out.
+    pub streamed: u32,
     /// The last column: none stands beyond it, even if indices changed since they were checked.
     pub last: u32,
 }
@@ -184,9 +186,9 @@ fn spread(at: u32) -> u32 {
     at + at / 8
 }
 
-/// Bytes of dynamic shared memory of a block whose rows have so many lanes each, or are dealt out.
-pub const fn shared_bytes<T: Scalar>(lanes: u32, dealt: bool) -> u32 {
-    if lanes == 1 && !dealt { SharedLayout::new().array::<T>(STREAMED + STREAMED / 8).bytes() } else { 0 }
+/// Bytes of dynamic shared memory of a block.
+pub const fn shared_bytes<T: Scalar>(shape: &Shape) -> u32 {
+    if shape.streamed != 0 { SharedLayout::new().array::<T>(STREAMED + STREAMED / 8).bytes() } else { 0 }
 }
 
 impl<T: Scalar> Sources<T> {
@@ -315,7 +317,7 @@ fn product<T: Scalar>(
             }
         }
     }
-    if lanes == 1 && !dealt && shape.entries > 0 {
+    if shape.streamed != 0 && shape.entries > 0 {
         let row = first + thread;
         let (from, to) =
             (bounds(offsets, first, shape.entries).0, bounds(offsets, last - 1, shape.entries).1);

@@ -116,3 +116,90 @@ fn factors_and_solves() {
         });
     });
 }
+
+#[test]
+fn exchanges_and_single_right_hand_sides() {
+    on_each("exchanges_and_single_right_hand_sides", |device| {
+        let make = |_: &Stream| {
+            let column = Layout::column_major(N, 1).unwrap();
+            let room = device.zeroed::<f64>(trsm_scratch_len::<f64>(Side::Left, column).unwrap()).unwrap();
+            let outputs = (device.zeroed::<f64>(N).unwrap(), device.zeroed::<u32>(1).unwrap());
+            ((definite(device), matrix(device)), outputs, room)
+        };
+        replays(device, "trsv", make, |s, ((a, _), (x, info), scratch)| {
+            Ok(trsv(s, Triangle::Lower, Diagonal::Stored, Matrix::new(&*a, layout())?, x, info, scratch)?)
+        });
+        let make = |_: &Stream| {
+            let outputs = (device.zeroed::<f64>(N * N).unwrap(), device.zeroed::<f64>(N * N).unwrap());
+            (matrix(device), outputs, ())
+        };
+        replays(device, "swap", make, |s, (x, (y, z), ())| {
+            s.copy(&mut *z, &*x)?;
+            Ok(swap(s, y, z)?)
+        });
+    });
+}
+
+#[test]
+fn factors_of_several_sizes_and_skylines() {
+    on_each("factors_of_several_sizes_and_skylines", |device| {
+        let (lower, order) = (Triangle::Lower, Order::RowMajor);
+        let all = [5, 40, 0, 17];
+        let make = |_: &Stream| {
+            let sizes = Sizes::new(device, &all).unwrap();
+            let mut batch = vec![0.0; sizes.elements()];
+            for (number, &n) in all.iter().enumerate() {
+                let first = sizes.first(number);
+                for at in 0..n * n {
+                    batch[first + at] = if at % (n + 1) == 0 { n as f64 } else { 0.5 };
+                }
+            }
+            let outputs = (
+                device.zeroed::<f64>(sizes.elements()).unwrap(),
+                device.zeroed::<u32>(all.len()).unwrap(),
+                device.zeroed::<f64>(3 * sizes.rows()).unwrap(),
+            );
+            ((device.upload(&batch).unwrap(), sizes), outputs, ())
+        };
+        replays(device, "potrf_sizes and potrs_sizes", make, |s, ((a, sizes), (l, info, x), ())| {
+            s.copy(&mut *l, &*a)?;
+            potrf_sizes(s, lower, order, sizes, &mut *l, info)?;
+            Ok(potrs_sizes(s, lower, order, sizes, &*l, order, 3, x)?)
+        });
+        // Blocks of 8, each row of which begins at most three before the diagonal.
+        let first: Vec<usize> = (0..N / 8).map(|row| row.saturating_sub(3)).collect();
+        let make = |_: &Stream| {
+            let skyline = BlockSkyline::new(device, N, 8, &first).unwrap();
+            let room = device.zeroed::<u32>(skyline.scratch_len()).unwrap();
+            let outputs = (device.zeroed::<f64>(N * N).unwrap(), device.zeroed::<u32>(1).unwrap());
+            ((definite(device), skyline), outputs, room)
+        };
+        replays(device, "potrf_skyline", make, |s, ((a, skyline), (l, info), scratch)| {
+            s.copy(&mut *l, &*a)?;
+            Ok(potrf_skyline(s, lower, skyline, MatrixMut::new(l, layout())?, info, scratch)?)
+        });
+    });
+}
+
+#[test]
+fn products_on_tensor_cores() {
+    on_each("products_on_tensor_cores", |device| {
+        // A C that is small, so that sums are cut into parts, which scratch memory holds.
+        let (m, n, k) = (64, 64, 1024);
+        let of = |rows, columns| Layout::row_major(rows, columns).unwrap();
+        let make = |_: &Stream| {
+            let factor = |seed: usize| {
+                let values = numbers(64 * k + seed, 64).into_iter().skip(seed);
+                device
+                    .upload(&values.map(|n| bf16::from_f32(n as f32 / 8.0 - 4.0)).collect::<Vec<_>>())
+                    .unwrap()
+            };
+            let room = device.zeroed::<f32>(gemm_tensor_scratch_len::<bf16>(k, of(m, n))).unwrap();
+            ((factor(0), factor(5)), device.zeroed::<f32>(m * n).unwrap(), room)
+        };
+        replays(device, "gemm_tensor", make, |s, ((a, b), c, scratch)| {
+            let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
+            Ok(gemm_tensor::<bf16, f32>(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, scratch)?)
+        });
+    });
+}

@@ -3,9 +3,11 @@
 
 mod by_hand;
 mod linalg;
+mod named;
 mod reduce;
 mod refused;
 mod scan;
+mod scratch;
 mod sort;
 mod sparse;
 mod stencil;

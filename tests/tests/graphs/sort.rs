@@ -1,5 +1,7 @@
 use gpu_core::{Count, Segments};
 use gpu_sort::*;
+use gpu_sort_kernels::select::{Predicate, WARPS, select_if as select_if_kernel};
+use gpu_std::prelude::*;
 
 use super::*;
 
@@ -26,6 +28,16 @@ fn sorts() {
         replays(device, "sort in place", make, |s, ((keys, _), (sorted, _), scratch)| {
             s.copy(&mut *sorted, &*keys)?;
             sort_in_place(s, sorted, options(), scratch)
+        });
+        let make = |stream: &Stream| {
+            let room = scratch(stream, sort_pairs_in_place_scratch::<u32, u32>(LEN).unwrap());
+            let outputs = (device.zeroed::<u32>(LEN).unwrap(), device.zeroed::<u32>(LEN).unwrap());
+            ((ints(device, LEN, 1 << 31), ints(device, LEN, 1 << 20)), outputs, room)
+        };
+        replays(device, "sort_pairs_in_place", make, |s, ((keys, values), (sorted, moved), scratch)| {
+            s.copy(&mut *sorted, &*keys)?;
+            s.copy(&mut *moved, &*values)?;
+            sort_pairs_in_place(s, sorted, moved, options(), scratch)
         });
         replays(device, "sort, then fewer", make, |s, ((keys, values), (sorted, moved), scratch)| {
             sort_into(s, &*keys, options(), sorted, scratch)?;
@@ -122,6 +134,13 @@ fn segmented_sorts_and_top_k() {
                 segmented_sort_indices_into(s, &*keys, &*offsets, options(), sorted, indices, scratch)
             },
         );
+        replays(device, "segmented_sort_pairs", make, |s, ((keys, offsets), (sorted, moved), scratch)| {
+            segmented_sort_pairs_into(s, &*keys, &*keys, &*offsets, options(), sorted, moved, scratch)
+        });
+        replays(device, "segmented_sort_in_place", make, |s, ((keys, offsets), (sorted, _), scratch)| {
+            s.copy(&mut *sorted, &*keys)?;
+            segmented_sort_in_place(s, sorted, &*offsets, options(), scratch)
+        });
         let rows = Segments::of_length(500).unwrap();
         let make = |stream: &Stream| {
             let most = top_k_scratch::<u32>(5_000, 7).unwrap();
@@ -135,6 +154,66 @@ fn segmented_sorts_and_top_k() {
         });
         replays(device, "top_k_segments", make, |s, (keys, (first, indices), scratch)| {
             top_k_segments_into(s, &*keys, rows, 7, largest(), first, indices, scratch)
+        });
+        replays(device, "top_k_pairs", make, |s, (keys, (first, moved), scratch)| {
+            top_k_pairs_into(s, &*keys, &*keys, rows, 7, largest(), first, moved, scratch)
+        });
+    });
+}
+
+/// Multiples of three.
+struct Threes;
+
+impl Predicate for Threes {
+    type Item = u64;
+    const NAME: &'static str = "multiples of three";
+    fn keep(item: u64) -> bool {
+        item.is_multiple_of(3)
+    }
+}
+
+#[kernel(launch_bounds(256, 4))]
+fn threes(
+    items: Global<u64>,
+    len: u64,
+    selected: GlobalMut<u64>,
+    rejected: GlobalMut<u64>,
+    partition: u32,
+    count: GlobalMut<u64>,
+    words: GlobalMut<u64>,
+) {
+    select_if_kernel::<Threes, 8, WARPS>(items, len, selected, rejected, partition, count, words);
+}
+
+// SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
+gpu_sort::predicate!(unsafe Threes => threes, 8);
+
+/// The kernel of a predicate has no PTX here: a GPU says so when the call is captured.
+#[test]
+fn selections_by_a_predicate() {
+    on_each("selections_by_a_predicate", |device| {
+        let make = |stream: &Stream| {
+            let room = scratch(stream, select_scratch::<u64>(LEN).unwrap());
+            let outputs = (
+                device.zeroed::<u64>(LEN).unwrap(),
+                device.zeroed::<u64>(LEN).unwrap(),
+                device.zeroed::<Count>(1).unwrap(),
+            );
+            (device.upload(&numbers(LEN, 1 << 40)).unwrap(), outputs, room)
+        };
+        if device.kind() == Kind::Cuda {
+            let stream = device.stream().unwrap();
+            let captured = stream.capture(make(&stream), |s, (x, (selected, _, count), scratch)| {
+                select_if_into::<Threes>(s, &*x, selected, count, scratch)
+            });
+            assert!(matches!(captured, Err(Error::NoKernelImage { .. })), "{captured:?}");
+            return;
+        }
+        replays(device, "select_if", make, |s, (x, (selected, _, count), scratch)| {
+            select_if_into::<Threes>(s, &*x, selected, count, scratch)
+        });
+        replays(device, "partition_if", make, |s, (x, (selected, rejected, count), scratch)| {
+            partition_if_into::<Threes>(s, &*x, selected, rejected, count, scratch)
         });
     });
 }

@@ -204,6 +204,13 @@ fn bad_axes_are_refused() {
             Err(Error::ShapeLength { expected: 8, actual: 6, .. })
         ));
         assert!(matches!(sum_axis(&input, &[usize::MAX, 2], 0), Err(Error::TooLong { .. })));
+        // Of an array without elements the other extents may be any, as long as the results can be counted.
+        let none = device.upload::<f32>(&[]).unwrap();
+        for (shape, axis) in [([0, usize::MAX, usize::MAX], 1), ([usize::MAX, usize::MAX, 0], 1)] {
+            assert_eq!(sum_axis(&none, &shape, axis).unwrap().to_vec().unwrap(), []);
+        }
+        let many = sum_axis(&none, &[0, usize::MAX, usize::MAX], 0);
+        assert!(matches!(many, Err(Error::TooLong { .. })), "{many:?}");
         let stream = device.stream().unwrap();
         let mut output = device.upload(&[7.0f32; 3]).unwrap();
         let mut scratch =

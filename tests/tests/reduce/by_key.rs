@@ -186,6 +186,24 @@ fn into_memory_of_ones_own() {
     });
 }
 
+/// How much a call needs is arithmetic, and what is asked for is there or is an error, whatever the length.
+#[test]
+fn scratch_memory_for_any_length_takes_no_time() {
+    for_each("scratch_memory_for_any_length_takes_no_time", |device| {
+        let started = std::time::Instant::now();
+        let stream = device.stream().unwrap();
+        for len in [0, u32::MAX as usize, 1 << 40, usize::MAX] {
+            let size = gpu_reduce::reduce_by_key_scratch::<Sum<f32>, u64>(len);
+            match Scratch::with_size(&stream, size) {
+                Ok(scratch) => assert!(scratch.bytes() >= size.bytes() && len <= 1 << 40),
+                Err(Error::OutOfMemory { asked, .. }) => assert!(asked >= size.bytes() as u64 && len > 0),
+                Err(other) => panic!("{other:?} of {len} on {device}"),
+            }
+        }
+        assert!(started.elapsed().as_secs() < 5, "{:?} on {device}", started.elapsed());
+    });
+}
+
 #[test]
 fn bad_input_is_refused_and_nothing_is_written() {
     for_each("bad_input_is_refused_and_nothing_is_written", |device| {

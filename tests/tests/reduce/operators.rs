@@ -194,6 +194,30 @@ fn special_values() {
         assert_eq!(gpu_reduce::norm_l1(&up(&[-1.5, 2.0])).unwrap(), 3.5);
         assert_eq!(gpu_reduce::mean(&device.upload(&[-1i32, 2, 3]).unwrap()).unwrap(), 4.0 / 3.0);
         assert_eq!(gpu_reduce::mean(&up(&[1.0, 2.0])).unwrap(), 1.5);
+        let large = [i64::MAX; 2].map(|most| most - 1);
+        assert_eq!(gpu_reduce::mean(&device.upload(&large).unwrap()).unwrap(), large[0] as f64);
+        assert_eq!(gpu_reduce::mean(&device.upload(&[u64::MAX; 3]).unwrap()).unwrap(), u64::MAX as f64);
+    });
+}
+
+/// Where the magnitudes of the products add up to more than the type holds, every device gives the same, finite or not.
+#[test]
+fn products_beyond_the_type_have_the_same_bits() {
+    for_each("products_beyond_the_type_have_the_same_bits", |device| {
+        for len in [2, 7, 1_000, 5_001] {
+            // Large ones of both signs, which cancel out.
+            let x: Vec<f64> = (0..len).map(|i| if i % 2 == 0 { f64::MAX } else { -f64::MAX }).collect();
+            let y = vec![1.0; len];
+            let expected = gpu_reduce::dot(&x, &y).unwrap();
+            let actual = gpu_reduce::dot(&device.upload(&x).unwrap(), &device.upload(&y).unwrap()).unwrap();
+            let same = actual.to_bits() == expected.to_bits() || actual.is_nan() && expected.is_nan();
+            assert!(same, "{actual} and {expected} of {len} on {device}");
+            // And where they do not, it is finite.
+            let small: Vec<f64> = x.iter().map(|value| value / (2 * len) as f64).collect();
+            let finite =
+                gpu_reduce::dot(&device.upload(&small).unwrap(), &device.upload(&y).unwrap()).unwrap();
+            assert!(finite.is_finite(), "{finite} of {len} on {device}");
+        }
     });
 }
 

@@ -19,6 +19,17 @@ fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
             "longest first",
             matrix(lengths.len(), 40_000, 4, |row, _| (0..lengths[lengths.len() - 1 - row]).collect()),
         ),
+        // Six and more in the mean: the blocks' entries go through shared memory; with one long row in a block not all do.
+        (
+            "streamed",
+            matrix(777, 100, 6, |_, random| (0..6 + random.below(3)).map(|_| random.below(100)).collect()),
+        ),
+        (
+            "streamed but one",
+            matrix(600, 100, 7, |row, random| {
+                (0..if row == 300 { 40 } else { 7 }).map(|_| random.below(100)).collect()
+            }),
+        ),
         ("short", matrix(777, 100, 5, |_, random| (0..random.below(9)).map(|_| random.below(100)).collect())),
         (
             "skewed",

@@ -295,6 +295,31 @@ fn a_gaussian_of_no_width_copies_the_image() {
     });
 }
 
+/// A filter that reaches four image lengths and more beyond an image, reflected as often as it takes.
+#[test]
+fn filters_reach_many_image_lengths() {
+    for_each("filters_reach_many_image_lengths", |device| {
+        for (len, reach) in [(1, 7), (2, 8), (2, 9), (3, 13), (5, 24)] {
+            let pixels: Vec<f64> = (0..len).map(|i| f64::from(3 * i + 1)).collect();
+            let weights: Vec<f64> = (0..=2 * reach).map(|i| f64::from(i % 5 - 1)).collect();
+            let buffer = device.upload(&pixels).unwrap();
+            let image = Image::new(&buffer, ImageLayout::new(len as usize, 1, 1).unwrap()).unwrap();
+            let filter = Filter::new(weights.len(), 1, &weights).unwrap();
+            let found = scipy::correlate(image, &filter, Border::Reflect).unwrap().to_vec().unwrap();
+            for (x, &found) in (0..len).zip(&found) {
+                // d c b a | a b c d | d c b a, of small whole numbers, which every order adds up exactly.
+                let reflected = |at: i32| {
+                    let at = at.rem_euclid(2 * len);
+                    pixels[(if at < len { at } else { 2 * len - 1 - at }) as usize]
+                };
+                let expected: f64 =
+                    (-reach..=reach).zip(&weights).map(|(by, weight)| weight * reflected(x + by)).sum();
+                assert_eq!(found, expected, "{x} of {len}, {reach} on {device}");
+            }
+        }
+    });
+}
+
 #[test]
 fn a_batch_of_no_images_is_filtered_to_none() {
     for_each("a_batch_of_no_images_is_filtered_to_none", |device| {

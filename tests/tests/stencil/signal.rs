@@ -45,6 +45,30 @@ fn naive<T: SignalElement>(convolution: bool, mode: Mode, signal: &[T], filter: 
     (first..first + count).map(|k| output(k as i64)).collect()
 }
 
+/// As the documentation says: the shorter operand meets the zeros around the longer one, so what is not finite in it makes
+/// those outputs no numbers, which `np.convolve` leaves out; in the longer one it reaches where it meets the shorter.
+#[test]
+fn infinities_meet_the_zeros_around_the_longer_operand() {
+    for_each("infinities_meet_the_zeros_around_the_longer_operand", |device| {
+        let infinity = f64::INFINITY;
+        let of = |signal: &[f64], filter: &[f64]| {
+            let (signal, filter) = (device.upload(signal).unwrap(), device.upload(filter).unwrap());
+            convolve(&signal, &filter, Mode::Full).unwrap().to_vec().unwrap()
+        };
+        let ends = of(&[1.0, 2.0], &[infinity, 1.0]);
+        assert_eq!(ends[..2], [infinity; 2]);
+        assert!(ends[2].is_nan(), "NumPy has 2: {ends:?} on {device}");
+        assert_eq!(of(&[infinity, 1.0], &[1.0, 2.0]), [infinity, infinity, 2.0]);
+        let mut signal = vec![1.0; 700];
+        signal[300] = -infinity;
+        let found = of(&signal, &[1.0, 2.0, 3.0]);
+        for (at, value) in found.iter().enumerate() {
+            assert_eq!(*value == -infinity, (300..303).contains(&at), "{at}: {value} on {device}");
+            assert!(!value.is_nan(), "{at} on {device}");
+        }
+    });
+}
+
 fn check<T: SignalElement + Bits>(device: &Device, signal: &[T], filter: &[T]) {
     let (x, f) = (device.upload(signal).unwrap(), device.upload(filter).unwrap());
     for mode in MODES {

@@ -27,6 +27,12 @@ pub(super) fn has_pools(device: CUdevice) -> bool {
     attribute(device, 115) != 0
 }
 
+/// Whether a device's memory can be reached from another.
+pub(super) fn reaches(device: CUdevice, peer: CUdevice) -> bool {
+    let mut can = 0;
+    cuda_shim::cuDeviceCanAccessPeer(&mut can, device, peer) == CUresult::CUDA_SUCCESS && can != 0
+}
+
 pub(super) fn limits(device: CUdevice) -> Limits {
     Limits {
         grid: [5, 6, 7].map(|number| attribute(device, number)),

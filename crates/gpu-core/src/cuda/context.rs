@@ -11,9 +11,10 @@ use super::call::check;
 use super::event::Spares;
 use super::graph::GivenUp;
 use super::module::Modules;
+use super::peer::Peers;
 use super::pool::Pool;
 use super::slots::Slots;
-use super::stream::{Queue, Raw};
+use super::stream::{Line, Queue};
 use crate::capability::Capability;
 use crate::error::{DriverFailure, Error, Launched, Result};
 use crate::limits::Limits;
@@ -37,6 +38,9 @@ pub(crate) struct Context {
     pub(super) pool: Option<Pool>,
     pub(super) multiprocessors: u32,
     pub(super) slots: Slots,
+    pub(super) peers: Peers,
+    #[cfg(feature = "async")]
+    pub(super) waits: super::waits::Waits,
     /// Both have a handle to this, which stays until the process ends anyway.
     pub(super) kept: Mutex<Option<Scratch>>,
     pub(super) default_queue: OnceLock<Arc<Queue>>,
@@ -70,11 +74,14 @@ impl Context {
             pool: Pool::of(device),
             multiprocessors: attributes::multiprocessors(device),
             slots: Slots::default(),
+            peers: Peers::default(),
+            #[cfg(feature = "async")]
+            waits: super::waits::Waits::default(),
             kept: Mutex::default(),
             default_queue: OnceLock::new(),
             events: Spares::default(),
             given_up: GivenUp::default(),
-            order: Order::new(Raw::DEFAULT),
+            order: Order::new(Line::own(ptr::null_mut())),
             last_launch: Mutex::default(),
             failure: OnceLock::new(),
             itself: Weak::clone(itself),
@@ -114,6 +121,8 @@ impl Context {
             }
             // Of two threads that fail at the same time, the first names the cause.
             let _ = self.failure.set(failure.clone());
+            #[cfg(feature = "async")]
+            self.waits.give_up();
         }
         Error::Cuda(failure)
     }

@@ -90,6 +90,11 @@ impl Mark for Event {
         done(&self.context, "cuEventQuery", unsafe { sys::cuEventQuery(self.raw) })
     }
 
+    #[cfg(feature = "async")]
+    fn ring(&self, bell: Arc<crate::wait::Bell>) -> Result<()> {
+        super::waits::ring(&self.context, self.raw, bell)
+    }
+
     fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32> {
         let mark: &dyn Any = earlier;
         let Some(first) = mark.downcast_ref::<Self>() else {

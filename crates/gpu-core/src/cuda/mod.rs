@@ -13,12 +13,15 @@ mod graph;
 mod launch;
 mod memory;
 mod module;
+mod peer;
 mod pool;
 mod slots;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod texture;
+#[cfg(feature = "async")]
+mod waits;
 
 #[cfg(feature = "cust")]
 pub(crate) use call::failure;

@@ -7,7 +7,10 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use cuda_shim::{self as sys, CUdevice, CUmemPool_attribute, CUmemoryPool, CUresult};
+use cuda_shim::{
+    self as sys, CUdevice, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType,
+    CUmemPool_attribute, CUmemoryPool, CUresult,
+};
 
 use super::attributes;
 
@@ -34,6 +37,16 @@ impl Pool {
         // SAFETY: the pool is the device's, and the attribute a number of 64 bits.
         let told = unsafe { sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut all).cast::<c_void>()) };
         (told == CUresult::CUDA_SUCCESS).then_some(Self(pool))
+    }
+
+    /// Lets another device reach all that is in it; whether it may.
+    pub(super) fn open_to(self, device: CUdevice) -> bool {
+        let location = CUmemLocation { kind: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device };
+        let flags = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        let access = CUmemAccessDesc { location, flags };
+        // SAFETY: the pool is the device's, and there is one description.
+        let told = unsafe { sys::cuMemPoolSetAccess(self.0, &raw const access, 1) };
+        told == CUresult::CUDA_SUCCESS
     }
 
     /// The bytes that it holds and nobody uses: free for the next allocation. 0 where the driver does not say.

@@ -14,37 +14,55 @@ use super::context::Context;
 use super::event::Event;
 use super::graph::Graph;
 use super::launch;
-use crate::backend::{self, Executable, Mark};
+use super::peer::Guests;
+use crate::backend::{self, Executable, Mark, Place};
 use crate::error::{Error, Launched, Result};
 use crate::graph::work::Work;
 use crate::order::{self, Id, Streams};
 
 /// The driver's handle of a stream.
 #[derive(Clone, Copy)]
-pub(crate) struct Raw(CUstream);
+pub(crate) struct Raw(pub(super) CUstream);
 
 // SAFETY: the driver's streams may be used from any thread.
 unsafe impl Send for Raw {}
 // SAFETY: as above; the driver locks for itself.
 unsafe impl Sync for Raw {}
 
-impl Raw {
-    /// The legacy default stream.
-    pub(super) const DEFAULT: Self = Self(ptr::null_mut());
+/// A stream in the order of a device's: one of the device's, or of another that copies from or to it.
+#[derive(Clone)]
+pub(crate) struct Line {
+    stream: Raw,
+    /// `None` for the device itself.
+    of: Option<Arc<Context>>,
+}
+
+impl Line {
+    /// A stream of the device.
+    pub(super) const fn own(stream: CUstream) -> Self {
+        Self { stream: Raw(stream), of: None }
+    }
+
+    /// One of another device.
+    pub(super) fn guest(stream: CUstream, of: &Arc<Context>) -> Self {
+        Self { stream: Raw(stream), of: Some(Arc::clone(of)) }
+    }
 }
 
 impl Streams for Arc<Context> {
-    type Handle = Raw;
+    type Handle = Line;
     type Event = Event;
 
-    fn record_order(&self, stream: Raw) -> Result<Event> {
-        Event::record(self, stream.0)
+    fn record_order(&self, line: Line) -> Result<Event> {
+        Event::record(line.of.as_ref().unwrap_or(self), line.stream.0)
     }
 
-    fn wait_order(&self, stream: Raw, event: &Event) -> Result<()> {
-        self.enter()?;
-        // SAFETY: streams of the order are alive, and of one context with its events.
-        self.check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(stream.0, event.raw(), 0) })
+    fn wait_order(&self, line: Line, event: &Event) -> Result<()> {
+        let context = line.of.as_ref().unwrap_or(self);
+        context.enter()?;
+        // SAFETY: streams and events of the order are alive. An event may be of another device than the stream.
+        let outcome = unsafe { sys::cuStreamWaitEvent(line.stream.0, event.raw(), 0) };
+        context.check("cuStreamWaitEvent", outcome)
     }
 
     fn has_ended(&self, event: &Event) -> bool {
@@ -56,12 +74,14 @@ impl Streams for Arc<Context> {
 pub(crate) struct Queue {
     raw: CUstream,
     /// Its number in the order of the context's streams; `None` where the program orders it by itself.
-    id: Option<Id>,
+    pub(super) id: Option<Id>,
     /// The stream that this is another handle of.
     _of: Option<Arc<Queue>>,
     /// Whether it is destroyed with this: not the default stream, nor streams that belong to someone else.
     owned: bool,
-    context: Arc<Context>,
+    /// What it is in the orders of other devices.
+    pub(super) guests: Guests,
+    pub(super) context: Arc<Context>,
 }
 
 // SAFETY: the driver's streams may be used from any thread.
@@ -75,13 +95,20 @@ impl Queue {
         context.enter()?;
         let mut raw = ptr::null_mut();
         context.check("cuStreamCreate", sys::cuStreamCreate(&mut raw, sys::CU_STREAM_DEFAULT))?;
-        let id = Some(context.order.add_stream(&context, Raw(raw), true));
-        Ok(Self { raw, id, _of: None, owned: true, context })
+        let id = Some(context.order.add_stream(&context, Line::own(raw), true));
+        Ok(Self { raw, id, _of: None, owned: true, guests: Guests::default(), context })
     }
 
     /// The stream that every context has.
     pub(super) fn legacy_default(context: Arc<Context>) -> Self {
-        Self { raw: ptr::null_mut(), id: Some(order::DEFAULT), _of: None, owned: false, context }
+        Self {
+            raw: ptr::null_mut(),
+            id: Some(order::DEFAULT),
+            _of: None,
+            owned: false,
+            guests: Guests::default(),
+            context,
+        }
     }
 
     /// Someone else's stream.
@@ -97,9 +124,9 @@ impl Queue {
             // SAFETY: the caller's promise.
             let asked = context.enter_to_release().then(|| unsafe { sys::cuStreamGetFlags(raw, &mut flags) });
             let blocking = asked == Some(CUresult::CUDA_SUCCESS) && flags == sys::CU_STREAM_DEFAULT;
-            context.order.add_stream(&context, Raw(raw), blocking)
+            context.order.add_stream(&context, Line::own(raw), blocking)
         };
-        Self { raw, id: Some(id), _of: None, owned: false, context }
+        Self { raw, id: Some(id), _of: None, owned: false, guests: Guests::default(), context }
     }
 
     /// Enqueues work that uses this memory, in the order of the context's streams.
@@ -127,6 +154,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        self.guests.leave();
         if let Some(id) = self.id.filter(|&id| id != order::DEFAULT) {
             self.context.order.remove_stream(&self.context, id);
         }
@@ -161,6 +189,11 @@ impl backend::Queue for Queue {
         // SAFETY: the caller's promise.
         let work = || unsafe { sys::cuMemcpyDtoDAsync_v2(target, source, bytes, self.raw) };
         self.ordered(&[(target, true), (source, false)], work, "cuMemcpyDtoDAsync")
+    }
+
+    unsafe fn copy_peer(&self, target: Place<'_>, source: Place<'_>, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_between(target, source, bytes) }
     }
 
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
@@ -296,7 +329,7 @@ impl backend::Queue for Queue {
 
     fn unordered(self: Arc<Self>) -> Arc<dyn backend::Queue> {
         let (raw, context) = (self.raw, Arc::clone(&self.context));
-        Arc::new(Self { raw, id: None, _of: Some(self), owned: false, context })
+        Arc::new(Self { raw, id: None, _of: Some(self), owned: false, guests: Guests::default(), context })
     }
 }
 

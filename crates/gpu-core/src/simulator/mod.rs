@@ -1,5 +1,6 @@
 //! The simulator as a device: its memory, and streams whose work is done at once. It watches whether they are ordered.
 
+mod peer;
 pub(crate) mod place;
 
 use core::any::Any;
@@ -10,19 +11,24 @@ use gpu_sim::{Config, FaultKind, Simulator};
 use gpu_std::launch::{Invocation, LaunchTarget};
 use gpu_std::tensor_map::{Tensor, TensorMap, Unfit};
 
-use crate::backend::{Backend, HostMark, Mark, Queue};
+use crate::backend::{Backend, HostMark, Mark, Place, Queue};
 use crate::cpu;
 use crate::device::Kind;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::order::{self, Id, Order, Point, Streams, Uses};
 use crate::properties::Properties;
+use peer::{Guests, Visitors};
 
 /// One simulator.
 pub(crate) struct Device {
     /// That of the default stream.
     simulator: Simulator,
     order: Order<Simulator>,
+    /// What its default stream is elsewhere.
+    guests: Arc<Guests>,
+    /// What its streams are elsewhere, as long as the host has not waited for them.
+    visitors: Visitors,
 }
 
 /// A stream of it.
@@ -32,6 +38,8 @@ struct Immediate {
     device: Arc<Device>,
     /// Its number in the order of the device's streams; `None` where the program orders it by itself.
     id: Option<Id>,
+    /// What it is on other simulators.
+    guests: Arc<Guests>,
     /// The stream that this is another handle of.
     _of: Option<Arc<Immediate>>,
 }
@@ -43,6 +51,8 @@ struct Marked {
     simulator: Simulator,
     /// What whoever waits for it will know.
     point: Option<Box<Point>>,
+    /// Where its stream is on other simulators.
+    elsewhere: peer::Marks,
 }
 
 impl Streams for Simulator {
@@ -67,13 +77,17 @@ impl Streams for Simulator {
 impl Device {
     pub(crate) fn new(config: Config) -> Self {
         let simulator = Simulator::new(config);
-        Self { order: Order::new(simulator.clone()), simulator }
+        let order = Order::new(simulator.clone());
+        Self { order, simulator, guests: Arc::default(), visitors: Visitors::default() }
     }
 
     /// A call on the default stream that uses memory, in the order of the streams.
     fn on_default<R>(&self, (address, write): (u64, bool), work: impl FnOnce() -> Result<R>) -> Result<R> {
         let uses = |to: &mut dyn FnMut(u64, bool)| to(address, write);
-        self.order.run(&self.simulator, order::DEFAULT, &uses, work)
+        let done = self.order.run(&self.simulator, order::DEFAULT, &uses, work);
+        // The host has waited for all streams.
+        self.visitors.reached();
+        done
     }
 
     pub(crate) fn simulator(&self) -> &Simulator {
@@ -104,6 +118,7 @@ impl Backend for Device {
 
     fn synchronize(&self) -> Result<()> {
         self.simulator.synchronize();
+        self.visitors.reached();
         Ok(())
     }
 
@@ -157,12 +172,12 @@ impl Backend for Device {
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>> {
         let simulator = self.simulator.stream();
         let id = Some(self.order.add_stream(&self.simulator, simulator.clone(), true));
-        Ok(Arc::new(Immediate { simulator, device: self, id, _of: None }))
+        Ok(Arc::new(Immediate { simulator, device: self, id, guests: Arc::default(), _of: None }))
     }
 
     fn default_queue(self: Arc<Self>) -> Arc<dyn Queue> {
-        let simulator = self.simulator.clone();
-        Arc::new(Immediate { simulator, device: self, id: Some(order::DEFAULT), _of: None })
+        let (simulator, guests) = (self.simulator.clone(), Arc::clone(&self.guests));
+        Arc::new(Immediate { simulator, device: self, id: Some(order::DEFAULT), guests, _of: None })
     }
 }
 
@@ -191,6 +206,7 @@ impl Immediate {
 impl Drop for Immediate {
     fn drop(&mut self) {
         if let Some(id) = self.id.filter(|&id| id != order::DEFAULT) {
+            self.guests.leave();
             self.device.order.remove_stream(&self.device.simulator, id);
         }
     }
@@ -199,6 +215,7 @@ impl Drop for Immediate {
 impl Mark for Marked {
     fn synchronize(&self) -> Result<()> {
         self.simulator.wait_on_host(&self.mark);
+        self.elsewhere.reached();
         Ok(())
     }
 
@@ -222,11 +239,13 @@ impl Mark for Marked {
 impl Queue for Immediate {
     fn synchronize(&self) -> Result<()> {
         self.simulator.synchronize();
+        self.guests.record().reached();
         Ok(())
     }
 
     fn is_done(&self) -> Result<bool> {
-        self.simulator.synchronize();
+        // Whoever is told so may rely on it.
+        self.synchronize()?;
         Ok(true)
     }
 
@@ -241,6 +260,10 @@ impl Queue for Immediate {
     unsafe fn copy(&self, target: u64, source: u64, bytes: usize) -> Result<()> {
         let uses = [(target, true), (source, false)];
         self.ordered_uses(&uses, || Ok(self.called().copy(target, source, bytes)?))
+    }
+
+    unsafe fn copy_peer(&self, target: Place<'_>, source: Place<'_>, bytes: usize) -> Result<()> {
+        self.copy_between(target, source, bytes)
     }
 
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
@@ -289,7 +312,7 @@ impl Queue for Immediate {
             Some(id) => self.device.order.record(id, || Ok(self.simulator.record()))?,
             None => (None, self.simulator.record()),
         };
-        Ok(Box::new(Marked { at, mark, simulator, point }))
+        Ok(Box::new(Marked { at, mark, simulator, point, elsewhere: self.guests.record() }))
     }
 
     fn wait(&self, mark: &dyn Mark) -> Result<()> {
@@ -298,6 +321,7 @@ impl Queue for Immediate {
             unreachable!("marks of one device are of one type")
         };
         self.simulator.wait(&mark.mark);
+        self.wait_elsewhere(&mark.elsewhere);
         if let Some(id) = self.id {
             self.device.order.joined(id, mark.point.as_deref());
         }
@@ -306,6 +330,6 @@ impl Queue for Immediate {
 
     fn unordered(self: Arc<Self>) -> Arc<dyn Queue> {
         let (simulator, device) = (self.simulator.clone(), Arc::clone(&self.device));
-        Arc::new(Self { simulator, device, id: None, _of: Some(self) })
+        Arc::new(Self { simulator, device, id: None, guests: Arc::clone(&self.guests), _of: Some(self) })
     }
 }

@@ -48,18 +48,27 @@ pub struct Profile {
 
 // ---- the constants of the choice
 //
-// What they rest on are the times of benches/results/README.md, "Shapes", on an H200 in f64: with 646 levels (the
-// Laplacian of 216³) 4.03 ms level by level, 6.2 µs a launch, and 9.9 ms with the rows in their own order, of which
-// nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.996 ms in their own
-// order. Chains and ordered rows are newer than those measurements: where they begin follows from how they work, and
-// `--bin sparse` of gpu-benches measures every algorithm on 40 structures beside what is chosen.
+// What they rest on are the times of benches/results/README.md, "Sparse", on an H200 in f64: with 646 levels (the
+// Laplacian of 216³) 2.4 ms with ordered rows, 3.5 as chains, 4.1 level by level, and 11.7 with the rows in their own
+// order, of which nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.83 ms in
+// their own order, 2.6 to 7.7 otherwise; a chain of 200,000 rows 22.5 ms, 164 to 576 otherwise. `--bin sparse` of
+// gpu-benches measures every algorithm on 40 structures beside what is chosen.
 
-/// Mean rows of a level up to which a warp has 32 rows in a row: fewer cannot keep more than a warp busy.
-const CHAIN_WIDTH: u32 = 32;
-/// Launches that levels may take, for them to be what is taken: each costs about what a row waits for another.
-const FEW_LEVELS: u32 = 8;
+/// Mean rows of a level up to which a warp has 32 rows in a row: at 30 rows in their own order take a fifth to a third of the
+/// time, at 9 as much, at 1 four times as much.
+const CHAIN_WIDTH: u32 = 12;
+/// The same of a grid, whose planes follow each other: 0.99 ms beside 9.8 at 116 rows, 1.2 beside 0.69 at 5,300.
+const GRID_CHAIN_WIDTH: u32 = 256;
+/// Launches that levels may take, for them to be what is taken: each costs some 5 µs, all rows at once some 20.
+const FEW_LEVELS: u32 = 4;
+/// Rows that are on the device at the same time, about: more are held up by those that wait.
+const RESIDENT: u32 = 1 << 18;
 /// Entries of a row from which one thread alone is too slow for it: the more, the longer all others wait.
 const LONG_ROW: u32 = 64;
+/// The same where most rows wait for others that are near, but not of the same 32.
+const LONG_ROW_NEAR: u32 = 16;
+/// Rows of a level, in the mean, from which ordered rows are worth it there.
+const LEAST_WIDTH: u32 = 48;
 /// The least distance of rows, and how often it fits at least, for blocks to have as many rows. A block's warps hand
 /// results on through the second-level cache then, so that short lines are better dealt out.
 const LEAST_STRIDE: u32 = 1024;
@@ -77,18 +86,28 @@ pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
 impl Profile {
     /// What is taken where nothing else is asked for.
     ///
-    /// * [`Algorithm::Chains`] where levels have at most 32 rows in the mean, or in a grid
-    ///   ([`is_grid`](Self::is_grid));
-    /// * [`Algorithm::Levels`] where there are at most 8, of more rows than one block has;
-    /// * [`Algorithm::Ordered`] where a row has more than 64 entries, or a row in 8 waits for one of the same 256;
+    /// * [`Algorithm::Chains`] where levels have at most 12 rows in the mean, in a grid ([`is_grid`](Self::is_grid)) 256;
+    /// * [`Algorithm::Levels`] where there are at most 4, of more rows than one block has;
+    /// * [`Algorithm::Ordered`] of more than 2^17 rows where one has more than 64 entries, of more than 2^18 also where a row in 8
+    ///   waits for one of the same 256, or the last one for none farther than 2^18; of fewer where rows have more than 16
+    ///   entries, and half of them wait for one of the same 256, but not of the same 32;
     /// * [`Algorithm::Free`] else.
     pub fn algorithm(&self) -> Algorithm {
         let width = self.rows / self.levels.max(1);
-        if width <= CHAIN_WIDTH || self.is_grid() {
+        let widest_chain = if self.is_grid() { GRID_CHAIN_WIDTH } else { CHAIN_WIDTH };
+        let many = self.rows > RESIDENT;
+        let long = self.rows > RESIDENT / 2 && self.longest > LONG_ROW;
+        let held_up = many && (self.near > self.rows / NEAR_SHARE || self.stride < RESIDENT);
+        let slow = !many
+            && self.longest > LONG_ROW_NEAR
+            && self.near > self.rows / 2
+            && self.stride >= 32
+            && width >= LEAST_WIDTH;
+        if width <= widest_chain {
             Algorithm::Chains
         } else if self.levels <= FEW_LEVELS && width > MOST_MERGED {
             Algorithm::Levels
-        } else if self.longest > LONG_ROW || self.near > self.rows / NEAR_SHARE {
+        } else if long || held_up || slow {
             Algorithm::Ordered
         } else {
             Algorithm::Free
@@ -147,15 +166,24 @@ mod tests {
 
     #[test]
     fn the_choice_follows_from_the_profile() {
-        let choice = |rows, levels, longest, near| {
-            Profile { rows, levels, longest, near, ..Profile::default() }.algorithm()
+        let choice = |rows, levels, longest, near, stride| {
+            Profile { rows, levels, longest, near, stride, aligned: 1 }.algorithm()
         };
-        assert_eq!(choice(200_000, 200_000, 16, 199_999), Algorithm::Chains);
-        assert_eq!(choice(1_000_000, 1, 0, 0), Algorithm::Levels);
-        assert_eq!(choice(10_077_696, 646, 3, 10_000_000), Algorithm::Ordered);
-        assert_eq!(choice(5_000_000, 130, 7, 300), Algorithm::Free);
-        assert_eq!(choice(5_000_000, 130, 7000, 300), Algorithm::Ordered);
-        assert_eq!(choice(0, 0, 0, 0), Algorithm::Chains);
+        // Structures of `--bin sparse`, and what took the least time, or a tenth more, on an H200.
+        assert_eq!(choice(200_000, 200_000, 16, 199_218, 16), Algorithm::Chains);
+        assert_eq!(choice(19_616, 2353, 14, 18_279, 51), Algorithm::Chains);
+        assert_eq!(choice(1_000_000, 1, 0, 0, 0), Algorithm::Levels);
+        assert_eq!(choice(69_230, 3, 8, 11, 43_754), Algorithm::Levels);
+        assert_eq!(choice(2_000_376, 376, 3, 1_984_811, 15_876), Algorithm::Ordered);
+        assert_eq!(choice(519_682, 820, 8, 61_258, 901), Algorithm::Ordered);
+        assert_eq!(choice(45_271, 349, 22, 33_140, 160), Algorithm::Ordered);
+        assert_eq!(choice(364_264, 107, 1024, 3506, 124_869), Algorithm::Ordered);
+        assert_eq!(choice(82_378, 28, 27, 79_159, 1), Algorithm::Free);
+        assert_eq!(choice(12_573, 413, 18, 9445, 272), Algorithm::Free);
+        assert_eq!(choice(88_934, 431, 26, 11_747, 88_618), Algorithm::Free);
+        assert_eq!(choice(95_396, 215, 3032, 5543, 81_698), Algorithm::Free);
+        assert_eq!(choice(1_073_780, 112, 4, 4028, 1_023_324), Algorithm::Free);
+        assert_eq!(choice(0, 0, 0, 0, 0), Algorithm::Chains);
         let grid = Profile {
             levels: 646,
             longest: 3,
@@ -164,7 +192,16 @@ mod tests {
             near: 10_000_000,
             rows: 10_077_696,
         };
-        assert_eq!((grid.algorithm(), grid.walk()), (Algorithm::Chains, (46_656, 512)));
+        assert_eq!((grid.algorithm(), grid.walk()), (Algorithm::Ordered, (46_656, 512)));
+        let plane = Profile {
+            rows: 1_429_871,
+            levels: 12_300,
+            longest: 2,
+            near: 1_424_171,
+            stride: 12_184,
+            aligned: 1_417_687,
+        };
+        assert_eq!(plane.algorithm(), Algorithm::Chains);
         let other = Profile { aligned: 5_000_000, ..grid };
         assert_eq!((other.algorithm(), other.walk()), (Algorithm::Ordered, (256, 256)));
         assert!(!Profile::default().is_grid());

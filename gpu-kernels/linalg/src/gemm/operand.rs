@@ -145,6 +145,8 @@ pub(super) struct Copier<T: Float, const ROWS: u32, const BK: u32, const THREADS
     target: u32,
     /// Rows of the matrix from the tile's first on.
     rows: u32,
+    /// Whether all that the thread copies of a tile are rows of the matrix.
+    inside: bool,
 }
 
 impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usize>
@@ -166,12 +168,13 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         }
         let (row, k) = Self::place(operand);
         let width = if operand.vectors != 0 { V as u32 } else { 1 };
-        let inside = first + row.min(rows - first - width);
-        let (along, across) = if operand.along_k != 0 { (k, inside) } else { (inside, k) };
+        let source = first + row.min(rows - first - width);
+        let (along, across) = if operand.along_k != 0 { (k, source) } else { (source, k) };
         Self {
             source: matrix.offset(across as u64 * operand.leading + along as u64),
             target: k * Self::PITCH + row,
             rows: rows - first,
+            inside: rows - first >= ROWS || operand.along_k == 0 && row < rows - first,
         }
     }
 
@@ -203,13 +206,14 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
     #[device]
     #[inline(always)]
     pub(super) fn next(&mut self, operand: &Operand, tile: Shared<T>, left: u32, fresh: bool) {
-        let inside = self.rows >= ROWS || operand.along_k == 0 && Self::place(operand).0 < self.rows;
-        if left < BK || !inside {
-            self.some(operand, tile, left, fresh || left < BK);
-        } else if operand.vectors != 0 {
-            self.whole::<V, { usize::MAX }>(operand, tile);
+        if left >= BK && self.inside {
+            if operand.vectors != 0 {
+                self.whole::<V, { usize::MAX }>(operand, tile);
+            } else {
+                self.whole::<1, 8>(operand, tile);
+            }
         } else {
-            self.whole::<1, 8>(operand, tile);
+            self.some(operand, tile, left, fresh || left < BK);
         }
         self.source = self.source.offset(operand.advance);
     }

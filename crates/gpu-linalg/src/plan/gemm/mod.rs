@@ -41,7 +41,7 @@ impl Split {
 
     /// The cut where of a square C only a triangle is computed if it is `half`.
     pub fn of_part(bytes: usize, k: usize, c: BatchLayout, half: bool) -> Self {
-        Self::search(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count, half)
+        Self::of_shape(bytes, [c.matrix.lines(), c.matrix.contiguous(), k], c.count, half)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Into how many parts the sums of a product are cut: a function of its shape alone.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
@@ -21,6 +22,15 @@ const MULTIPROCESSORS: u32 = 132;
 const FEW_COLUMNS: usize = 32;
 /// So many rows are many.
 const MANY_ROWS: usize = 256;
+
+/// The type's bytes, the shape, the number of products, whether they are halves.
+type Asked = (usize, [usize; 3], usize, bool);
+
+thread_local! {
+    /// The cut that was asked for last. A search takes as long as a launch, and one product asks for its cut twice, for
+    /// scratch memory and for the plan; the next one often has the same shape.
+    static LAST: Cell<Option<(Asked, Split)>> = const { Cell::new(None) };
+}
 
 /// How the sums of a product are cut along `k`.
 ///
@@ -44,11 +54,26 @@ pub struct Split {
 impl Split {
     /// The cut of `count` products of `m` × `k` and `k` × `n` elements of `bytes` bytes, C being row-major.
     pub fn new(bytes: usize, shape: [usize; 3], count: usize) -> Self {
-        Self::search(bytes, shape, count, false)
+        Self::of_shape(bytes, shape, count, false)
     }
 
     /// The same, where of a square C only one triangle is computed if it is `half`.
-    pub(super) fn search(bytes: usize, [m, n, k]: [usize; 3], count: usize, half: bool) -> Self {
+    pub(super) fn of_shape(bytes: usize, shape: [usize; 3], count: usize, half: bool) -> Self {
+        if shape[2] < 2 * LEAST_PIECE {
+            return Self::search(bytes, shape, count, half);
+        }
+        let asked = (bytes, shape, count, half);
+        match LAST.get() {
+            Some((last, split)) if last == asked => split,
+            _ => {
+                let split = Self::search(bytes, shape, count, half);
+                LAST.set(Some((asked, split)));
+                split
+            }
+        }
+    }
+
+    fn search(bytes: usize, [m, n, k]: [usize; 3], count: usize, half: bool) -> Self {
         let results = [n, count, bytes].into_iter().fold(m as u64, |all, of| all.saturating_mul(of as u64));
         let turned = n <= FEW_COLUMNS && m >= MANY_ROWS && k > MOST_SHORT && results <= MOST_BYTES;
         let (m, n) = if turned { (n, m) } else { (m, n) };
