@@ -170,6 +170,10 @@ impl<T: Float> Buffers<T> {
                     square[i][j] = square[i][j] * reciprocal;
                     let factor = -square[i][j];
                     block[(first + j) * M + i] = factor;
+                    #[expect(
+                        clippy::needless_range_loop,
+                        reason = "two rows of the array, one of them written"
+                    )]
                     for column in j + 1..=i {
                         square[i][column] = factor.mul_add(square[column][j], square[i][column]);
                     }

@@ -106,6 +106,8 @@ mod tests {
     use crate::matrix::{BatchLayout, Layout};
     use crate::{plan, reference};
 
+    type Way = fn(&Invert, &[f64], &mut [f64], &mut [f64], &mut [u32]);
+
     #[test]
     fn inverses_have_the_bits_of_the_reference() {
         for (n, count, square) in
@@ -123,7 +125,7 @@ mod tests {
                 for diagonal in [Diagonal::Stored, Diagonal::Unit] {
                     let shape =
                         plan::level3::invert(batch, diagonal, square, square == 128).expect("it is small");
-                    let run = |way: fn(&Invert, &[f64], &mut [f64], &mut [f64], &mut [u32])| {
+                    let run = |way: Way| {
                         let len = n.div_ceil(square) * square * square * count;
                         let (mut inverses, mut apart) = (vec![7.0; len], vec![8.0; len]);
                         let mut info = vec![u32::MAX; count];
