@@ -73,7 +73,7 @@ macro_rules! steps {
 steps! {
     factor_step_f32: f32, 4, (224, 2);
     // A second block of a multiprocessor would leave 128 registers: 16 too few.
-    factor_step_f64: f64, 2, (224, 1);
+    factor_step_f64: f64, 2, (224, 2);
 }
 
 macro_rules! copies {

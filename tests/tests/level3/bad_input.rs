@@ -160,12 +160,13 @@ fn scratch_memory_and_batches_are_checked() {
                 BatchMut::new(&mut b, square).unwrap()
             };
         }
-        let mut lacks = Vec::new();
-        lacks.push(trsm(&stream, left, LOWER, STORED, 1.0, of_a, into!(), &mut info, &mut none));
-        lacks.push(trmm(&stream, left, LOWER, STORED, 1.0, of_a, into!(), &mut none));
-        lacks.push(symm(&stream, left, LOWER, 1.0, of_a, of_a, 0.0, into!(), &mut none));
         let one = Matrix::new(&a, row_major(70, 70)).unwrap();
-        lacks.push(trsv(&stream, LOWER, STORED, one, b.slice_mut(..70), info.slice_mut(..1), &mut none));
+        let lacks = [
+            trsm(&stream, left, LOWER, STORED, 1.0, of_a, into!(), &mut info, &mut none),
+            trmm(&stream, left, LOWER, STORED, 1.0, of_a, into!(), &mut none),
+            symm(&stream, left, LOWER, 1.0, of_a, of_a, 0.0, into!(), &mut none),
+            trsv(&stream, LOWER, STORED, one, b.slice_mut(..70), info.slice_mut(..1), &mut none),
+        ];
         for lack in lacks {
             let error = lack.unwrap_err();
             assert!(
@@ -173,12 +174,13 @@ fn scratch_memory_and_batches_are_checked() {
                 "{error:?}"
             );
         }
-        let mut others = Vec::new();
-        others.push(trsm(&stream, left, LOWER, STORED, 1.0, fewer, into!(), &mut info, &mut enough));
-        others.push(trmm(&stream, left, LOWER, STORED, 1.0, fewer, into!(), &mut enough));
-        others.push(symm(&stream, left, LOWER, 1.0, fewer, of_a, 0.0, into!(), &mut enough));
-        others.push(syrk(&stream, LOWER, 1.0, fewer, 0.0, into!(), &mut enough));
-        others.push(syr2k(&stream, LOWER, 1.0, of_a, fewer, 0.0, into!(), &mut enough));
+        let others = [
+            trsm(&stream, left, LOWER, STORED, 1.0, fewer, into!(), &mut info, &mut enough),
+            trmm(&stream, left, LOWER, STORED, 1.0, fewer, into!(), &mut enough),
+            symm(&stream, left, LOWER, 1.0, fewer, of_a, 0.0, into!(), &mut enough),
+            syrk(&stream, LOWER, 1.0, fewer, 0.0, into!(), &mut enough),
+            syr2k(&stream, LOWER, 1.0, of_a, fewer, 0.0, into!(), &mut enough),
+        ];
         for other in others {
             let error = other.unwrap_err();
             assert!(matches!(error, Error::BatchCounts { .. }), "{error:?}");

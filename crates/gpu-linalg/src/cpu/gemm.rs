@@ -61,7 +61,7 @@ pub fn gemm_of_triangle<T: Float>(
 }
 
 /// How a panel is computed.
-pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [T]);
+pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [&mut [T]]);
 
 /// [`gemm`] or [`gemm_of_triangle`], its panels computed by `compute`.
 pub(super) fn gemm_with<T: Float>(
@@ -98,7 +98,7 @@ pub(super) fn gemm_with<T: Float>(
         if let Some(triangle) = triangle {
             of_triangle(compute, &whole, triangle, c);
         } else if m * n * depth * size_of::<T>() < SERIAL {
-            compute(&whole, &mut Buffers::default(), c);
+            compute(&whole, &mut Buffers::default(), &mut lines(c, leading));
         } else if m <= ROWS && n >= WIDE * m {
             by_columns(compute, &whole, c);
         } else {
@@ -116,7 +116,8 @@ fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     let tasks = c.par_chunks_mut(rows * whole.leading).enumerate();
     tasks.for_each_init(Buffers::default, |buffers, (task, c)| {
         let first = task * rows;
-        compute(&Panel { rows: first..(first + rows).min(m), ..whole.clone() }, buffers, c);
+        let panel = Panel { rows: first..(first + rows).min(m), ..whole.clone() };
+        compute(&panel, buffers, &mut lines(c, whole.leading));
     });
 }
 
@@ -135,12 +136,12 @@ fn of_triangle<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tr
             Triangle::Upper => rows.end..n,
         };
         if !beside.is_empty() {
-            compute(&panel(rows.clone(), beside.clone()), buffers, &mut c[beside.start..]);
+            let mut c: Vec<&mut [T]> = c.chunks_mut(whole.leading).map(|c| &mut c[beside.clone()]).collect();
+            compute(&panel(rows.clone(), beside), buffers, &mut c);
         }
         let mut square = vec![T::ZERO; rows.len() * rows.len()];
-        let on_diagonal =
-            Panel { leading: rows.len(), factors: (T::ONE, T::ZERO), ..panel(rows.clone(), rows.clone()) };
-        compute(&on_diagonal, buffers, &mut square);
+        let on_diagonal = Panel { factors: (T::ONE, T::ZERO), ..panel(rows.clone(), rows.clone()) };
+        compute(&on_diagonal, buffers, &mut lines(&mut square, rows.len()));
         for (row, (c, sums)) in c.chunks_mut(whole.leading).zip(square.chunks(rows.len())).enumerate() {
             let columns = triangle.columns(row, rows.len());
             for (c, &sum) in c[rows.clone()][columns.clone()].iter_mut().zip(&sums[columns]) {
@@ -162,33 +163,23 @@ fn of_triangle<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Tr
 /// Computes `whole`, of few rows, by panels of columns.
 fn by_columns<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     let width = whole.columns.div_ceil(rayon::current_num_threads()).next_multiple_of(32).min(COLUMNS);
-    let starts = (0..whole.columns).step_by(width);
-    let columns = |start: usize| start..(start + width).min(whole.columns);
-    let reads = whole.factors.1 != T::ZERO;
-    let old: Vec<Vec<T>> = starts
-        .clone()
-        .map(|start| match reads {
-            true => c.chunks(whole.leading).flat_map(|c| &c[columns(start)]).copied().collect(),
-            false => vec![T::ZERO; columns(start).len() * whole.rows.len()],
-        })
-        .collect();
-    let panels: Vec<Vec<T>> = old
-        .into_par_iter()
-        .enumerate()
-        .map(|(number, mut c)| {
-            let columns = columns(number * width);
-            let b = (&whole.b.0[whole.b.1.index(0, columns.start)..], whole.b.1);
-            let panel = Panel { b, columns: columns.len(), leading: columns.len(), ..whole.clone() };
-            compute(&panel, &mut Buffers::default(), &mut c);
-            c
-        })
-        .collect();
-    for (start, panel) in starts.zip(&panels) {
-        let columns = columns(start);
-        for (c, panel) in c.chunks_mut(whole.leading).zip(panel.chunks(columns.len())) {
-            c[columns.clone()].copy_from_slice(panel);
+    let mut tasks: Vec<Vec<&mut [T]>> = (0..whole.columns).step_by(width).map(|_| Vec::new()).collect();
+    for line in c.chunks_mut(whole.leading) {
+        for (task, part) in tasks.iter_mut().zip(line[..whole.columns].chunks_mut(width)) {
+            task.push(part);
         }
     }
+    tasks.into_par_iter().enumerate().for_each_init(Buffers::default, |buffers, (number, mut c)| {
+        let first = number * width;
+        let b = (&whole.b.0[whole.b.1.index(0, first)..], whole.b.1);
+        let columns = width.min(whole.columns - first);
+        compute(&Panel { b, columns, ..whole.clone() }, buffers, &mut c);
+    });
+}
+
+/// The rows of a row-major matrix.
+fn lines<T>(c: &mut [T], leading: usize) -> Vec<&mut [T]> {
+    c.chunks_mut(leading).collect()
 }
 
 /// Memory that a task leaves to the next.
@@ -216,7 +207,11 @@ pub(super) struct Panel<'a, T> {
 impl<T: Float> Panel<'_, T> {
     /// Computes the panel, `c` being its rows, in tiles of `M` × `N` elements.
     #[inline(always)]
-    pub(super) fn compute<const M: usize, const N: usize>(&self, buffers: &mut Buffers<T>, c: &mut [T]) {
+    pub(super) fn compute<const M: usize, const N: usize>(
+        &self,
+        buffers: &mut Buffers<T>,
+        c: &mut [&mut [T]],
+    ) {
         let row_tiles = self.rows.len().div_ceil(M);
         for columns in blocks(0..self.columns, COLUMNS) {
             let len = row_tiles * M * columns.len().next_multiple_of(N);
@@ -265,10 +260,10 @@ impl<T: Float> Panel<'_, T> {
 
     /// Writes the columns of C whose sums these are.
     #[inline(always)]
-    fn write<const M: usize, const N: usize>(&self, c: &mut [T], columns: Range<usize>, sums: &[T]) {
+    fn write<const M: usize, const N: usize>(&self, c: &mut [&mut [T]], columns: Range<usize>, sums: &[T]) {
         let (alpha, beta) = self.factors;
         let row_tiles = self.rows.len().div_ceil(M);
-        for (row, c) in c.chunks_mut(self.leading).enumerate() {
+        for (row, c) in c.iter_mut().enumerate() {
             for (tile, c) in c[columns.clone()].chunks_mut(N).enumerate() {
                 let sums = &sums[((tile * row_tiles + row / M) * M + row % M) * N..][..N];
                 for (c, &sum) in c.iter_mut().zip(sums) {

@@ -133,18 +133,16 @@ impl<T: Element, const V: usize> Work for Along<'_, T, V> {
 
     #[inline(always)]
     fn run(self) {
-        // So many lanes are a vector, and so many lines are read at a time that there are chains enough for the multipliers; but one line
-        // where it has enough of its own: memory gives two lines half as fast.
-        let is_wide = size_of::<T::Sum>() == 8;
+        // So many lanes are sorted at once, and so many lines are read at a time that there are chains enough for the multipliers. One line
+        // where it has enough of its own: memory gives two lines no sooner.
         match self.width {
             1 => self.lanes::<1, 1, 4>(),
             2 => self.lanes::<2, 2, 4>(),
             4 => self.lanes::<4, 4, 4>(),
             8 => self.lanes::<8, 8, 2>(),
-            16 if is_wide => self.lanes::<16, 8, 1>(),
             16 => self.lanes::<16, 16, 2>(),
-            _ if is_wide => self.lanes::<32, 8, 1>(),
-            _ => self.lanes::<32, 16, 1>(),
+            _ if V <= 4 => self.lanes::<32, 16, 1>(),
+            _ => self.lanes::<32, 16, 2>(),
         }
     }
 }
@@ -187,20 +185,17 @@ fn lines<T: Element, const V: usize, const W: usize, const N: usize, const L: us
     let (x, _) = x.as_chunks::<V>();
     let rounds = lines.map(|line| line.as_chunks::<V>().0.as_chunks::<W>().0);
     let whole = rounds[0].len();
-    for (round, x) in x[..whole].iter().enumerate() {
+    // What is left, filled up with zeros: they change no sum but in the sign of a zero, which does not last.
+    let mut last = [[[T::default(); V]; W]; L];
+    for line in 0..L {
+        let rest = &lines[line][whole * W * V..];
+        last[line].as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+    }
+    for (number, x) in x.iter().enumerate() {
         for line in 0..L {
-            let round = &rounds[line][round];
+            let round = rounds[line].get(number).unwrap_or(&last[line]);
             prefetch(round, PREFETCH, size_of::<T>() * W * V);
             add::<T, V, W, N>(&mut sums[line], round, x);
-        }
-    }
-    if let Some(x) = x.get(whole) {
-        // What is left, filled up with zeros: they change no sum but in the sign of a zero, which does not last.
-        for line in 0..L {
-            let mut padded = [[T::default(); V]; W];
-            let rest = &lines[line][whole * W * V..];
-            padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-            add::<T, V, W, N>(&mut sums[line], &padded, x);
         }
     }
     sums.map(|mut lanes| {
@@ -223,6 +218,15 @@ fn add<T: Element, const V: usize, const W: usize, const N: usize>(
     round: &[[T; V]; W],
     x: &[[T::Sum; W]; V],
 ) {
+    if V > 4 {
+        // Three stages are more than what the compiler makes of this.
+        for j in 0..V {
+            for lane in 0..W {
+                sums[lane] = round[lane][j].widen().mul_add(x[j][lane], sums[lane]);
+            }
+        }
+        return;
+    }
     let elements = round.as_flattened();
     for number in 0..W / N {
         let mut columns = [[T::Sum::ZERO; N]; V];
@@ -237,9 +241,6 @@ fn add<T: Element, const V: usize, const W: usize, const N: usize>(
             columns = sorted(&columns);
         }
         if N > 1 && V >= 4 {
-            columns = sorted(&columns);
-        }
-        if N > 1 && V >= 8 {
             columns = sorted(&columns);
         }
         for j in 0..V {

@@ -5,7 +5,7 @@ use gpu_std::float::Float;
 use super::gemm::{Buffers, Panel};
 
 /// Computes a panel's part of C with the instructions at hand, and tiles of as many elements as their registers hold.
-pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     #[cfg(target_arch = "x86_64")]
     {
         if std::is_x86_feature_detected!("avx512f") {
@@ -64,21 +64,21 @@ fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
 }
 
 /// With what every machine has.
-fn portable<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+fn portable<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     by_size::<T, 6, 8, 4>(panel, buffers, c);
 }
 
 /// 24 of 32 registers of 64 bytes for sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-fn avx512<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+fn avx512<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     by_size::<T, 12, 32, 16>(panel, buffers, c);
 }
 
 /// 12 of 16 registers of 32 bytes for sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
+fn avx2<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [&mut [T]]) {
     by_size::<T, 6, 16, 8>(panel, buffers, c);
 }
 
@@ -87,7 +87,7 @@ fn avx2<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, c: &mut [T]) {
 fn by_size<T: Float, const M: usize, const N4: usize, const N8: usize>(
     panel: &Panel<'_, T>,
     buffers: &mut Buffers<T>,
-    c: &mut [T],
+    c: &mut [&mut [T]],
 ) {
     if size_of::<T>() == 4 { panel.compute::<M, N4>(buffers, c) } else { panel.compute::<M, N8>(buffers, c) }
 }

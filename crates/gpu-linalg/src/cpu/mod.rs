@@ -4,6 +4,7 @@ pub(crate) mod factor;
 mod gemm;
 mod gemv;
 mod launch;
+pub(crate) mod level3;
 mod skyline;
 mod thin;
 

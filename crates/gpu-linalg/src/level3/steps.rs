@@ -5,6 +5,7 @@ use gpu_level3_kernels as kernels;
 
 use super::launch::{self, TriangleElement};
 use crate::api::Diagonal;
+use crate::cpu::level3 as cpu;
 use crate::error::Error;
 use crate::matrix::{Batch, BatchMut};
 use crate::plan::level3 as plan;
@@ -26,7 +27,7 @@ pub(crate) fn invert<T: TriangleElement>(
         (a.data().as_slice(), inverses.as_mut_slice(), info.as_mut_slice())
     {
         let apart = apart.as_mut().and_then(|apart| apart.as_mut_slice()).unwrap_or(&mut []);
-        reference::invert(&shape, a, inverses, apart, info);
+        cpu::invert(&shape, a, inverses, apart, info);
         return Ok(());
     }
     let launch = plan::launch(shape.grid().into(), kernels::shared_bytes::<T>())?;
