@@ -100,6 +100,11 @@ const fn is_short<T, const TM: usize, const TN: usize>(most_bytes: usize) -> boo
     TM * TN * size_of::<T>() <= most_bytes
 }
 
+/// Whether a tile is the widest: see [`Copier::next_of_wide`].
+const fn is_wide(columns: u32) -> bool {
+    columns == 256
+}
+
 /// Computes a tile of `BM` × `BN` elements of C with [`Tile::threads`] threads, `TM` × `TN` elements each; `V`
 /// elements are 16 bytes, and each of `STAGES` stages, 3 or 4, holds `BK` of `k`. Launch [`Tile::count`] blocks for
 /// each product of the batch.
@@ -153,6 +158,9 @@ pub(super) fn tiled<
             if const { is_short::<T, TM, TN>(256) } {
                 copy_a.next(&product.a, a_tile, depth - k, true);
                 copy_b.next(&product.b, b_tile, depth - k, true);
+            } else if const { is_wide(BN) } {
+                copy_a.first_of_wide(&product.a, a_tile, depth - k);
+                copy_b.first_of_wide(&product.b, b_tile, depth - k);
             } else {
                 copy_a.first(&product.a, a_tile, depth - k);
                 copy_b.first(&product.b, b_tile, depth - k);
@@ -192,8 +200,13 @@ pub(super) fn tiled<
         let later = k + STAGES * BK;
         if later < depth {
             let (a_tile, b_tile) = stage(later);
-            copy_a.next(&product.a, a_tile, depth - later, false);
-            copy_b.next(&product.b, b_tile, depth - later, false);
+            if const { is_wide(BN) } {
+                copy_a.next_of_wide(&product.a, a_tile, depth - later);
+                copy_b.next_of_wide(&product.b, b_tile, depth - later);
+            } else {
+                copy_a.next(&product.a, a_tile, depth - later, false);
+                copy_b.next(&product.b, b_tile, depth - later, false);
+            }
         }
         commit();
         k += BK;
