@@ -4,3 +4,4 @@ pub mod backends;
 pub mod compare;
 pub mod data;
 pub mod golden;
+pub mod threes;

@@ -130,7 +130,8 @@ fn devices() {
     expect("sum", || sum(&a), &once[1..]);
 }
 
-/// Work of another stream that writes what is read back is waited for: a wait there, for what came before, and one back.
+/// Work of another stream that writes what is read back is waited for: a wait there, for what came before, and one
+/// back.
 fn streams() {
     let device = Device::cuda(0).unwrap();
     let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());

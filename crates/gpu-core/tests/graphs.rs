@@ -230,7 +230,8 @@ fn a_graph_uses_no_memory_that_it_does_not_hold() {
             Ok(())
         });
         expect(freed.map(drop), "a fill", true);
-        // Nor memory that was not there when the capture began, so that what is freed meanwhile cannot come back as another's.
+        // Nor memory that was not there when the capture began, so that what is freed meanwhile cannot come back as
+        // another's.
         let new = stream.capture(None, |s, y| {
             std::thread::scope(|scope| {
                 *y = scope.spawn(|| device.zeroed::<u32>(64).ok()).join().unwrap();

@@ -150,7 +150,8 @@ fn memory_is_not_freed_under_a_kernel() {
     });
 }
 
-/// Up to 256 bytes by way of the host's memory, more from the device's; from several threads, and work on another stream.
+/// Up to 256 bytes by way of the host's memory, more from the device's; from several threads, and work on another
+/// stream.
 #[test]
 fn results_come_back() {
     on_each_launching("results_come_back", |device| {

@@ -145,7 +145,8 @@ impl Draw {
     }
 }
 
-/// What buffers of two devices hold if all work is done in the order of the calls; in the simulator anything else is a race.
+/// What buffers of two devices hold if all work is done in the order of the calls; in the simulator anything else is a
+/// race.
 #[test]
 fn safe_programs_of_two_devices_have_no_race() {
     const LEN: usize = 96;

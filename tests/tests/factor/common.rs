@@ -69,8 +69,8 @@ pub fn positive<T: Real>(seed: u64, n: usize) -> Vec<T> {
     a
 }
 
-/// `1 / √square`: that of the number in [1, 4) from which it differs by a power of four, by two steps from an estimate in `f32`, and of `f64`
-/// one more. What a step computes is documented: `y + y e (1/2 + 3/8 e)` with `e = 1 - x y²`.
+/// `1 / √square`: that of the number in [1, 4) from which it differs by a power of four, by two steps from an estimate
+/// in `f32`, and of `f64` one more. What a step computes is documented: `y + y e (1/2 + 3/8 e)` with `e = 1 - x y²`.
 fn reciprocal_root<T: Real>(square: T) -> T {
     let (mut x, mut scale) = (square.to_f64(), 1.0);
     while x >= 4.0 {

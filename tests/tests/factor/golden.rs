@@ -1,8 +1,9 @@
-//! What SciPy makes of the same matrices: well-conditioned, Hilbert's, graded ones, and those of a boundary value problem.
+//! What SciPy makes of the same matrices: well-conditioned, Hilbert's, graded ones, and those of a boundary value
+//! problem.
 //!
-//! With `A = D·H·D`, D of powers of two, all is compared for H: every operation is exact in D. The bounds, in the Frobenius norm, which is no
-//! less than the 2-norm, with `γ = γ_{n + n/64 + 8}` of [`backward_error`](crate::common::backward_error), `γ'` that of solutions (see
-//! `large`) and `W = |L̂|·|L̂ᵀ|`:
+//! With `A = D·H·D`, D of powers of two, all is compared for H: every operation is exact in D. The bounds, in the
+//! Frobenius norm, which is no less than the 2-norm, with `γ = γ_{n + n/64 + 8}` of
+//! [`backward_error`](crate::common::backward_error), `γ'` that of solutions (see `large`) and `W = |L̂|·|L̂ᵀ|`:
 //!
 //! * *Factor.* L̂ is the exact factor of `H + E`, `‖E‖ ≤ γ ‖W‖`, and SciPy's that of `H + F`, `‖F‖` being in the file. With `η = ‖H⁻¹‖ ‖E‖` below one
 //!   a factor differs from H's by at most `√½ · √tr(H) · η / (1 - η)` (Sun, 1991: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd

@@ -1,6 +1,7 @@
-//! Random sizes, batches, orders, triangles and leading dimensions, which shrink to the smallest case that fails: factors, in place and into other
-//! matrices, the systems solved with them, inverses and determinants, against serial oracles and the bounds of `large` and `golden`; and matrices
-//! that are not positive definite or not finite, whose minor has the same order everywhere.
+//! Random sizes, batches, orders, triangles and leading dimensions, which shrink to the smallest case that fails:
+//! factors, in place and into other matrices, the systems solved with them, inverses and determinants, against serial
+//! oracles and the bounds of `large` and `golden`; and matrices that are not positive definite or not finite, whose
+//! minor has the same order everywhere.
 
 use gpu_core::Device;
 use gpu_linalg::{
@@ -16,7 +17,8 @@ use crate::common::{
     CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, positive, rectangle, unit,
 };
 
-/// An element that is not what a positive definite matrix has: of which matrix, where below or on the diagonal, and what.
+/// An element that is not what a positive definite matrix has: of which matrix, where below or on the diagonal, and
+/// what.
 type Bad = (usize, usize, usize, f64);
 
 #[derive(Clone, Debug)]
@@ -232,8 +234,9 @@ fn solved<T: Real>(run: &Run<T>, factors: &[T], lower: &[Vec<T>]) {
     }
 }
 
-/// The inverse and the determinant, against those of the textbook's factor in f64, with the bounds of `golden`: the eigenvalues of `positive` are no less
-/// than n / 2, those of one row no less than 1.2, so `‖A⁻¹‖ ≤ 2 / n`. The oracle has the same bounds, of f64.
+/// The inverse and the determinant, against those of the textbook's factor in f64, with the bounds of `golden`: the
+/// eigenvalues of `positive` are no less than n / 2, those of one row no less than 1.2, so `‖A⁻¹‖ ≤ 2 / n`. The oracle
+/// has the same bounds, of f64.
 fn inverted<T: Real + Into<f64>>(run: &Run<T>, factors: &[T], lower: &[T]) {
     let case = &run.case;
     let (n, matrix) = (case.n, run.to.matrix);
@@ -314,9 +317,10 @@ fn any_factor_system_inverse_and_determinant() {
     });
 }
 
-/// The first row with a bad element is the order of the first minor that is not positive: an element below the diagonal that is NaN or infinite makes
-/// its row's pivot so, and a pivot that is not above zero stays so, as squares are subtracted from it. What comes before is the factor of
-/// what comes before, the rest of the triangle NaN, and the batch's other matrices are as ever.
+/// The first row with a bad element is the order of the first minor that is not positive: an element below the diagonal
+/// that is NaN or infinite makes its row's pivot so, and a pivot that is not above zero stays so, as squares are
+/// subtracted from it. What comes before is the factor of what comes before, the rest of the triangle NaN, and the
+/// batch's other matrices are as ever.
 fn refused<T: Real>(case: Case) {
     let n = case.n;
     let run = Run::<T>::new(case.clone());

@@ -2,6 +2,9 @@
 //! file `driver-calls-` and the process's number in the folder of temporary files, if it is there at the first of them.
 #![allow(non_snake_case)]
 
+#[path = "../../../crates/gpu-core/tests/fake/device.rs"]
+mod device;
+
 use std::ffi::{c_char, c_void};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -133,27 +136,8 @@ pub extern "system" fn cuFuncSetAttribute(_: u64, _: i32, _: i32) -> i32 {
 }
 
 #[unsafe(no_mangle)]
-pub extern "system" fn cuDriverGetVersion(version: &mut i32) -> i32 {
-    *version = 13_000;
-    0
-}
-
-#[unsafe(no_mangle)]
 pub extern "system" fn cuDeviceGetCount(count: &mut i32) -> i32 {
     *count = 2;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub extern "system" fn cuDeviceGet(device: &mut i32, ordinal: i32) -> i32 {
-    *device = ordinal;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: i32, _: i32) -> i32 {
-    // SAFETY: the caller's promise: the buffer is as long as it says.
-    unsafe { name.cast::<u8>().write_bytes(0, bytes as usize) };
     0
 }
 

@@ -1,5 +1,5 @@
-//! Graphs of every function that takes a stream and outputs: captured, launched again and again, and held against the same
-//! calls made directly. What reads results back, or allocates, is refused.
+//! Graphs of every function that takes a stream and outputs: captured, launched again and again, and held against the
+//! same calls made directly. What reads results back, or allocates, is refused.
 
 mod by_hand;
 mod linalg;
@@ -57,8 +57,8 @@ tuples!(A B C D);
 /// What a call has: inputs, outputs, and what it needs on the way, which the caller looks at no more.
 type Call<I, O, S> = (I, O, S);
 
-/// That launches of a graph do what direct calls do, whatever was in the outputs, on whichever stream, with direct calls in
-/// between that use the same scratch memory; and that a capture does nothing.
+/// That launches of a graph do what direct calls do, whatever was in the outputs, on whichever stream, with direct
+/// calls in between that use the same scratch memory; and that a capture does nothing.
 #[track_caller]
 fn replays<I: Resources, O: Outputs, S: Resources>(
     device: &Device,

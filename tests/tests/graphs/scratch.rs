@@ -1,7 +1,7 @@
 //! Scratch memory between two launches of one graph: what the first left there is not what the second finds.
 //!
-//! With the same input a launch that reads the words of the one before gives the same result. So each launch has another,
-//! and is held against a call that has scratch memory of its own.
+//! With the same input a launch that reads the words of the one before gives the same result. So each launch has
+//! another, and is held against a call that has scratch memory of its own.
 
 use gpu_core::{Count, ScratchSize};
 use gpu_reduce::kernels::Sum;

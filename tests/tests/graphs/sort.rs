@@ -1,7 +1,6 @@
 use gpu_core::{Count, Segments};
 use gpu_sort::*;
-use gpu_sort_kernels::select::{Predicate, WARPS, select_if as select_if_kernel};
-use gpu_std::prelude::*;
+use gpu_tests::threes::Threes;
 
 use super::*;
 
@@ -160,33 +159,6 @@ fn segmented_sorts_and_top_k() {
         });
     });
 }
-
-/// Multiples of three.
-struct Threes;
-
-impl Predicate for Threes {
-    type Item = u64;
-    const NAME: &'static str = "multiples of three";
-    fn keep(item: u64) -> bool {
-        item.is_multiple_of(3)
-    }
-}
-
-#[kernel(launch_bounds(256, 4))]
-fn threes(
-    items: Global<u64>,
-    len: u64,
-    selected: GlobalMut<u64>,
-    rejected: GlobalMut<u64>,
-    partition: u32,
-    count: GlobalMut<u64>,
-    words: GlobalMut<u64>,
-) {
-    select_if_kernel::<Threes, 8, WARPS>(items, len, selected, rejected, partition, count, words);
-}
-
-// SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
-gpu_sort::predicate!(unsafe Threes => threes, 8);
 
 /// The kernel of a predicate has no PTX here: a GPU says so when the call is captured.
 #[test]

@@ -114,7 +114,8 @@ fn shapes_are_checked_and_outputs_untouched() {
     });
 }
 
-/// Strides that make elements or matrices the same, memory that is too short: refused before there is a matrix to hand over.
+/// Strides that make elements or matrices the same, memory that is too short: refused before there is a matrix to hand
+/// over.
 #[test]
 fn layouts_are_checked() {
     use gpu_core::Error::{LeadingDimension, Length, Overlap};

@@ -1,5 +1,5 @@
-//! One element that is NaN or infinite: what is computed with it is not finite, what is not computed with it is, on every backend alike.
-//! What is not read at all, of the other triangle, is NaN in all other tests.
+//! One element that is NaN or infinite: what is computed with it is not finite, what is not computed with it is, on
+//! every backend alike. What is not read at all, of the other triangle, is NaN in all other tests.
 
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Diagonal, Order, Side, Triangle, symm, symm_scratch_len, syrk,
@@ -50,7 +50,8 @@ impl Reach {
         let draw = |number: usize, below: usize| random(seed, number) as usize % below;
         let place = match (case.in_a, case.function) {
             (true, Function::Syrk) => (draw(0, n), draw(1, m)),
-            // Below the diagonal, or above it: the diagonal is not read where it is one, and an infinite pivot makes zeros.
+            // Below the diagonal, or above it: the diagonal is not read where it is one, and an infinite pivot makes
+            // zeros.
             (true, _) => {
                 let i = 1 + draw(0, n - 1);
                 let pair = (i, draw(1, i));
@@ -66,7 +67,8 @@ impl Reach {
         if self.lower { q >= p } else { q <= p }
     }
 
-    /// Whether an element of the result is not finite, and whether it may be: what a solve takes together is not said by element.
+    /// Whether an element of the result is not finite, and whether it may be: what a solve takes together is not said
+    /// by element.
     fn of(&self, row: usize, column: usize) -> (bool, bool) {
         let (i, k) = self.place;
         match (self.case.function, self.case.in_a) {

@@ -1,5 +1,6 @@
-//! Random shapes, leading dimensions, sides, triangles, orders, batches and factors, which shrink to the smallest case that fails: the checks of
-//! `solve`, `multiply` and `update`, with their oracles and bounds. Sizes are those at which something changes, primes, and any.
+//! Random shapes, leading dimensions, sides, triangles, orders, batches and factors, which shrink to the smallest case
+//! that fails: the checks of `solve`, `multiply` and `update`, with their oracles and bounds. Sizes are those at which
+//! something changes, primes, and any.
 
 use gpu_linalg::{Diagonal, Order, Side, Triangle};
 use gpu_tests::backends::cases;

@@ -47,7 +47,8 @@ fn shapes_around_tiles_f64() {
 }
 
 /// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
-/// one tile with all of it inside, with and without alignment, and several at the edges; and the triangles of squares of several tiles.
+/// one tile with all of it inside, with and without alignment, and several at the edges; and the triangles of squares
+/// of several tiles.
 macro_rules! chosen_kernels {
     ($($test:ident: $T:ty, $kernel:ident, $name:ident, $tile:ident;)*) => { $(
         #[test]

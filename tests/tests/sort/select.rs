@@ -9,10 +9,9 @@ use gpu_sort::{
     run_length_encode_into, select_flagged, select_flagged_into, select_if, select_if_into, unique,
     unique_into,
 };
-use gpu_sort_kernels::select::{Predicate, Shape, WARPS, select_if as select_if_kernel};
-use gpu_std::kernel;
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_sort_kernels::select::Shape;
 use gpu_tests::backends::{cases, for_each};
+use gpu_tests::threes::Threes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -147,33 +146,6 @@ fn any_lengths_and_flags() {
             .unwrap();
     });
 }
-
-/// Multiples of three.
-struct Threes;
-
-impl Predicate for Threes {
-    type Item = u64;
-    const NAME: &'static str = "multiples of three";
-    fn keep(item: u64) -> bool {
-        item.is_multiple_of(3)
-    }
-}
-
-#[kernel(launch_bounds(256, 4))]
-fn threes(
-    items: Global<u64>,
-    len: u64,
-    selected: GlobalMut<u64>,
-    rejected: GlobalMut<u64>,
-    partition: u32,
-    count: GlobalMut<u64>,
-    words: GlobalMut<u64>,
-) {
-    select_if_kernel::<Threes, 8, WARPS>(items, len, selected, rejected, partition, count, words);
-}
-
-// SAFETY: the kernel is `select_if` of this predicate, with the rows of its shape.
-gpu_sort::predicate!(unsafe Threes => threes, 8);
 
 /// More tiles than blocks, so that each takes several.
 #[test]

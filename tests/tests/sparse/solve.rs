@@ -73,8 +73,8 @@ fn systems_of_f64_have_the_solutions_of_the_documented_order() {
     systems::<f64>("solve f64");
 }
 
-/// The points of a grid of lines of 1040, the last of which is shorter: a row needs the one before, the one a line before
-/// and, now and then, others.
+/// The points of a grid of lines of 1040, the last of which is shorter: a row needs the one before, the one a line
+/// before and, now and then, others.
 fn grid<T: Value>() -> Host<T> {
     matrix(8 * 1040 + 77, 8 * 1040 + 77, 33, |row, random| {
         let mut columns = vec![row];

@@ -19,7 +19,8 @@ fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
             "longest first",
             matrix(lengths.len(), 40_000, 4, |row, _| (0..lengths[lengths.len() - 1 - row]).collect()),
         ),
-        // Six and more in the mean: the blocks' entries go through shared memory; with one long row in a block not all do.
+        // Six and more in the mean: the blocks' entries go through shared memory; with one long row in a block not all
+        // do.
         (
             "streamed",
             matrix(777, 100, 6, |_, random| (0..6 + random.below(3)).map(|_| random.below(100)).collect()),

@@ -45,8 +45,9 @@ fn naive<T: SignalElement>(convolution: bool, mode: Mode, signal: &[T], filter: 
     (first..first + count).map(|k| output(k as i64)).collect()
 }
 
-/// As the documentation says: the shorter operand meets the zeros around the longer one, so what is not finite in it makes
-/// those outputs no numbers, which `np.convolve` leaves out; in the longer one it reaches where it meets the shorter.
+/// As the documentation says: the shorter operand meets the zeros around the longer one, so what is not finite in it
+/// makes those outputs no numbers, which `np.convolve` leaves out; in the longer one it reaches where it meets the
+/// shorter.
 #[test]
 fn infinities_meet_the_zeros_around_the_longer_operand() {
     for_each("infinities_meet_the_zeros_around_the_longer_operand", |device| {

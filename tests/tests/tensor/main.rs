@@ -271,8 +271,8 @@ fn products_of_any_numbers_are_within_the_bound() {
     });
 }
 
-/// Factors that are not aligned, in products large enough that they are copied: the bits of the product without copies, and of
-/// the CPU. On a GPU, whose kernels add in orders of their own, of small integers.
+/// Factors that are not aligned, in products large enough that they are copied: the bits of the product without copies,
+/// and of the CPU. On a GPU, whose kernels add in orders of their own, of small integers.
 #[test]
 fn copied_factors_give_the_same_bits() {
     let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;

@@ -121,7 +121,8 @@ fn tf32_products_are_within_the_bound() {
     });
 }
 
-/// Elements are rounded to the nearest, not cut; NaN and infinities come through; `alpha` = 0 does not read the factors.
+/// Elements are rounded to the nearest, not cut; NaN and infinities come through; `alpha` = 0 does not read the
+/// factors.
 #[test]
 fn tf32_rounds_to_the_nearest() {
     let unit = 1.0 / 1024.0;

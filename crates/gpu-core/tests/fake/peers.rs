@@ -1,10 +1,12 @@
-//! A driver of three devices, which holds every handle to its context. It counts events and waits, and says so as free and
-//! total memory; the total memory of a device is the number of its connections.
+//! A driver of three devices, which holds every handle to its context. It counts events and waits, and says so as free
+//! and total memory; the total memory of a device is the number of its connections.
 #![allow(non_snake_case)]
+
+mod device;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
@@ -174,27 +176,8 @@ pub extern "system" fn cuEventQuery(event: u64) -> i32 {
 }
 
 #[unsafe(no_mangle)]
-pub extern "system" fn cuDriverGetVersion(version: &mut i32) -> i32 {
-    *version = 13_000;
-    0
-}
-
-#[unsafe(no_mangle)]
 pub extern "system" fn cuDeviceGetCount(count: &mut i32) -> i32 {
     *count = 3;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub extern "system" fn cuDeviceGet(device: &mut i32, ordinal: i32) -> i32 {
-    *device = ordinal;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: i32, _: i32) -> i32 {
-    // SAFETY: the caller's promise: the buffer is as long as it says.
-    unsafe { name.cast::<u8>().write_bytes(0, bytes as usize) };
     0
 }
 

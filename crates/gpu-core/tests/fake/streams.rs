@@ -1,6 +1,8 @@
 //! A driver whose memory and streams are numbers. It counts events and waits, and says so as free and total memory.
 #![allow(non_snake_case)]
 
+mod device;
+
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
@@ -89,27 +91,8 @@ pub extern "system" fn cuFuncGetAttribute(value: &mut i32, attribute: i32, _: u6
 }
 
 #[unsafe(no_mangle)]
-pub extern "system" fn cuDriverGetVersion(version: &mut i32) -> i32 {
-    *version = 13_000;
-    0
-}
-
-#[unsafe(no_mangle)]
 pub extern "system" fn cuDeviceGetCount(count: &mut i32) -> i32 {
     *count = 1;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub extern "system" fn cuDeviceGet(device: &mut i32, ordinal: i32) -> i32 {
-    *device = ordinal;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: i32, _: i32) -> i32 {
-    // SAFETY: the caller's promise: the buffer is as long as it says.
-    unsafe { name.cast::<u8>().write_bytes(0, bytes as usize) };
     0
 }
 

@@ -1,8 +1,10 @@
 //! A driver whose events come late, on a thread of its own; what else they do, the environment says.
 #![allow(non_snake_case)]
 
+mod device;
+
 use std::cell::Cell;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
@@ -142,27 +144,8 @@ pub extern "system" fn cuStreamAddCallback(stream: u64, callback: Callback, data
 }
 
 #[unsafe(no_mangle)]
-pub extern "system" fn cuDriverGetVersion(version: &mut i32) -> i32 {
-    *version = 13_000;
-    0
-}
-
-#[unsafe(no_mangle)]
 pub extern "system" fn cuDeviceGetCount(count: &mut i32) -> i32 {
     *count = 1;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub extern "system" fn cuDeviceGet(device: &mut i32, ordinal: i32) -> i32 {
-    *device = ordinal;
-    0
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: i32, _: i32) -> i32 {
-    // SAFETY: the caller's promise: the buffer is as long as it says.
-    unsafe { name.cast::<u8>().write_bytes(0, bytes as usize) };
     0
 }
 
