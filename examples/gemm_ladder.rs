@@ -1,11 +1,12 @@
 //! What each step of a product of matrices is worth: from a thread an element to the tensor cores.
 //!
-//! `cargo run --release --example gemm_ladder` multiplies square matrices of 256 to 8192 rows with the textbook's kernels (a thread
-//! an element, tiles in shared memory, 8 × 8 elements a thread in registers) and `gemm`, of `f32`; then `bf16` on the tensor cores, with
-//! sums in `f32`: fragments in registers (`mma`), tiles in shared memory that the copy engine brings (`wgmma`), the same in a
-//! persistent grid, factors copied into aligned memory first, and `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a chart
-//! against n. Without a GPU the simulator runs them, on small matrices; those times are the simulator's own. The models of
-//! gpu-model know no tensor cores, so nothing is predicted. On the CPU there are no kernels: only `gemm` and `gemm_tensor` run.
+//! `cargo run --release --example gemm_ladder` multiplies square matrices of 256 to 8192 rows with the textbook's
+//! kernels (a thread an element, tiles in shared memory, 8 × 8 elements a thread in registers) and `gemm`, of `f32`;
+//! then `bf16` on the tensor cores, with sums in `f32`: fragments in registers (`mma`), tiles in shared memory that the
+//! copy engine brings (`wgmma`), the same in a persistent grid, factors copied into aligned memory first, and
+//! `gemm_tensor`. GFLOP/s as a table and, with `--plot FILE.png`, as a chart against n. Without a GPU the simulator
+//! runs them, on small matrices; those times are the simulator's own. The models of gpu-model know no tensor cores, so
+//! nothing is predicted. On the CPU there are no kernels: only `gemm` and `gemm_tensor` run.
 //!
 //! Elements are small integers, so that every result is exact, whatever the order of its sum: each is checked.
 
@@ -38,7 +39,8 @@ struct Options {
     /// `cuda`, `cuda:N`, `cpu` or `simulator`; without it the first GPU, else the simulator
     #[arg(long)]
     device: Option<String>,
-    /// Rows and columns, one or more; 256 to 8192 on a GPU, 256 to 1024 on the CPU, 64 and 136 in the simulator if not given
+    /// Rows and columns, one or more; 256 to 8192 on a GPU, 256 to 1024 on the CPU, 64 and 136 in the simulator if not
+    /// given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 14))]
     size: Vec<u32>,
     /// Only these steps, by the names in the table

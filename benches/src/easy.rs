@@ -252,7 +252,8 @@ fn timed<R>(
     Ok([(Mode::SingleWall, singles), (Mode::Batch, rows)])
 }
 
-/// An allocation and its drop, behind work of some 400 µs on another stream and its synchronisation, which are not timed.
+/// An allocation and its drop, behind work of some 400 µs on another stream and its synchronisation, which are not
+/// timed.
 fn busy(device: &Device, stream: &Stream, len: usize, effort: Effort) -> Result<Timings, Error> {
     let work = device.stream()?;
     let (input, mut output) = (device.zeroed::<u32>(16 * len)?, device.zeroed::<u32>(16 * len)?);

@@ -62,7 +62,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn create_queue(self: Arc<Self>) -> Result<Arc<dyn Queue>>;
     fn default_queue(self: Arc<Self>) -> Arc<dyn Queue>;
 
-    /// A place in the host's memory that kernels can write to, if there is such; it is nobody else's until it is given back.
+    /// A place in the host's memory that kernels can write to, if there is such; it is nobody else's until it is given
+    /// back.
     fn take_slot(&self) -> Option<Slot> {
         None
     }
@@ -126,7 +127,8 @@ pub(crate) trait Queue: Any + Send + Sync {
     fn record(&self) -> Result<Box<dyn Mark>>;
     /// Lets what is enqueued from now on wait for a mark of the same device.
     fn wait(&self, mark: &dyn Mark) -> Result<()>;
-    /// Lets what is enqueued from now on wait for the work of other streams that uses this memory, as if it wrote there.
+    /// Lets what is enqueued from now on wait for the work of other streams that uses this memory, as if it wrote
+    /// there.
     fn join(&self, _address: u64) -> Result<()> {
         Ok(())
     }

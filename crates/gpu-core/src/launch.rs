@@ -16,8 +16,8 @@ use crate::view::{View, ViewMut};
 /// or the kernel's launch bounds allow. More than 48 KiB of shared memory is opted into. On the CPU it is
 /// [`Error::Unsupported`]. In the simulator the kernel has run on return, and its fault is the error; on CUDA a fault
 /// is reported by a later call.
-// SAFETY: every queue checks, then runs the kernel with exactly these arguments, copying them before it returns; so does
-// each launch of a graph that it is captured in.
+// SAFETY: every queue checks, then runs the kernel with exactly these arguments, copying them before it returns; so
+// does each launch of a graph that it is captured in.
 unsafe impl LaunchTarget for Stream {
     type Error = Error;
 
@@ -59,8 +59,8 @@ impl Stream {
     /// the accesses the kernel makes through it with this configuration, and nothing else may write what the kernel
     /// reads or writes. Buffers are freed only after the work enqueued before.
     ///
-    /// Where it is captured in a [`Graph`](crate::Graph) the same goes for each launch of that. Buffers among the arguments
-    /// are held by the graph, or refused; for other memory, and for textures, that is up to the caller.
+    /// Where it is captured in a [`Graph`](crate::Graph) the same goes for each launch of that. Buffers among the
+    /// arguments are held by the graph, or refused; for other memory, and for textures, that is up to the caller.
     pub unsafe fn launch<K: Kernel>(
         &self,
         config: LaunchConfig,

@@ -9,12 +9,12 @@ use crate::stream::Stream;
 use crate::view::ViewMut;
 
 impl Stream {
-    /// Lets `enqueue` enqueue work that writes as many elements as `results` has, waits for this stream, and copies them
-    /// there. For those who write primitives whose result comes back to the host.
+    /// Lets `enqueue` enqueue work that writes as many elements as `results` has, waits for this stream, and copies
+    /// them there. For those who write primitives whose result comes back to the host.
     ///
-    /// Where the device's kernels can write to the host's memory and there are no more than 256 bytes, that is what they are
-    /// handed: no copy follows the work then, and nothing is allocated. They write it by plain stores (no atomics), and not
-    /// more than once: each store goes over the bus.
+    /// Where the device's kernels can write to the host's memory and there are no more than 256 bytes, that is what
+    /// they are handed: no copy follows the work then, and nothing is allocated. They write it by plain stores (no
+    /// atomics), and not more than once: each store goes over the bus.
     ///
     /// ```
     /// let device = gpu_core::Device::simulator();
@@ -26,8 +26,8 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// That of `enqueue`, a fault in a kernel that ran meanwhile, and [`Error::OutOfMemory`](crate::Error::OutOfMemory);
-    /// then `results` are as they were.
+    /// That of `enqueue`, a fault in a kernel that ran meanwhile, and
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); then `results` are as they were.
     pub fn read_back<T: Element>(
         &self,
         results: &mut [T],
@@ -47,7 +47,8 @@ impl Stream {
         let ended = self.queue.join(slot.address).and_then(|()| self.synchronize());
         if ended.is_ok() {
             if enqueued.is_ok() {
-                // SAFETY: both have that many bytes, and are apart; nothing writes to the slot any more; any bytes are elements.
+                // SAFETY: both have that many bytes, and are apart; nothing writes to the slot any more; any bytes are
+                // elements.
                 unsafe { slot.host.as_ptr().copy_to_nonoverlapping(results.as_mut_ptr().cast(), bytes) };
             }
             device.backend.give_back_slot(slot);

@@ -221,9 +221,10 @@ impl Scratch {
         &self.memory
     }
 
-    /// Hands `call` the scratch memory that the device keeps for its default stream, for calls that are brought none: from the
-    /// second one on those that need up to a MiB allocate nothing and clear nothing. What needs more is allocated and freed
-    /// by the call, and so is all of it on other streams, on devices that keep none, and while another thread calls.
+    /// Hands `call` the scratch memory that the device keeps for its default stream, for calls that are brought none:
+    /// from the second one on those that need up to a MiB allocate nothing and clear nothing. What needs more is
+    /// allocated and freed by the call, and so is all of it on other streams, on devices that keep none, and while
+    /// another thread calls.
     ///
     /// ```
     /// use gpu_core::{Scratch, ScratchSize};

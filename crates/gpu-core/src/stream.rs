@@ -199,13 +199,15 @@ impl Stream {
         unsafe { self.queue.copy(target.address(), source.address(), bytes) }
     }
 
-    /// Copies `source` to `target` on another device. The stream is one of either device: a copy can be sent or fetched.
+    /// Copies `source` to `target` on another device. The stream is one of either device: a copy can be sent or
+    /// fetched.
     ///
-    /// It is ordered as all work is, on both sides: it waits for the work of other streams, of the target's device as of
-    /// the source's, that uses this memory, and they wait for it. On CUDA the first copy between two devices lets each reach
-    /// the other's memory where the hardware can, and data goes straight from one to the other; else the driver takes it
-    /// through the host's memory. Views of one device are [copied](Stream::copy) there. It is work of its stream: who waits
-    /// for that, or for that device, has waited for the copy, and who waits for the other device has not.
+    /// It is ordered as all work is, on both sides: it waits for the work of other streams, of the target's device as
+    /// of the source's, that uses this memory, and they wait for it. On CUDA the first copy between two devices lets
+    /// each reach the other's memory where the hardware can, and data goes straight from one to the other; else the
+    /// driver takes it through the host's memory. Views of one device are [copied](Stream::copy) there. It is work of
+    /// its stream: who waits for that, or for that device, has waited for the copy, and who waits for the other device
+    /// has not.
     ///
     /// ```
     /// use gpu_core::Device;
@@ -221,9 +223,9 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::NotPeers`] where the devices are of different kinds; [`Error::WrongDevice`] where
-    /// the stream is of neither; [`Error::NotCapturable`] while this thread captures a stream of one of them. Then nothing is
-    /// written. Those of the driver.
+    /// [`Error::LengthMismatch`]; [`Error::NotPeers`] where the devices are of different kinds; [`Error::WrongDevice`]
+    /// where the stream is of neither; [`Error::NotCapturable`] while this thread captures a stream of one of them.
+    /// Then nothing is written. Those of the driver.
     #[track_caller]
     pub fn copy_peer<'a, 'b, T: Element>(
         &self,

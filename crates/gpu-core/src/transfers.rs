@@ -28,8 +28,8 @@ impl<'scope> Transfers<'scope, '_> {
     /// Starts a copy of `source` to `target`, which is as long.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::WrongDevice`], [`Error::NotCapturable`], and then nothing is written; those of
-    /// the driver.
+    /// [`Error::LengthMismatch`], [`Error::WrongDevice`], [`Error::NotCapturable`], and then nothing is written; those
+    /// of the driver.
     #[track_caller]
     pub fn upload<'a, T: Element>(
         &'scope self,
@@ -44,7 +44,8 @@ impl<'scope> Transfers<'scope, '_> {
             return Ok(());
         }
         let from = source.as_ptr().cast();
-        // SAFETY: both have that many bytes; the source is borrowed until the scope has ended, which waits for the copy.
+        // SAFETY: both have that many bytes; the source is borrowed until the scope has ended, which waits for the
+        // copy.
         unsafe { self.stream.queue.upload(target.address(), from, size_of_val(source)) }
     }
 
@@ -66,7 +67,8 @@ impl<'scope> Transfers<'scope, '_> {
             return Ok(());
         }
         let (to, bytes) = (target.as_mut_ptr().cast(), size_of_val(target));
-        // SAFETY: both have that many bytes; the target is borrowed until the scope has ended, which waits for the copy.
+        // SAFETY: both have that many bytes; the target is borrowed until the scope has ended, which waits for the
+        // copy.
         unsafe { self.stream.queue.download(to, source.address(), bytes) }
     }
 
@@ -106,8 +108,8 @@ impl Drop for End<'_> {
 }
 
 impl Stream {
-    /// Lets `enqueue` start transfers between parts of the host's memory and views, and other work between them; waits for
-    /// all of it. The transfers are in the order of the stream, and the host goes on meanwhile where its memory is
+    /// Lets `enqueue` start transfers between parts of the host's memory and views, and other work between them; waits
+    /// for all of it. The transfers are in the order of the stream, and the host goes on meanwhile where its memory is
     /// [pinned](crate::Pinned) (other memory the driver copies first, or last).
     ///
     /// Where a transfer should outlive the call that starts it, [`upload`](Stream::upload) and

@@ -1,7 +1,7 @@
 //! Waiting without a thread: futures of events, streams and transfers.
 //!
-//! A future asks whether the stream has come to its point, as [`Event::is_done`] does, and where it has not leaves a bell
-//! there that wakes its task. Nothing here knows an executor.
+//! A future asks whether the stream has come to its point, as [`Event::is_done`] does, and where it has not leaves a
+//! bell there that wakes its task. Nothing here knows an executor.
 
 use core::fmt;
 use core::future::Future;
@@ -124,17 +124,17 @@ impl fmt::Debug for Synchronized {
 }
 
 impl Event {
-    /// [`synchronize`](Event::synchronize) as a future, which is done when the stream has come here. It holds no borrow and
-    /// needs no particular executor. With the feature `async`.
+    /// [`synchronize`](Event::synchronize) as a future, which is done when the stream has come here. It holds no borrow
+    /// and needs no particular executor. With the feature `async`.
     ///
-    /// On CUDA the driver calls back when the event has come, on a stream of its own: other work does not wait for it. A
-    /// thread that waits for those calls wakes the tasks. On the CPU and in the simulator the future is done when it is
-    /// first asked.
+    /// On CUDA the driver calls back when the event has come, on a stream of its own: other work does not wait for it.
+    /// A thread that waits for those calls wakes the tasks. On the CPU and in the simulator the future is done when it
+    /// is first asked.
     ///
     /// # Errors
     /// The future gives a fault in a kernel that ran meanwhile, and
-    /// [`Error::NotCapturable`](crate::Error::NotCapturable) where it is made or asked by a thread that captures a stream of
-    /// the device, whose capture it fails.
+    /// [`Error::NotCapturable`](crate::Error::NotCapturable) where it is made or asked by a thread that captures a
+    /// stream of the device, whose capture it fails.
     pub fn synchronize_async(&self) -> Synchronized {
         let refused = capture::refuse(self.device(), "a wait for an event");
         Synchronized::new(self.device(), refused.map(|()| self.shared()))
@@ -142,8 +142,8 @@ impl Event {
 }
 
 impl Stream {
-    /// [`synchronize`](Stream::synchronize) as a future: done when everything enqueued before this call has ended. What is
-    /// enqueued later is not waited for. With the feature `async`.
+    /// [`synchronize`](Stream::synchronize) as a future: done when everything enqueued before this call has ended. What
+    /// is enqueued later is not waited for. With the feature `async`.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, sync::Arc, task::{Context, Poll, Wake, Waker}, thread};

@@ -176,8 +176,9 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     let Sorting { order, first_bit, bits, .. } = sorting;
     let arguments =
         (keys, len, order, first_bit, bits, parts.zeros, starts, counts, plan.count_words(), header);
-    // SAFETY: the kernel reads `len` keys, and writes to words of which there are enough, and which are used on this stream
-    // only; the zeros are zero (the scratch memory says so, and every launch leaves them so). Buffers are freed only after the work enqueued before.
+    // SAFETY: the kernel reads `len` keys, and writes to words of which there are enough, and which are used on this
+    // stream only; the zeros are zero (the scratch memory says so, and every launch leaves them so). Buffers are freed
+    // only after the work enqueued before.
     unsafe { stream.launch::<<K::Bits as Bits>::Count>(plan.count(passes), arguments)? };
     // What moves with the keys, from where in the first pass, and to where in the last one.
     let index_words = index.cast::<u64>();
@@ -244,8 +245,8 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     }
 }
 
-/// The plan of one launch that sorts all keys as one segment, where a block sorts as many at once and they are sorted by all bits.
-/// It needs no scratch memory.
+/// The plan of one launch that sorts all keys as one segment, where a block sorts as many at once and they are sorted
+/// by all bits. It needs no scratch memory.
 fn one_tile<K: SortKey, V: Element>(
     len: usize,
     sorting: Sorting,

@@ -53,8 +53,8 @@ impl SortPlan {
         self.tiles as u64 * self.shape.digits() as u64
     }
 
-    /// The scratch memory of that: the digits' counts, these words, the keys after every other pass, what moves with them, and, where values of
-    /// another width are sorted by them, their indices.
+    /// The scratch memory of that: the digits' counts, these words, the keys after every other pass, what moves with
+    /// them, and, where values of another width are sorted by them, their indices.
     pub(crate) const fn scratch(&self, passes: u32, is_indexed: bool) -> ScratchSize {
         ScratchSize::new()
             .zeros(zero_words(passes, DIGIT_BITS as u32) as usize)

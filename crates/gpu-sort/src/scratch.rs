@@ -12,8 +12,8 @@ use crate::select::SelectPlan;
 use crate::top_k::{self, TopK};
 use crate::values::moved_bytes;
 
-/// Scratch memory of sorts of up to `len` keys of type `K`: as much as the keys, and a 30th of that, of 2 million keys and less of
-/// 4 bytes a 12th.
+/// Scratch memory of sorts of up to `len` keys of type `K`: as much as the keys, and a 30th of that, of 2 million keys
+/// and less of 4 bytes a 12th.
 ///
 /// # Errors
 /// [`Error::TooLong`].

@@ -1,8 +1,8 @@
 //! CUDA graphs.
 //!
-//! Work that was recorded is handed to the driver at once, on a stream of its own that the driver captures meanwhile and
-//! that is not ordered with the default stream: so other threads' calls neither fail nor spoil the capture, and nothing but
-//! this file's calls happens within it.
+//! Work that was recorded is handed to the driver at once, on a stream of its own that the driver captures meanwhile
+//! and that is not ordered with the default stream: so other threads' calls neither fail nor spoil the capture, and
+//! nothing but this file's calls happens within it.
 
 use core::any::Any;
 use core::ffi::c_void;
@@ -123,7 +123,8 @@ impl Executable for Graph {
         // SAFETY: both are alive. Launches that are enqueued are not touched.
         let outcome = unsafe { sys::cuGraphExecUpdate_v2(self.executable.0, graph.raw, &mut result) };
         if outcome != CUresult::CUDA_SUCCESS {
-            // Drivers differ in what they update, and those before CUDA 12 lack the call: then it is another executable.
+            // Drivers differ in what they update, and those before CUDA 12 lack the call: then it is another
+            // executable.
             let executable = graph.instantiate(&self.context)?;
             let old = core::mem::replace(&mut self.executable, executable);
             self.give_up(old);

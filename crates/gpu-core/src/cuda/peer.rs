@@ -1,5 +1,6 @@
-//! Copies between devices. A stream that makes one is a guest in the order of the other device's streams: work there waits
-//! for it, and it for them, as among streams of one device. The driver lets a stream wait for any device's events.
+//! Copies between devices. A stream that makes one is a guest in the order of the other device's streams: work there
+//! waits for it, and it for them, as among streams of one device. The driver lets a stream wait for any device's
+//! events.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,8 +45,8 @@ impl Guests {
 }
 
 impl Context {
-    /// Lets two devices reach each other's memory, as far as the hardware can. Copies work without: the driver then takes
-    /// them through the host's memory. Asked once.
+    /// Lets two devices reach each other's memory, as far as the hardware can. Copies work without: the driver then
+    /// takes them through the host's memory. Asked once.
     fn connect(&self, other: &Self) -> Result<()> {
         let mut peers = self.peers.0.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.contains(&other.ordinal) {

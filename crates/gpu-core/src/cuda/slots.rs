@@ -1,5 +1,5 @@
-//! Places in the host's memory that kernels write results of calls to: what a call waits for is then there, and no copy is
-//! enqueued and waited for behind the kernel.
+//! Places in the host's memory that kernels write results of calls to: what a call waits for is then there, and no copy
+//! is enqueued and waited for behind the kernel.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! Tasks that wait for events: the driver calls back, and a thread wakes them.
 //!
-//! Each wait has a stream of its own meanwhile, which waits for the event and then calls the host: so nothing that a program
-//! has enqueued comes behind such a call, and no wait behind another. The call is `cuStreamAddCallback`, since that of
-//! `cuLaunchHostFunc` never comes where the device has failed.
+//! Each wait has a stream of its own meanwhile, which waits for the event and then calls the host: so nothing that a
+//! program has enqueued comes behind such a call, and no wait behind another. The call is `cuStreamAddCallback`, since
+//! that of `cuLaunchHostFunc` never comes where the device has failed.
 //!
 //! What is called may not use the driver, and waking a task may do anything, down to freeing the task's memory on the
 //! device: so it only hands the bell over to a thread that has nothing else to do.

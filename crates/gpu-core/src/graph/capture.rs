@@ -1,7 +1,7 @@
 //! What a thread captures: work that is recorded in place of being enqueued.
 //!
-//! Nothing reaches the device meanwhile, whatever the backend. So there is nothing to undo where a capture fails or panics,
-//! and what other threads do at the same time is as always.
+//! Nothing reaches the device meanwhile, whatever the backend. So there is nothing to undo where a capture fails or
+//! panics, and what other threads do at the same time is as always.
 
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -130,8 +130,8 @@ pub(crate) fn number(stream: &Stream) -> Option<u64> {
     })
 }
 
-/// Records what is made by `work` if this thread captures the stream; whether it does. `uses` names the addresses that it
-/// uses.
+/// Records what is made by `work` if this thread captures the stream; whether it does. `uses` names the addresses that
+/// it uses.
 #[cold]
 fn record(
     stream: &Stream,
@@ -184,8 +184,8 @@ pub(crate) fn copy(stream: &Stream, target: u64, source: u64, bytes: usize) -> R
 #[inline]
 pub(crate) fn launch(stream: &Stream, invocation: &Invocation<'_>) -> Result<bool> {
     let make = || {
-        // What is wrong with a launch is said where it is made, and its kernel is loaded now: a driver does not while it
-        // captures.
+        // What is wrong with a launch is said where it is made, and its kernel is loaded now: a driver does not while
+        // it captures.
         stream.queue.prepare(invocation)?;
         Ok(Work::Launch(Launch::new(invocation)))
     };

@@ -14,16 +14,17 @@ pub use resources::{Resources, Visitor};
 
 use capture::{Captured, Use};
 
-/// Work that was captured by [`Stream::capture`]: launches, fills and copies, to be launched again and again by one call.
+/// Work that was captured by [`Stream::capture`]: launches, fills and copies, to be launched again and again by one
+/// call.
 ///
-/// A graph holds the memory that its work uses: nobody else can touch, free or replace it while the graph may write it. It
-/// is the graph's [`resources`](Graph::resources), to read between launches, and
-/// [to write](Graph::resources_mut); [`into_resources`](Graph::into_resources) gives it back.
+/// A graph holds the memory that its work uses: nobody else can touch, free or replace it while the graph may write it.
+/// It is the graph's [`resources`](Graph::resources), to read between launches, and [to write](Graph::resources_mut);
+/// [`into_resources`](Graph::into_resources) gives it back.
 ///
 /// # Order
-/// A launch is one piece of work on its stream and is ordered with other streams as kernels are (see [`Stream`]): it waits
-/// for the work of others that used its memory, and they wait for it. It need not be launched on the stream it was captured
-/// from. In the simulator, which has no graphs, a launch enqueues the captured work piece by piece.
+/// A launch is one piece of work on its stream and is ordered with other streams as kernels are (see [`Stream`]): it
+/// waits for the work of others that used its memory, and they wait for it. It need not be launched on the stream it
+/// was captured from. In the simulator, which has no graphs, a launch enqueues the captured work piece by piece.
 ///
 /// On CUDA the kernels of a graph start when those before have ended, also those that a stream would schedule earlier.
 pub struct Graph<R> {
@@ -49,12 +50,12 @@ struct Need {
 
 impl Stream {
     /// Captures what `enqueue` enqueues on this stream: launches of kernels, [`memset`](Stream::memset) and
-    /// [`copy`](Stream::copy). Nothing of it is done before the graph is launched. `resources` is the memory that it uses,
-    /// which the graph holds from now on and `enqueue` is lent.
+    /// [`copy`](Stream::copy). Nothing of it is done before the graph is launched. `resources` is the memory that it
+    /// uses, which the graph holds from now on and `enqueue` is lent.
     ///
-    /// Functions that take a stream, outputs and scratch memory can be captured: what they neither allocate nor wait for
-    /// does not hinder them, and scratch memory that is cleared when it has to be is cleared at each launch. Captured is
-    /// what this thread enqueues: other threads' work, on this stream too, goes on as always.
+    /// Functions that take a stream, outputs and scratch memory can be captured: what they neither allocate nor wait
+    /// for does not hinder them, and scratch memory that is cleared when it has to be is cleared at each launch.
+    /// Captured is what this thread enqueues: other threads' work, on this stream too, goes on as always.
     ///
     /// ```
     /// use gpu_core::Device;
@@ -94,11 +95,12 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCapturable`] where something is asked of the device meanwhile, by this thread, that is done once or has to
-    /// be waited for: allocations, copies from and to the host, waits for events, streams or the device, and work on another
-    /// stream. It fails the capture even where `enqueue` does not pass it on. [`Error::GraphMemory`] where work uses memory
-    /// that is not among the resources, or writes what is only lent to be read. [`Error::Unsupported`] on the CPU, where
-    /// primitives are done when their call returns. That of `enqueue`, and those of the driver.
+    /// [`Error::NotCapturable`] where something is asked of the device meanwhile, by this thread, that is done once or
+    /// has to be waited for: allocations, copies from and to the host, waits for events, streams or the device, and
+    /// work on another stream. It fails the capture even where `enqueue` does not pass it on. [`Error::GraphMemory`]
+    /// where work uses memory that is not among the resources, or writes what is only lent to be read.
+    /// [`Error::Unsupported`] on the CPU, where primitives are done when their call returns. That of `enqueue`, and
+    /// those of the driver.
     ///
     /// The stream is as it was before, also where `enqueue` panics.
     pub fn capture<R: Resources>(
@@ -139,9 +141,9 @@ impl<R: Resources> Graph<R> {
             self.check()?;
             self.checked = true;
         }
-        // SAFETY: the resources have all memory that the work uses, by the numbers of its buffers: it is not freed before
-        // the work has ended, as that of a kernel. They are borrowed exclusively, so nobody else is between two pieces of
-        // the work, and what primitives were promised when it was captured holds.
+        // SAFETY: the resources have all memory that the work uses, by the numbers of its buffers: it is not freed
+        // before the work has ended, as that of a kernel. They are borrowed exclusively, so nobody else is between two
+        // pieces of the work, and what primitives were promised when it was captured holds.
         unsafe { self.executable.launch(&stream.queue, &self.uses) }
     }
 
@@ -187,8 +189,8 @@ impl<R: Resources> Graph<R> {
         &self.resources
     }
 
-    /// The memory that it holds, to write. Where a buffer is replaced that the work uses, [`launch`](Graph::launch) refuses
-    /// until [`update`](Graph::update) has captured its use of another.
+    /// The memory that it holds, to write. Where a buffer is replaced that the work uses, [`launch`](Graph::launch)
+    /// refuses until [`update`](Graph::update) has captured its use of another.
     pub fn resources_mut(&mut self) -> &mut R {
         self.checked = false;
         &mut self.resources
@@ -235,8 +237,8 @@ fn uses(captured: &Captured) -> Vec<(u64, bool)> {
     captured.uses.iter().map(|used| (used.start, used.write)).collect()
 }
 
-/// The buffers that the work uses, which are all among the resources, and were when the capture began: an address that was
-/// given anew meanwhile is another buffer's.
+/// The buffers that the work uses, which are all among the resources, and were when the capture began: an address that
+/// was given anew meanwhile is another buffer's.
 fn needs(captured: &Captured, stream: &Stream, resources: &impl Resources) -> Result<Vec<Need>> {
     let mut found = Vec::new();
     resources.visit(&mut Visitor::new(&mut |buffer| {

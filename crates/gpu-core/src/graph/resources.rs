@@ -11,9 +11,9 @@ use crate::scratch::Scratch;
 /// options of them. Owned, or by `&mut`, the graph may read and write it; by `&` or in an [`Arc`] it may read it.
 ///
 /// # Safety
-/// `visit` names memory of which `self` keeps others out: what it names by [`Visitor::buffer`] nobody uses without borrowing
-/// `self`, what it names by [`Visitor::shared`] nobody writes nor frees while `self` is there. It names the same unless
-/// `self` was borrowed mutably in between. Naming less is always sound.
+/// `visit` names memory of which `self` keeps others out: what it names by [`Visitor::buffer`] nobody uses without
+/// borrowing `self`, what it names by [`Visitor::shared`] nobody writes nor frees while `self` is there. It names the
+/// same unless `self` was borrowed mutably in between. Naming less is always sound.
 ///
 /// ```
 /// use gpu_core::{Buffer, Device, Resources, Visitor};

@@ -1,5 +1,5 @@
-//! Copies between simulators. A stream that makes one is a guest on the other simulator: a stream there, that comes as far as
-//! this one does. What waits for the one waits for the other.
+//! Copies between simulators. A stream that makes one is a guest on the other simulator: a stream there, that comes as
+//! far as this one does. What waits for the one waits for the other.
 
 use core::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

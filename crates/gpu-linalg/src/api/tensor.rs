@@ -27,10 +27,10 @@ use crate::variants::TensorVariant;
 /// rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 8.0 and later. On 9.0 the copy engine takes factors whose addresses, leading dimensions and strides of batches
-/// are multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`), which changes no bit, or go
-/// element by element. Before 8.0 it is an error that says so;
-/// [`gemm`](crate::gemm()) of `f32` runs everywhere.
+/// Compute capability 8.0 and later. On 9.0 the copy engine takes factors whose addresses, leading dimensions and
+/// strides of batches are multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`),
+/// which changes no bit, or go element by element. Before 8.0 it is an error that says so; [`gemm`](crate::gemm()) of
+/// `f32` runs everywhere.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
@@ -78,25 +78,27 @@ pub(crate) fn gemm_tensor_by<T: TensorElement, C: TensorOutput<T>>(
     })
 }
 
-/// `C = alpha · A · B + beta · C` on `stream` for factors of `f32` that are rounded to tf32, on the tensor cores, for matrices or
-/// batches of them.
+/// `C = alpha · A · B + beta · C` on `stream` for factors of `f32` that are rounded to tf32, on the tensor cores, for
+/// matrices or batches of them.
 ///
-/// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm()) never does this on its
-/// own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, as many as both factors and more; what is in it afterwards is
-/// unspecified.
+/// Shapes, layouts, `alpha` and `beta` are those of [`gemm_tensor`](crate::gemm_tensor()); [`gemm`](crate::gemm())
+/// never does this on its own. `scratch` has at least [`gemm_tf32_scratch_len`] elements, as many as both factors and
+/// more; what is in it afterwards is unspecified.
 ///
-/// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all that the tensor cores
-/// and the copy engine take of 32 bits. So layouts make little difference, and alignment none.
+/// A launch before the product's copies both factors into `scratch`, rounded and with lines along `k`, which is all
+/// that the tensor cores and the copy engine take of 32 bits. So layouts make little difference, and alignment none.
 ///
 /// # Order and error
-/// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the tensor cores by themselves
-/// would cut, which is biased and twice as far off): with `v` = 2⁻¹¹, `a` becomes `a (1 + d)`, `|d|` ≤ `v`. Subnormal numbers are rounded in
-/// steps of 2⁻¹³⁶, so up to 2⁻¹³⁷ is lost of them; from (2 - 2⁻¹¹) 2¹²⁷ on an element becomes infinite; a NaN stays one.
+/// tf32 has the exponent of `f32` and 10 bits of mantissa. Elements are rounded to the nearest, ties to even (the
+/// tensor cores by themselves would cut, which is biased and twice as far off): with `v` = 2⁻¹¹, `a` becomes `a (1 +
+/// d)`, `|d|` ≤ `v`. Subnormal numbers are rounded in steps of 2⁻¹³⁶, so up to 2⁻¹³⁷ is lost of them; from (2 - 2⁻¹¹)
+/// 2¹²⁷ on an element becomes infinite; a NaN stays one.
 ///
 /// Products of two such numbers have 22 bits and are exact in `f32`, in which they are added: in the order of
-/// [`gemm_tensor`](crate::gemm_tensor()), with its difference between hardware and simulator, and within its bound. Their
-/// factors' roundings change a product by at most `2 v + v²` of its size. With `k` products and `u` = 2⁻²³ the sum is, where nothing
-/// under- or overflows, within `(2 v + v² + 2 k u (1 + v)²) Σ |a| |b|` of the exact one: some three decimal places.
+/// [`gemm_tensor`](crate::gemm_tensor()), with its difference between hardware and simulator, and within its bound.
+/// Their factors' roundings change a product by at most `2 v + v²` of its size. With `k` products and `u` = 2⁻²³ the
+/// sum is, where nothing under- or overflows, within `(2 v + v² + 2 k u (1 + v)²) Σ |a| |b|` of the exact one: some
+/// three decimal places.
 ///
 /// # Devices
 /// Compute capability 8.0 and later; 9.0 has the faster kernels.
@@ -145,8 +147,8 @@ pub(crate) fn gemm_tf32_by(
     })
 }
 
-/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts. None where an extent is larger than what
-/// `gemm_tf32` takes.
+/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts. None where an extent is
+/// larger than what `gemm_tf32` takes.
 ///
 /// ```
 /// use gpu_linalg::{Layout, gemm_tf32_scratch_len};
@@ -164,8 +166,9 @@ pub fn gemm_tf32_scratch_len(
     scratch_len(size_of::<f32>(), Choice::tf32(None).packs, layouts, [0; 2]).unwrap_or(0)
 }
 
-/// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a factor is not
-/// aligned to 16 bytes and its copy pays. None where an extent is larger than what `gemm_tensor` takes, either.
+/// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a
+/// factor is not aligned to 16 bytes and its copy pays. None where an extent is larger than what `gemm_tensor` takes,
+/// either.
 ///
 /// It depends on the shapes, the layouts and whether the factors' addresses are aligned, on nothing else.
 ///

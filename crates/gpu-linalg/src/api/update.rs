@@ -12,11 +12,12 @@ use crate::plan::gemm::scratch_len_of_part;
 
 /// `C = alpha · A · Aᵀ + beta · C` on `stream`, of C only its `triangle`: the other one is neither read nor written.
 ///
-/// A is n × k and C n × n, matrices or batches of them, row- or column-major with any leading dimension; for `Aᵀ · A` give
-/// [`Matrix::transposed`](crate::Matrix::transposed). Where `beta` is zero C is not read, where `alpha` is zero A is not.
-/// `scratch` has at least [`syrk_scratch_len`] elements, none but where C is small; what is in it afterwards is unspecified. It is a product
-/// ([`gemm()`](crate::gemm)) of which the tiles outside the triangle are left out. The order of operations is a function of shapes, C's order and
-/// the type alone. Neither allocates device memory nor waits.
+/// A is n × k and C n × n, matrices or batches of them, row- or column-major with any leading dimension; for `Aᵀ · A`
+/// give [`Matrix::transposed`](crate::Matrix::transposed). Where `beta` is zero C is not read, where `alpha` is zero A
+/// is not. `scratch` has at least [`syrk_scratch_len`] elements, none but where C is small; what is in it afterwards is
+/// unspecified. It is a product ([`gemm()`](crate::gemm)) of which the tiles outside the triangle are left out. The
+/// order of operations is a function of shapes, C's order and the type alone. Neither allocates device memory nor
+/// waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],

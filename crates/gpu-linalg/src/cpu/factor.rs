@@ -1,8 +1,9 @@
 //! Cholesky factorisations, and the steps of large ones, in tiles that fit the registers.
 //!
-//! Rows lie side by side in strips, as many as a tile of [`gemm`](super::gemm) is wide, column after column. A block of columns of a strip is a
-//! tile: what is before it is taken off as in a product, then it is solved for. So an element's sum is still one chain of fused
-//! multiply-subtracts over ascending columns: the bits are those of [`reference::factor`](crate::reference::factor).
+//! Rows lie side by side in strips, as many as a tile of [`gemm`](super::gemm) is wide, column after column. A block of
+//! columns of a strip is a tile: what is before it is taken off as in a product, then it is solved for. So an element's
+//! sum is still one chain of fused multiply-subtracts over ascending columns: the bits are those of
+//! [`reference::factor`](crate::reference::factor).
 
 use core::ops::Range;
 
@@ -24,8 +25,8 @@ const SERIAL: usize = 60_000;
 /// Matrices that are read, and how they lie.
 type From<'a, T> = Option<(&'a [T], BatchLayout)>;
 
-/// [`crate::potrf_to`] of slices, of matrices of which each is factored whole, as [`reference::potrf`](crate::reference::potrf); `None`: in
-/// place. Gives the orders of minors.
+/// [`crate::potrf_to`] of slices, of matrices of which each is factored whole, as
+/// [`reference::potrf`](crate::reference::potrf); `None`: in place. Gives the orders of minors.
 ///
 /// # Panics
 /// Where a slice is shorter than its batch.
@@ -57,9 +58,9 @@ pub(crate) fn potrf<T: Root>(
     }
 }
 
-/// A step of a large matrix: to the columns from `first` on, of the rows from there on, `added` is added, column after column of so many elements;
-/// then the block on the diagonal is factored, and the rows below are solved for. The order of the first minor that is not positive
-/// definite, or zero.
+/// A step of a large matrix: to the columns from `first` on, of the rows from there on, `added` is added, column after
+/// column of so many elements; then the block on the diagonal is factored, and the rows below are solved for. The order
+/// of the first minor that is not positive definite, or zero.
 pub(crate) fn step<T: Root>(
     triangle: Triangle,
     (a, layout): (&mut [T], Layout),
@@ -115,7 +116,8 @@ impl<T: Root> Added<'_, T> {
 #[derive(Default)]
 struct Buffers<T> {
     strips: Vec<T>,
-    /// Of each block of columns its rows of the factor, negated: what is before it, and the block on the diagonal, column after column.
+    /// Of each block of columns its rows of the factor, negated: what is before it, and the block on the diagonal,
+    /// column after column.
     packed: Vec<T>,
     /// What columns are multiplied by.
     roots: Vec<T>,
@@ -133,7 +135,8 @@ impl<T: Root> Buffers<T> {
         self.roots.resize(columns, T::ZERO);
     }
 
-    /// Factors what is in the strips, of `n` rows and columns; the order of the first minor that is not positive definite, or zero.
+    /// Factors what is in the strips, of `n` rows and columns; the order of the first minor that is not positive
+    /// definite, or zero.
     #[inline(always)]
     fn factor<const M: usize, const N: usize>(&mut self, n: usize) -> u32 {
         let Self { strips, packed, roots } = self;

@@ -24,7 +24,8 @@ const DEPTH: usize = 192;
 const COLUMNS: usize = 2048;
 /// Columns of a block of B: with [`DEPTH`] another half of that cache.
 const BLOCK: usize = 256;
-/// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows holds all of A.
+/// So many times as many columns as rows are cut into panels of columns, which pack B once, where one panel of rows
+/// holds all of A.
 const WIDE: usize = 2;
 /// Rows of a panel of a triangle: of those on the diagonal half is computed for nothing.
 const TRIANGLE_ROWS: usize = 192;
@@ -121,7 +122,8 @@ fn by_rows<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, c: &mut [T]) {
     });
 }
 
-/// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its own.
+/// Computes a triangle of `whole` by panels of rows: what is beside the diagonal, and the square on it in memory of its
+/// own.
 fn of_triangle<T: Float>(compute: Compute<T>, whole: &Panel<'_, T>, triangle: Triangle, c: &mut [T]) {
     let n = whole.columns;
     let (alpha, beta) = whole.factors;

@@ -15,7 +15,8 @@ use crate::matrix::Layout;
 use crate::plan::gemv::Plan;
 use crate::reference::finish;
 
-/// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads so much from its cache.
+/// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads
+/// so much from its cache.
 const SERIAL: usize = 1_500_000;
 /// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that of each
 /// page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
@@ -133,8 +134,8 @@ impl<T: Element, const V: usize> Work for Along<'_, T, V> {
 
     #[inline(always)]
     fn run(self) {
-        // So many lanes are sorted at once, and so many lines are read at a time that there are chains enough for the multipliers. One line
-        // where it has enough of its own: memory gives two lines no sooner.
+        // So many lanes are sorted at once, and so many lines are read at a time that there are chains enough for the
+        // multipliers. One line where it has enough of its own: memory gives two lines no sooner.
         match self.width {
             1 => self.lanes::<1, 1, 4>(),
             2 => self.lanes::<2, 2, 4>(),
@@ -208,7 +209,8 @@ fn lines<T: Element, const V: usize, const W: usize, const N: usize, const L: us
     })
 }
 
-/// Bytes that are asked for ahead: a core read 4096² `f32` from memory at 37 GB/s, with 4096 or 8192 bytes at 34, with none at 20.
+/// Bytes that are asked for ahead: a core read 4096² `f32` from memory at 37 GB/s, with 4096 or 8192 bytes at 34, with
+/// none at 20.
 const PREFETCH: isize = 6144;
 
 /// Adds a round's products to the lanes' chains.
@@ -235,8 +237,8 @@ fn add<T: Element, const V: usize, const W: usize, const N: usize>(
                 columns[vector][lane] = elements[(number * V + vector) * N + lane].widen();
             }
         }
-        // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one element of each lane
-        // is a vector.
+        // Of V elements a lane, in V vectors, every stage puts the even ones before the odd ones: after the last one
+        // element of each lane is a vector.
         if N > 1 && V >= 2 {
             columns = sorted(&columns);
         }
@@ -327,8 +329,8 @@ impl<T: Element, const V: usize> Work for Across<'_, T, V> {
     }
 }
 
-/// Adds the products of `V` lines to the chains of a group. The lines `ahead` elements behind these are asked for meanwhile: each is in pages of
-/// its own, where no processor looks ahead.
+/// Adds the products of `V` lines to the chains of a group. The lines `ahead` elements behind these are asked for
+/// meanwhile: each is in pages of its own, where no processor looks ahead.
 #[inline(always)]
 fn add_lines<T: Element, const V: usize>(
     lines: [&[T]; V],

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 /// Blocks that are not worth a second thread: to wake it takes some 15 µs.
 const SERIAL: usize = 3;
 
-/// The inverses of the blocks on the diagonal of lower triangles, as [`reference::level3::invert`](crate::reference::level3::invert): a row of
-/// an inverse is made with vectors along it, so that an element's sum is still one chain over ascending rows above.
+/// The inverses of the blocks on the diagonal of lower triangles, as
+/// [`reference::level3::invert`](crate::reference::level3::invert): a row of an inverse is made with vectors along it,
+/// so that an element's sum is still one chain over ascending rows above.
 ///
 /// # Panics
 /// Where a slice is shorter than the shape says.

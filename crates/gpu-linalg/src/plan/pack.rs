@@ -7,7 +7,8 @@ use super::{blocks, extent};
 use crate::error::Error;
 use crate::matrix::{BatchLayout, Layout, Order};
 
-/// What addresses, leading dimensions and strides of batches are multiples of where the copy engine takes a factor, in bytes.
+/// What addresses, leading dimensions and strides of batches are multiples of where the copy engine takes a factor, in
+/// bytes.
 pub const ALIGNMENT: usize = 16;
 
 /// Which factors are copied.
@@ -39,8 +40,8 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// The copies for a product of `factors` at `addresses`, whose elements have `bytes` bytes, to `first` words from the
-    /// start of aligned memory on; `None` where nothing is copied.
+    /// The copies for a product of `factors` at `addresses`, whose elements have `bytes` bytes, to `first` words from
+    /// the start of aligned memory on; `None` where nothing is copied.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.
@@ -121,10 +122,10 @@ pub fn is_aligned(factor: BatchLayout, address: u64, bytes: usize) -> bool {
 /// Which of the factors are copied because that is faster.
 ///
 /// In microseconds on an H200. Without a copy a factor goes to shared memory element by element, once for each tile of
-/// 128 × 128 of C: 280 to 480 elements a nanosecond (507 × 5904 × 652 in 51 µs, 1 × 1263 × 42,732 in 195,
-/// 516 × 3605 × 1165 in 91). With one a launch reads and writes the factor at some 3.5 TB/s, after which tiles arrive ten times
-/// as fast. A product of 128³ has 16,384 elements of each and so never pays for the launch; one of 1024³ has 8 million of each
-/// in tiles, 42 µs, and a copy of 2 MB, 6 µs.
+/// 128 × 128 of C: 280 to 480 elements a nanosecond (507 × 5904 × 652 in 51 µs, 1 × 1263 × 42,732 in 195, 516 × 3605 ×
+/// 1165 in 91). With one a launch reads and writes the factor at some 3.5 TB/s, after which tiles arrive ten times as
+/// fast. A product of 128³ has 16,384 elements of each and so never pays for the launch; one of 1024³ has 8 million of
+/// each in tiles, 42 µs, and a copy of 2 MB, 6 µs.
 fn pays(bytes: usize, factors: [BatchLayout; 2], addresses: [u64; 2]) -> [bool; 2] {
     let unaligned = [0, 1].map(|at| !is_aligned(factors[at], addresses[at], bytes));
     let [a, b] = factors.map(|factor| factor.matrix.shape());

@@ -54,7 +54,8 @@ impl Choice {
         Self { variant, packs }
     }
 
-    /// That of a product of tf32, whose factors are always copied: the copy engine and the tensor cores take 32 bits along `k` only.
+    /// That of a product of tf32, whose factors are always copied: the copy engine and the tensor cores take 32 bits
+    /// along `k` only.
     pub const fn tf32(variant: Option<TensorVariant>) -> Self {
         Self { variant, packs: Packs::AlongInner }
     }
@@ -64,7 +65,8 @@ impl Plan {
     /// The plan for a C that is not empty, and elements of `bytes` bytes, those of C having `c_bytes`.
     ///
     /// `multiprocessors` are the device's; the addresses are those of A, B and C, and where scratch memory of
-    /// [`scratch_len`] begins, at [`ALIGNMENT`]. Without `sums` the product counts as zero and its factors are not read.
+    /// [`scratch_len`] begins, at [`ALIGNMENT`]. Without `sums` the product counts as zero and its factors are not
+    /// read.
     ///
     /// # Errors
     /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].
@@ -193,8 +195,8 @@ fn parts_len(parts: u32, [m, n]: [u32; 2], count: usize) -> usize {
     parts as usize * m as usize * part_leading(n) as usize * count
 }
 
-/// Words of scratch memory for a product of factors at `addresses`, whose elements have `bytes` bytes: the sums of the parts, then
-/// copies of factors. What is not zero has room for a start at [`ALIGNMENT`].
+/// Words of scratch memory for a product of factors at `addresses`, whose elements have `bytes` bytes: the sums of the
+/// parts, then copies of factors. What is not zero has room for a start at [`ALIGNMENT`].
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.

@@ -42,8 +42,8 @@ mod sealed {
     pub type OfPacking<B> = (Global<B>, Global<B>, GlobalMut<u32>, kernels::Packing);
 
     /// # Safety
-    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for parts, and for copies of
-    /// elements that have the size of `Bits`.
+    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for parts, and for copies
+    /// of elements that have the size of `Bits`.
     pub unsafe trait Kernels: gpu_core::Element {
         /// Of factors with this type, whose sums and results of sums are the same.
         type Parts: gpu_std::memory::Element;
@@ -112,7 +112,8 @@ unsafe impl sealed::Kernels for f32 {
     type Finish = kernels::tensor_finish_bf16;
 }
 
-/// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32, which is asked for by another function's name.
+/// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32, which is asked for by another function's
+/// name.
 pub(crate) use sealed::Kernels;
 
 /// Where a product's results go: C, and the sums of its parts.
@@ -168,9 +169,9 @@ pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     let Some(pack) = &plan.pack else { return Ok(given) };
     let memory = target.aligned();
     let [a, b] = given.map(Global::cast::<T::Bits>);
-    // SAFETY: the kernel reads what is inside the factors' shapes, and writes the scratch memory from where it is aligned on, which
-    // has room for the parts and the copies behind them (checked by the caller) and shares nothing with the factors. Memory is
-    // freed only after the work enqueued before.
+    // SAFETY: the kernel reads what is inside the factors' shapes, and writes the scratch memory from where it is
+    // aligned on, which has room for the parts and the copies behind them (checked by the caller) and shares nothing
+    // with the factors. Memory is freed only after the work enqueued before.
     unsafe { stream.launch::<T::Pack>(pack.launch, (a, b, memory.cast(), pack.packing)) }?;
     Ok([0, 1].map(|at| {
         let copy = memory.as_global().offset(pack.packing.packed_first[at]).cast();
@@ -190,10 +191,10 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
     let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
     let arguments = (a, b, c, plan.product, alpha, beta);
-    // SAFETY: the maps are those of batches that views hold, or of their copies in the scratch memory behind the parts, outside of
-    // which nothing is copied; they were checked where they were made, C's matrices to be apart, and the caller has checked that C and the scratch memory, which has room for
-    // the parts, share none with the factors. The kernel keeps to C's shape. Memory is freed only after the work
-    // enqueued before.
+    // SAFETY: the maps are those of batches that views hold, or of their copies in the scratch memory behind the parts,
+    // outside of which nothing is copied; they were checked where they were made, C's matrices to be apart, and the
+    // caller has checked that C and the scratch memory, which has room for the parts, share none with the factors. The
+    // kernel keeps to C's shape. Memory is freed only after the work enqueued before.
     unsafe {
         if plan.sums == 128 {
             stream.launch::<T::Wide>(plan.launch, arguments)

@@ -19,8 +19,8 @@ pub enum TensorVariant {
     Narrow,
     /// The same with tiles of 128 × 256, in a persistent grid.
     Wide,
-    /// Factors copied into aligned memory first, even where they are, then by the kernel that the plan takes for the fastest.
-    /// Capability 8.0.
+    /// Factors copied into aligned memory first, even where they are, then by the kernel that the plan takes for the
+    /// fastest. Capability 8.0.
     Packed,
 }
 
@@ -29,8 +29,8 @@ impl TensorVariant {
     pub const ALL: [Self; 4] = [Self::Lanes, Self::Narrow, Self::Wide, Self::Packed];
 }
 
-/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
-/// [`gemm_tensor_scratch_len`] elements.
+/// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` has at
+/// least [`gemm_tensor_scratch_len`] elements.
 ///
 /// # Errors
 /// As there, and [`Error::Unaligned`] of matrices that the copy engine does not take.
@@ -77,8 +77,8 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
     api::tensor::needed(Choice::of(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
 }
 
-/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice, with the same scratch memory; on the CPU they are all the same, and
-/// [`TensorVariant::Packed`] is `gemm_tf32` itself.
+/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice, with the same scratch memory; on the CPU they are all the
+/// same, and [`TensorVariant::Packed`] is `gemm_tf32` itself.
 ///
 /// # Errors
 /// As there.

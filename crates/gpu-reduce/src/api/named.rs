@@ -12,9 +12,9 @@ macro_rules! named {
     ($($(#[$doc:meta])* $name:ident, $into:ident: $bound:ident, $kind:ident => $output:ty, $result:ty, $convert:expr;)*) => { $(
         $(#[$doc])*
         ///
-        /// Computed where `input` lives, in an order that is a function of its length alone (see the
-        /// [crate documentation](crate)): every device gives the same bits. One launch and a wait for the
-        /// result; scratch memory is what the device [keeps](gpu_core::Scratch::kept). The form on a stream does not wait.
+        /// Computed where `input` lives, in an order that is a function of its length alone (see the [crate
+        /// documentation](crate)): every device gives the same bits. One launch and a wait for the result; scratch
+        /// memory is what the device [keeps](gpu_core::Scratch::kept). The form on a stream does not wait.
         ///
         /// # Errors
         /// As [`reduce`](crate::reduce()).

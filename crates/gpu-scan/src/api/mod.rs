@@ -18,8 +18,8 @@ use gpu_core::Error;
 /// The scan of an array with the operator `S`, computed where `input` lives, in a buffer of its own: what the
 /// functions named after the operators call.
 ///
-/// The work is enqueued on the device's default stream; reading the buffer waits for it. Scratch memory is what the device
-/// [keeps](Scratch::kept). [`scan_into`] allocates nothing.
+/// The work is enqueued on the device's default stream; reading the buffer waits for it. Scratch memory is what the
+/// device [keeps](Scratch::kept). [`scan_into`] allocates nothing.
 ///
 /// # Errors
 /// [`Error::TooLong`]; those of the device where the device's memory does not suffice, or where it failed.

@@ -42,8 +42,8 @@ impl State {
 }
 
 impl Simulator {
-    /// Copies bytes here from the global memory of another simulator, never-written bytes too, as [`copy`](Self::copy) does
-    /// within one. It is work of both handles' streams.
+    /// Copies bytes here from the global memory of another simulator, never-written bytes too, as [`copy`](Self::copy)
+    /// does within one. It is work of both handles' streams.
     ///
     /// ```
     /// use gpu_sim::Simulator;

@@ -54,8 +54,8 @@ pub struct Profile {
 // their own order, 2.6 to 7.7 otherwise; a chain of 200,000 rows 22.5 ms, 164 to 576 otherwise. `--bin sparse` of
 // gpu-benches measures every algorithm on 40 structures beside what is chosen.
 
-/// Mean rows of a level up to which a warp has 32 rows in a row: at 30 rows in their own order take a fifth to a third of the
-/// time, at 9 as much, at 1 four times as much.
+/// Mean rows of a level up to which a warp has 32 rows in a row: at 30 rows in their own order take a fifth to a third
+/// of the time, at 9 as much, at 1 four times as much.
 const CHAIN_WIDTH: u32 = 12;
 /// The same of a grid, whose planes follow each other: 0.99 ms beside 9.8 at 116 rows, 1.2 beside 0.69 at 5,300.
 const GRID_CHAIN_WIDTH: u32 = 256;

@@ -4,8 +4,9 @@ use gpu_sparse_kernels::THREADS;
 use gpu_sparse_kernels::spmv::{PIECE, SPAN, Shape, limit};
 use gpu_std::launch::LaunchConfig;
 
-/// Entries of a row in the mean from which those of a block are multiplied as they lie in memory. On an H200, in f64: 0.200 ms beside 0.225 for
-/// the 4 of a Laplacian's triangle (216³), 0.388 beside 0.355 for 8 that are drawn (5 M rows).
+/// Entries of a row in the mean from which those of a block are multiplied as they lie in memory. On an H200, in f64:
+/// 0.200 ms beside 0.225 for the 4 of a Laplacian's triangle (216³), 0.388 beside 0.355 for 8 that are drawn (5 M
+/// rows).
 const STREAMED: u32 = 6;
 
 /// What is known of a matrix's rows.
@@ -34,11 +35,11 @@ pub enum Strategy {
 
 impl Statistics {
     /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the
-    /// warp that has it would be waited for; else a thread where all rows are as short as it can hold, or most are, and 4
-    /// lanes otherwise.
+    /// warp that has it would be waited for; else a thread where all rows are as short as it can hold, or most are, and
+    /// 4 lanes otherwise.
     ///
-    /// On an H200, rows of 8 entries and more take a thread's warp two to four times the time of 4 lanes, and dealing out
-    /// costs a third more than lanes where rows have 4000 entries at most.
+    /// On an H200, rows of 8 entries and more take a thread's warp two to four times the time of 4 lanes, and dealing
+    /// out costs a third more than lanes where rows have 4000 entries at most.
     pub fn strategy(&self) -> Strategy {
         let mean = self.entries / self.rows.max(1);
         // A warp's other work is some 32 rows.

@@ -96,7 +96,8 @@ impl Kernel {
         }
     }
 
-    /// The tiles of a product of m × n elements of `bytes` bytes, from the first row to the last and from the first column to the last.
+    /// The tiles of a product of m × n elements of `bytes` bytes, from the first row to the last and from the first
+    /// column to the last.
     pub(super) const fn tiles(self, m: u32, n: u32, bytes: usize) -> [u64; 2] {
         let [rows, columns] = match self {
             Self::Short => short::tile(n, if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 }),

@@ -50,7 +50,8 @@ pub fn scratch_len<T: RealElement>(k: usize, c: BatchLayout) -> usize {
     scratch_len_of_part::<T>(k, c, false).max(vector::scratch_len::<T>(k, c))
 }
 
-/// The same without products that are those of a matrix and a vector, where of C only a triangle is computed if it is `half`.
+/// The same without products that are those of a matrix and a vector, where of C only a triangle is computed if it is
+/// `half`.
 pub fn scratch_len_of_part<T: RealElement>(k: usize, c: BatchLayout, half: bool) -> usize {
     let split = Split::of_part(size_of::<T>(), k, c, half);
     if !split.is_finished_apart() || c.matrix.is_empty() {
