@@ -12,27 +12,35 @@ use crate::ptx::Item;
 const DYNAMIC: &str = "gpu_launch_sized_workgroup_mem";
 
 /// What the compiler calls registers, and here: predicates, of 16, 32 and 64 bits.
-const REGISTERS: [(&str, &str); 4] = [("%p", "p"), ("%rs", "h"), ("%r", "r"), ("%rd", "d")];
+const REGISTERS: [(&str, char); 4] = [("%p", 'p'), ("%rs", 'h'), ("%r", 'r'), ("%rd", 'd')];
 
-/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`) and registers (`r1`),
-/// those of registers that are used most being the shortest.
+/// Letters of registers where there are more than [`EACH`] of a kind. `a` is that of parameters, and others those of types.
+const MORE: &str = "cegijklmnoqtwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Registers of a letter: their numbers have two digits.
+const EACH: usize = 100;
+
+/// The text of an item without indentation, with short names of parameters (`a0`), labels (`$1`) and registers (`r1`, and
+/// with other letters where there are many), those of registers that are used most being the shortest.
 pub(crate) fn compact(item: &Item) -> String {
     let text = spaces(&item.text)
         .replace(&format!("{}_param_", item.name), "a")
         .replace("$L__BB_", "$")
         .replace(DYNAMIC, "shared")
         .replace(".ptr .align 1 ", "");
-    let names = registers(&text);
+    let Registers { names, letters } = registers(&text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some((at, word, what)) = next_register(rest) {
         out.push_str(&rest[..at]);
         match what {
             Found::One => out.push_str(&names[word]),
-            Found::All { name, .. } => {
-                let count = names.keys().filter(|register| prefix(register) == prefix(word)).count();
+            Found::All { letter } => {
+                let (count, letters) = letters.get(prefix(word)).cloned().unwrap_or((0, vec![letter]));
                 // At least one: the assembler refuses a list of none.
-                out.push_str(&format!("{name}<{}>", count.max(1)));
+                let each = count.div_ceil(letters.len()).max(1);
+                let lists: Vec<String> = letters.iter().map(|letter| format!("{letter}<{each}>")).collect();
+                out.push_str(&lists.join(","));
             }
         }
         rest = &rest[at + word.len()..];
@@ -45,7 +53,7 @@ pub(crate) fn compact(item: &Item) -> String {
 #[derive(Clone, Copy)]
 enum Found {
     One,
-    All { name: &'static str },
+    All { letter: char },
 }
 
 /// Where the text's next register stands, and its name there.
@@ -53,10 +61,10 @@ fn next_register(text: &str) -> Option<(usize, &str, Found)> {
     text.match_indices('%').find_map(|(at, _)| {
         let rest = &text[at..];
         let letters = 1 + rest[1..].bytes().take_while(u8::is_ascii_lowercase).count();
-        let (_, name) = REGISTERS.into_iter().find(|(long, _)| *long == &rest[..letters])?;
+        let (_, letter) = REGISTERS.into_iter().find(|(long, _)| *long == &rest[..letters])?;
         if rest[letters..].starts_with('<') {
             let end = rest.find('>')? + 1;
-            return Some((at, &rest[..end], Found::All { name }));
+            return Some((at, &rest[..end], Found::All { letter }));
         }
         let digits = rest[letters..].bytes().take_while(u8::is_ascii_digit).count();
         (digits > 0).then(|| (at, &rest[..letters + digits], Found::One))
@@ -68,8 +76,16 @@ fn prefix(register: &str) -> &str {
     register.trim_end_matches(|c: char| c.is_ascii_digit() || c == '<' || c == '>')
 }
 
+/// The names of a text's registers.
+struct Registers {
+    /// The new name of each.
+    names: HashMap<String, String>,
+    /// Of each kind, how many there are, and the letters of their names.
+    letters: HashMap<String, (usize, Vec<char>)>,
+}
+
 /// A short name for each register of a text: of each kind the lowest numbers for those that stand there most often.
-fn registers(text: &str) -> HashMap<String, String> {
+fn registers(text: &str) -> Registers {
     let mut order: Vec<(&str, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut rest = text;
@@ -85,16 +101,25 @@ fn registers(text: &str) -> HashMap<String, String> {
     }
     // Stable: as often used, they stay in the order of the text.
     order.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
+    let mut more = MORE.chars();
+    let mut letters = HashMap::new();
+    for (kind, letter) in REGISTERS {
+        let count = order.iter().filter(|(register, _)| prefix(register) == kind).count();
+        let others = more.by_ref().take(count.div_ceil(EACH).saturating_sub(1));
+        letters.insert(kind.to_string(), (count, std::iter::once(letter).chain(others).collect::<Vec<_>>()));
+    }
     let mut next: HashMap<&str, usize> = HashMap::new();
     let mut names = HashMap::new();
     for (register, _) in order {
-        let kind = prefix(register);
-        let short = REGISTERS.into_iter().find(|(long, _)| *long == kind).map_or(kind, |(_, short)| short);
-        let number = next.entry(kind).or_default();
-        names.insert(register.to_string(), format!("{short}{number}"));
+        let (_, letters) = &letters[prefix(register)];
+        let number = next.entry(prefix(register)).or_default();
+        names.insert(
+            register.to_string(),
+            format!("{}{}", letters[*number % letters.len()], *number / letters.len()),
+        );
         *number += 1;
     }
-    names
+    Registers { names, letters }
 }
 
 /// Lines without spaces around them, one space between words, none behind commas. Strings stay as they are.
@@ -139,6 +164,20 @@ mod tests {
              $10:\n.pragma \"no  unroll\";\nld.param.b64 d0,[a0];\nst.v2.b32 [d0+4],{r2,r1};\n\
              mov.u32 r0,%tid.x;\ncvt.u16.u32 h0,r0;\nadd.s32 r0,r0,r1;\n@p0 bra $10;\nmov.b64 %SPL,%rdx;\n}"
         );
+    }
+
+    #[test]
+    fn many_registers_have_several_letters() {
+        let uses: String =
+            (0..250).map(|number| format!("mov.b32 %r{number}, %r{};\n", number / 2)).collect();
+        let text =
+            compacted(&format!(".visible .entry k()\n{{\n.reg .b32 \t%r<250>;\n.reg .b64 %rd<2>;\n{uses}}}"));
+        assert!(text.contains(".reg .b32 r<84>,c<84>,e<84>;\n.reg .b64 d<1>;\n"), "{text}");
+        // Two uses or three each, in the order of the text: the first names come back for every third of them.
+        assert!(text.contains("mov.b32 r0,r0;\nmov.b32 c0,r0;\nmov.b32 e0,c0;\nmov.b32 r1,c0;\n"), "{text}");
+        let names: std::collections::HashSet<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("mov.b32 ")?.split(',').next()).collect();
+        assert_eq!(names.len(), 250);
     }
 
     #[test]
