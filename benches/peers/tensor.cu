@@ -1,4 +1,4 @@
-// cuBLAS's products of 16-bit floats and of tf32 at the shapes that `tensor --list` prints, on standard input:
+// cuBLAS's products of 16-bit floats, of tf32 and of bytes at the shapes that `tensor --list` prints, on standard input:
 // nvcc -O3 -std=c++17 -arch=native tensor.cu -lcublas. Prints each line with its peer and the milliseconds of a launch.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -28,6 +28,11 @@ __global__ void fill_floats(float* values, uint64_t n) {
     for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < n; i += uint64_t(gridDim.x) * blockDim.x) values[i] = element(i);
 }
 
+__global__ void fill_bytes(int8_t* values, uint64_t n) {
+    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < n; i += uint64_t(gridDim.x) * blockDim.x)
+        values[i] = int8_t(floorf(element(i) * 128.0f));
+}
+
 int main() {
     cublasHandle_t cublas;
     CHECK_CUBLAS(cublasCreate(&cublas));
@@ -42,25 +47,38 @@ int main() {
     long long m, n, k, count;
     each_line([&](const char* line) {
         if (std::sscanf(line, "gemm_tensor %15s %15s %lld %lld %lld %7s %lld", type, output, &m, &n, &k, orders, &count) != 7) return;
-        const bool a = orders[0] == 't', b = orders[1] == 't', brain = std::strcmp(type, "bf16") == 0, tf32 = std::strcmp(type, "tf32") == 0;
-        const bool wide = std::strcmp(output, "f32") == 0;
+        const bool a = orders[0] == 't', b = orders[1] == 't', brain = std::strcmp(type, "bf16") == 0;
+        const bool tf32 = std::strcmp(type, "tf32") == 0, bytes = std::strcmp(type, "i8") == 0;
+        const bool wide = std::strcmp(output, "f32") == 0 || bytes;
         const uint64_t elements = std::max(m * k, k * n) * count;
         void *factors, *c;
-        CHECK(cudaMalloc(&factors, elements * (tf32 ? 4 : 2)));
+        CHECK(cudaMalloc(&factors, elements * (tf32 ? 4 : bytes ? 1 : 2)));
         CHECK(cudaMalloc(&c, uint64_t(m) * n * count * (wide ? 4 : 2)));
         if (tf32) fill_floats<<<4096, 256>>>(static_cast<float*>(factors), elements);
+        else if (bytes) fill_bytes<<<4096, 256>>>(static_cast<int8_t*>(factors), elements);
         else fill_halves<<<4096, 256>>>(factors, elements, brain);
         CHECK(cudaDeviceSynchronize());
-        const cudaDataType narrow = tf32 ? CUDA_R_32F : brain ? CUDA_R_16BF : CUDA_R_16F, of_c = wide ? CUDA_R_32F : narrow;
+        const cudaDataType narrow = tf32 ? CUDA_R_32F : bytes ? CUDA_R_8I : brain ? CUDA_R_16BF : CUDA_R_16F;
+        const cudaDataType of_c = bytes ? CUDA_R_32I : wide ? CUDA_R_32F : narrow;
+        const cublasComputeType_t compute = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : bytes ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F;
         const float one = 1, zero = 0;
+        const int32_t whole_one = 1, whole_zero = 0;
+        const void *alpha = bytes ? static_cast<const void*>(&whole_one) : &one, *beta = bytes ? static_cast<const void*>(&whole_zero) : &zero;
         // Row-major C = A * B is column-major C^T = B^T * A^T; a row-major matrix is its transposed one column-major.
-        const double ms = batch_median([&] {
-            CHECK_CUBLAS(cublasGemmStridedBatchedEx(
-                cublas, b ? CUBLAS_OP_T : CUBLAS_OP_N, a ? CUBLAS_OP_T : CUBLAS_OP_N, int(n), int(m), int(k), &one, factors,
-                narrow, int(b ? k : n), k * n, factors, narrow, int(a ? m : k), m * k, &zero, c, of_c, int(n), m * n,
-                int(count), tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
-        });
-        print_line(line, "cublas", ms);
+        const auto product = [&] {
+            return cublasGemmStridedBatchedEx(
+                cublas, b ? CUBLAS_OP_T : CUBLAS_OP_N, a ? CUBLAS_OP_T : CUBLAS_OP_N, int(n), int(m), int(k), alpha, factors,
+                narrow, int(b ? k : n), k * n, factors, narrow, int(a ? m : k), m * k, beta, c, of_c, int(n), m * n, int(count),
+                compute, CUBLAS_GEMM_DEFAULT);
+        };
+        // Of bytes it does not take every layout.
+        const cublasStatus_t first = product();
+        if (bytes && (first == CUBLAS_STATUS_NOT_SUPPORTED || first == CUBLAS_STATUS_INVALID_VALUE)) {
+            std::printf("# cuBLAS does not take %s\n", line);
+        } else {
+            CHECK_CUBLAS(first);
+            print_line(line, "cublas", batch_median([&] { CHECK_CUBLAS(product()); }));
+        }
         CHECK(cudaFree(factors));
         CHECK(cudaFree(c));
     });

@@ -5,8 +5,8 @@ use std::fmt;
 use gpu_core::{Buffer, Device, Element, Stream, ViewMut};
 use gpu_linalg::variants::{self, TensorVariant};
 use gpu_linalg::{
-    Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_tensor,
-    gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
+    Batch, BatchLayout, BatchMut, Layout, TensorElement, TensorOutput, bf16, f16, gemm_i8,
+    gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
 };
 
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Floating-point operations.
+    /// Operations.
     pub fn operations(&self) -> f64 {
         self.size.iter().map(|&extent| extent as f64).product::<f64>() * 2.0 * self.count as f64
     }
@@ -79,6 +79,14 @@ pub fn shapes() -> Vec<Shape> {
     for transposed in [[false, true], [true, false], [true, true]] {
         all.push(one("tf32", "f32", square(8192), transposed));
     }
+    // Along k both, as the tensor cores take bytes; and what has to be copied first.
+    for n in [1024, 2048, 4096, 8192, 16_384] {
+        all.push(one("i8", "i32", square(n), [false, true]));
+    }
+    for transposed in [[false, false], [true, false], [true, true]] {
+        all.push(one("i8", "i32", square(8192), transposed));
+    }
+    all.push(one("i8", "i32", square(4097), [false, true]));
     // Lines that are not aligned.
     for n in [1000, 1023, 4097] {
         all.push(one("bf16", "bf16", square(n), [false, false]));
@@ -116,6 +124,7 @@ pub fn measure(
 ) -> Result<f64, Error> {
     match (shape.element, shape.output) {
         ("tf32", _) => of_tf32(device, shape, variant, is_checked),
+        ("i8", _) => of_i8(device, shape, variant, is_checked),
         ("bf16", "f32") => of_type::<bf16, f32>(device, shape, variant, is_checked, bf16::from_f32),
         ("bf16", _) => of_type::<bf16, bf16>(device, shape, variant, is_checked, bf16::from_f32),
         ("f16", "f32") => of_type::<f16, f32>(device, shape, variant, is_checked, f16::from_f32),
@@ -146,7 +155,7 @@ fn of_type<T: TensorElement, C: TensorOutput<T>>(
                 Some(variant) => variants::gemm_tensor::<T, C>(stream, variant, 1.0, a, b, 0.0, c, scratch),
             }
         };
-    of_product(device, shape, is_checked, convert, scratch_len, multiply, C::widen)
+    of_product(device, shape, is_checked, convert, scratch_len, multiply, |value: C| value.widen().into())
 }
 
 fn of_tf32(
@@ -165,10 +174,36 @@ fn of_tf32(
         None => gemm_tf32(stream, 1.0, a, b, 0.0, c, scratch),
         Some(variant) => variants::gemm_tf32(stream, variant, 1.0, a, b, 0.0, c, scratch),
     };
-    of_product(device, shape, is_checked, |value| value, scratch_len, multiply, |value| value)
+    of_product(device, shape, is_checked, |value| value, scratch_len, multiply, f64::from)
 }
 
-fn of_product<T: Element, C: Element>(
+fn of_i8(
+    device: &Device,
+    shape: &Shape,
+    variant: Option<TensorVariant>,
+    is_checked: bool,
+) -> Result<f64, Error> {
+    let scratch_len = |a: Batch<'_, i8>, b: Batch<'_, i8>, c| match variant {
+        None => gemm_i8_scratch_len(a, b, c),
+        Some(variant) => variants::gemm_i8_scratch_len(variant, a, b, c),
+    };
+    let multiply = |stream: &Stream,
+                    a: Batch<'_, i8>,
+                    b: Batch<'_, i8>,
+                    c: BatchMut<'_, i32>,
+                    scratch: ViewMut<'_, i32>| match variant {
+        None => gemm_i8(stream, 1, a, b, 0, c, scratch),
+        Some(variant) => variants::gemm_i8(stream, variant, 1, a, b, 0, c, scratch),
+    };
+    of_product(device, shape, is_checked, |value| byte(value) as i8, scratch_len, multiply, f64::from)
+}
+
+/// All 256 numbers, each as often.
+fn byte(value: f32) -> f32 {
+    (value * 128.0).floor()
+}
+
+fn of_product<T: Element, C: Element, S: Element>(
     device: &Device,
     shape: &Shape,
     is_checked: bool,
@@ -179,9 +214,9 @@ fn of_product<T: Element, C: Element>(
         Batch<'_, T>,
         Batch<'_, T>,
         BatchMut<'_, C>,
-        ViewMut<'_, f32>,
+        ViewMut<'_, S>,
     ) -> Result<(), gpu_linalg::Error>,
-    value: impl Fn(C) -> f32,
+    value: impl Fn(C) -> f64,
 ) -> Result<f64, Error> {
     let stream = device.stream()?;
     let [m, n, k] = shape.size;
@@ -209,17 +244,18 @@ fn of_product<T: Element, C: Element>(
     };
     let ms = batch_median(&stream, || product(&mut c))?;
     if is_checked {
-        let c: Vec<f32> = c.to_vec()?.into_iter().map(value).collect();
+        let c: Vec<f64> = c.to_vec()?.into_iter().map(value).collect();
         check(shape, layouts, &c)?;
     }
     Ok(ms)
 }
 
 /// Compares 1,000 drawn elements of C with sums of doubles.
-fn check(shape: &Shape, [a, b, c]: [BatchLayout; 3], actual: &[f32]) -> Result<(), Error> {
+fn check(shape: &Shape, [a, b, c]: [BatchLayout; 3], actual: &[f64]) -> Result<(), Error> {
     let half: fn(f32) -> f32 = match shape.element {
         "bf16" => |value| bf16::from_f32(value).to_f32(),
         "tf32" => |value| value,
+        "i8" => byte,
         _ => |value| f16::from_f32(value).to_f32(),
     };
     // What C's type rounds off, and what the sums do.
@@ -243,9 +279,10 @@ fn check(shape: &Shape, [a, b, c]: [BatchLayout; 3], actual: &[f32]) -> Result<(
             sizes += (x * y).abs();
         }
         let at = number * c.stride + c.matrix.index(row, column);
-        let relative = 2.002 * k as f64 * f64::from(f32::EPSILON) + of_factors;
+        let of_sums = if shape.element == "i8" { 0.0 } else { 2.002 * k as f64 * f64::from(f32::EPSILON) };
+        let relative = of_sums + of_factors;
         let bound = relative * sizes + unit * sum.abs() + 1e-30;
-        let value = f64::from(actual[at]);
+        let value = actual[at];
         if (value - sum).abs() > bound || value.is_nan() {
             return Err(Error::WrongShape(format!("{shape}: element {at} is {value}, not {sum}")));
         }

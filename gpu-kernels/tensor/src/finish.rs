@@ -43,7 +43,7 @@ pub(crate) fn finish<T: Output>(
         let start =
             u64::from(matrix) * product.c_batch + u64::from(row) * product.c_leading + u64::from(column);
         let bits = T::bits(sum);
-        if product.narrow != 0 {
+        if T::NARROWS && product.narrow != 0 {
             let c = c.offset(start);
             c.write(0, T::narrow(T::scaled(bits, alpha, beta, || c.as_global().read(0).widen())));
         } else {

@@ -12,28 +12,30 @@ use crate::place::Product;
 use crate::warps;
 
 macro_rules! products_by_warps {
-    ($($name:ident: $T:ident, $sums:literal, $bounds:tt;)*) => { $(
+    ($($name:ident: $T:ident, $Scale:ident, $sums:literal, $bounds:tt;)*) => { $(
         /// A product of matrices in boxes of [`boxes`](crate::boxes) by blocks of [`threads`](crate::threads()) threads
         /// with [`shared_bytes`](crate::shared_bytes()), at most as many as C has tiles of [`ROWS`](crate::ROWS) ×
         /// [`columns`](crate::columns()).
         #[kernel(images = sm_90a, launch_bounds $bounds)]
-        pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<$T>, product: Product, alpha: f32, beta: f32) {
+        pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
             warps::product::<$T, $sums, { $sums / 8 }>(&a, &b, c, product, alpha, beta);
         }
     )* };
 }
 // How many sums a thread has, and how many blocks a multiprocessor.
 products_by_warps! {
-    tensor_bf16_256: bf16, 128, (384, 1);
-    tensor_bf16_128: bf16, 64, (288, 2);
-    tensor_f16_256: f16, 128, (384, 1);
-    tensor_f16_128: f16, 64, (288, 2);
-    tensor_tf32_256: f32, 128, (384, 1);
-    tensor_tf32_128: f32, 64, (288, 2);
+    tensor_bf16_256: bf16, f32, 128, (384, 1);
+    tensor_bf16_128: bf16, f32, 64, (288, 2);
+    tensor_f16_256: f16, f32, 128, (384, 1);
+    tensor_f16_128: f16, f32, 64, (288, 2);
+    tensor_tf32_256: f32, f32, 128, (384, 1);
+    tensor_tf32_128: f32, f32, 64, (288, 2);
+    tensor_i8_256: i8, i32, 128, (384, 1);
+    tensor_i8_128: i8, i32, 64, (288, 2);
 }
 
 macro_rules! products_by_lanes {
-    ($($T:ident, $vector:literal: $name:ident;)*) => { $(
+    ($($T:ident, $Scale:ident, $vector:literal: $name:ident;)*) => { $(
         /// A product of matrices by blocks of [`LANES_THREADS`](crate::LANES_THREADS) threads with
         /// [`LANES_SHARED_BYTES`](crate::LANES_SHARED_BYTES), one for each tile of [`TILE`](crate::TILE)² of C.
         #[kernel(images = sm_80, launch_bounds(256, 2))]
@@ -43,31 +45,33 @@ macro_rules! products_by_lanes {
             c: GlobalMut<$T>,
             product: Product,
             factors: Factors,
-            alpha: f32,
-            beta: f32,
+            alpha: $Scale,
+            beta: $Scale,
         ) {
             lanes::product::<$T, $vector>(a, b, c, product, factors, alpha, beta);
         }
     )* };
 }
 products_by_lanes! {
-    bf16, 8: tensor_bf16;
-    f16, 8: tensor_f16;
-    f32, 4: tensor_tf32;
+    bf16, f32, 8: tensor_bf16;
+    f16, f32, 8: tensor_f16;
+    f32, f32, 4: tensor_tf32;
+    i8, i32, 16: tensor_i8;
 }
 
 macro_rules! finishes {
-    ($($name:ident: $T:ident;)*) => { $(
+    ($($name:ident: $T:ident, $Scale:ident;)*) => { $(
         /// Adds the parts of sums: a thread for each element of C, in blocks of [`FINISH_THREADS`](crate::FINISH_THREADS).
         #[kernel(images = sm_80, launch_bounds(256))]
-        pub fn $name(partials: Global<f32>, c: GlobalMut<$T>, product: Product, alpha: f32, beta: f32) {
+        pub fn $name(partials: Global<$Scale>, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
             finish::<$T>(partials, c, &product, alpha, beta);
         }
     )* };
 }
 finishes! {
-    tensor_finish_bf16: bf16;
-    tensor_finish_f16: f16;
+    tensor_finish_bf16: bf16, f32;
+    tensor_finish_f16: f16, f32;
+    tensor_finish_i8: i8, i32;
 }
 
 /// Copies factors of 16 bits into aligned lines, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads.
@@ -81,4 +85,11 @@ pub fn tensor_pack_16(a: Global<u16>, b: Global<u16>, packed: GlobalMut<u32>, pa
 #[kernel(images = sm_80, launch_bounds(256))]
 pub fn tensor_pack_tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packing: Packing) {
     pack::tf32(a, b, packed, &packing);
+}
+
+/// Copies factors of bytes into aligned lines along `k`, by blocks of [`PACK_THREADS`](crate::PACK_THREADS) threads
+/// with [`PACK_SHARED_BYTES`](crate::PACK_SHARED_BYTES).
+#[kernel(images = sm_80, launch_bounds(256))]
+pub fn tensor_pack_i8(a: Global<u8>, b: Global<u8>, packed: GlobalMut<u32>, packing: Packing) {
+    pack::bytes(a, b, packed, &packing);
 }

@@ -84,16 +84,33 @@ impl<T: Output, const N: usize> Factor<T, N> {
             if self.vectors && left >= Self::VECTOR {
                 copy::<T, N>(target, 0, source, 0);
             } else {
-                // All are on their way before the first is there.
-                let mut values = [T::default(); N];
-                unroll::<N>(|at| {
-                    if (at as u32) < left {
-                        values[at] = source.read(at as u32);
-                    }
-                });
-                target.write_vec(0, values);
+                Self::by_element(target, source, left);
             }
         });
+    }
+
+    /// Copies a vector of which `left` elements are there, the others being zero.
+    #[device]
+    #[inline(always)]
+    fn by_element(target: Shared<T>, source: Global<T>, left: u32) {
+        if const { N == 16 } {
+            // Bytes come this way only where a line ends: as little code as can be.
+            let mut at = 0;
+            while at < Self::VECTOR {
+                at = rolled(at);
+                target.write(at, if at < left { source.read(at) } else { T::default() });
+                at += 1;
+            }
+        } else {
+            // All are on their way before the first is there.
+            let mut values = [T::default(); N];
+            unroll::<N>(|at| {
+                if (at as u32) < left {
+                    values[at] = source.read(at as u32);
+                }
+            });
+            target.write_vec(0, values);
+        }
     }
 
     /// The four matrices of 8 × 16 bytes that are 16 rows of 32 bytes from `row` of the tile and `k` of the stage on, in units of

@@ -1,4 +1,5 @@
-//! Factors copied into aligned lines, so that the copy engine takes them; of `f32` rounded to tf32, with lines along `k`.
+//! Factors copied into aligned lines, so that the copy engine takes them; of `f32`, rounded to tf32, and of bytes with
+//! lines along `k`.
 //!
 //! A block copies 64 lines of 32 words of 32 bits, each word by one thread: its elements are read one by one, from any
 //! address, by neighbouring lanes. What is transposed goes through shared memory, whose lines are padded by a word so that
@@ -7,7 +8,7 @@
 use gpu_std::memory::{Element, Global, GlobalMut};
 use gpu_std::parameter::Parameter;
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::{device, shared, unroll};
+use gpu_std::{device, rolled, shared, unroll};
 
 /// Threads of a block that copies.
 pub const PACK_THREADS: u32 = 256;
@@ -37,7 +38,7 @@ pub struct Packing {
     pub lines: [u32; 2],
     /// Elements of a line of the copy.
     pub contiguous: [u32; 2],
-    /// Whether lines of the copy lie across lines of the factor: 1 or 0. Only of 32 bits.
+    /// Whether lines of the copy lie across lines of the factor: 1 or 0. Only of 8 and of 32 bits.
     pub across: [u32; 2],
     /// Blocks that copy A.
     pub of_a: u32,
@@ -165,6 +166,58 @@ pub(crate) fn tf32(a: Global<u32>, b: Global<u32>, packed: GlobalMut<u32>, packi
                 .write(0, words[number]);
         }
     });
+}
+
+/// Copies bytes into lines along `k`, transposed where those lie across the factor's. What is left of a line's last word
+/// is zero.
+#[device]
+#[inline(always)]
+pub(crate) fn bytes(a: Global<u8>, b: Global<u8>, packed: GlobalMut<u32>, packing: &Packing) {
+    /// Words that are on their way at a time.
+    const TOGETHER: usize = 4;
+    let copy = Copy::of_block(a, b, packed, packing, 4);
+    let length = copy.contiguous.div_ceil(4);
+    let tile = shared::dynamic().array::<u32>(PACK_LINES * (PACK_WORDS + 1));
+    let thread = thread_idx_x();
+    // In the factor, from a line's byte to its next, and from line to line; neighbouring lanes have neighbouring bytes.
+    let (step, between) = if copy.across { (copy.leading, 1) } else { (1, copy.leading) };
+    let (line, word) =
+        if copy.across { (thread % PACK_LINES, thread / PACK_LINES) } else { (thread / 32, thread % 32) };
+    let (down, right) = if copy.across { (0, PACK_THREADS / PACK_LINES) } else { (PACK_THREADS / 32, 0) };
+    let mut number = 0;
+    while number < PACK_LINES * PACK_WORDS / PACK_THREADS {
+        number = rolled(number);
+        let mut words = [[0; 4]; TOGETHER];
+        unroll::<TOGETHER>(|at| {
+            let number = number + at as u32;
+            let (line, word) = (copy.line + line + number * down, copy.word + word + number * right);
+            let left = if line < copy.lines { copy.contiguous.saturating_sub(4 * word) } else { 0 };
+            let source = copy.source.offset(u64::from(line) * between + u64::from(4 * word) * step);
+            unroll::<4>(|byte| {
+                if (byte as u32) < left {
+                    words[at][byte] = source.offset(byte as u64 * step).read(0);
+                }
+            });
+        });
+        unroll::<TOGETHER>(|at| {
+            let number = number + at as u32;
+            let (line, word) = (line + number * down, word + number * right);
+            tile.write(line * (PACK_WORDS + 1) + word, u32::from_le_bytes(words[at]));
+        });
+        number += TOGETHER as u32;
+    }
+    sync_threads();
+    let (line, word) = (thread / 32, thread % 32);
+    let mut number = 0;
+    while number < PACK_LINES {
+        number = rolled(number);
+        let line = line + number;
+        if copy.line + line < copy.lines && copy.word + word < length {
+            let place = u64::from(copy.line + line) * copy.target_leading + u64::from(copy.word + word);
+            copy.target.offset(place).write(0, tile.read(line * (PACK_WORDS + 1) + word));
+        }
+        number += PACK_THREADS / 32;
+    }
 }
 
 #[cfg(test)]

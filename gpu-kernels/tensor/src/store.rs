@@ -6,7 +6,7 @@
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::{Element, GlobalMut, Shared};
 use gpu_std::mma::{Half, pack};
-use gpu_std::{device, rolled, unroll, warp, wgmma};
+use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
 
 use crate::place::{Place, Product};
 
@@ -126,6 +126,68 @@ floats! {
     f16: true |A, B| [A B], write_halves, f16::from_f32, f16::to_f32;
     // As tf32, whose tiles are contiguous along `k`.
     f32: false |_A, _B| [false false], write_floats, core::convert::identity, core::convert::identity;
+}
+
+/// Sums of `i32`, which wrap. Tiles are contiguous along `k`, and C is of the sums' type.
+impl Output for i8 {
+    type Scale = i32;
+    const NARROWS: bool = false;
+
+    #[device]
+    #[inline(always)]
+    fn multiply<const A_ACROSS: bool, const B_ACROSS: bool, const SUMS: usize>(
+        sums: &mut [u32; SUMS],
+        a: Shared<Self>,
+        b: Shared<Self>,
+    ) {
+        wgmma::multiply_add::<i8, false, false, SUMS>(sums, a, b);
+    }
+
+    #[inline(always)]
+    fn add(a: i32, b: i32) -> i32 {
+        a.wrapping_add(b)
+    }
+
+    #[inline(always)]
+    fn bits(sum: i32) -> u32 {
+        sum.cast_unsigned()
+    }
+
+    #[inline(always)]
+    fn times(sum: u32, alpha: i32) -> i32 {
+        alpha.wrapping_mul(sum.cast_signed())
+    }
+
+    #[device]
+    #[inline(always)]
+    fn write_four(c: GlobalMut<Self>, values: [i32; 4]) {
+        c.cast::<i32>().write_vec(0, values);
+    }
+
+    #[device]
+    #[inline(always)]
+    fn scaled(sum: u32, alpha: i32, beta: i32, old: impl FnOnce() -> i32) -> i32 {
+        let product = Self::times(sum, alpha);
+        // What is known of beta would be used before, for four products of C in registers of their own.
+        let factor = opaque(beta.cast_unsigned()).cast_signed();
+        if beta == 0 { product } else { factor.wrapping_mul(old()).wrapping_add(product) }
+    }
+
+    #[inline(always)]
+    fn reads(beta: i32) -> bool {
+        beta != 0
+    }
+
+    /// Not asked for: C is never of `i8`.
+    #[inline(always)]
+    fn narrow(value: i32) -> Self {
+        value as i8
+    }
+
+    #[inline(always)]
+    fn widen(self) -> i32 {
+        i32::from(self)
+    }
 }
 
 #[device]

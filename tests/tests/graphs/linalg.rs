@@ -218,5 +218,20 @@ fn products_on_tensor_cores() {
             let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
             Ok(gemm_tf32(s, 0.5, a, b, 0.0, MatrixMut::new(c, of(m, n))?, scratch)?)
         });
+        // The same of bytes, of which B is copied.
+        let make = |_: &Stream| {
+            let factor = |seed: usize| {
+                let values = numbers(64 * k + seed, 64).into_iter().skip(seed);
+                device.upload(&values.map(|n| n as i8 - 32).collect::<Vec<_>>()).unwrap()
+            };
+            let (a, b) = (factor(0), factor(5));
+            let (of_a, of_b) = (Matrix::new(&a, of(m, k)).unwrap(), Matrix::new(&b, of(k, n)).unwrap());
+            let room = device.zeroed::<i32>(gemm_i8_scratch_len(of_a, of_b, of(m, n))).unwrap();
+            ((a, b), device.zeroed::<i32>(m * n).unwrap(), room)
+        };
+        replays(device, "gemm_i8", make, |s, ((a, b), c, scratch)| {
+            let (a, b) = (Matrix::new(&*a, of(m, k))?, Matrix::new(&*b, of(k, n))?);
+            Ok(gemm_i8(s, -3, a, b, 0, MatrixMut::new(c, of(m, n))?, scratch)?)
+        });
     });
 }

@@ -1,5 +1,6 @@
-//! Products of 16-bit floats on the tensor cores: one body over all backends, against a serial oracle.
+//! Products on the tensor cores, here of 16-bit floats: one body over all backends, against a serial oracle.
 
+mod int8;
 mod tf32;
 
 use std::time::Instant;

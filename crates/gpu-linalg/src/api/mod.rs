@@ -26,7 +26,9 @@ pub use ger::ger;
 pub use multiply::{symm, symm_scratch_len, trmm, trmm_scratch_len};
 pub use skyline::{BlockSkyline, cholesky_skyline, potrf_skyline};
 pub use solve::{Side, solve_triangular, trsm, trsm_scratch_len, trsv, trsv_scratch_len};
-pub use tensor::{gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len};
+pub use tensor::{
+    gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32, gemm_tf32_scratch_len,
+};
 pub use triangle::{Diagonal, Triangle, symv, symv_scratch_len, trmv, trmv_scratch_len};
 pub use update::{syr2k, syr2k_scratch_len, syrk, syrk_scratch_len};
 

@@ -192,6 +192,90 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
     needed(Choice::of(None), (a.into(), b.into()), c.into()).unwrap_or(0)
 }
 
+/// `C = alpha · A · B + beta · C` on `stream` for factors of `i8` and a C of `i32`, on the tensor cores, for matrices or
+/// batches of them.
+///
+/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension. Where `beta` is zero C
+/// is not read, where `alpha` is zero A and B are not read. `scratch` has at least [`gemm_i8_scratch_len`] elements, which
+/// begin anywhere; what is in it afterwards is unspecified.
+///
+/// The tensor cores take bytes along `k` only: A row-major, B column-major (what BLAS calls TN). A factor of the other
+/// order, or not aligned to 16 bytes, is copied into `scratch` by a launch before; that reads and writes it once.
+///
+/// # Overflow
+/// Products and sums are exact in `i32` and wrap at 2³¹: the result is the exact one modulo 2³², and the same bits on
+/// every device. With `alpha` = 1 and `beta` = 0 nothing wraps up to k = 131,071, as no product is larger than 2¹⁴.
+///
+/// # Devices
+/// Compute capability 8.0 and later; 9.0 has the faster kernels. Before 8.0 it is an error that says so.
+///
+/// # Errors
+/// Those of [`gemm_tensor`](crate::gemm_tensor()). C is as it was then.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm_i8, gemm_i8_scratch_len};
+/// let device = gpu_core::Device::simulator();
+/// let a = device.upload(&[-128_i8; 6 * 32])?;
+/// let mut c = device.upload(&[5; 36])?;
+/// let matrix = Matrix::new(&a, Layout::row_major(6, 32)?)?;
+/// let product = MatrixMut::new(&mut c, Layout::row_major(6, 6)?)?;
+/// let len = gemm_i8_scratch_len(matrix, matrix.transposed(), product.layout());
+/// let mut scratch = device.alloc(len)?;
+/// gemm_i8(&device.default_stream(), 1, matrix, matrix.transposed(), -1, product, &mut scratch)?;
+/// assert_eq!(c.to_vec()?, [32 * 128 * 128 - 5; 36]);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_i8<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    alpha: i32,
+    a: impl Into<Batch<'a, i8>>,
+    b: impl Into<Batch<'b, i8>>,
+    beta: i32,
+    c: impl Into<BatchMut<'c, i32>>,
+    scratch: impl Into<ViewMut<'s, i32>>,
+) -> Result<(), Error> {
+    gemm_i8_by(stream, Choice::i8(None), alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+pub(crate) fn gemm_i8_by(
+    stream: &Stream,
+    choice: Choice,
+    alpha: i32,
+    factors: (Batch<'_, i8>, Batch<'_, i8>),
+    beta: i32,
+    c: BatchMut<'_, i32>,
+    scratch: ViewMut<'_, i32>,
+) -> Result<(), Error> {
+    product(stream, choice, (alpha, beta), factors, c, scratch, |a, b, c| {
+        reference::gemm_i8(alpha, a, b, beta, c);
+    })
+}
+
+/// Elements of scratch memory that [`gemm_i8`] needs for these factors: none but where C is small, or where a factor is
+/// not aligned to 16 bytes or not contiguous along the inner axis. None where an extent is larger than what `gemm_i8`
+/// takes, either.
+///
+/// It depends on the shapes, the layouts and whether the factors' addresses are aligned, on nothing else.
+///
+/// ```
+/// use gpu_linalg::{Layout, Matrix, gemm_i8_scratch_len};
+/// let device = gpu_core::Device::cpu();
+/// let memory = device.zeroed::<i8>(1 << 20)?;
+/// let square = Matrix::new(&memory, Layout::row_major(1024, 1024)?)?;
+/// assert_eq!(gemm_i8_scratch_len(square, square.transposed(), square.layout()), 0);
+/// // Words, of a copy of B.
+/// assert!(gemm_i8_scratch_len(square, square, square.layout()) >= 1024 * 1024 / 4);
+/// # Ok::<(), gpu_linalg::Error>(())
+/// ```
+pub fn gemm_i8_scratch_len<'a, 'b>(
+    a: impl Into<Batch<'a, i8>>,
+    b: impl Into<Batch<'b, i8>>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    needed(Choice::i8(None), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
+
 /// Elements of scratch memory.
 pub(crate) fn needed<T: Kernels>(
     choice: Choice,
@@ -209,10 +293,10 @@ type OnCpu<S> = (S, BatchLayout);
 fn product<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     choice: Choice,
-    (alpha, beta): (f32, f32),
+    (alpha, beta): (T::Sum, T::Sum),
     (a, b): (Batch<'_, T>, Batch<'_, T>),
     mut c: BatchMut<'_, C>,
-    mut scratch: ViewMut<'_, f32>,
+    mut scratch: ViewMut<'_, T::Sum>,
     on_cpu: impl FnOnce(OnCpu<&[T]>, OnCpu<&[T]>, OnCpu<&mut [C]>),
 ) -> Result<(), Error> {
     let layouts = [a.layout(), b.layout(), c.layout()];
@@ -259,7 +343,7 @@ fn product<T: Kernels, C: gpu_core::Element>(
         stream.device().planned_multiprocessors(),
         layouts,
         addresses,
-        alpha != 0.0,
+        alpha != T::ZERO,
         choice,
     )?;
     let scales = (alpha, beta);

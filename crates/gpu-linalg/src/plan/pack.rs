@@ -11,6 +11,9 @@ use crate::matrix::{BatchLayout, Layout, Order};
 /// bytes.
 pub const ALIGNMENT: usize = 16;
 
+/// The orders in which the lines of A and of B are along the inner axis.
+const ALONG_INNER: [Order; 2] = [Order::RowMajor, Order::ColumnMajor];
+
 /// Which factors are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packs {
@@ -20,8 +23,10 @@ pub enum Packs {
     WherePays,
     /// Both.
     Always,
-    /// Both, with lines along the inner axis, rounded to tf32.
+    /// Both, with lines along the inner axis, of `f32` rounded to tf32.
     AlongInner,
+    /// The same of those that are not aligned, or whose lines are not along the inner axis.
+    AlongInnerWhereNeeded,
 }
 
 /// A launch that copies one factor or both.
@@ -59,6 +64,10 @@ impl Pack {
             Packs::Never => [false; 2],
             Packs::WherePays => pays(bytes, factors, addresses),
             Packs::Always | Packs::AlongInner => [true; 2],
+            Packs::AlongInnerWhereNeeded => [0, 1].map(|at| {
+                let is_along = factors[at].matrix.order() == ALONG_INNER[at];
+                !is_along || !is_aligned(factors[at], addresses[at], bytes)
+            }),
         };
         if copied == [false; 2] {
             return Ok(None);
@@ -67,8 +76,8 @@ impl Pack {
         let (mut words, mut launched) = (0, [0_u128; 2]);
         for (at, factor) in factors.into_iter().enumerate().filter(|&(at, _)| copied[at]) {
             let order = match packs {
-                Packs::AlongInner => [Order::RowMajor, Order::ColumnMajor][at],
-                _ => factor.matrix.order(),
+                Packs::AlongInner | Packs::AlongInnerWhereNeeded => ALONG_INNER[at],
+                Packs::Never | Packs::WherePays | Packs::Always => factor.matrix.order(),
             };
             let packed = packed(factor, order, bytes)?;
             packing.across[at] = u32::from(order != factor.matrix.order());
@@ -86,7 +95,8 @@ impl Pack {
             layouts[at] = packed;
         }
         packing.of_a = blocks(launched[0])?;
-        let shared = if packs == Packs::AlongInner { PACK_SHARED_BYTES } else { 0 };
+        let transposes = matches!(packs, Packs::AlongInner | Packs::AlongInnerWhereNeeded);
+        let shared = if transposes { PACK_SHARED_BYTES } else { 0 };
         let launch = LaunchConfig::linear(blocks(launched[0] + launched[1])?, PACK_THREADS).shared(shared);
         Ok(Some(Self { launch, packing, copied, layouts, words }))
     }
@@ -171,6 +181,24 @@ mod tests {
         assert_eq!(copied([one(a), one(b)], [0; 2]), Some([false, true]));
         let empty = one(Layout::row_major(0, 40_000).unwrap());
         assert_eq!(copied([empty, one(b)], [2; 2]), None);
+    }
+
+    #[test]
+    fn bytes_are_copied_where_the_tensor_cores_do_not_take_them() {
+        let copied = |factors, addresses| {
+            Pack::new(Packs::AlongInnerWhereNeeded, 1, factors, addresses, 0).unwrap().map(|pack| pack.copied)
+        };
+        let (a, b) = (square(100, 112), square(100, 112).transposed());
+        assert_eq!(copied([a, b], [16, 32]), None);
+        assert_eq!(copied([a, b], [16, 33]), Some([false, true]));
+        assert_eq!(copied([b, b], [16, 32]), Some([true, false]));
+        assert_eq!(copied([a, a], [16, 32]), Some([false, true]));
+        assert_eq!(copied([square(100, 100), b], [16, 32]), Some([true, false]));
+        let pack = Pack::new(Packs::AlongInnerWhereNeeded, 1, [b, a], [0; 2], 0).unwrap().unwrap();
+        assert_eq!((pack.words, pack.packing.across), (2 * 100 * 112 / 4, [1; 2]));
+        assert_eq!(pack.layouts.map(|layout| layout.matrix.order()), ALONG_INNER);
+        // A block copies 64 lines of 128 bytes.
+        assert_eq!((pack.launch.grid, pack.packing.of_a), ([4, 1, 1], 2));
     }
 
     #[test]

@@ -59,6 +59,16 @@ impl Choice {
     pub const fn tf32(variant: Option<TensorVariant>) -> Self {
         Self { variant, packs: Packs::AlongInner }
     }
+
+    /// That of a product of `i8`, of whose factors those are copied that the tensor cores do not take: they take bytes
+    /// along `k` only.
+    pub const fn i8(variant: Option<TensorVariant>) -> Self {
+        let packs = match variant {
+            Some(TensorVariant::Packed) => Packs::AlongInner,
+            _ => Packs::AlongInnerWhereNeeded,
+        };
+        Self { variant, packs }
+    }
 }
 
 impl Plan {

@@ -5,6 +5,7 @@ pub(crate) mod factor;
 mod gemm;
 mod gemv;
 mod ger;
+mod integer;
 pub mod level3;
 mod tensor;
 mod triangle;
@@ -16,6 +17,7 @@ pub(crate) use gemm::by_tiles;
 pub use gemm::gemm;
 pub use gemv::gemv;
 pub use ger::ger;
+pub use integer::gemm_i8;
 pub use tensor::{gemm_tensor, gemm_tf32};
 pub use triangle::{symv, trmv};
 

@@ -12,7 +12,7 @@ use crate::plan::pack::ALIGNMENT;
 use crate::plan::tensor::Plan;
 
 /// A type of factors that the tensor cores multiply: `bf16`, `f16`.
-pub trait TensorElement: gpu_core::Element + sealed::Kernels {
+pub trait TensorElement: gpu_core::Element + sealed::Kernels<Sum = f32> {
     /// Its value, exactly.
     fn widen(self) -> f32;
 }
@@ -29,14 +29,14 @@ mod sealed {
     use super::*;
 
     /// The parameters: A, B, C, what is to be done, alpha, beta.
-    pub type OfProduct<T> = (TensorMap, TensorMap, GlobalMut<T>, kernels::Product, f32, f32);
+    pub type OfProduct<T, S> = (TensorMap, TensorMap, GlobalMut<T>, kernels::Product, S, S);
 
     /// The same of matrices as they lie in memory.
-    pub type OfMatrices<T> =
-        (Global<T>, Global<T>, GlobalMut<T>, kernels::Product, kernels::Factors, f32, f32);
+    pub type OfMatrices<T, S> =
+        (Global<T>, Global<T>, GlobalMut<T>, kernels::Product, kernels::Factors, S, S);
 
     /// Of the addition of parts: those, C, what is to be done, alpha, beta.
-    pub type OfParts<T> = (Global<f32>, GlobalMut<T>, kernels::Product, f32, f32);
+    pub type OfParts<T, S> = (Global<S>, GlobalMut<T>, kernels::Product, S, S);
 
     /// Of copies: A, B, where they go, what is to be done.
     pub type OfPacking<B> = (Global<B>, Global<B>, GlobalMut<u32>, kernels::Packing);
@@ -45,14 +45,18 @@ mod sealed {
     /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for parts, and for copies
     /// of elements that have the size of `Bits`.
     pub unsafe trait Kernels: gpu_core::Element {
+        /// The sums' type, and that of `alpha` and `beta`.
+        type Sum: gpu_core::Element;
+        const ONE: Self::Sum;
+        const ZERO: Self::Sum;
         /// Of factors with this type, whose sums and results of sums are the same.
         type Parts: gpu_std::memory::Element;
         type Bits: gpu_std::memory::Element;
         type Pack: Kernel<Arguments = OfPacking<Self::Bits>>;
-        type Wide: Kernel<Arguments = OfProduct<Self>>;
-        type Narrow: Kernel<Arguments = OfProduct<Self>>;
-        type Lanes: Kernel<Arguments = OfMatrices<Self>>;
-        type Finish: Kernel<Arguments = OfParts<Self::Parts>>;
+        type Wide: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
+        type Narrow: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
+        type Lanes: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
+        type Finish: Kernel<Arguments = OfParts<Self::Parts, Self::Sum>>;
     }
 }
 
@@ -60,6 +64,9 @@ macro_rules! elements {
     ($($T:ident: $wide:ident $narrow:ident $lanes:ident $finish:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
+            type Sum = f32;
+            const ONE: f32 = 1.0;
+            const ZERO: f32 = 0.0;
             type Parts = $T;
             type Bits = u16;
             type Pack = kernels::tensor_pack_16;
@@ -103,6 +110,9 @@ elements! {
 
 // SAFETY: the kernels of tf32; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
 unsafe impl sealed::Kernels for f32 {
+    type Sum = f32;
+    const ONE: f32 = 1.0;
+    const ZERO: f32 = 0.0;
     type Parts = bf16;
     type Bits = u32;
     type Pack = kernels::tensor_pack_tf32;
@@ -112,39 +122,53 @@ unsafe impl sealed::Kernels for f32 {
     type Finish = kernels::tensor_finish_bf16;
 }
 
-/// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32, which is asked for by another function's
-/// name.
-pub(crate) use sealed::Kernels;
-
-/// Where a product's results go: C, and the sums of its parts.
-pub(crate) struct Target<'a, C: gpu_core::Element> {
-    pub c: ViewMut<'a, C>,
-    pub scratch: ViewMut<'a, f32>,
+// SAFETY: the kernels of `i8`, whose sums are `i32`, as is C: their kernel for parts writes nothing else.
+unsafe impl sealed::Kernels for i8 {
+    type Sum = i32;
+    const ONE: i32 = 1;
+    const ZERO: i32 = 0;
+    type Parts = i8;
+    type Bits = u8;
+    type Pack = kernels::tensor_pack_i8;
+    type Wide = kernels::tensor_i8_256;
+    type Narrow = kernels::tensor_i8_128;
+    type Lanes = kernels::tensor_i8;
+    type Finish = kernels::tensor_finish_i8;
 }
 
-impl<C: gpu_core::Element> Target<'_, C> {
+/// Types that kernels multiply: those of [`TensorElement`], and `f32` as tf32 and `i8`, which are asked for by other
+/// functions' names.
+pub(crate) use sealed::Kernels;
+
+/// Where a product's results go: C, and the sums of its parts, of four bytes.
+pub(crate) struct Target<'a, C: gpu_core::Element, S: gpu_core::Element> {
+    pub c: ViewMut<'a, C>,
+    pub scratch: ViewMut<'a, S>,
+}
+
+impl<C: gpu_core::Element, S: gpu_core::Element> Target<'_, C, S> {
     /// The scratch memory from where it is aligned on.
-    fn aligned(&mut self) -> GlobalMut<f32> {
+    fn aligned(&mut self) -> GlobalMut<S> {
         let scratch = self.scratch.as_global_mut();
         let address = scratch.address();
-        scratch.offset((address.next_multiple_of(ALIGNMENT as u64) - address) / size_of::<f32>() as u64)
+        scratch.offset((address.next_multiple_of(ALIGNMENT as u64) - address) / size_of::<S>() as u64)
     }
 
     /// What the kernel writes, and the scales it uses.
-    fn of_kernel<T: Kernels>(&mut self, plan: &Plan, scales: (f32, f32)) -> (GlobalMut<T>, (f32, f32)) {
+    fn of_kernel<T: Kernels<Sum = S>>(&mut self, plan: &Plan, scales: (S, S)) -> (GlobalMut<T>, (S, S)) {
         // The kernels know from the plan which of its two types C has.
         match plan.finish {
             None => (self.c.as_global_mut().cast::<T>(), scales),
-            Some(_) => (self.aligned().cast::<T>(), (1.0, 0.0)),
+            Some(_) => (self.aligned().cast::<T>(), (T::ONE, T::ZERO)),
         }
     }
 
     /// Enqueues the addition of the parts, if there are any.
-    fn finish<T: Kernels>(
+    fn finish<T: Kernels<Sum = S>>(
         &mut self,
         stream: &Stream,
         plan: &Plan,
-        (alpha, beta): (f32, f32),
+        (alpha, beta): (S, S),
     ) -> Result<(), Error> {
         let Some((launch, product)) = plan.finish else { return Ok(()) };
         let c = self.c.as_global_mut().cast::<T::Parts>();
@@ -162,7 +186,7 @@ pub(crate) fn pack<T: Kernels, C: gpu_core::Element>(
     plan: &Plan,
     a: View<'_, T>,
     b: View<'_, T>,
-    target: &mut Target<'_, C>,
+    target: &mut Target<'_, C, T::Sum>,
 ) -> Result<[Global<T>; 2], Error> {
     let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
     let given = [a.as_global(), b.as_global()];
@@ -185,8 +209,8 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
     [a, b]: [Tensor; 2],
-    scales: (f32, f32),
-    target: &mut Target<'_, C>,
+    scales: (T::Sum, T::Sum),
+    target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (a, b) = (stream.tensor_map(&a)?, stream.tensor_map(&b)?);
     let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
@@ -209,9 +233,9 @@ pub(crate) fn by_warps<T: Kernels, C: gpu_core::Element>(
 pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     stream: &Stream,
     plan: &Plan,
-    scales: (f32, f32),
+    scales: (T::Sum, T::Sum),
     [a, b]: [Global<T>; 2],
-    target: &mut Target<'_, C>,
+    target: &mut Target<'_, C, T::Sum>,
 ) -> Result<(), Error> {
     let (launch, factors) = plan.lanes;
     let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);

@@ -9,7 +9,9 @@ mod launch;
 mod tensor;
 
 pub use launch::VariantElement;
-pub use tensor::{TensorVariant, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32};
+pub use tensor::{
+    TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32,
+};
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::variants as kernels;

@@ -96,3 +96,34 @@ pub fn gemm_tf32<'a, 'b, 'c, 's>(
     let choice = Choice::tf32(Some(variant));
     api::tensor::gemm_tf32_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
+
+/// [`gemm_i8`](crate::gemm_i8) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
+/// [`gemm_i8_scratch_len`] elements. Factors that the kernels do not take are copied for each of them.
+///
+/// # Errors
+/// As there, and [`Error::Unaligned`] of batches whose matrices are one and the same, which the copy engine does not
+/// take.
+#[expect(clippy::too_many_arguments, reason = "those of the product")]
+pub fn gemm_i8<'a, 'b, 'c, 's>(
+    stream: &Stream,
+    variant: TensorVariant,
+    alpha: i32,
+    a: impl Into<Batch<'a, i8>>,
+    b: impl Into<Batch<'b, i8>>,
+    beta: i32,
+    c: impl Into<BatchMut<'c, i32>>,
+    scratch: impl Into<ViewMut<'s, i32>>,
+) -> Result<(), Error> {
+    let choice = Choice::i8(Some(variant));
+    api::tensor::gemm_i8_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
+}
+
+/// Elements of scratch memory that [`gemm_i8`] needs by the kernel of choice.
+pub fn gemm_i8_scratch_len<'a, 'b>(
+    variant: TensorVariant,
+    a: impl Into<Batch<'a, i8>>,
+    b: impl Into<Batch<'b, i8>>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    api::tensor::needed(Choice::i8(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
+}
