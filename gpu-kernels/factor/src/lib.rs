@@ -22,7 +22,7 @@ pub use block::{BLOCK_THREADS, PANEL, STEP, block_shared_bytes};
 pub use copy::{COPY_THREADS, COPY_TILE, Convert, Copy};
 pub use instances::*;
 pub use lanes::{LANES_MOST, LANES_THREADS, lanes_shared_bytes};
-pub use pivot::{Pivot, Root, pivot};
+pub use pivot::Root;
 pub use solve::{SOLVE_MOST, SOLVE_RHS, Solve, solve_shared_bytes};
 pub use step::{STEP_ROWS, STEP_SLOTS, STEP_THREADS, Step, step_shared_bytes};
 pub use strips::{STRIP_ROWS, Strips, strips_shared_bytes};

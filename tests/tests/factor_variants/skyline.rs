@@ -32,11 +32,11 @@ fn oracle<T: Real>(a: &[T], n: usize, start: impl Fn(usize) -> usize) -> Vec<T> 
             }
             if row == column {
                 let root = (element + T::ZERO).sqrt();
-                (within, below) = (root * (T::ONE / element), T::ONE / root);
+                (within, below) = (element.reciprocal_root(), T::ONE / root);
                 l[row * n + column] = root;
             } else {
-                let reciprocal = if row / TILE == column / TILE { within } else { below };
-                l[row * n + column] = (element + T::ZERO) * reciprocal;
+                let is_within = row / TILE == column / TILE;
+                l[row * n + column] = if is_within { element * within } else { (element + T::ZERO) * below };
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Launches of factorisations of skyline matrices.
 
 use gpu_core::{Stream, View, ViewMut};
+use gpu_factor_kernels::Root;
 use gpu_factor_kernels::skyline::{self as kernels, Shape};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -9,7 +10,7 @@ use crate::error::Error;
 use crate::launch::RealElement;
 
 /// A type of elements of skyline matrices: `f32`, `f64`.
-pub trait SkylineElement: RealElement + sealed::Kernels {}
+pub trait SkylineElement: RealElement + Root + sealed::Kernels {}
 
 mod sealed {
     use super::*;

@@ -9,8 +9,8 @@
 //!
 //! # Order of operations
 //! An element of L is one chain of fused multiply-subtracts, from A's element on, over ascending columns from the first
-//! column of the first tile that both rows have, what is left of a row's skyline counting as zero; then zero is added
-//! to it and it is multiplied by the reciprocal of the pivot's root: within a tile of the diagonal [`Pivot`](crate::Pivot)'s, below it the
+//! column of the first tile that both rows have, what is left of a row's skyline counting as zero. Within a tile of the diagonal it is then
+//! multiplied by the [reciprocal of the pivot's root](crate::Root); below it zero is added to it, and it is multiplied by the
 //! quotient of one and the root. It is a function of the structure alone.
 
 mod load;
@@ -24,8 +24,11 @@ use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{grid_dim_x, sync_threads, thread_idx_x};
 use gpu_std::{device, keep_rolled, kernel, rolled};
 
+use gpu_std::warp::WarpShuffleValue;
 use load::{STAGE_ROW_BYTES, Strip};
 use tile::Tile;
+
+use crate::pivot::Root;
 
 /// Rows and columns of a tile.
 pub const TILE: u32 = 64;
@@ -120,7 +123,7 @@ fn wait_for(progress: GlobalMut<u32>, at: u32) {
 /// `V` elements are 16 bytes; a stage holds `DEPTH` columns.
 #[device]
 #[inline(always)]
-fn factor<T: Float, const V: usize, const DEPTH: u32>(
+fn factor<T: Root + WarpShuffleValue, const V: usize, const DEPTH: u32>(
     a: GlobalMut<T>,
     tables: Global<u32>,
     progress: GlobalMut<u32>,
@@ -194,10 +197,10 @@ fn factor<T: Float, const V: usize, const DEPTH: u32>(
         // ---- the tile itself
         let width = (shape.size - column * TILE).min(TILE);
         if row == column {
-            let failed = tile.factor(columns, width);
-            if failed < width && thread_idx_x() == 0 {
+            let failed = tile.factor::<V>(room, inverses, width);
+            if failed != 0 && thread_idx_x() == 0 {
                 // The smaller the order of the minor, the larger: zero is none.
-                let order = column * TILE + failed + 1;
+                let order = column * TILE + failed;
                 progress.atomic(1).fetch_max(order.wrapping_neg(), Ordering::Relaxed, Scope::Device);
             }
         } else {

@@ -3,16 +3,20 @@
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::load::{STAGE_ROW_BYTES, start_of};
 use super::{PITCH, Shape, TILE};
-use crate::pivot::{Pivot, pivot};
+use crate::block::{PANEL, below, diagonal_block};
+use crate::pivot::Root;
 
 /// Rows, and columns, of a thread.
 const EACH: usize = 4;
 /// From one of a thread's rows, or columns, to the next: in the middle of a factorisation all threads still have some.
 const APART: u32 = TILE / EACH as u32;
+/// A thread has one column of every panel.
+const _: () = assert!(APART == PANEL);
 
 /// The first of a thread's rows and columns: a warp has four times eight of them.
 struct Place {
@@ -131,35 +135,85 @@ impl<T: Float> Tile<T> {
         }
     }
 
-    /// Replaces a tile of the diagonal by its factor, of which there are `width` columns, and returns the first whose
-    /// pivot is not positive, or `width`. `columns` is room for two columns.
+    /// Replaces a tile of the diagonal by its factor, of which there are `width` columns, and returns the order of the first
+    /// minor that is not positive, or zero, to the first warp. `room` is for a panel of [`PANEL`] columns of the tile, `reciprocals` for theirs of the roots.
+    ///
+    /// A warp factors the panel's rows on the diagonal, in registers; then a thread has a row below each, and then all have their part of
+    /// what is behind the panel.
     #[device]
     #[inline(always)]
-    pub(super) fn factor(&mut self, columns: Shared<T>, width: u32) -> u32 {
+    pub(super) fn factor<const V: usize>(
+        &mut self,
+        room: Shared<T>,
+        reciprocals: Shared<T>,
+        width: u32,
+    ) -> u32
+    where
+        T: Root + WarpShuffleValue,
+    {
+        const P: usize = PANEL as usize;
         let place = Place::new();
-        let mut failed = width;
-        self.each_column(|tile, j, owner| {
-            let at = j * APART + owner;
-            if at < width {
-                let held = columns.offset(at % 2 * TILE);
-                if place.column == owner {
-                    unroll::<EACH>(|i| held.write(place.rows(i), tile.elements[i][0] + T::ZERO));
+        let thread = opaque(thread_idx_x());
+        let mut failed = 0;
+        let mut j = 0;
+        while j < EACH as u32 {
+            j = rolled(j);
+            let first = j * PANEL;
+            if first < width {
+                let own = room.offset(place.column * TILE);
+                unroll::<EACH>(|i| own.write(place.rows(i), self.elements[i][0]));
+                sync_threads();
+                let diagonal = room.offset(first);
+                if thread < 32 {
+                    let mut sums = [T::ZERO; P];
+                    if thread < PANEL {
+                        unroll::<P>(|c| sums[c] = diagonal.read(c as u32 * TILE + thread));
+                    }
+                    let columns = (width - first).min(PANEL);
+                    let order = diagonal_block::<T, V>(diagonal, TILE, reciprocals, 0, columns, &mut sums);
+                    if order != 0 && failed == 0 {
+                        failed = first + order;
+                    }
+                    // The roots themselves, when all lanes have read what the last ones left there.
+                    sync_warp(FULL);
+                    let mut root = T::ZERO;
+                    unroll::<P>(|c| root = if thread == c as u32 { sums[c] } else { root });
+                    if thread < PANEL {
+                        diagonal.write(thread * (TILE + 1), root);
+                    }
                 }
                 sync_threads();
-                let Pivot { root, reciprocal, is_positive } = pivot(held.read(at));
-                if !is_positive {
-                    failed = failed.min(at);
+                let row = thread;
+                if row < width && row >= first + PANEL {
+                    let mut sums = [T::ZERO; P];
+                    unroll::<P>(|c| sums[c] = room.read(c as u32 * TILE + row));
+                    below::<T, V>(diagonal, TILE, reciprocals, &mut sums);
+                    unroll::<P>(|c| room.write(c as u32 * TILE + row, sums[c]));
                 }
-                let mut scaled = [T::ZERO; EACH];
-                unroll::<EACH>(|i| scaled[i] = held.read(place.rows(i)) * reciprocal);
-                tile.eliminate(&place, j, owner, scaled, |column| held.read(column) * reciprocal);
-                if place.column == owner {
-                    unroll::<EACH>(|i| {
-                        tile.elements[i][0] = if place.rows(i) == at { root } else { scaled[i] };
+                sync_threads();
+                unroll::<EACH>(|i| self.elements[i][0] = own.read(place.rows(i)));
+                let mut k = 0;
+                while k < PANEL {
+                    k = rolled(k);
+                    let column = room.offset(k * TILE);
+                    let mut left = [T::ZERO; EACH];
+                    unroll::<EACH>(|i| left[i] = column.read(place.rows(i)));
+                    unroll::<EACH>(|other| {
+                        if other > 0 && other as u32 + j < EACH as u32 {
+                            let factor = column.read(place.columns(other) + first);
+                            unroll::<EACH>(|i| {
+                                self.elements[i][other] = (-left[i]).mul_add(factor, self.elements[i][other]);
+                            });
+                        }
                     });
+                    k += 1;
                 }
+                // The next panel takes this one's room.
+                sync_threads();
             }
-        });
+            self.next_column();
+            j += 1;
+        }
         failed
     }
 
@@ -199,14 +253,20 @@ impl<T: Float> Tile<T> {
                 each(self, j, owner);
                 owner += 1;
             }
-            unroll::<EACH>(|i| {
-                let first = self.elements[i][0];
-                unroll::<EACH>(|k| {
-                    self.elements[i][k] = if k + 1 < EACH { self.elements[i][k + 1] } else { first };
-                });
-            });
+            self.next_column();
             j += 1;
         }
+    }
+
+    /// The first of a thread's columns becomes the last.
+    #[inline(always)]
+    fn next_column(&mut self) {
+        unroll::<EACH>(|i| {
+            let first = self.elements[i][0];
+            unroll::<EACH>(|k| {
+                self.elements[i][k] = if k + 1 < EACH { self.elements[i][k + 1] } else { first };
+            });
+        });
     }
 
     /// Subtracts the products of a column's elements, `scaled`, and of what `across` gives for the columns behind it.

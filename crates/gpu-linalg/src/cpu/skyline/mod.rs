@@ -4,12 +4,14 @@
 
 mod launch;
 
+use gpu_factor_kernels::Root;
 use gpu_factor_kernels::skyline::TILE;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use crate::matrix::Layout;
 use crate::plan::skyline::Structure;
+use crate::reference::factor::pivot;
 
 /// Rows and columns of a tile.
 const SIDE: usize = TILE as usize;
@@ -110,29 +112,18 @@ impl<T: Float> Column<T> {
     }
 }
 
-/// The root of a pivot and what its column is multiplied by, where it is positive and finite.
-fn pivot<T: Float>(square: T) -> Option<(T, T)> {
-    if !(square > T::ZERO && square * T::ZERO == T::ZERO) {
-        return None;
-    }
-    let (root, quotient) = (square.sqrt(), T::ONE / square);
-    let product = root * quotient;
-    // Of a square below 1 / the largest number the quotient is infinite.
-    Some((root, if product * T::ZERO == T::ZERO { product } else { T::ONE / root }))
-}
-
 /// Replaces a tile by its factor, of which there are `width` columns, and returns the first whose pivot is not positive.
-fn factor<T: Float>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
+fn factor<T: Root>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
     let mut failed = None;
     for at in 0..width {
         let nan = (-T::ONE).sqrt();
-        let (root, reciprocal) = pivot(tile[at][at] + T::ZERO).unwrap_or_else(|| {
+        let (root, reciprocal) = pivot(tile[at][at]).unwrap_or_else(|| {
             failed = failed.or(Some(at));
             (nan, nan)
         });
         tile[at][at] = root;
         for row in &mut tile[at + 1..] {
-            row[at] = (row[at] + T::ZERO) * reciprocal;
+            row[at] = row[at] * reciprocal;
         }
         let scaled: [T; SIDE] = core::array::from_fn(|row| tile[row][at]);
         for (row, elements) in tile.iter_mut().enumerate().skip(at + 1) {
@@ -145,7 +136,7 @@ fn factor<T: Float>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
 }
 
 /// Factors the lower triangle of `a`, and returns the first pivot that is not positive; the triangle is unspecified then.
-pub(crate) fn potrf_skyline<T: Float>(structure: &Structure, a: &mut [T], layout: Layout) -> Option<usize> {
+pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout: Layout) -> Option<usize> {
     let size = structure.size;
     // The columns that row `row` of tile row `number` has in the matrix.
     let stored = |number: usize, row: usize| {
