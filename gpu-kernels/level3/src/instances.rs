@@ -3,34 +3,57 @@
 use gpu_std::kernel;
 use gpu_std::memory::{Global, GlobalMut};
 
-use super::invert::{self, Invert};
-use super::merge::{self, Merge};
+use super::copy::{self, Copy};
+use super::few;
+use super::solve::{self, Solve};
 use super::spread::{self, Spread};
 
-/// The kernels: calls the macro `$with` with, for each type, those of inverses, of triangles written out, and of sums
-/// that go into a triangle.
+/// The kernels: calls the macro `$with` with, for each type, how many elements are 16 bytes, the kernels of wide and of narrow
+/// triangular systems and of those of a few rows, of triangles written out, and of copies.
 #[macro_export]
 macro_rules! level3_instances {
     ($with:ident) => {
         $with! {
-            f32: level3_invert_f32, level3_spread_f32, level3_merge_f32;
-            f64: level3_invert_f64, level3_spread_f64, level3_merge_f64;
+            f32, 4: level3_solve_wide_f32, level3_solve_narrow_f32, level3_solve_few_f32, level3_spread_f32, level3_copy_f32;
+            f64, 2: level3_solve_wide_f64, level3_solve_narrow_f64, level3_solve_few_f64, level3_spread_f64, level3_copy_f64;
         }
     };
 }
 
 macro_rules! kernels {
-    ($($T:ty: $invert:ident, $spread:ident, $merge:ident;)*) => { $(
-        #[doc = concat!("Inverses of triangles of `", stringify!($T), "`: [`Invert::grid`] blocks of [`THREADS`](crate::THREADS) threads with [`shared_bytes`](crate::shared_bytes).")]
-        #[kernel(images = sm_75, launch_bounds(256, 3))]
-        pub fn $invert(
-            a: Global<$T>,
-            inverses: GlobalMut<$T>,
-            apart: GlobalMut<$T>,
+    ($($T:ty, $v:literal: $wide:ident, $narrow:ident, $few:ident, $spread:ident, $copy:ident;)*) => { $(
+        #[doc = concat!("Triangular systems of `", stringify!($T), "`: [`Solve::grid`] blocks of [`THREADS`](crate::THREADS) threads for [`WIDE`](crate::WIDE) right-hand sides, with [`solve_shared_bytes`](crate::solve_shared_bytes).")]
+        #[kernel(images = sm_75, launch_bounds(256, 2))]
+        pub fn $wide(
+            l: Global<$T>,
+            b: GlobalMut<$T>,
+            x: GlobalMut<$T>,
+            words: GlobalMut<u32>,
             info: GlobalMut<u32>,
-            shape: Invert,
+            alpha: $T,
+            shape: Solve,
         ) {
-            invert::invert::<$T>(a, inverses, apart, info, &shape);
+            solve::solve::<$T, 32, 8, $v>(l, b, x, words, info, alpha, &shape);
+        }
+
+        #[doc = concat!("Triangular systems of `", stringify!($T), "`: [`Solve::grid`] blocks of [`THREADS`](crate::THREADS) threads for [`NARROW`](crate::NARROW) right-hand sides, with [`solve_shared_bytes`](crate::solve_shared_bytes).")]
+        #[kernel(images = sm_75, launch_bounds(256, 2))]
+        pub fn $narrow(
+            l: Global<$T>,
+            b: GlobalMut<$T>,
+            x: GlobalMut<$T>,
+            words: GlobalMut<u32>,
+            info: GlobalMut<u32>,
+            alpha: $T,
+            shape: Solve,
+        ) {
+            solve::solve::<$T, 4, 1, $v>(l, b, x, words, info, alpha, &shape);
+        }
+
+        #[doc = concat!("Triangular systems of up to [`FEW`](crate::FEW) rows of `", stringify!($T), "`: [`Solve::grid`] blocks of [`FEW_SIDES`](crate::FEW_SIDES) threads, with [`few_shared_bytes`](crate::few_shared_bytes).")]
+        #[kernel(images = sm_75, launch_bounds(64, 4))]
+        pub fn $few(l: Global<$T>, b: GlobalMut<$T>, info: GlobalMut<u32>, alpha: $T, shape: Solve) {
+            few::few::<$T>(l, b, info, alpha, &shape);
         }
 
         #[doc = concat!("Triangles of `", stringify!($T), "` written out: [`Spread::grid`] blocks of [`THREADS`](crate::THREADS) threads with [`spread_shared_bytes`](crate::spread_shared_bytes).")]
@@ -39,10 +62,10 @@ macro_rules! kernels {
             spread::spread::<$T>(a, output, &shape);
         }
 
-        #[doc = concat!("Sums of `", stringify!($T), "` that go into a triangle: [`Merge::grid`] blocks of [`THREADS`](crate::THREADS) threads.")]
+        #[doc = concat!("Copies of matrices of `", stringify!($T), "`: [`Copy::grid`] blocks of [`THREADS`](crate::THREADS) threads.")]
         #[kernel(images = sm_75, launch_bounds(256, 4))]
-        pub fn $merge(sums: Global<$T>, c: GlobalMut<$T>, shape: Merge, alpha: $T, beta: $T) {
-            merge::merge::<$T>(sums, c, &shape, alpha, beta);
+        pub fn $copy(from: Global<$T>, to: GlobalMut<$T>, shape: Copy) {
+            copy::copy::<$T>(from, to, &shape);
         }
     )* };
 }

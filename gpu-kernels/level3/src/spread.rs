@@ -7,7 +7,7 @@ use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
-use super::invert::THREADS;
+use super::THREADS;
 
 /// Rows and columns of a tile.
 pub const TILE: u32 = 32;

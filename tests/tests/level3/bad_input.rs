@@ -3,7 +3,7 @@
 use gpu_core::Device;
 use gpu_linalg::{
     Batch, BatchLayout, BatchMut, Diagonal, Error, Layout, Matrix, MatrixMut, Side, Triangle,
-    solve_triangular, symm, syr2k, syrk, trmm, trsm, trsm_scratch_len, trsv,
+    solve_triangular, symm, syr2k, syrk, trmm, trmm_scratch_len, trsm, trsm_scratch_len, trsv,
 };
 use gpu_tests::backends::for_each;
 
@@ -64,10 +64,9 @@ fn shapes_are_checked_and_outputs_untouched() {
             trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(3, 4), &mut words, &mut scratch),
             Error::InfoLength { expected: 1, actual: 2 }
         );
-        let needed = trsm_scratch_len::<f32>(left, row_major(3, 4)).unwrap();
+        let needed = trmm_scratch_len::<f32>(left, row_major(3, 4)).unwrap();
         let mut small = device.alloc(needed - 1).unwrap();
-        let error =
-            trsm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(3, 4), &mut info, &mut small);
+        let error = trmm(&stream, left, LOWER, STORED, 1.0, matrix(3, 3), output!(3, 4), &mut small);
         let error = error.unwrap_err();
         assert!(
             matches!(error, Error::ScratchTooSmall { expected, actual }

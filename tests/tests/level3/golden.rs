@@ -4,10 +4,10 @@
 //! values, whatever the order (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., equation 3.13; 64 as in `multiply`), and
 //! SciPy's sums of f64 are, too. Graded matrices cancel in most sums, which that bound knows.
 //!
-//! *Solutions,* T being the triangle: of up to 64 rows they are products with an inverse E by substitution. `|T E - I| ≤ γ |T| |E|` (section
+//! *Solutions,* T being the triangle: of 16 rows they are products with an inverse E by substitution. `|T E - I| ≤ γ |T| |E|` (section
 //! 14.2 there), so `|E - T⁻¹| ≤ γ |T⁻¹| |T| |E|`, and the product is within `γ |E| |b|`: together, to first order, `γ (|T⁻¹| |T| + I) |T⁻¹| |b|`,
-//! with γ of n and the roundings of a reciprocal and of alpha. Substitution without an inverse, and halves of which the second are solved
-//! after the first, keep to it. It is doubled, since the inverse that the test has is one by substitution, too, and for what is not of first
+//! with γ of n and the roundings of a reciprocal and of alpha. Substitution without an inverse, and squares of which each is solved
+//! after those before it, keep to it. It is doubled, since the inverse that the test has is one by substitution, too, and for what is not of first
 //! order. Of more rows the residual of [`residual_bound`] goes through `|T⁻¹|`. SciPy's solutions were refined and are wrong by a rounding.
 
 use gpu_core::Device;

@@ -7,5 +7,6 @@ mod golden;
 mod multiply;
 mod not_finite;
 mod property;
+mod schedules;
 mod solve;
 mod update;

@@ -67,13 +67,17 @@ impl Reach {
         if self.lower { q >= p } else { q <= p }
     }
 
-    /// Whether an element of the result is not finite, and whether it may be: what a solve takes together is not said
+    /// Whether an element of the result is not finite, and whether it may be: what a product takes together is not said
     /// by element.
     fn of(&self, row: usize, column: usize) -> (bool, bool) {
         let (i, k) = self.place;
         match (self.case.function, self.case.in_a) {
-            (Function::Trsm, true) => (self.depends(row, i), self.depends(row, i) || row / 128 == i / 128),
-            (Function::Trsm | Function::Trmm, false) => (column == k && self.depends(row, i), column == k),
+            (Function::Trsm, true) => (self.depends(row, i), self.depends(row, i)),
+            (Function::Trsm, false) => {
+                let reached = column == k && self.depends(row, i);
+                (reached, reached)
+            }
+            (Function::Trmm, false) => (column == k && self.depends(row, i), column == k),
             (Function::Trmm, true) => (row == i, row == i),
             (Function::Symm, true) => (row == i || row == k, row == i || row == k),
             (Function::Symm, false) => (column == k, column == k),

@@ -20,15 +20,14 @@ pub(crate) struct Case {
     pub(crate) alpha: f32,
 }
 
-/// That the residual is within its bound. With A on the left, `D` its blocks on the diagonal, which are inverted, and `E` the inverses:
+/// That the residual is within its bound. With A on the left, `D` its squares on the diagonal, which are inverted, and `E` the inverses:
 ///
-/// * Of the right-hand side of a block, `b' = alpha · b - A · x` over what is known, the computed one is within `gamma_{n+k}` of
+/// * Of the right-hand side of a square, `b' = alpha · b - A · x` over what is known, the computed one is within `gamma_{n+k}` of
 ///   `S = |alpha · b| + |A| |x|`, with `k` additions of parts and levels of the recursion (Higham, section 3.5).
-/// * E is computed by substitution, `|D E - I| ≤ gamma |D| |E|`, of pairs by `-R' Q P'`, which adds `gamma |R| |R'| |Q| |P'|`, no
-///   more than the square of `G = |D| |E|` (Du Croz and Higham, *Stability of methods for matrix inversion*, 1992, section 3).
-/// * `x = E b'` is within `gamma |E| |b'|`. So `|D x - b'| ≤ gamma (2 G + G²) |b'|`.
+/// * E is computed by substitution, `|D E - I| ≤ gamma |D| |E|` (Du Croz and Higham, *Stability of methods for matrix inversion*, 1992,
+///   section 2), and `x = E b'` is within `gamma |E| |b'|`. So `|D x - b'| ≤ 2 gamma |D| |E| |b'|`.
 ///
-/// The block is taken to have 128 rows, which has more room than two of 64. Twice, as E is the oracle's and not the computed one.
+/// Twice, as E is the oracle's and not the computed one.
 fn assert_solves<T: Real>(case: Case, a: &Dense, b: &Dense, x: &Dense, context: &str) {
     let (a, b, x) = match case.side {
         Side::Left => (a.clone(), b.clone(), x.clone()),
@@ -41,17 +40,25 @@ fn assert_solves<T: Real>(case: Case, a: &Dense, b: &Dense, x: &Dense, context: 
 /// The bound of the residual `|A · x - b|` of [`assert_solves`].
 pub(crate) fn residual_bound<T: Real>(a: &Dense, b: &Dense, x: &Dense) -> Dense {
     let n = a.rows;
-    let unknown = gamma::<T>(2 * n + 4 * 128 + 64);
-    let outside =
-        Dense::new(n, n, |row, column| if row / 128 == column / 128 { 0.0 } else { a.at(row, column).abs() });
+    let unknown = gamma::<T>(2 * n + 4 * 16 + 64);
+    let is_lower = (0..n).all(|row| (row + 1..n).all(|column| a.at(row, column) == 0.0));
+    // Rows are counted from where a launch begins (`plan::level3::solve_square`, up to 768 right-hand sides).
+    let square = |row: usize| {
+        let (first, end) =
+            if x.columns > 128 { (row / 512 * 512, n.min(row / 512 * 512 + 512)) } else { (0, n) };
+        (first, if is_lower { (row - first) / 16 } else { (end - 1 - row) / 16 })
+    };
+    let outside = Dense::new(
+        n,
+        n,
+        |row, column| if square(row) == square(column) { 0.0 } else { a.at(row, column).abs() },
+    );
     let sums = b.abs().plus(&outside.times(&x.abs()));
     let inside =
-        Dense::new(n, n, |row, column| if row / 128 == column / 128 { a.at(row, column) } else { 0.0 });
-    let growth = inside.abs().times(&inverse(&inside).abs());
-    let grown = growth.times(&sums);
-    let twice = growth.times(&grown);
+        Dense::new(n, n, |row, column| if square(row) == square(column) { a.at(row, column) } else { 0.0 });
+    let grown = inside.abs().times(&inverse(&inside).abs()).times(&sums);
     Dense::new(n, x.columns, |row, column| {
-        2.0 * unknown * (sums.at(row, column) + 2.0 * grown.at(row, column) + twice.at(row, column))
+        2.0 * unknown * (sums.at(row, column) + 2.0 * grown.at(row, column))
     })
 }
 
@@ -134,7 +141,7 @@ fn some(at: usize, sizes: [usize; 3], alpha: f32) -> Case {
 #[test]
 fn sizes_around_blocks() {
     let mut at = 0;
-    for n in [0, 1, 2, 63, 64, 65, 127, 131] {
+    for n in [0, 1, 2, 15, 16, 17, 63, 64, 65, 127, 131] {
         for m in [0, 1, 2, 31] {
             check::<f32>(some(at, [n, m, 1], 1.0), at as u64);
             check::<f64>(some(at + 5, [n, m, 1], -0.5), at as u64);
@@ -143,12 +150,25 @@ fn sizes_around_blocks() {
     }
 }
 
+/// Blocks that wait for several others, of the narrow form and of the wide one.
 #[test]
-fn pairs_of_blocks() {
+fn several_blocks() {
     for (at, n) in [257, 300, 321, 384, 385].into_iter().enumerate() {
         check::<f32>(some(7 * at, [n, 2, 1], 1.0), at as u64);
-        check::<f64>(some(7 * at + 3, [n, 3, 1], 1.0), at as u64);
+        check::<f64>(some(7 * at + 3, [n, 5, 1], 1.0), at as u64);
     }
+    // Of more blocks than the narrow form is for.
+    for (at, m) in [33, 64].into_iter().enumerate() {
+        check::<f32>(some(7 * at + 1, [130, m, 20], 1.0), at as u64);
+        check::<f64>(some(7 * at + 2, [67, m, 30], -1.5), at as u64);
+    }
+}
+
+/// Rows that are solved for 512 at a time, with products between, from the first to the last and the other way.
+#[test]
+fn several_launches() {
+    check::<f64>(some(6, [515, 129, 1], 1.5), 1);
+    check::<f64>(some(16, [529, 131, 1], 1.0), 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::solve::{OnLeft, Side, expect_shapes};
 use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{TriangleElement, merge, part, part_mut, spread, take, temporary, whole};
+use crate::level3::{TriangleElement, copy, part, part_mut, spread, take, temporary, whole};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
 use crate::plan::level3::{self as plan, Step};
 
@@ -71,7 +71,7 @@ pub fn trmm<'a, 'b, 's, T: TriangleElement>(
     if alpha != T::ZERO {
         spread(stream, of.lower, diagonal, square, false, triangles.reborrow())?;
         let all = BatchMut::new(old.data_mut(), layout)?;
-        merge(stream, T::ONE, whole(&b)?, T::ZERO, all)?;
+        copy(stream, whole(&b)?, all)?;
     }
     for step in plan::multiply(n, square, of.transposed) {
         match step {

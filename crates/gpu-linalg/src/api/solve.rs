@@ -1,17 +1,12 @@
 //! Systems with a triangular matrix.
 
-use gpu_core::{Buffer, Stream, ViewMut};
-use gpu_level3_kernels::BLOCK;
-
 use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{
-    TriangleElement, invert, merge, part, part_mut, repeated, repeated_mut, squares, squares_mut, take,
-    temporary, whole,
-};
+use crate::level3::{TriangleElement, part, part_mut, solve, take, temporary};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
-use crate::plan::level3::{self as plan, Step};
+use crate::plan::level3::{self as plan, Form, Places, Step};
+use gpu_core::{Buffer, Stream, ViewMut};
 
 /// On which side of the other matrix a triangular or symmetric one stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,50 +67,34 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
 /// Memory of a solve, all of it scratch: elements of each kind.
 struct Needs {
     square: usize,
-    inverses: usize,
-    apart: usize,
-    between: usize,
+    words: usize,
     result: usize,
     sums: usize,
 }
 
 /// `b` as it is where the triangle stands on its left.
 fn needs<T: RealElement>(b: BatchLayout) -> Result<Needs, Error> {
-    let (n, count, block) = (b.matrix.rows(), b.count, BLOCK as usize);
-    let square = plan::solve_square(n, count);
-    let squares = n.div_ceil(square);
-    let mut sums = 0;
-    for step in [false, true].into_iter().flat_map(|backward| plan::solve(n, square, backward)) {
-        let (rows, k) = match step {
-            Step::Diagonal { rows, .. } => (rows.clone(), rows.len()),
-            Step::Update { rows, from, .. } => (rows, from.len()),
-        };
-        // Its result is a part of B, or of the result, which lies alike but for the gaps.
-        for of in [b, temporary(b)?] {
-            sums = sums.max(gemm_scratch_len::<T>(k, like(of, rows.len())?));
+    let ((n, columns), count) = (b.matrix.shape(), b.count);
+    let square = plan::solve_square(n, columns, size_of::<T>() == 8);
+    let (mut words, mut result, mut sums) = (Some(0usize), 0, gemm_scratch_len::<T>(0, b));
+    for step in plan::solve(n, square, false) {
+        if let Step::Diagonal { rows, .. } = step {
+            let form = Form::new(rows.len(), columns, count, n <= square);
+            let more = plan::words::<T>(form, rows.len(), columns, count);
+            words = words.zip(more).and_then(|(words, more)| words.checked_add(more));
         }
     }
-    let twice = square > block;
-    let pairs = BatchLayout::new(Layout::row_major(block, block)?, squares, square * square)?;
-    if twice {
-        for layout in [pairs, BatchLayout { count: 1, ..pairs }] {
-            for rows in [block, n % square % block].into_iter().filter(|&rows| rows > 0) {
-                let of = BatchLayout { matrix: Layout::row_major(rows, block)?, ..layout };
-                sums = sums.max(gemm_scratch_len::<T>(block, of)).max(gemm_scratch_len::<T>(rows, of));
+    if n > square {
+        let x = temporary(b)?;
+        result = x.span()?.next_multiple_of(4);
+        for step in [false, true].into_iter().flat_map(|backward| plan::solve(n, square, backward)) {
+            if let Step::Update { rows, from, .. } = step {
+                sums = sums.max(gemm_scratch_len::<T>(from.len(), like(b, rows.len())?));
             }
         }
     }
-    let result = temporary(b)?.span()?.next_multiple_of(4);
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride: result });
-    let inverses = (squares * square * square).checked_mul(count).ok_or_else(too_large)?;
-    Ok(Needs {
-        square,
-        inverses,
-        apart: if twice { 2 * squares * block * block } else { 0 },
-        between: if twice { squares * block * block } else { 0 },
-        result,
-        sums,
-    })
+    Ok(Needs { square, words: words.ok_or_else(too_large)?, result, sums })
 }
 
 /// The layout of some rows.
@@ -136,10 +115,10 @@ pub(super) fn like(of: BatchLayout, rows: usize) -> Result<BatchLayout, Error> {
 /// unspecified. `info` has a word for each matrix: `u32::MAX`, or, where the triangle is singular, the index of the first zero
 /// on its diagonal; the matrix's X is then as the arithmetic has it, with infinities and NaN. [`solve_triangular`] makes an error of it.
 ///
-/// Blocks of 64 rows on the diagonal, of a large matrix pairs of them, are inverted; all else are products of matrices, the sizes by
-/// halves. So the residual of a row of blocks is bounded with the condition of the blocks on the diagonal (see the [crate
-/// documentation](crate)), and an infinity or NaN in A or B reaches all rows of its block, and those that depend on them. The order of operations is a
-/// function of shapes, orders and type alone. Neither allocates device memory nor waits.
+/// One launch where there are up to 128 rows, or up to 128 right-hand sides; of more, that for 128 to 1024 rows at a time, and products of matrices
+/// between, the sizes by halves. Up to 16 rows are substitution; of more, squares of 16 rows on the diagonal are inverted, all else is substitution: the residual is bounded with the condition of those
+/// squares (see the [crate documentation](crate)). The order of operations is a function of shapes, orders and type alone. Neither
+/// allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`], [`Error::ScratchTooSmall`],
@@ -187,105 +166,58 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
     stream.expect("information on a system", info.device())?;
     stream.expect("scratch memory of a system", scratch.device())?;
     expect_apart(&b.data_mut(), "A", &a.data())?;
-    stream.memset(info.reborrow(), u8::MAX)?;
     if b.layout().is_empty() {
-        return Ok(());
+        return Ok(stream.memset(info, u8::MAX)?);
     }
     let of = OnLeft::new(side, triangle, a);
     let mut b = if side == Side::Left { b } else { b.transposed() };
     let needs = needs::<T>(b.layout())?;
+    let (n, columns) = b.layout().matrix.shape();
     let mut scratch = Some(scratch);
-    if alpha == T::ZERO {
-        let (nothing, sums) = (part(of.lower, 0..b.layout().matrix.rows(), 0..0)?, scratch.take());
-        let columns = b.layout().matrix.columns();
-        let zeros = Layout::row_major(0, columns)?;
-        let zeros = Batch::new(a.data().slice(..0), BatchLayout { matrix: zeros, ..b.layout() })?;
-        return gemm(stream, T::ZERO, nothing, zeros, T::ZERO, b, sums.expect("it was not taken"));
-    }
-    let mut inverses = take(&mut scratch, needs.inverses)?;
-    diagonal_inverses(stream, &of, diagonal, &needs, inverses.reborrow(), info, &mut scratch)?;
-    let layout = temporary(b.layout())?;
-    let mut x = BatchMut::new(take(&mut scratch, needs.result)?, layout)?;
+    let mut words = take(&mut scratch, needs.words)?;
+    let mut result = take(&mut scratch, needs.result)?;
     let mut sums = scratch.expect("what is left is put back");
-    let (n, columns, square) = (layout.matrix.rows(), 0..layout.matrix.columns(), needs.square);
-    let stride = n.div_ceil(square) * square * square;
-    for step in plan::solve(n, square, of.transposed) {
+    if alpha == T::ZERO {
+        let nothing = part(of.lower, 0..n, 0..0)?;
+        let zeros = BatchLayout { matrix: Layout::row_major(0, columns)?, ..b.layout() };
+        let zeros = Batch::new(a.data().slice(..0), zeros)?;
+        stream.memset(info, u8::MAX)?;
+        return gemm(stream, T::ZERO, nothing, zeros, T::ZERO, b, sums);
+    }
+    if needs.words > 0 {
+        stream.memset(words.reborrow(), 0)?;
+    }
+    let copy = (n > needs.square).then(|| temporary(b.layout())).transpose()?;
+    let places = Places { lower: of.lower.layout(), backward: of.transposed, b: b.layout(), copy };
+    let mut further = false;
+    for step in plan::solve(n, needs.square, of.transposed) {
         match step {
-            Step::Diagonal { rows, square: number, first } => {
-                let start = number * square * square;
-                let all = BatchLayout::new(Layout::row_major(square, square)?, layout.count, stride)?;
-                let inverse = Batch::new(inverses.view().slice(start..), all)?;
-                let inverse = if of.transposed { inverse.transposed() } else { inverse };
-                let inverse = part(inverse, 0..rows.len(), 0..rows.len())?;
-                let right = part(whole(&b)?, rows.clone(), columns.clone())?;
-                let result = part_mut(&mut x, rows, columns.clone())?;
+            Step::Diagonal { rows, first, .. } => {
+                let shape = plan::system(&places, rows.clone(), diagonal, further)?;
+                let count = shape.count as usize;
+                let form = Form::new(rows.len(), columns, count, copy.is_none());
+                let own = plan::words::<T>(form, rows.len(), columns, count);
+                let (own, rest) = words.try_split_at(own.expect("the scratch memory holds them"))?;
                 let factor = if first { alpha } else { T::ONE };
-                gemm(stream, factor, inverse, right, T::ZERO, result, sums.reborrow())?;
+                let copy = copy.is_some().then(|| result.reborrow());
+                let zeros = (own, info.reborrow());
+                solve(stream, (shape, form), of.lower.data(), b.data_mut(), copy, zeros, factor)?;
+                (words, further) = (rest, true);
             }
             Step::Update { rows, from, first } => {
-                let known = part(whole(&x)?, from.clone(), columns.clone())?;
-                let right = part_mut(&mut b, rows.clone(), columns.clone())?;
+                let layout = copy.expect("there is one where there are several squares");
+                let known = part(Batch::new(result.view(), layout)?, from.clone(), 0..columns)?;
+                let right = part_mut(&mut b, rows.clone(), 0..columns)?;
                 let beta = if first { alpha } else { T::ONE };
                 gemm(stream, -T::ONE, of.part(rows, from)?, known, beta, right, sums.reborrow())?;
             }
         }
     }
-    merge(stream, T::ONE, whole(&x)?, T::ZERO, b)
-}
-
-/// Inverts the squares on the diagonal.
-fn diagonal_inverses<T: TriangleElement>(
-    stream: &Stream,
-    of: &OnLeft<'_, T>,
-    diagonal: Diagonal,
-    needs: &Needs,
-    mut inverses: ViewMut<'_, T>,
-    info: ViewMut<'_, u32>,
-    scratch: &mut Option<ViewMut<'_, T>>,
-) -> Result<(), Error> {
-    let (lower, square, block) = (of.lower, needs.square, BLOCK as usize);
-    if needs.apart == 0 {
-        return invert(stream, lower, diagonal, square, inverses, None, info);
-    }
-    let n = lower.layout().matrix.rows();
-    let mut apart = take(scratch, needs.apart)?;
-    invert(stream, lower, diagonal, square, inverses.reborrow(), Some(apart.reborrow()), info)?;
-    // Of a pair [P 0; Q R] the inverse is [P' 0; -R' Q P' R'], of which P' and R' are there.
-    let mut between = take(scratch, needs.between)?;
-    let (full, rest) = (n / square, n % square);
-    let last = rest.saturating_sub(block);
-    let blocks = squares(apart.view(), block, 2 * n.div_ceil(square))?;
-    for (start, count, rows) in [(0, full, block), (full, 1, last)] {
-        if count == 0 || rows == 0 {
-            continue;
-        }
-        let stride = if count == 1 { 0 } else { 2 * block * block };
-        let of_kind = |kind: usize, rows: usize| -> Result<Batch<'_, T>, Error> {
-            let first = (2 * start + kind) * block * block;
-            let layout = BatchLayout { count, stride, ..blocks.layout() };
-            part(Batch::new(blocks.data().slice(first..), layout)?, 0..rows, 0..rows)
-        };
-        let first = start * square;
-        let below = first + block..first + block + rows;
-        let q = repeated(lower, below, first..first + block, (count, (square, square)))?;
-        let sums = |scratch: &mut Option<_>| scratch.take().expect("what is left is put back");
-        let mut left: ViewMut<'_, T> = sums(scratch);
-        let mut product = squares_mut(between.reborrow(), block, count)?;
-        let columns = 0..block;
-        let target = part_mut(&mut product, 0..rows, columns.clone())?;
-        gemm(stream, T::ONE, q, of_kind(0, block)?, T::ZERO, target, left.reborrow())?;
-        let layout = BatchLayout::from(Layout::row_major(n.div_ceil(square) * square, square)?);
-        let mut all = BatchMut::new(inverses.reborrow(), layout)?;
-        let below = first + block..first + block + rows;
-        let target = repeated_mut(&mut all, below, columns.clone(), (count, (square, 0)))?;
-        let product = part(whole(&product)?, 0..rows, columns)?;
-        gemm(stream, -T::ONE, of_kind(1, rows)?, product, T::ZERO, target, left.reborrow())?;
-        *scratch = Some(left);
-    }
     Ok(())
 }
 
-/// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: the inverses, the solution, and what products need.
+/// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: words by which blocks of threads wait for each
+/// other, of large systems the solution, and what products need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.
@@ -295,10 +227,9 @@ pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
     if b.is_empty() {
         return Ok(0);
     }
-    let Needs { inverses, apart, between, result, sums, .. } = needs::<T>(b)?;
+    let Needs { words, result, sums, .. } = needs::<T>(b)?;
     let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: result });
-    let parts = [inverses, apart, between, result, sums];
-    parts.into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
+    [words, result, sums].into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
 }
 
 /// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's order in a buffer of

@@ -4,8 +4,8 @@ pub(crate) mod factor;
 mod gemm;
 mod gemv;
 mod launch;
-pub(crate) mod level3;
 mod skyline;
+pub(crate) mod solve;
 mod thin;
 
 pub use gemm::{gemm, gemm_of_triangle};

@@ -1,11 +1,9 @@
-//! Triangular solves, triangular and symmetric products, symmetric updates: products of parts, and three steps of their own.
+//! Triangular solves, triangular and symmetric products, symmetric updates: products of parts, and three kernels of their own.
 
 pub(crate) mod launch;
 mod parts;
 mod steps;
 
 pub(crate) use launch::TriangleElement;
-pub(crate) use parts::{
-    part, part_mut, repeated, repeated_mut, squares, squares_mut, take, temporary, whole,
-};
-pub(crate) use steps::{invert, merge, spread};
+pub(crate) use parts::{part, part_mut, take, temporary, whole};
+pub(crate) use steps::{copy, solve, spread};

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use gpu_core::{View, ViewMut};
+use gpu_core::ViewMut;
 
 use crate::error::Error;
 use crate::launch::RealElement;
@@ -17,20 +17,14 @@ fn like(of: Layout, rows: usize, columns: usize) -> Result<Layout, Error> {
     Ok(layout?.with_leading_dimension(of.leading_dimension())?)
 }
 
-/// The place of a part, repeated `count` times from `step` to `step`: of a batch the same part of every matrix, which is not repeated.
+/// The place of a part: of a batch the same one of every matrix.
 fn place(
     of: BatchLayout,
     rows: Range<usize>,
     columns: Range<usize>,
-    (count, step): (usize, (usize, usize)),
 ) -> Result<(Range<usize>, BatchLayout), Error> {
-    let matrix = like(of.matrix, rows.len(), columns.len())?;
-    debug_assert!(count == 1 || of.count == 1, "of a batch a part is not repeated");
-    let layout = match count {
-        1 => BatchLayout { matrix, ..of },
-        count => BatchLayout { matrix, count, stride: of.matrix.index(step.0, step.1) },
-    };
-    let start = if matrix.is_empty() { 0 } else { of.matrix.index(rows.start, columns.start) };
+    let layout = BatchLayout { matrix: like(of.matrix, rows.len(), columns.len())?, ..of };
+    let start = if layout.matrix.is_empty() { 0 } else { of.matrix.index(rows.start, columns.start) };
     Ok((start..start + layout.span()?, layout))
 }
 
@@ -40,7 +34,8 @@ pub(crate) fn part<T: RealElement>(
     rows: Range<usize>,
     columns: Range<usize>,
 ) -> Result<Batch<'_, T>, Error> {
-    repeated(of, rows, columns, (1, (0, 0)))
+    let (range, layout) = place(of.layout(), rows, columns)?;
+    Ok(Batch::new(of.data().slice(range), layout)?)
 }
 
 /// Some rows and columns of every matrix, to be written.
@@ -49,28 +44,7 @@ pub(crate) fn part_mut<'c, T: RealElement>(
     rows: Range<usize>,
     columns: Range<usize>,
 ) -> Result<BatchMut<'c, T>, Error> {
-    repeated_mut(of, rows, columns, (1, (0, 0)))
-}
-
-/// Some rows and columns of a matrix, and the parts of that shape that follow so many rows and columns later.
-pub(crate) fn repeated<T: RealElement>(
-    of: Batch<'_, T>,
-    rows: Range<usize>,
-    columns: Range<usize>,
-    times: (usize, (usize, usize)),
-) -> Result<Batch<'_, T>, Error> {
-    let (range, layout) = place(of.layout(), rows, columns, times)?;
-    Ok(Batch::new(of.data().slice(range), layout)?)
-}
-
-/// As [`repeated`], to be written: the parts are apart.
-pub(crate) fn repeated_mut<'c, T: RealElement>(
-    of: &'c mut BatchMut<'_, T>,
-    rows: Range<usize>,
-    columns: Range<usize>,
-    times: (usize, (usize, usize)),
-) -> Result<BatchMut<'c, T>, Error> {
-    let (range, layout) = place(of.layout(), rows, columns, times)?;
+    let (range, layout) = place(of.layout(), rows, columns)?;
     Ok(BatchMut::new(of.data_mut().into_slice(range), layout)?)
 }
 
@@ -101,24 +75,4 @@ pub(crate) fn take<'s, T: RealElement>(
     let (first, rest) = all.try_split_at(len)?;
     *scratch = Some(rest);
     Ok(first)
-}
-
-/// Squares one after the other, row-major without gaps.
-pub(crate) fn squares<'a, T: RealElement>(
-    data: impl Into<View<'a, T>>,
-    square: usize,
-    count: usize,
-) -> Result<Batch<'a, T>, Error> {
-    let layout = BatchLayout::new(Layout::row_major(square, square)?, count, square * square)?;
-    Ok(Batch::new(data, layout)?)
-}
-
-/// The same, to be written.
-pub(crate) fn squares_mut<'a, T: RealElement>(
-    data: impl Into<ViewMut<'a, T>>,
-    square: usize,
-    count: usize,
-) -> Result<BatchMut<'a, T>, Error> {
-    let layout = BatchLayout::new(Layout::row_major(square, square)?, count, square * square)?;
-    Ok(BatchMut::new(data, layout)?)
 }

@@ -1,37 +1,33 @@
 //! The steps, on the CPU or launched.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_level3_kernels as kernels;
+use gpu_level3_kernels::{self as kernels, Solve};
 
-use super::launch::{self, TriangleElement};
+use super::launch::{self, System, TriangleElement};
 use crate::api::Diagonal;
-use crate::cpu::level3 as cpu;
+use crate::cpu::solve as cpu;
 use crate::error::Error;
 use crate::matrix::{Batch, BatchMut};
-use crate::plan::level3 as plan;
+use crate::plan::level3::{self as plan, Form};
 use crate::reference::level3 as reference;
 
-/// Inverts the blocks of the lower triangles of `a`, into squares of `square` rows, and, with `apart`, once more one after the other.
-/// `info` has a word for each matrix, that becomes the least index of a zero on its diagonal where there is one.
-pub(crate) fn invert<T: TriangleElement>(
+/// Solves for some rows of B, in place and, where there is one, into a copy too. `words` are as many zeros as the shape asks for. `info` has a word for each
+/// matrix, that becomes the least index of a zero on its diagonal, or all ones.
+pub(crate) fn solve<T: TriangleElement>(
     stream: &Stream,
-    a: Batch<'_, T>,
-    diagonal: Diagonal,
-    square: usize,
-    mut inverses: ViewMut<'_, T>,
-    mut apart: Option<ViewMut<'_, T>>,
-    mut info: ViewMut<'_, u32>,
+    (shape, form): (Solve, Form),
+    l: View<'_, T>,
+    mut b: ViewMut<'_, T>,
+    mut x: Option<ViewMut<'_, T>>,
+    (words, mut info): (ViewMut<'_, T>, ViewMut<'_, u32>),
+    alpha: T,
 ) -> Result<(), Error> {
-    let shape = plan::invert(a.layout(), diagonal, square, apart.is_some())?;
-    if let (Some(a), Some(inverses), Some(info)) =
-        (a.data().as_slice(), inverses.as_mut_slice(), info.as_mut_slice())
-    {
-        let apart = apart.as_mut().and_then(|apart| apart.as_mut_slice()).unwrap_or(&mut []);
-        cpu::invert(&shape, a, inverses, apart, info);
+    if let (Some(l), Some(b), Some(info)) = (l.as_slice(), b.as_mut_slice(), info.as_mut_slice()) {
+        let x = x.as_mut().and_then(|x| x.as_mut_slice()).unwrap_or(&mut []);
+        cpu::solve(&shape, form, l, b, x, info, alpha);
         return Ok(());
     }
-    let launch = plan::launch(shape.grid().into(), kernels::shared_bytes::<T>())?;
-    launch::invert(stream, launch, shape, a.data(), inverses, apart, info)
+    launch::solve(stream, form.launch::<T>(&shape)?, shape, form, System { l, b, x, words, info, alpha })
 }
 
 /// Writes out the squares of `square` rows along the diagonals of lower triangles, with zeros or the mirror image above.
@@ -52,19 +48,16 @@ pub(crate) fn spread<T: TriangleElement>(
     launch::spread(stream, launch, shape, a.data(), output)
 }
 
-/// `C = alpha · S + beta · C`, S of C's shape and order.
-pub(crate) fn merge<T: TriangleElement>(
+/// A copy of matrices, to others of their shape and order.
+pub(crate) fn copy<T: TriangleElement>(
     stream: &Stream,
-    alpha: T,
-    sums: Batch<'_, T>,
-    beta: T,
-    mut c: BatchMut<'_, T>,
+    from: Batch<'_, T>,
+    mut to: BatchMut<'_, T>,
 ) -> Result<(), Error> {
-    let shape = plan::merge(sums.layout(), c.layout())?;
-    if let (Some(sums), Some(c)) = (sums.data().as_slice(), c.data_mut().as_mut_slice()) {
-        reference::merge(&shape, sums, c, alpha, beta);
+    let shape = plan::copy(from.layout(), to.layout())?;
+    if let (Some(from), Some(to)) = (from.data().as_slice(), to.data_mut().as_mut_slice()) {
+        reference::copy(&shape, from, to);
         return Ok(());
     }
-    let sums: View<'_, T> = sums.data();
-    launch::merge(stream, plan::launch(shape.grid(), 0)?, shape, sums, c.into_data(), (alpha, beta))
+    launch::copy(stream, plan::launch(shape.grid(), 0)?, shape, from.data(), to.into_data())
 }

@@ -2,7 +2,10 @@
 
 use core::ops::Range;
 
-use gpu_level3_kernels::{BLOCK, Invert, Merge, Spread, THREADS};
+use gpu_level3_kernels::{
+    BLOCK, Copy, FEW, FEW_SIDES, NARROW, Solve, Spread, THREADS, WIDE, few_shared_bytes, solve_shared_bytes,
+};
+use gpu_std::float::Float;
 use gpu_std::launch::LaunchConfig;
 
 use super::{blocks, extent};
@@ -34,10 +37,75 @@ pub enum Step {
     },
 }
 
-/// Rows of the squares on the diagonal that are inverted: twice a block where there are many of one matrix.
-pub fn solve_square(n: usize, count: usize) -> usize {
-    let block = BLOCK as usize;
-    if n <= 4 * block || count > 1 { block } else { 2 * block }
+/// Rows of the squares on the diagonal that are solved for in one launch: all of them where there are so few right-hand sides that blocks of threads
+/// wait for each other no longer than for products. `wide`: of elements of 8 bytes, whose products are the faster beside this.
+pub fn solve_square(n: usize, columns: usize, wide: bool) -> usize {
+    let square = match (columns, wide) {
+        (..=128, _) => usize::MAX,
+        (..=768, true) => 512,
+        (..5000, true) => 256,
+        (_, true) => 128,
+        (..=2048, false) => 1024,
+        (..8000, false) => 512,
+        (_, false) => 256,
+    };
+    square.min(n.max(1))
+}
+
+/// What solves for some rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A thread for each right-hand side.
+    Few,
+    /// A block of threads for few right-hand sides, whose rows are read by several threads.
+    Narrow,
+    /// A block of threads for more.
+    Wide,
+}
+
+impl Form {
+    /// That of so many rows. `alone`: of a system that has no others.
+    pub fn new(n: usize, columns: usize, count: usize, alone: bool) -> Self {
+        let blocks = n.div_ceil(BLOCK as usize) as u128;
+        let blocks = blocks * columns.div_ceil(NARROW as usize) as u128 * count as u128;
+        // As many as a device runs at the same time; where they wait for each other, more hide it.
+        let few = if n <= BLOCK as usize { 264 } else { 528 };
+        let is_narrow = columns <= NARROW as usize || n > BLOCK as usize && columns <= WIDE as usize;
+        match () {
+            _ if alone && n <= FEW as usize => Self::Few,
+            _ if is_narrow || blocks <= few => Self::Narrow,
+            _ => Self::Wide,
+        }
+    }
+
+    /// Right-hand sides of a block of threads.
+    pub const fn sides(self) -> u32 {
+        match self {
+            Self::Few => FEW_SIDES,
+            Self::Narrow => NARROW,
+            Self::Wide => WIDE,
+        }
+    }
+
+    /// The launch of a system.
+    pub(crate) fn launch<T: Float>(self, shape: &Solve) -> Result<LaunchConfig, Error> {
+        let grid = blocks(shape.grid(self.sides()))?;
+        Ok(match self {
+            Self::Few => LaunchConfig::linear(grid, FEW_SIDES).shared(few_shared_bytes::<T>()),
+            _ => LaunchConfig::linear(grid, THREADS).shared(solve_shared_bytes::<T>(self.sides())),
+        })
+    }
+}
+
+/// Elements of the words that a system's launch needs, a multiple of 16 bytes; `None` where they are not a `usize`.
+pub(crate) fn words<T>(form: Form, n: usize, columns: usize, count: usize) -> Option<usize> {
+    let sides = form.sides() as usize;
+    let blocks = n.div_ceil(BLOCK as usize);
+    if blocks <= 1 {
+        return Some(0);
+    }
+    let words = blocks.checked_mul(columns.div_ceil(sides))?.checked_mul(count)?.checked_add(1)?;
+    Some(words.checked_mul(size_of::<u32>())?.checked_next_multiple_of(16)? / size_of::<T>())
 }
 
 /// The steps of a solve: recursive, the first part a power of two of squares, and the largest that leaves something; from the last row
@@ -99,23 +167,54 @@ fn strides(layout: BatchLayout) -> (u64, u64) {
     if layout.matrix.order() == Order::RowMajor { (leading, 1) } else { (1, leading) }
 }
 
-/// What is inverted of lower triangles.
-pub(crate) fn invert(
-    layout: BatchLayout,
+/// Where a system's parts lie.
+pub(crate) struct Places {
+    /// The lower triangles, of which those of the rows count.
+    pub(crate) lower: BatchLayout,
+    /// Whether the transposed matrices are meant, solved from the last row to the first.
+    pub(crate) backward: bool,
+    /// The right-hand sides.
+    pub(crate) b: BatchLayout,
+    /// The copies of X.
+    pub(crate) copy: Option<BatchLayout>,
+}
+
+/// The system of some rows. `further`: whether `info` has what was found before.
+pub(crate) fn system(
+    places: &Places,
+    rows: Range<usize>,
     diagonal: Diagonal,
-    square: usize,
-    apart: bool,
-) -> Result<Invert, Error> {
-    let (row, column) = strides(layout);
-    Ok(Invert {
-        row,
-        column,
-        batch: layout.stride as u64,
-        size: extent("the number of rows of a triangle", layout.matrix.rows())?,
-        square: square as u32,
-        count: extent("the number of matrices", layout.count)?,
+    further: bool,
+) -> Result<Solve, Error> {
+    // Of rows that are solved from the last one on, every distance changes its sign, and rows and columns change places.
+    let at = if places.backward { rows.end - 1 } else { rows.start };
+    let sign = |distance: u64| if places.backward { distance.wrapping_neg() } else { distance };
+    let (l_row, l_column) = strides(places.lower);
+    let l = if places.backward { (l_column, l_row) } else { (l_row, l_column) };
+    let (b_row, b_column) = strides(places.b);
+    let copy = places.copy.unwrap_or(places.b);
+    let (x_row, x_column) = strides(copy);
+    Ok(Solve {
+        l_start: places.lower.matrix.index(at, at) as u64,
+        l_row: sign(l.0),
+        l_column: sign(l.1),
+        l_batch: places.lower.stride as u64,
+        b_start: places.b.matrix.index(at, 0) as u64,
+        b_row: sign(b_row),
+        b_column,
+        b_batch: places.b.stride as u64,
+        x_start: copy.matrix.index(at, 0) as u64,
+        x_row: sign(x_row),
+        x_column,
+        x_batch: copy.stride as u64,
+        size: extent("the number of rows of a triangle", rows.len())?,
+        columns: extent("the number of right-hand sides", places.b.matrix.columns())?,
+        count: extent("the number of matrices", places.b.count)?,
+        first: extent("the number of rows of a triangle", at)?,
+        backward: places.backward as u32,
         unit: (diagonal == Diagonal::Unit) as u32,
-        apart: apart as u32,
+        copied: places.copy.is_some() as u32,
+        further: further as u32,
     })
 }
 
@@ -139,16 +238,16 @@ pub(crate) fn spread(
     })
 }
 
-/// What is written of C, from sums of its shape and order.
-pub(crate) fn merge(sums: BatchLayout, c: BatchLayout) -> Result<Merge, Error> {
-    Ok(Merge {
-        sums_leading: sums.matrix.leading_dimension() as u64,
-        sums_batch: sums.stride as u64,
-        leading: c.matrix.leading_dimension() as u64,
-        batch: c.stride as u64,
-        rows: extent("the number of lines", c.matrix.lines())?,
-        columns: extent("the length of a line", c.matrix.contiguous())?,
-        count: extent("the number of matrices", c.count)?,
+/// What is copied, to matrices of the same shape and order.
+pub(crate) fn copy(from: BatchLayout, to: BatchLayout) -> Result<Copy, Error> {
+    Ok(Copy {
+        from_leading: from.matrix.leading_dimension() as u64,
+        from_batch: from.stride as u64,
+        to_leading: to.matrix.leading_dimension() as u64,
+        to_batch: to.stride as u64,
+        lines: extent("the number of lines", to.matrix.lines())?,
+        length: extent("the length of a line", to.matrix.contiguous())?,
+        count: extent("the number of matrices", to.count)?,
     })
 }
 
