@@ -6,7 +6,7 @@ use gpu_sparse_kernels::solve::Run;
 use gpu_sparse_kernels::spmm::{self, COLUMNS};
 use gpu_sparse_kernels::waiting::Strides;
 use gpu_sparse_kernels::{
-    NONE, Scalar, THREADS, chains, check, convert, free, levels, order, ordered, solve, spmv,
+    NONE, Scalar, THREADS, chains, check, convert, free, levels, order, ordered, packed, solve, spmv,
 };
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
@@ -97,6 +97,26 @@ mod sealed {
                 Self,
             ),
         >;
+        /// Offsets, indices, values, b, x, the tasks, the rows of units, positions, what is known, the ticket, the triangle,
+        /// where b and x lie, how many tasks, alpha.
+        type Packed: Kernel<
+            Arguments = (
+                Global<u32>,
+                Global<u32>,
+                Global<Self>,
+                Global<Self>,
+                GlobalMut<Self::Word>,
+                Global<u32>,
+                Global<u32>,
+                Global<u32>,
+                GlobalMut<Self::Word>,
+                GlobalMut<u32>,
+                Rows,
+                Strides,
+                u32,
+                Self,
+            ),
+        >;
         /// Offsets, indices, values, b, x, the order, its starts, the triangle, where b and x lie, the levels, alpha.
         type Levels: Kernel<
             Arguments = (
@@ -134,7 +154,7 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
+    ($($T:ty: $product:ident, $finish:ident, $products:ident, $free:ident, $chains:ident, $ordered:ident, $packed:ident, $levels:ident, $add:ident, $gather:ident;)*) => { $(
         impl Element for $T {}
 
         // SAFETY: the table names the kernels of the type.
@@ -145,6 +165,7 @@ macro_rules! elements {
             type Free = free::$free;
             type Chains = chains::$chains;
             type Ordered = ordered::$ordered;
+            type Packed = packed::$packed;
             type Levels = solve::$levels;
             type Add = convert::$add;
             type Gather = convert::$gather;
@@ -153,9 +174,9 @@ macro_rules! elements {
 }
 elements! {
     f32: sparse_spmv_f32, sparse_spmv_finish_f32, sparse_spmm_f32, sparse_solve_free_f32, sparse_solve_chains_f32,
-        sparse_solve_ordered_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
+        sparse_solve_ordered_f32, sparse_solve_packed_f32, sparse_solve_levels_f32, sparse_add_f32, sparse_gather_f32;
     f64: sparse_spmv_f64, sparse_spmv_finish_f64, sparse_spmm_f64, sparse_solve_free_f64, sparse_solve_chains_f64,
-        sparse_solve_ordered_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
+        sparse_solve_ordered_f64, sparse_solve_packed_f64, sparse_solve_levels_f64, sparse_add_f64, sparse_gather_f64;
 }
 
 impl<'a, T: Element> CsrView<'a, T> {

@@ -22,6 +22,7 @@ pub mod free;
 pub mod levels;
 pub mod order;
 pub mod ordered;
+pub mod packed;
 pub mod part;
 mod scalar;
 pub mod solve;

@@ -104,7 +104,8 @@ pub const FOUND: u32 = 4;
 
 /// What the choice of a solver asks of a triangle: any number of blocks of [`THREADS`]. `found` is zero before, and gets
 /// the most entries of a row beside the diagonal; the rows that wait for one of the same [`THREADS`] rows; how far the
-/// last row's farthest entry is from the diagonal, and the rows of which the same is true.
+/// last row's farthest entry is from the diagonal, and the rows of which the same is true, or none where the row with that
+/// number waits for the one before.
 #[kernel(images = sm_75, launch_bounds(256))]
 pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalMut<u32>, shape: Rows) {
     let farthest = |rest: &Beside, number: u32| {
@@ -112,6 +113,14 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
     };
     let last = shape.rows - 1;
     let stride = farthest(&shape.beside(offsets, indices, shape.numbered(last)), last);
+    // Lines of a grid begin without the row before.
+    let line = if stride < shape.rows {
+        shape.beside(offsets, indices, shape.numbered(stride))
+    } else {
+        Beside::default()
+    };
+    let is_linked = line.left > 0
+        && shape.other(indices.read_only(line.place(line.left - 1)), stride).wrapping_add(1) == stride;
     let mut number = index_1d();
     let (mut longest, mut near, mut aligned) = (0, 0, 0);
     while number < shape.rows {
@@ -122,7 +131,7 @@ pub fn sparse_profile(offsets: Global<u32>, indices: Global<u32>, found: GlobalM
             // The last is the nearest.
             let other = shape.other(indices.read_only(rest.place(rest.left - 1)), number);
             near += (other / THREADS == number / THREADS) as u32;
-            aligned += (farthest(&rest, number) == stride) as u32;
+            aligned += (!is_linked && farthest(&rest, number) == stride) as u32;
         }
         number = number.saturating_add(grid_dim_x() * THREADS);
     }

@@ -9,6 +9,7 @@
 //! * [`free`](crate::free): free of synchronisation, rows in their own order.
 //! * [`chains`](crate::chains): the same, a warp 32 rows, solved in its registers.
 //! * [`ordered`](crate::ordered): free of synchronisation, rows in the order of their levels.
+//! * [`packed`](crate::packed): the same, rows of at most 128 entries, which are kept a second time in that order.
 //! * [`levels`](fn@sparse_solve_levels_f32): level by level over rows ordered by them; a launch for a level of many
 //!   rows, and one of a single block for a run of levels of few.
 

@@ -138,7 +138,8 @@ fn product<T: Scalar>(offsets: Global<u32>, operands: &Operands<T>, shape: &Prod
                 let at = start + number * PIECE;
                 let until = at + (end - at).min(PIECE);
                 let (indices, values) = (operands.indices, operands.values);
-                let sum = piece_inline::<T, true>(indices, values, (b, shape.b_row, shape.last), at, until);
+                let sum =
+                    piece_inline::<T, true, 4>(indices, values, (b, shape.b_row, shape.last), at, until);
                 if lane == number % 32 {
                     total = total + sum;
                 }

@@ -11,15 +11,19 @@
 //! the same bits.
 //!
 //! # Who computes it
-//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; longer ones, which should be few, by the
-//!   whole warp, one after the other. Where all rows of a block are one lane's, the block may first multiply their entries
-//!   as they lie in memory, and each lane finds those of its row in shared memory (as CSR-Stream of Greathouse and Daga,
-//!   *Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format*, SC 2014).
+//! * Each row by 1 or 4 lanes, if that is what they can hold in registers; the block lists longer ones, its warps take
+//!   them from the list, and those of several pieces are the whole block's. Where no row has more than 32 entries, the
+//!   block may first multiply its rows' entries as they lie in memory, and a lane finds those of its row in shared memory
+//!   (as CSR-Stream of Greathouse and Daga, *Efficient sparse matrix-vector multiplication on GPUs using the CSR storage
+//!   format*, SC 2014).
 //! * Or dealt out: rows and entries are laid out on one line, a row before its entries (the merge path of Merrill and
 //!   Garland, *Merge-based parallel sparse matrix-vector multiplication*, SC 2016), and each block has [`SPAN`] of it:
 //!   the rows, and the pieces of long rows, that start there.
+//!
+//! Elements of `x` are read without a branch around the load, so that a lane asks for all of its own together.
 
-use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::parameter::Parameter;
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, sync_threads_and, thread_idx_x};
@@ -44,10 +48,15 @@ pub struct Shape {
     pub entries: u32,
     /// Lanes of a row: 1 or 4; 1 where rows are dealt out.
     pub lanes: u32,
+    /// Rows of a block, at most [`THREADS`]; of no matter where they are dealt out.
+    pub block_rows: u32,
     /// Whether rows and entries are dealt out evenly: 1 or 0.
     pub dealt: u32,
-    /// Whether blocks of short rows multiply entries as they lie in memory: 1 or 0; a lane a row then, and nothing is dealt out.
+    /// Whether blocks multiply entries as they lie in memory, where no row has more than [`MOST_STREAMED`]: 1 or 0; nothing
+    /// is dealt out then.
     pub streamed: u32,
+    /// Whether there may be rows that are too long for their lanes ([`limit`]): 1 or 0. Those are left out otherwise.
+    pub listed: u32,
     /// The last column: none stands beyond it, even if indices changed since they were checked.
     pub last: u32,
 }
@@ -85,11 +94,11 @@ pub(crate) fn tree<T: Scalar>(mut sum: T) -> T {
     sum
 }
 
-/// The sum of a piece from entry `start` to `end`, by a warp; `x` has its elements at distances of `stride`, where they
-/// are `STRIDED`.
+/// The sum of a piece from entry `start` to `end`, by a warp, each lane of which asks for `N` at a time; `x` has its
+/// elements at distances of `stride`, where they are `STRIDED`.
 #[device]
 #[inline(always)]
-pub(crate) fn piece_inline<T: Scalar, const STRIDED: bool>(
+pub(crate) fn piece_inline<T: Scalar, const STRIDED: bool, const N: usize>(
     indices: Global<u32>,
     values: Global<T>,
     (x, stride, last): (Global<T>, u64, u32),
@@ -101,37 +110,33 @@ pub(crate) fn piece_inline<T: Scalar, const STRIDED: bool>(
     while at < end {
         at = rolled(at);
         let (indices, values) = (indices.offset(at as u64), values.offset(at as u64));
-        let columns: [u32; 4] =
+        let columns: [u32; N] =
             core::array::from_fn(|j| indices.read_only_below(32 * j as u32, end - at, NONE));
-        let factors: [T; 4] =
+        let factors: [T; N] =
             core::array::from_fn(|j| values.read_only_below(32 * j as u32, end - at, T::ZERO));
-        unroll::<4>(|j| {
-            if columns[j] != NONE {
-                let column = within(columns[j], last);
-                let element =
-                    if STRIDED { x.offset(column as u64 * stride).read_only(0) } else { x.read_only(column) };
-                sum = factors[j].mul_add(element, sum);
+        let elements: [T; N] = core::array::from_fn(|j| {
+            if STRIDED {
+                let at = within(columns[j], last) as u64 * stride;
+                x.offset(at).read_only_below(0, (columns[j] != NONE) as u32, T::ZERO)
+            } else {
+                x.read_only_below(columns[j], last + 1, T::ZERO)
             }
         });
-        at += 128;
+        // Beyond the end zeros are added.
+        unroll::<N>(|j| sum = factors[j].mul_add(elements[j], sum));
+        at += 32 * N as u32;
     }
     tree(sum)
 }
 
-/// The same. Not inlined, as several places call it.
-#[device]
-#[inline(never)]
-fn piece<T: Scalar>(
-    indices: Global<u32>,
-    values: Global<T>,
-    x: (Global<T>, u64, u32),
-    start: u32,
-    end: u32,
-) -> T {
-    piece_inline::<T, false>(indices, values, x, start, end)
-}
-
 impl<T: Scalar> Sources<T> {
+    /// The elements that stand in these columns; zero where there is none.
+    #[device]
+    #[inline(always)]
+    fn elements<const J: usize>(&self, columns: [u32; J]) -> [T; J] {
+        core::array::from_fn(|j| self.x.read_only_below(columns[j], self.last + 1, T::ZERO))
+    }
+
     /// The sum of a row of at most `32` entries, or 8 of one lane, by as many lanes as have `J` chains each.
     #[device]
     #[inline(always)]
@@ -143,12 +148,8 @@ impl<T: Scalar> Sources<T> {
             core::array::from_fn(|j| indices.read_only_below(j as u32 * LANES, left, NONE));
         let values: [T; J] =
             core::array::from_fn(|j| values.read_only_below(j as u32 * LANES, left, T::ZERO));
-        let mut sums = [T::ZERO; J];
-        unroll::<J>(|j| {
-            if columns[j] != NONE {
-                sums[j] = values[j].mul_add(self.x.read_only(within(columns[j], self.last)), T::ZERO);
-            }
-        });
+        let elements: [T; J] = self.elements(columns);
+        let sums: [T; J] = core::array::from_fn(|j| values[j].mul_add(elements[j], T::ZERO));
         short_tree::<T, LANES, J>(sums)
     }
 }
@@ -176,8 +177,12 @@ pub(crate) fn short_tree<T: Scalar, const LANES: u32, const J: usize>(mut sums: 
     sum
 }
 
-/// Entries of a block that has them in shared memory.
-const STREAMED: u32 = THREADS * limit(1);
+/// Entries of a block that has them in shared memory, at most.
+pub const STREAMED: u32 = THREADS * 8;
+/// Entries of a row there, at most.
+pub const MOST_STREAMED: u32 = 32;
+/// Rows that a block lists at most, of one piece and of several: more than it can have that are so long.
+const LISTED: u32 = 256;
 
 /// Where entry `at` lies in shared memory: rows of eight begin in different banks.
 #[device]
@@ -186,9 +191,17 @@ fn spread(at: u32) -> u32 {
     at + at / 8
 }
 
+/// Elements, words and elements of shared memory: products, the list, and the chains of a row.
+const fn shared_lengths(shape: &Shape) -> (u32, u32, u32) {
+    let products = if shape.streamed != 0 { STREAMED + STREAMED / 8 } else { 0 };
+    let (list, totals) = if shape.listed != 0 { (3 + 2 * LISTED, 32) } else { (0, 0) };
+    (products, list, totals)
+}
+
 /// Bytes of dynamic shared memory of a block.
 pub const fn shared_bytes<T: Scalar>(shape: &Shape) -> u32 {
-    if shape.streamed != 0 { SharedLayout::new().array::<T>(STREAMED + STREAMED / 8).bytes() } else { 0 }
+    let (products, list, totals) = shared_lengths(shape);
+    SharedLayout::new().array::<T>(products).array::<u32>(list).array::<T>(totals).bytes()
 }
 
 impl<T: Scalar> Sources<T> {
@@ -196,27 +209,26 @@ impl<T: Scalar> Sources<T> {
     /// between `from` and `to`, one after the other.
     #[device]
     #[inline(always)]
-    fn streamed(&self, (from, to): (u32, u32), (start, end): (u32, u32)) -> T {
-        const J: usize = limit(1) as usize;
-        let products = shared::dynamic().array::<T>(STREAMED + STREAMED / 8);
+    fn streamed(&self, products: Shared<T>, (from, to): (u32, u32), (start, end): (u32, u32)) -> T {
+        const J: usize = 8;
         let thread = thread_idx_x();
         let (indices, values) = (self.indices.offset(from as u64), self.values.offset(from as u64));
         let place = |j: usize| thread + j as u32 * THREADS;
         let columns: [u32; J] = core::array::from_fn(|j| indices.read_only_below(place(j), to - from, NONE));
         let factors: [T; J] = core::array::from_fn(|j| values.read_only_below(place(j), to - from, T::ZERO));
-        unroll::<J>(|j| {
-            if columns[j] != NONE {
-                let product = factors[j].mul_add(self.x.read_only(within(columns[j], self.last)), T::ZERO);
-                products.write(spread(place(j)), product);
-            }
-        });
+        let elements: [T; J] = self.elements(columns);
+        unroll::<J>(|j| products.write(spread(place(j)), factors[j].mul_add(elements[j], T::ZERO)));
         sync_threads();
-        let mut sums = [T::ZERO; J];
-        unroll::<J>(|j| {
-            if start + (j as u32) < end {
-                sums[j] = products.read(spread(start - from + j as u32));
-            }
-        });
+        // Beyond the end of the row there are zeros, whatever lies there.
+        let product = |k: usize| {
+            let at = start - from + k as u32;
+            let product = products.read(spread(if at < STREAMED { at } else { STREAMED - 1 }));
+            if start + (k as u32) < end { product } else { T::ZERO }
+        };
+        let mut sums: [T; J] = core::array::from_fn(product);
+        if warp::warp_vote_any(warp::FULL, end - start > J as u32) {
+            unroll::<J>(|j| sums[j] = (sums[j] + product(j + 16)) + (product(j + 8) + product(j + 24)));
+        }
         short_tree::<T, 1, J>(sums)
     }
 }
@@ -259,42 +271,15 @@ fn product<T: Scalar>(
     let dealt = shape.dealt != 0;
     let lanes = if shape.lanes == 1 { 1 } else { 4 };
 
-    // A long row by the warp: its pieces from `number` on, every `step`th, before `to`. Where it has them all, it goes
-    // to `y`.
-    let long_row = |row: u32, start: u32, end: u32, (number, step): (u32, u32), to: u32| {
-        let whole = !dealt || end - start <= PIECE;
-        let (mut total, mut number) = (T::ZERO, number);
-        while number * PIECE < end - start && (!dealt || row + start + number * PIECE < to) {
-            number = rolled(number);
-            let at = start + number * PIECE;
-            let left = end - at;
-            let x = (sources.x, 1, sources.last);
-            let sum = piece(sources.indices, sources.values, x, at, at + left.min(PIECE));
-            if whole {
-                if lane == number % 32 {
-                    total = total + sum;
-                }
-            } else if lane == 0 {
-                let slot = (row + at) / PIECE;
-                if left <= PIECE {
-                    partials.write(slots + slot, sum);
-                    tails.write(slot, row);
-                } else {
-                    partials.write(slot, sum);
-                }
-            }
-            number += step;
-        }
-        if whole {
-            let sum = tree(total);
-            if lane == 0 {
-                y.write(row, combine(alpha, sum, beta, || y.read(row)));
-            }
-        }
-    };
+    let mut memory = shared::dynamic();
+    let (products, list, totals) = shared_lengths(shape);
+    let products = memory.array::<T>(products);
+    let (list, totals) = (memory.array::<u32>(list), memory.array::<T>(totals));
+    // Before the rows: how many of one piece, how many of those are taken, how many of several.
+    let listed = list.offset(3);
 
-    let per_block = THREADS / lanes;
-    let (mut first, mut last) = (block_idx_x() * per_block, shape.rows.min((block_idx_x() + 1) * per_block));
+    let (mut first, mut last) =
+        (block_idx_x() * shape.block_rows, shape.rows.min((block_idx_x() + 1) * shape.block_rows));
     let mut to = 0;
     if dealt {
         let from = block_idx_x() * SPAN;
@@ -307,15 +292,6 @@ fn product<T: Scalar>(
         let found = row_at(offsets, shape.rows, if thread.is_multiple_of(2) { from } else { to });
         first = warp::shuffle_idx(warp::FULL, found, 0);
         last = warp::shuffle_idx(warp::FULL, found, 1);
-        // The rest of the row that started before, a warp a piece.
-        if first > 0 {
-            let row = first - 1;
-            let (start, end) = bounds(offsets, row, shape.entries);
-            if end - start > PIECE {
-                let number = (from - (row + start)).div_ceil(PIECE) + thread / 32;
-                long_row(row, start, end, (number, THREADS / 32), to);
-            }
-        }
     }
     if shape.streamed != 0 && shape.entries > 0 {
         let row = first + thread;
@@ -326,14 +302,20 @@ fn product<T: Scalar>(
             (start, end) = bounds(offsets, row, shape.entries);
         }
         // Offsets that changed since they were checked may say anything.
-        let is_short = end - start <= limit(1) && from <= start && end <= to;
+        let is_short = end - start <= MOST_STREAMED && from <= start && end <= to;
         if sync_threads_and(is_short && from <= to && to - from <= STREAMED) {
-            let sum = sources.streamed((from, to), (start, end));
+            let sum = sources.streamed(products, (from, to), (start, end));
             if row < last {
                 y.write(row, combine(alpha, sum, beta, || y.read(row)));
             }
             return;
         }
+    }
+    if shape.listed != 0 {
+        if thread < 3 {
+            list.write(thread, 0);
+        }
+        sync_threads();
     }
     let mut base = first + thread / 32 * (32 / lanes);
     while base < last {
@@ -345,24 +327,98 @@ fn product<T: Scalar>(
             (start, end) = bounds(offsets, row, shape.entries);
         }
         let long = end - start > limit(lanes);
+        let is_first = lane.is_multiple_of(lanes);
+        if long && is_first && shape.listed != 0 {
+            let several = !dealt && end - start > PIECE;
+            let counter = list.atomic(if several { 2 } else { 0 });
+            let place = counter.fetch_add(1, Ordering::Relaxed, Scope::Block);
+            if place < LISTED {
+                listed.write(if several { LISTED + place } else { place }, row);
+            }
+        }
         // A long row has nothing for its lanes alone.
         let stop = if long { start } else { end };
         let sum =
             if lanes == 1 { sources.short::<1, 8>(start, stop) } else { sources.short::<4, 8>(start, stop) };
-        let is_first = lane.is_multiple_of(lanes);
         if inside && !long && is_first {
             y.write(row, combine(alpha, sum, beta, || y.read(row)));
         }
-        let mut left = warp::warp_vote_ballot(warp::FULL, long && is_first);
-        while left != 0 {
-            keep_rolled();
-            let whose = left.trailing_zeros();
-            left &= left - 1;
-            let (start, end) =
-                (warp::shuffle_idx(warp::FULL, start, whose), warp::shuffle_idx(warp::FULL, end, whose));
-            long_row(base + whose / lanes, start, end, (0, 1), to);
+        base += THREADS / lanes;
+    }
+    if shape.listed == 0 {
+        return;
+    }
+    sync_threads();
+    // ---- the long rows: what the block has of the row that started before it; those of several pieces, which are the
+    // block's, a chain of each a warp's; and the others, each a warp's
+    let (single, several) = (list.read(0).min(LISTED), list.read(2).min(LISTED));
+    let (mut of_block, warps) = (if dealt && first > 0 { several + 1 } else { several }, THREADS / 32);
+    loop {
+        keep_rolled();
+        let (mut row, mut number, mut step) = (first.wrapping_sub(1), thread / 32, warps);
+        let is_of_block = of_block > 0;
+        let is_before = of_block > several;
+        if is_of_block {
+            of_block -= 1;
+            if !is_before {
+                row = listed.read(LISTED + of_block);
+            }
+        } else {
+            let mut taken = 0;
+            if lane == 0 {
+                taken = list.atomic(1).fetch_add(1, Ordering::Relaxed, Scope::Block);
+            }
+            taken = warp::shuffle_idx(warp::FULL, taken, 0);
+            if taken >= single {
+                break;
+            }
+            (row, number, step) = (listed.read(taken), 0, 1);
         }
-        base += per_block;
+        let (start, end) = bounds(offsets, row, shape.entries);
+        // Of rows of several pieces that are dealt out the block has those that start in its part.
+        let is_part = dealt && end - start > PIECE;
+        let mut until = end - start;
+        if is_part {
+            until = until.min(to.saturating_sub(row + start));
+            if is_before {
+                number += (block_idx_x() * SPAN).wrapping_sub(row + start).div_ceil(PIECE);
+            }
+        } else if is_before {
+            until = 0;
+        }
+        let mut total = T::ZERO;
+        while number * PIECE < until {
+            number = rolled(number);
+            let at = start + number * PIECE;
+            let left = end - at;
+            let x = (sources.x, 1, sources.last);
+            let (indices, values) = (sources.indices, sources.values);
+            let sum = piece_inline::<T, false, 8>(indices, values, x, at, at + left.min(PIECE));
+            if is_part {
+                let slot = (row + at) / PIECE;
+                if lane == 0 && left <= PIECE {
+                    partials.write(slots + slot, sum);
+                    tails.write(slot, row);
+                } else if lane == 0 {
+                    partials.write(slot, sum);
+                }
+            } else if lane == number % 32 {
+                total = total + sum;
+            }
+            number += step;
+        }
+        if !is_part && is_of_block && !is_before {
+            if lane % warps == thread / 32 {
+                totals.write(lane, total);
+            }
+            sync_threads();
+            total = tree(totals.read(lane));
+            sync_threads();
+        }
+        // The chain of one piece is its sum.
+        if !is_part && !is_before && lane == 0 && (!is_of_block || thread == 0) {
+            y.write(row, combine(alpha, total, beta, || y.read(row)));
+        }
     }
 }
 

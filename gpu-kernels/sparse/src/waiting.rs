@@ -134,7 +134,8 @@ impl<T: Scalar> Batch<T> {
             let place = if entry < end { rest.place(entry) } else { NONE };
             let column = system.indices.read_only_below(place, NONE, 0);
             batch.others[j] = shape.other(column, number);
-            batch.values[j] = system.values.read_only_below(place, NONE, T::ZERO);
+            // Where there is none the product is -0: whatever that is added to stays what it is.
+            batch.values[j] = system.values.read_only_below(place, NONE, -T::ZERO);
             if entry < end {
                 batch.words[j] = T::UNKNOWN;
             }
@@ -160,6 +161,13 @@ impl<T: Scalar> Batch<T> {
                 self.words[j] = of(self.others[j]);
             }
         });
+        self.are_known()
+    }
+
+    /// Whether all are known.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn are_known(&self) -> bool {
         let mut known = true;
         unroll::<ASKED>(|j| known &= self.words[j] != T::UNKNOWN);
         known
@@ -178,6 +186,25 @@ impl<T: Scalar> Batch<T> {
             }
         });
         known
+    }
+
+    /// Puts all of the lane's where the warp adds them up, one lane's after the other's.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn stage(&self, values: Shared<T>, solved: Shared<T>) {
+        unroll::<{ ASKED / 2 }>(|j| {
+            let at = ASKED as u32 * warp::lane_id() + 2 * j as u32;
+            values.write_vec(at, [self.values[2 * j], self.values[2 * j + 1]]);
+            solved.write_vec(at, [T::from_word(self.words[2 * j]), T::from_word(self.words[2 * j + 1])]);
+        });
+    }
+
+    /// All of them, one after the other, added to `sum`.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn add_all(&self, mut sum: T) -> T {
+        unroll::<ASKED>(|j| sum = self.values[j].mul_add(T::from_word(self.words[j]), sum));
+        sum
     }
 
     /// The first `left` of them, one after the other, added to `sum`.

@@ -6,8 +6,8 @@ use gpu_sim::{Config, Record};
 use gpu_sparse::{CsrView, Spmv, Strategy};
 use gpu_sparse_kernels::levels::Rows;
 use gpu_sparse_kernels::solve::Run;
-use gpu_sparse_kernels::waiting::Strides;
-use gpu_sparse_kernels::{THREADS, chains, free, levels, order, ordered, solve};
+use gpu_sparse_kernels::waiting::{ASKED, Strides};
+use gpu_sparse_kernels::{THREADS, chains, free, levels, order, ordered, packed, solve};
 use gpu_std::launch::LaunchConfig;
 
 use crate::support::Random;
@@ -114,12 +114,50 @@ fn levels_and_systems_stay_inside_and_end() {
         // SAFETY: as above.
         unsafe {
             let blocks = (ROWS as u32).div_ceil(ordered::THREADS / 32);
-            let launch = LaunchConfig::linear(blocks, ordered::THREADS).shared(ordered::SHARED_BYTES);
+            let launch =
+                LaunchConfig::linear(blocks, ordered::THREADS).shared(ordered::shared_bytes::<f32>());
             let (mut x, mut word) = (unknown(&stream), ticket());
             let count = ROWS as u32;
             let arguments =
                 (offsets, indices, values, &b, &mut x, &rows, &tasks, &mut word, shape, strides, count, 1.0);
             stream.launch::<ordered::sparse_solve_ordered_f32>(launch, arguments).unwrap();
+            // The same rows packed, a row a task.
+            let units = count * packed::UNITS;
+            let all = units as usize;
+            let (mut of_rows, mut of_units) = (device.zeroed(ROWS).unwrap(), device.zeroed(all).unwrap());
+            let (mut positions, mut known) =
+                (device.alloc::<u32>(all * ASKED).unwrap(), device.alloc::<u32>(all).unwrap());
+            stream.memset(&mut positions, 0xff).unwrap();
+            stream.memset(&mut known, 0xff).unwrap();
+            let arguments = (&rows, &tasks, &mut of_rows, &mut of_units, units, rows.len() as u32);
+            let launch = LaunchConfig::linear(units.div_ceil(THREADS), THREADS);
+            stream.launch::<packed::sparse_units>(launch, arguments).unwrap();
+            let arguments = (offsets, indices, &of_rows, &mut positions, shape, units, 32);
+            stream.launch::<packed::sparse_pack>(linear, arguments).unwrap();
+            // Offsets and columns change again before the solution.
+            let others = arrays(seed + 1);
+            let offsets_then = device.upload(&others.offsets.to_vec().unwrap()).unwrap();
+            let indices_then = device.upload(&others.indices.to_vec().unwrap()).unwrap();
+            let (mut x, mut word) = (device.zeroed::<u32>(ROWS).unwrap(), ticket());
+            let launch = LaunchConfig::linear(blocks, packed::THREADS).shared(packed::SHARED_BYTES);
+            let packed = (&tasks, &of_units, &positions, &mut known);
+            let arguments = (
+                &offsets_then,
+                &indices_then,
+                values,
+                &b,
+                &mut x,
+                packed.0,
+                packed.1,
+                packed.2,
+                packed.3,
+                &mut word,
+                shape,
+                strides,
+                count,
+                1.0,
+            );
+            stream.launch::<packed::sparse_solve_packed_f32>(launch, arguments).unwrap();
             let (mut x, run) = (unknown(&stream), Run { first: 0, count });
             let launch = LaunchConfig::linear(1, THREADS);
             let arguments = (offsets, indices, values, &b, &mut x, &rows, &starts, shape, strides, run, 1.0);

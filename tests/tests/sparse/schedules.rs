@@ -2,7 +2,7 @@
 //! finished in any order, relaxed loads that may be stale. And what the simulator says of two faults of kernels of this
 //! kind that were published, planted in one of these.
 
-use gpu_core::{Device, Error};
+use gpu_core::{Device, Error, Layout, Matrix, MatrixMut};
 use gpu_sim::{BlockOrder, Config, FaultKind, Record};
 use gpu_sparse::{Algorithm, Analysis, Diagonal, Side, Spmv, Strategy, reference};
 use gpu_sparse_kernels::levels::Rows;
@@ -54,6 +54,53 @@ fn schedules_of(host: &Host<f32>, side: Side) {
             analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
             assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("seed {seed}, {algorithm:?}"));
         }
+        if seed / 2 % 4 == 0 {
+            assert_same_bits(&both(host, &device, side), &[&expected[..], &expected].concat(), "two systems");
+        }
+    }
+}
+
+/// Two systems at a time, of ordered rows that are not packed.
+fn both(host: &Host<f32>, device: &Device, side: Side) -> Vec<f32> {
+    let (a, b) = (host.on(device), vector::<f32>(host.rows, 92));
+    let (right, mut x) =
+        (device.upload(&[&b[..], &b].concat()).unwrap(), device.alloc(2 * host.rows).unwrap());
+    let layout = Layout::column_major(host.rows, 2).unwrap();
+    let columns = (Matrix::new(&right, layout).unwrap(), MatrixMut::new(&mut x, layout).unwrap());
+    let mut analysis = Analysis::with(&a, side, Diagonal::Stored, Algorithm::Ordered).unwrap();
+    analysis.solve_many(&device.default_stream(), 1.0, columns.0, columns.1).unwrap();
+    x.to_vec().unwrap()
+}
+
+/// Rows that a warp adds up through shared memory, some of them several times as long as what it has at a time; and such
+/// as are packed, of every number of lanes.
+#[test]
+fn a_hundred_schedules_of_long_rows() {
+    println!("a_hundred_schedules_of_long_rows: seeds 0 to 99");
+    let of = |longest: usize, seed| {
+        matrix::<f32>(300, 300, seed, |row, random| {
+            let most = if row % 7 == 6 { row.min(longest) } else { row.min(3) };
+            let mut columns: Vec<usize> = (0..most).map(|k| row - 1 - k * row / most.max(1)).collect();
+            columns.extend((0..random.below(3)).map(|_| random.below(row + 1)));
+            columns.push(row);
+            columns
+        })
+    };
+    let lower = [of(280, 95), of(100, 96), of(50, 97), of(30, 98), of(14, 99)];
+    for seed in 0..100 {
+        let (host, side) = (&lower[seed as usize / 2 % lower.len()], Side::Lower);
+        let (host, side) = if seed % 2 == 1 { (&reversed(host), Side::Upper) } else { (host, side) };
+        let b = vector::<f32>(host.rows, 92);
+        let mut expected = vec![0.0; host.rows];
+        let (offsets, indices) = (&host.offsets, &host.indices);
+        reference::solve(offsets, indices, &host.values, side, Diagonal::Stored, 1.0, &b, &mut expected);
+        let device = simulator(seed);
+        let (a, right, mut x) =
+            (host.on(&device), device.upload(&b).unwrap(), device.alloc(host.rows).unwrap());
+        let mut analysis = Analysis::with(&a, side, Diagonal::Stored, Algorithm::Ordered).unwrap();
+        analysis.solve(&device.default_stream(), 1.0, &right, &mut x).unwrap();
+        assert_same_bits(&x.to_vec().unwrap(), &expected, &format!("seed {seed}"));
+        assert_same_bits(&both(host, &device, side), &[&expected[..], &expected].concat(), "two systems");
     }
 }
 

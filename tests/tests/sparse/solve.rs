@@ -107,6 +107,26 @@ fn walks<T: Value>(test: &str) {
     });
 }
 
+/// Of a transposed grid with a short line the lines do not begin where blocks of as many rows do.
+#[test]
+fn a_grid_from_its_short_line_on_is_not_walked_through() {
+    for_each("transposed grid", |device| {
+        let plane = |rows: usize| {
+            matrix::<f32>(rows, rows, 35, |row, _| {
+                let left = (row % 1040 > 0).then(|| row - 1);
+                [row].into_iter().chain(left).chain(row.checked_sub(1040)).collect()
+            })
+        };
+        for (rows, is_grid) in [(9 * 1040, true), (9 * 1040 - 7, false)] {
+            let a = plane(rows).on(device);
+            let lower = Analysis::new(&a, Side::Lower, Diagonal::Stored).unwrap();
+            let upper = Analysis::transposed(&a, Side::Lower, Diagonal::Stored).unwrap();
+            assert_eq!((lower.profile().is_grid(), upper.profile().is_grid()), (true, is_grid), "{rows}");
+            assert_eq!(upper.profile().stride, 1040);
+        }
+    });
+}
+
 #[test]
 fn grids_of_f32_are_walked_through() {
     walks::<f32>("grids of f32");

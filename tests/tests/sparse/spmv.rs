@@ -31,6 +31,14 @@ fn matrices<T: Value>() -> Vec<(&'static str, Host<T>)> {
                 (0..if row == 300 { 40 } else { 7 }).map(|_| random.below(100)).collect()
             }),
         ),
+        // Rows of up to 32 go through shared memory; with most of them as long, more than a block has room for.
+        (
+            "streamed of 32",
+            matrix(900, 4000, 8, |row, random| {
+                let most = if row < 300 { 32 } else { random.below(33) };
+                (0..if row < 500 { most } else { most / 6 }).map(|k| 100 * k + random.below(100)).collect()
+            }),
+        ),
         ("short", matrix(777, 100, 5, |_, random| (0..random.below(9)).map(|_| random.below(100)).collect())),
         (
             "skewed",

@@ -79,21 +79,22 @@ impl RowOrder {
         self.warps.view()
     }
 
-    /// What each warp of a solution free of synchronisation does: two words each; none of no rows. Waits for it.
-    pub(crate) fn tasks(&self, stream: &Stream) -> Result<Buffer<u32>, Error> {
+    /// What each warp of a solution free of synchronisation does: two words each; none of no rows. Rows of more than 16
+    /// entries have `widest` lanes. Waits for it.
+    pub(crate) fn tasks(&self, stream: &Stream, widest: u32) -> Result<Buffer<u32>, Error> {
         let device = stream.device();
         let groups = self.starts.len() - 1;
         if groups == 0 {
             return Ok(device.alloc(0)?);
         }
         let mut before = device.zeroed::<u32>(groups + 1)?;
-        systems::task_counts(stream, self.starts.view(), before.slice_mut(..groups))?;
+        systems::task_counts(stream, self.starts.view(), before.slice_mut(..groups), widest)?;
         let mut scratch = Scratch::new(stream);
         scan_in_place::<Sum<u32>>(stream, &mut before, Options::exclusive(), &mut scratch)?;
         let mut count = [0];
         before.slice(groups..).copy_to(&mut count)?;
         let mut tasks = device.alloc(2 * count[0] as usize)?;
-        systems::tasks(stream, self.starts.view(), &before, &mut tasks)?;
+        systems::tasks(stream, self.starts.view(), &before, &mut tasks, widest)?;
         Ok(tasks)
     }
 

@@ -2,6 +2,7 @@
 
 use gpu_core::{Buffer, Layout, Matrix, MatrixMut, Order, Resources, Stream, View, ViewMut, Visitor};
 use gpu_sparse_kernels::levels::Rows;
+use gpu_sparse_kernels::ordered;
 use gpu_sparse_kernels::waiting::Strides;
 
 use super::{RowOrder, expect_apart};
@@ -10,7 +11,7 @@ use crate::launch::{self, Element};
 use crate::matrix::{CsrView, Held, check};
 use crate::plan::solve::{Algorithm, Profile};
 use crate::reference;
-use crate::systems::{Solver, Systems};
+use crate::systems::{Packed, Solver, Systems};
 
 /// Which triangle a matrix is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +67,7 @@ pub struct Analysis<'a, T: Element> {
     algorithm: Algorithm,
     order: Option<RowOrder>,
     tasks: Option<Buffer<u32>>,
+    packed: Option<Packed<T>>,
     ticket: Buffer<u32>,
 }
 
@@ -161,9 +163,9 @@ impl<'a, T: Element> Analysis<'a, T> {
                 (levels, Profile { levels: count, ..profile })
             }
         };
-        let (order, tasks) = (None, None);
+        let (order, tasks, packed) = (None, None, None);
         let analysis =
-            Self { matrix: held, side, diagonal, levels, profile, algorithm, order, tasks, ticket };
+            Self { matrix: held, side, diagonal, levels, profile, algorithm, order, tasks, packed, ticket };
         analysis.with_algorithm(algorithm)
     }
 
@@ -189,7 +191,12 @@ impl<'a, T: Element> Analysis<'a, T> {
         if let (Algorithm::Ordered, None, Some(order), None) =
             (self.algorithm, &self.tasks, &self.order, matrix.slices())
         {
-            self.tasks = Some(order.tasks(&matrix.device().default_stream())?);
+            let stream = matrix.device().default_stream();
+            let (longest, widest) = (self.profile.longest, ordered::widest(self.profile.longest));
+            let tasks = order.tasks(&stream, widest)?;
+            let which = (order.rows(), tasks.view());
+            self.packed = Packed::new(&stream, &matrix, self.shape(), which, (longest, widest))?;
+            self.tasks = Some(tasks);
         }
         Ok(self)
     }
@@ -213,8 +220,8 @@ impl<'a, T: Element> Analysis<'a, T> {
     {
         let matrix = self.matrix.with_values(values.into())?;
         check::triangle(&matrix.view(), self.side, self.diagonal)?;
-        let Self { side, diagonal, levels, profile, algorithm, order, tasks, ticket, .. } = self;
-        Ok(Analysis { matrix, side, diagonal, levels, profile, algorithm, order, tasks, ticket })
+        let Self { side, diagonal, levels, profile, algorithm, order, tasks, packed, ticket, .. } = self;
+        Ok(Analysis { matrix, side, diagonal, levels, profile, algorithm, order, tasks, packed, ticket })
     }
 
     /// The same with the values of `matrix`, once that is found to have the structure of the one that was given; waits
@@ -391,6 +398,13 @@ impl<'a, T: Element> Analysis<'a, T> {
             return Ok(());
         }
         let ((b_row, b_column), (x_row, x_column)) = (strides(b_layout), strides(x_layout));
+        if let (Algorithm::Ordered, Some(tasks), Some(packed), 1) =
+            (self.algorithm, &self.tasks, &mut self.packed, count)
+        {
+            let strides = Strides { b_row, b_column, x_row, x_column, systems: 1 };
+            let rows = (&a, shape, tasks);
+            return packed.solve(stream, rows, alpha, (b, target), strides, &mut self.ticket);
+        }
         // Of ordered rows a block has four at least; a grid has fewer than 2^31 blocks.
         let at_once = SYSTEMS.min((1 << 30) / a.rows.div_ceil(4)).max(1);
         for first in (0..count).step_by(at_once) {
@@ -443,10 +457,11 @@ pub(super) fn strides(layout: Layout) -> (u64, u64) {
 // SAFETY: it owns its memory; the matrix that was given is named by whoever holds that.
 unsafe impl<T: Element> Resources for Analysis<'_, T> {
     fn visit(&self, visitor: &mut Visitor<'_>) {
-        let Self { matrix, levels, order, tasks, ticket, .. } = self;
+        let Self { matrix, levels, order, tasks, packed, ticket, .. } = self;
         matrix.visit(visitor);
         order.visit(visitor);
         tasks.visit(visitor);
+        packed.visit(visitor);
         visitor.buffer(levels);
         visitor.buffer(ticket);
     }

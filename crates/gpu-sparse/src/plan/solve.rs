@@ -42,16 +42,17 @@ pub struct Profile {
     pub near: u32,
     /// How far the farthest entry of the row that is solved last is from its diagonal.
     pub stride: u32,
-    /// Rows of which the farthest entry is as far.
+    /// Rows of which the farthest entry is as far; none where lines of as many rows do not begin where those of a grid do:
+    /// the row with that number waits for the one before.
     pub aligned: u32,
 }
 
 // ---- the constants of the choice
 //
 // What they rest on are the times of benches/results/README.md, "Sparse", on an H200 in f64: with 646 levels (the
-// Laplacian of 216³) 2.4 ms with ordered rows, 3.5 as chains, 4.1 level by level, and 11.7 with the rows in their own
-// order, of which nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.83 ms in
-// their own order, 2.6 to 7.7 otherwise; a chain of 200,000 rows 22.5 ms, 164 to 576 otherwise. `--bin sparse` of
+// Laplacian of 216³) 0.6 ms with ordered rows, 3.5 as chains, 4.1 level by level, and 11.7 with the rows in their own
+// order, of which nearly all wait for one of the same block; with rows that hardly ever do (5 M of 8, drawn) 0.81 ms in
+// their own order, 1.7 to 7.8 otherwise; a chain of 200,000 rows 22.5 ms, 105 to 571 otherwise. `--bin sparse` of
 // gpu-benches measures every algorithm on 40 structures beside what is chosen.
 
 /// Mean rows of a level up to which a warp has 32 rows in a row: at 30 rows in their own order take a fifth to a third
@@ -63,8 +64,16 @@ const GRID_CHAIN_WIDTH: u32 = 256;
 const FEW_LEVELS: u32 = 4;
 /// Rows that are on the device at the same time, about: more are held up by those that wait.
 const RESIDENT: u32 = 1 << 18;
-/// Entries of a row from which one thread alone is too slow for it: the more, the longer all others wait.
-const LONG_ROW: u32 = 64;
+/// Entries of a row from which one thread alone is too slow for it, the longer all others wait: 0.4 ms with ordered rows
+/// beside 2.2 in their own order where they have up to 3,000, of 100,000 rows; but 1.8 beside 0.74 where 5 M rows have up
+/// to some 130, and 8 in the mean.
+const LONG_ROW: u32 = 256;
+/// Entries of a row up to which a lane has a whole ordered row, and the mean rows of a level from which that is the fastest:
+/// 0.07 ms beside 0.09 at 600 rows, 0.18 beside 0.22 at 9,600, but 0.68 beside 0.50 at 62.
+const SHORT_ROW: u32 = 4;
+const SHORT_ROW_WIDTH: u32 = 64;
+/// Mean rows of a level from which ordered ones are the fastest where most wait for near ones: 0.020 ms beside 0.029.
+const NEAR_WIDTH: u32 = 1024;
 /// The same where most rows wait for others that are near, but not of the same 32.
 const LONG_ROW_NEAR: u32 = 16;
 /// Rows of a level, in the mean, from which ordered rows are worth it there.
@@ -79,35 +88,44 @@ const WALKING_THREADS: u32 = 512;
 const NEAR_SHARE: u32 = 8;
 /// Rows of a level that one block has in a run of levels: more are a launch of their own.
 const MOST_MERGED: u32 = 2 * THREADS;
-/// Shared memory that a block of ordered rows asks for, and does not use: 8 blocks, 1024 rows, are on a multiprocessor
-/// of Hopper then: what lies ahead is read in time, and not so much that those whose turn is far are in the way.
+/// Shared memory that a block of ordered rows asks for, and does not use all of: at most 8 blocks, 1024 rows, are on a
+/// multiprocessor of Hopper then: what lies ahead is read in time, and not so much that those whose turn is far are in the
+/// way. Packed rows do without.
 pub(crate) const ORDERED_SHARED_BYTES: u32 = 26 << 10;
+
+/// Units, of four columns each, that are few enough however few entries there are.
+const PACKED_ANYWAY: usize = 1 << 18;
+
+/// Whether so many units are few enough, for so many entries, for rows to be packed: no more than entries.
+pub(crate) fn is_packed(units: usize, entries: usize) -> bool {
+    units <= entries.max(PACKED_ANYWAY)
+}
 
 impl Profile {
     /// What is taken where nothing else is asked for.
     ///
     /// * [`Algorithm::Chains`] where levels have at most 12 rows in the mean, in a grid ([`is_grid`](Self::is_grid)) 256;
     /// * [`Algorithm::Levels`] where there are at most 4, of more rows than one block has;
-    /// * [`Algorithm::Ordered`] of more than 2^17 rows where one has more than 64 entries, of more than 2^18 also where a row in 8
-    ///   waits for one of the same 256, or the last one for none farther than 2^18; of fewer where rows have more than 16
-    ///   entries, and half of them wait for one of the same 256, but not of the same 32;
+    /// * [`Algorithm::Ordered`] where a row has more than 256 entries; where all have at most 4, and levels at least 64 in the
+    ///   mean; where half of them wait for one of the same 256, and levels have 1024; of more than 2^18 rows also where a
+    ///   row in 8 does, or the last one waits for none farther than 2^18; of fewer where rows have more than 16 entries,
+    ///   and half of them wait for one of the same 256, but not of the same 32;
     /// * [`Algorithm::Free`] else.
     pub fn algorithm(&self) -> Algorithm {
         let width = self.rows / self.levels.max(1);
         let widest_chain = if self.is_grid() { GRID_CHAIN_WIDTH } else { CHAIN_WIDTH };
         let many = self.rows > RESIDENT;
-        let long = self.rows > RESIDENT / 2 && self.longest > LONG_ROW;
+        let near = self.near > self.rows / 2;
+        let long = self.longest > LONG_ROW;
+        let short = self.longest <= SHORT_ROW && width >= SHORT_ROW_WIDTH;
+        let wide = near && width >= NEAR_WIDTH;
         let held_up = many && (self.near > self.rows / NEAR_SHARE || self.stride < RESIDENT);
-        let slow = !many
-            && self.longest > LONG_ROW_NEAR
-            && self.near > self.rows / 2
-            && self.stride >= 32
-            && width >= LEAST_WIDTH;
+        let slow = !many && self.longest > LONG_ROW_NEAR && near && self.stride >= 32 && width >= LEAST_WIDTH;
         if width <= widest_chain {
             Algorithm::Chains
         } else if self.levels <= FEW_LEVELS && width > MOST_MERGED {
             Algorithm::Levels
-        } else if long || held_up || slow {
+        } else if long || short || wide || held_up || slow {
             Algorithm::Ordered
         } else {
             Algorithm::Free
@@ -178,11 +196,12 @@ mod tests {
         assert_eq!(choice(519_682, 820, 8, 61_258, 901), Algorithm::Ordered);
         assert_eq!(choice(45_271, 349, 22, 33_140, 160), Algorithm::Ordered);
         assert_eq!(choice(364_264, 107, 1024, 3506, 124_869), Algorithm::Ordered);
-        assert_eq!(choice(82_378, 28, 27, 79_159, 1), Algorithm::Free);
+        assert_eq!(choice(82_378, 28, 27, 79_159, 1), Algorithm::Ordered);
         assert_eq!(choice(12_573, 413, 18, 9445, 272), Algorithm::Free);
         assert_eq!(choice(88_934, 431, 26, 11_747, 88_618), Algorithm::Free);
-        assert_eq!(choice(95_396, 215, 3032, 5543, 81_698), Algorithm::Free);
-        assert_eq!(choice(1_073_780, 112, 4, 4028, 1_023_324), Algorithm::Free);
+        assert_eq!(choice(95_396, 215, 3032, 5543, 81_698), Algorithm::Ordered);
+        assert_eq!(choice(1_073_780, 112, 4, 4028, 1_023_324), Algorithm::Ordered);
+        assert_eq!(choice(88_043, 1398, 1, 1300, 63), Algorithm::Free);
         assert_eq!(choice(0, 0, 0, 0, 0), Algorithm::Chains);
         let grid = Profile {
             levels: 646,

@@ -1,13 +1,15 @@
 //! Products of a matrix and a vector.
 
 use gpu_sparse_kernels::THREADS;
-use gpu_sparse_kernels::spmv::{PIECE, SPAN, Shape, limit};
+use gpu_sparse_kernels::spmv::{MOST_STREAMED, PIECE, SPAN, STREAMED, Shape, limit};
 use gpu_std::launch::LaunchConfig;
 
-/// Entries of a row in the mean from which those of a block are multiplied as they lie in memory. On an H200, in f64:
-/// 0.200 ms beside 0.225 for the 4 of a Laplacian's triangle (216³), 0.388 beside 0.355 for 8 that are drawn (5 M
-/// rows).
-const STREAMED: u32 = 6;
+/// Entries of a row in the mean from which those of a block are multiplied as they lie in memory, where a lane could hold
+/// each row. On an H200, in f64: 0.200 ms beside 0.225 for the 4 of a Laplacian's triangle (216³), 0.388 beside 0.355
+/// for 8 that are drawn (5 M rows).
+const STREAMED_MEAN: u32 = 6;
+/// Entries that a block has in the mean where its rows differ, so that it hardly ever has more than [`STREAMED`].
+const STREAMED_FILL: u32 = STREAMED * 3 / 4;
 
 /// What is known of a matrix's rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,9 +27,9 @@ pub struct Statistics {
 /// Who computes a row. All of them give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// A thread; rows of more than 8 entries by their warp.
+    /// A thread; rows of more than 8 entries by a warp, those of more than 1024 by the block.
     Thread,
-    /// 4 lanes; rows of more than 32 entries by their warp.
+    /// 4 lanes; rows of more than 32 entries by a warp, those of more than 1024 by the block.
     Lanes4,
     /// Rows and entries are dealt out evenly, long rows in pieces.
     Balanced,
@@ -35,17 +37,18 @@ pub enum Strategy {
 
 impl Statistics {
     /// What is taken where nothing else is asked for: balanced where a row is so much longer than the mean that the
-    /// warp that has it would be waited for; else a thread where all rows are as short as it can hold, or most are, and
+    /// block that has it would be waited for; else a thread where all rows are as short as it can hold, or most are, and
     /// 4 lanes otherwise.
     ///
-    /// On an H200, rows of 8 entries and more take a thread's warp two to four times the time of 4 lanes, and dealing
-    /// out costs a third more than lanes where rows have 4000 entries at most.
+    /// On an H200, rows of up to 1024 entries and 7 in the mean take 4 lanes a tenth to a fifth more than a thread, and
+    /// those of 19 a thread half as much again as 4 lanes.
     pub fn strategy(&self) -> Strategy {
         let mean = self.entries / self.rows.max(1);
+        let most = if self.longest > MOST_STREAMED { limit(1) - 1 } else { limit(1) / 2 };
         // A warp's other work is some 32 rows.
         if self.longest > 8 * PIECE && self.longest / 32 > mean {
             Strategy::Balanced
-        } else if self.longest <= limit(1) || mean <= limit(1) / 2 {
+        } else if self.longest <= limit(1) || mean <= most {
             Strategy::Thread
         } else {
             Strategy::Lanes4
@@ -53,11 +56,10 @@ impl Statistics {
     }
 }
 
-/// Lanes of a row in products with several vectors: what [`Statistics::strategy`] takes without the pieces of long
-/// rows.
+/// Lanes of a row in products with several vectors: one where all rows are as short as it can hold, or most are, else 4.
 pub fn columns_lanes(statistics: Statistics) -> u32 {
-    let balanced_none = Statistics { longest: statistics.longest.min(PIECE), ..statistics };
-    if balanced_none.strategy() == Strategy::Thread { 1 } else { 4 }
+    let mean = statistics.entries / statistics.rows.max(1);
+    if statistics.longest <= limit(1) || mean <= limit(1) / 2 { 1 } else { 4 }
 }
 
 /// The launches of a product.
@@ -78,22 +80,32 @@ impl Plan {
     pub fn new(statistics: Statistics, strategy: Strategy) -> Self {
         let Statistics { rows, entries, .. } = statistics;
         let line = rows + entries;
-        let (blocks, lanes, dealt) = match strategy {
-            Strategy::Thread => (rows.div_ceil(THREADS), 1, 0),
-            Strategy::Lanes4 => (rows.div_ceil(THREADS / 4), 4, 0),
-            Strategy::Balanced => (line.div_ceil(SPAN), 1, 1),
+        let (longest, mean) = (statistics.longest, entries / rows.max(1));
+        // Where all rows are as short and of some length in the mean, a block has as many as fit.
+        let dealt = strategy == Strategy::Balanced;
+        let streamed = !dealt && longest <= MOST_STREAMED && (longest > limit(1) || mean >= STREAMED_MEAN);
+        let fitting = (STREAMED / longest.max(1)).max(STREAMED_FILL / (mean + 1)) / 32 * 32;
+        let (blocks, lanes, block_rows) = match strategy {
+            Strategy::Thread | Strategy::Lanes4 => {
+                let lanes = if strategy == Strategy::Thread { 1 } else { 4 };
+                let block_rows = if streamed { fitting.clamp(32, THREADS) } else { THREADS / lanes };
+                (rows.div_ceil(block_rows), lanes, block_rows)
+            }
+            Strategy::Balanced => (line.div_ceil(SPAN), 1, 0),
         };
         let finish = LaunchConfig::linear(line.div_ceil(PIECE).div_ceil(THREADS / 32), THREADS);
         Self {
             strategy,
             launch: LaunchConfig::linear(blocks, THREADS),
-            finish: (dealt != 0).then_some(finish),
+            finish: dealt.then_some(finish),
             shape: Shape {
                 rows,
                 entries,
                 lanes,
-                dealt,
-                streamed: (strategy == Strategy::Thread && entries / rows.max(1) >= STREAMED) as u32,
+                block_rows,
+                dealt: dealt as u32,
+                streamed: streamed as u32,
+                listed: (longest > limit(lanes)) as u32,
                 last: statistics.columns.saturating_sub(1),
             },
         }

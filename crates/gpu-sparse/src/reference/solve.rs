@@ -55,10 +55,15 @@ pub fn profile(offsets: &[u32], indices: &[u32], side: Side) -> Profile {
         first.map_or(0, |entry| row.abs_diff(indices[entry] as usize) as u32)
     };
     let stride = if rows > 0 { farthest(number(rows - 1)) } else { 0 };
+    // Lines of a grid begin without the row before.
+    let is_linked = (stride as usize) < rows && {
+        let nearest = beside(offsets, indices, number(stride as usize), side).last();
+        nearest.is_some_and(|entry| number(indices[entry] as usize) + 1 == stride as usize)
+    };
     let of_row = |row: usize| {
         let entries: Vec<usize> = beside(offsets, indices, row, side).collect();
         let is_near = entries.last().is_some_and(|&entry| block(indices[entry] as usize) == block(row));
-        let is_aligned = !entries.is_empty() && farthest(row) == stride;
+        let is_aligned = !is_linked && !entries.is_empty() && farthest(row) == stride;
         (entries.len() as u32, u32::from(is_near), u32::from(is_aligned))
     };
     let add = |a: (u32, u32, u32), b: (u32, u32, u32)| (a.0.max(b.0), a.1 + b.1, a.2 + b.2);

@@ -2,8 +2,8 @@
 
 use gpu_core::{Buffer, Stream, View, ViewMut};
 use gpu_sparse_kernels::levels::Rows;
-use gpu_sparse_kernels::waiting::Strides;
-use gpu_sparse_kernels::{THREADS, chains, free, ordered, solve};
+use gpu_sparse_kernels::waiting::{ASKED, Strides};
+use gpu_sparse_kernels::{THREADS, chains, free, ordered, packed, solve};
 use gpu_std::launch::LaunchConfig;
 
 use crate::api::RowOrder;
@@ -17,11 +17,13 @@ pub(crate) fn task_counts(
     stream: &Stream,
     starts: View<'_, u32>,
     counts: ViewMut<'_, u32>,
+    widest: u32,
 ) -> Result<(), Error> {
     assert_eq!(starts.len(), counts.len() + 1);
     let groups = counts.len();
+    let arguments = (starts, counts, groups as u32, widest);
     // SAFETY: there is a start more than groups, and a count for each.
-    unsafe { stream.launch::<ordered::sparse_task_counts>(linear(groups), (starts, counts, groups as u32))? };
+    unsafe { stream.launch::<ordered::sparse_task_counts>(linear(groups), arguments)? };
     Ok(())
 }
 
@@ -31,12 +33,74 @@ pub(crate) fn tasks(
     starts: View<'_, u32>,
     before: &Buffer<u32>,
     tasks: &mut Buffer<u32>,
+    widest: u32,
 ) -> Result<(), Error> {
     assert_eq!(starts.len(), before.len());
     let (groups, count) = (starts.len() as u32 - 1, tasks.len() / 2);
-    let arguments = (starts, before, tasks, groups, count as u32);
+    let arguments = (starts, before, tasks, groups, count as u32, widest);
     // SAFETY: there are two words for each warp, of which all groups together have as many.
     unsafe { stream.launch::<ordered::sparse_tasks>(linear(count), arguments)? };
+    Ok(())
+}
+
+/// Enqueues the unit of each row of an order with these tasks, and the row of each unit, at least one, whose first it is.
+pub(crate) fn units(
+    stream: &Stream,
+    (order, tasks): (View<'_, u32>, View<'_, u32>),
+    units: &mut Buffer<u32>,
+    rows: &mut Buffer<u32>,
+) -> Result<(), Error> {
+    let (count, row_count) = (rows.len(), units.len());
+    assert_eq!((order.len(), tasks.len() / 2 * packed::UNITS as usize), (row_count, count));
+    let arguments = (order, tasks, units, rows, count as u32, row_count as u32);
+    // SAFETY: there are as many units as the tasks have, the order is of as many rows, and the kernel holds rows to
+    // that.
+    unsafe { stream.launch::<packed::sparse_units>(linear(count), arguments)? };
+    Ok(())
+}
+
+/// Enqueues the positions of a triangle's entries, of rows with these units.
+pub(crate) fn pack<T: Element>(
+    stream: &Stream,
+    a: &CsrView<'_, T>,
+    shape: Rows,
+    units: &Buffer<u32>,
+    positions: &mut Buffer<u32>,
+    widest: u32,
+) -> Result<(), Error> {
+    assert_eq!(a.rows, units.len());
+    let count = (positions.len() / ASKED) as u32;
+    let arguments = (a.offsets, a.indices, units, positions, shape, count, widest);
+    // SAFETY: the matrix was found to be that triangle; each row has a unit of its own, and the kernel holds what it
+    // writes to the units.
+    unsafe { stream.launch::<packed::sparse_pack>(linear(a.rows), arguments)? };
+    Ok(())
+}
+
+/// Enqueues the solution of one system with rows, by these tasks, their units' rows and positions; `known` is a word of a
+/// solution for each unit, of ones, and `ticket` a zero.
+pub(crate) fn solve_packed<T: Element>(
+    stream: &Stream,
+    (a, shape, tasks): (&CsrView<'_, T>, Rows, &Buffer<u32>),
+    (rows, positions, known): (&Buffer<u32>, &Buffer<u32>, &mut Buffer<T::Word>),
+    alpha: T,
+    (b, x): (View<'_, T>, ViewMut<'_, T>),
+    strides: Strides,
+    ticket: &mut Buffer<u32>,
+) -> Result<(), Error> {
+    assert_eq!((positions.len(), known.len()), (rows.len() * ASKED, rows.len()));
+    let count = (tasks.len() / 2) as u32;
+    let blocks = count.div_ceil(packed::THREADS / 32);
+    let launch = LaunchConfig::linear(blocks, packed::THREADS).shared(packed::SHARED_BYTES);
+    let x = x.cast::<T::Word>();
+    let arguments = (
+        a.offsets, a.indices, a.values, b, x, tasks, rows, positions, known, ticket, shape, strides, count,
+        alpha,
+    );
+    // SAFETY: the matrix was found to be that triangle; units are those of the tasks, positions are units of earlier
+    // tasks; right-hand side and solution have an element for each row where the strides say (checked by the
+    // caller), and `x` is exclusive.
+    unsafe { stream.launch::<T::Packed>(launch, arguments)? };
     Ok(())
 }
 
