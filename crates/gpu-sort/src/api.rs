@@ -1,12 +1,12 @@
 //! Sorting: validate, plan, launch.
 
-use gpu_core::{Buffer, Element, Scratch, Stream, View, ViewMut};
+use gpu_core::{Buffer, Device, Element, Scratch, Stream, View, ViewMut};
 
 use crate::key::{SortKey, SortOptions};
-use crate::launch::{self, Values};
+use crate::launch;
 use crate::plan::SortPlan;
 use crate::reference;
-use crate::values::moved_bytes;
+use crate::values::Values;
 use gpu_core::Error;
 
 /// Its name in messages.
@@ -73,25 +73,7 @@ pub fn sort_into<'a, 'b, K: SortKey>(
     output: impl Into<ViewMut<'b, K>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (keys, mut output) = (keys.into(), output.into());
-    let sorting = options.checked::<K>()?;
-    expect_output(keys.len(), output.len())?;
-    let plan = SortPlan::new(keys.len(), size_of::<K>(), 0)?;
-    let size = plan.scratch(sorting.passes(), false);
-    scratch.expect(stream, NAME, size)?;
-    stream.expect("keys of a sort", keys.device())?;
-    stream.expect("output of a sort", output.device())?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    if let (Some(keys), Some(output)) = (keys.as_slice(), output.as_mut_slice()) {
-        reference::sort(keys, sorting, output);
-        return Ok(());
-    }
-    let none = Values::<u32>::None;
-    scratch.lend(NAME, size, |mut parts| {
-        launch::sort(stream, Some(keys), output, none, sorting, plan, &mut parts)
-    })
+    run(stream, Some(keys.into()), options, output.into(), Values::<u32>::None, scratch)
 }
 
 /// The keys in order and the values in the order of their keys, computed where they live; see [`sort`]. Values of
@@ -122,14 +104,9 @@ pub fn sort_pairs<'a, 'b, K: SortKey, V: Element>(
     let (keys, values) = (keys.into(), values.into());
     options.checked::<K>()?;
     expect_values(keys.len(), values.len())?;
-    let (device, len) = (keys.device(), keys.len());
-    let stream = device.default_stream();
-    let (mut keys_output, mut values_output) = (device.alloc(len)?, device.alloc(len)?);
-    let outputs = (&mut keys_output, &mut values_output);
-    Scratch::kept(&stream, |scratch| {
-        sort_pairs_into(&stream, keys, values, options, outputs.0, outputs.1, scratch)
-    })?;
-    Ok((keys_output, values_output))
+    allocated(keys.device(), keys.len(), |stream, keys_output, values_output, scratch| {
+        sort_pairs_into(stream, keys, values, options, keys_output, values_output, scratch)
+    })
 }
 
 /// Writes the keys in order to `keys_output` and the values in the order of their keys to `values_output`, on
@@ -146,37 +123,8 @@ pub fn sort_pairs_into<'a, 'b, 'c, 'd, K: SortKey, V: Element>(
     values_output: impl Into<ViewMut<'d, V>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (keys, values) = (keys.into(), values.into());
-    let (mut keys_output, mut values_output) = (keys_output.into(), values_output.into());
-    let sorting = options.checked::<K>()?;
-    expect_values(keys.len(), values.len())?;
-    expect_output(keys.len(), keys_output.len())?;
-    expect_output(keys.len(), values_output.len())?;
-    let moved = moved_bytes(size_of::<V>());
-    let plan = SortPlan::new(keys.len(), size_of::<K>(), moved)?;
-    let indexed = moved != size_of::<V>();
-    if indexed {
-        expect_indexable(keys.len())?;
-    }
-    let size = plan.scratch(sorting.passes(), indexed);
-    scratch.expect(stream, NAME, size)?;
-    stream.expect("keys of a sort", keys.device())?;
-    stream.expect("values of a sort", values.device())?;
-    stream.expect("keys' output of a sort", keys_output.device())?;
-    stream.expect("values' output of a sort", values_output.device())?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    if let (Some(keys), Some(values), Some(keys_output), Some(values_output)) =
-        (keys.as_slice(), values.as_slice(), keys_output.as_mut_slice(), values_output.as_mut_slice())
-    {
-        reference::sort_pairs(keys, |index| values[index], sorting, keys_output, values_output);
-        return Ok(());
-    }
-    let values = Values::Of(values, values_output);
-    scratch.lend(NAME, size, |mut parts| {
-        launch::sort(stream, Some(keys), keys_output, values, sorting, plan, &mut parts)
-    })
+    let values = Values::Of(values.into(), values_output.into());
+    run(stream, Some(keys.into()), options, keys_output.into(), values, scratch)
 }
 
 /// The keys in order and where each of them was, computed where they live; see [`sort`]. Indices of equal keys
@@ -197,14 +145,10 @@ pub fn sort_indices<'a, K: SortKey>(
 ) -> Result<(Buffer<K>, Buffer<u32>), Error> {
     let keys = keys.into();
     options.checked::<K>()?;
-    let (device, len) = (keys.device(), keys.len());
-    expect_indexable(len)?;
-    let stream = device.default_stream();
-    let (mut keys_output, mut indices) = (device.alloc(len)?, device.alloc(len)?);
-    Scratch::kept(&stream, |scratch| {
-        sort_indices_into(&stream, keys, options, &mut keys_output, &mut indices, scratch)
-    })?;
-    Ok((keys_output, indices))
+    expect_indexable(keys.len())?;
+    allocated(keys.device(), keys.len(), |stream, keys_output, indices, scratch| {
+        sort_indices_into(stream, keys, options, keys_output, indices, scratch)
+    })
 }
 
 /// Writes the keys in order to `keys_output` and where each of them was to `indices`, on `stream`, with the
@@ -220,33 +164,63 @@ pub fn sort_indices_into<'a, 'b, 'c, K: SortKey>(
     indices: impl Into<ViewMut<'c, u32>>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (keys, mut keys_output, mut indices) = (keys.into(), keys_output.into(), indices.into());
-    let sorting = options.checked::<K>()?;
-    expect_output(keys.len(), keys_output.len())?;
-    expect_output(keys.len(), indices.len())?;
-    expect_indexable(keys.len())?;
-    let plan = SortPlan::new(keys.len(), size_of::<K>(), size_of::<u32>())?;
-    let size = plan.scratch(sorting.passes(), false);
-    scratch.expect(stream, NAME, size)?;
-    stream.expect("keys of a sort", keys.device())?;
-    stream.expect("keys' output of a sort", keys_output.device())?;
-    stream.expect("indices of a sort", indices.device())?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    if let (Some(keys), Some(keys_output), Some(indices)) =
-        (keys.as_slice(), keys_output.as_mut_slice(), indices.as_mut_slice())
-    {
-        reference::sort_pairs(keys, |index| index as u32, sorting, keys_output, indices);
-        return Ok(());
-    }
-    let values = Values::<u32>::Indices(indices);
-    scratch.lend(NAME, size, |mut parts| {
-        launch::sort(stream, Some(keys), keys_output, values, sorting, plan, &mut parts)
-    })
+    let indices = Values::<u32>::Indices(indices.into());
+    run(stream, Some(keys.into()), options, keys_output.into(), indices, scratch)
 }
 
-fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {
+/// Sorts keys to the output; without `keys`, those that are there.
+pub(crate) fn run<K: SortKey, V: Element>(
+    stream: &Stream,
+    keys: Option<View<'_, K>>,
+    options: SortOptions,
+    mut output: ViewMut<'_, K>,
+    values: Values<'_, '_, V>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    let sorting = options.checked::<K>()?;
+    let len = keys.map_or(output.len(), |keys| keys.len());
+    values.expect_lengths(len)?;
+    expect_output(len, output.len())?;
+    if values.is_gathered() || matches!(values, Values::Indices(_)) {
+        expect_indexable(len)?;
+    }
+    let plan = SortPlan::new(len, size_of::<K>(), values.moved_bytes())?;
+    let mut size = plan.scratch(sorting.passes(), values.is_gathered());
+    if let (Values::InPlace(_), true) = (&values, values.is_gathered()) {
+        size = size.array::<V>(len);
+    }
+    scratch.expect(stream, NAME, size)?;
+    if let Some(keys) = keys {
+        stream.expect("keys of a sort", keys.device())?;
+    }
+    stream
+        .expect(if keys.is_some() { "keys' output of a sort" } else { "keys of a sort" }, output.device())?;
+    values.expect_device(stream)?;
+    if len == 0 {
+        return Ok(());
+    }
+    if let Some(output) = output.as_mut_slice() {
+        reference::sort(keys.and_then(|keys| keys.as_slice()), output, values, sorting);
+        return Ok(());
+    }
+    scratch
+        .lend(NAME, size, |mut parts| launch::sort(stream, keys, output, values, sorting, plan, &mut parts))
+}
+
+/// Two buffers of `len` elements, and `into` run on them: on the device's default stream, with the scratch memory that it
+/// keeps.
+pub(crate) fn allocated<K: Element, V: Element>(
+    device: &Device,
+    len: usize,
+    into: impl FnOnce(&Stream, &mut Buffer<K>, &mut Buffer<V>, &mut Scratch) -> Result<(), Error>,
+) -> Result<(Buffer<K>, Buffer<V>), Error> {
+    let (mut keys, mut values) = (device.alloc(len)?, device.alloc(len)?);
+    let stream = device.default_stream();
+    Scratch::kept(&stream, |scratch| into(&stream, &mut keys, &mut values, scratch))?;
+    Ok((keys, values))
+}
+
+pub(crate) fn expect_output(expected: usize, actual: usize) -> Result<(), Error> {
     if actual == expected { Ok(()) } else { Err(Error::OutputLength { what: NAME, expected, actual }) }
 }
 

@@ -2,12 +2,10 @@
 
 use gpu_core::{Element, Error, Scratch, ScratchSize, Stream, ViewMut};
 
-use crate::api::{NAME, expect_indexable, expect_values};
+use crate::api::{expect_indexable, run};
 use crate::key::{SortKey, SortOptions};
-use crate::launch::{self, Values};
-use crate::plan::SortPlan;
-use crate::reference;
-use crate::values::moved_bytes;
+use crate::scratch::sort_pairs_scratch;
+use crate::values::{Values, moved_bytes};
 
 /// Sorts the keys where they are, on `stream`, with the scratch memory of [`sort_into`](crate::sort_into); see
 /// [`sort`](crate::sort()).
@@ -37,21 +35,7 @@ pub fn sort_in_place<'a, K: SortKey>(
     options: SortOptions,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let mut keys = keys.into();
-    let sorting = options.checked::<K>()?;
-    let plan = SortPlan::new(keys.len(), size_of::<K>(), 0)?;
-    let size = plan.scratch(sorting.passes(), false);
-    scratch.expect(stream, NAME, size)?;
-    stream.expect("keys of a sort", keys.device())?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    if let Some(keys) = keys.as_mut_slice() {
-        reference::sort_in_place(keys, sorting);
-        return Ok(());
-    }
-    let none = Values::<u32>::None;
-    scratch.lend(NAME, size, |mut parts| launch::sort(stream, None, keys, none, sorting, plan, &mut parts))
+    run(stream, None, options, keys.into(), Values::<u32>::None, scratch)
 }
 
 /// Sorts the keys where they are and puts the values into the order of their keys, on `stream`; see
@@ -76,24 +60,7 @@ pub fn sort_pairs_in_place<'a, 'b, K: SortKey, V: Element>(
     options: SortOptions,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let (mut keys, mut values) = (keys.into(), values.into());
-    let sorting = options.checked::<K>()?;
-    expect_values(keys.len(), values.len())?;
-    let plan = planned::<K, V>(keys.len())?;
-    let size = in_place_scratch::<V>(&plan, sorting.passes());
-    scratch.expect(stream, NAME, size)?;
-    stream.expect("keys of a sort", keys.device())?;
-    stream.expect("values of a sort", values.device())?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    if let (Some(keys), Some(values)) = (keys.as_mut_slice(), values.as_mut_slice()) {
-        let (keys_input, values_input) = (keys.to_vec(), values.to_vec());
-        reference::sort_pairs(&keys_input, |index| values_input[index], sorting, keys, values);
-        return Ok(());
-    }
-    let values = Values::InPlace(values);
-    scratch.lend(NAME, size, |mut parts| launch::sort(stream, None, keys, values, sorting, plan, &mut parts))
+    run(stream, None, options, keys.into(), Values::InPlace(values.into()), scratch)
 }
 
 /// Scratch memory of [`sort_pairs_in_place`] of up to `len` pairs: that of
@@ -110,20 +77,47 @@ pub fn sort_pairs_in_place<'a, 'b, K: SortKey, V: Element>(
 /// # Ok::<(), gpu_sort::Error>(())
 /// ```
 pub fn sort_pairs_in_place_scratch<K: SortKey, V: Element>(len: usize) -> Result<ScratchSize, Error> {
-    let plan = planned::<K, V>(len)?;
-    Ok(in_place_scratch::<V>(&plan, K::BITS.div_ceil(plan.shape.digit_bits)))
-}
-
-fn planned<K: SortKey, V: Element>(len: usize) -> Result<SortPlan, Error> {
-    if moved_bytes(size_of::<V>()) != size_of::<V>() {
-        expect_indexable(len)?;
+    let size = sort_pairs_scratch::<K, V>(len)?;
+    if moved_bytes(size_of::<V>()) == size_of::<V>() {
+        return Ok(size);
     }
-    SortPlan::new(len, size_of::<K>(), moved_bytes(size_of::<V>()))
+    expect_indexable(len)?;
+    Ok(size.array::<V>(len))
 }
 
-/// That of a sort, and of values that are gathered a copy.
-fn in_place_scratch<V: Element>(plan: &SortPlan, passes: u32) -> ScratchSize {
-    let is_gathered = moved_bytes(size_of::<V>()) != size_of::<V>();
-    let size = plan.scratch(passes, is_gathered);
-    if is_gathered { size.array::<V>(plan.len) } else { size }
+#[cfg(test)]
+mod tests {
+    use gpu_core::{Device, Scratch};
+    use gpu_sort_kernels::MAX_FEW;
+
+    use super::*;
+
+    /// Scratch memory is of up to so many, and tiles of few keys are shorter.
+    fn check<K: SortKey, V: Element>() {
+        let of = |len: usize| sort_pairs_in_place_scratch::<K, V>(len).unwrap().bytes();
+        assert!(of(MAX_FEW as usize) <= of(MAX_FEW as usize + 1));
+    }
+
+    #[test]
+    fn what_is_enough_for_many_is_enough_for_few() {
+        check::<u32, u32>();
+        check::<u32, u64>();
+        check::<f32, u16>();
+        check::<i64, f64>();
+        check::<u8, u128>();
+    }
+
+    #[test]
+    fn what_it_says_is_enough() {
+        let stream = Device::cpu().default_stream();
+        for len in [1, 1000, 5000] {
+            let (mut keys, mut values) = (vec![7_u16; len], vec![[1_u8; 2]; len].concat());
+            let mut scratch =
+                Scratch::with_size(&stream, sort_pairs_in_place_scratch::<u16, u8>(len).unwrap())
+                    .unwrap()
+                    .fixed();
+            let (keys, values) = (&mut keys[..], &mut values[..len]);
+            sort_pairs_in_place(&stream, keys, values, SortOptions::ascending(), &mut scratch).unwrap();
+        }
+    }
 }

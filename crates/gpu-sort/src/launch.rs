@@ -12,7 +12,7 @@ use crate::plan::SortPlan;
 use crate::segmented::cut::Cut;
 use crate::segmented::launch::Moved;
 use crate::segmented::{self, SegmentedPlan};
-use crate::values::moved_bytes;
+use crate::values::Values;
 use crate::width::{Width, by_width};
 use gpu_core::Error;
 
@@ -100,18 +100,6 @@ macro_rules! bits {
 }
 gpu_sort_kernels::sort_instances!(bits);
 
-/// Where values come from, and where they go.
-pub(crate) enum Values<'a, 'b, V: Element> {
-    /// There are none.
-    None,
-    /// One a key.
-    Of(View<'a, V>, ViewMut<'b, V>),
-    /// The keys' indices.
-    Indices(ViewMut<'b, u32>),
-    /// One a key, to be put in order where they are.
-    InPlace(ViewMut<'b, V>),
-}
-
 /// Enqueues a sort of at least one key; without `keys`, of those in the output, where they are. Everything has been checked:
 /// same device, same lengths; the next parts are those of [`SortPlan::scratch`], and of values that are gathered in place
 /// room for a copy.
@@ -144,7 +132,7 @@ pub(crate) fn sort<K: SortKey, V: Element>(
     let (key_bytes, value_bytes) = (plan.shape.key_bytes as usize, plan.shape.value_bytes as usize);
     let mut temporary = parts.array::<u8>(plan.len * key_bytes).cast::<K>();
     let mut moved_temporary = parts.array::<u8>(plan.len * value_bytes);
-    let is_gathered = is_gathered(&values);
+    let is_gathered = values.is_gathered();
     let index = parts.array::<u32>(if is_gathered { plan.len } else { 0 }).as_global_mut();
 
     // In place, the passes go to and fro between the output and the temporary memory and end in the output: an even
@@ -263,11 +251,6 @@ fn one_tile<K: SortKey, V: Element>(
     let cut = Cut { row: len, count: 1, longest: len, shortest: len };
     let plan = SegmentedPlan::new(len, cut, sorting, size_of::<K>(), payload, None)?;
     Ok(Some(plan).filter(|plan| plan.job.passes == 0))
-}
-
-/// Whether an index is sorted in the place of the values.
-const fn is_gathered<V: Element>(values: &Values<'_, '_, V>) -> bool {
-    matches!(values, Values::Of(..) | Values::InPlace(_)) && moved_bytes(size_of::<V>()) != size_of::<V>()
 }
 
 /// Writes the values at the places that an index says, as many as the output has room for. Everything has been checked: the index

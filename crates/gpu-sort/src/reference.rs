@@ -2,30 +2,48 @@
 
 use rayon::prelude::*;
 
+use gpu_core::Element;
+
 use crate::key::{SortKey, Sorting};
+use crate::values::Values;
 
-/// Writes the sorted keys to `output`.
-pub(crate) fn sort<K: SortKey>(keys: &[K], sorting: Sorting, output: &mut [K]) {
-    output.copy_from_slice(keys);
-    sort_in_place(output, sorting);
+/// Writes the sorted keys to `output`, and what goes with them to where it goes; without `keys`, those that are there.
+pub(crate) fn sort<K: SortKey, V: Element>(
+    keys: Option<&[K]>,
+    output: &mut [K],
+    values: Values<'_, '_, V>,
+    sorting: Sorting,
+) {
+    const HERE: &str = "all that goes with the keys is where they are";
+    if let Some(keys) = keys {
+        output.copy_from_slice(keys);
+    }
+    match values {
+        Values::None => output.par_sort_by_key(|key| sorting.rank(*key)),
+        Values::Of(values, mut to) => {
+            let values = values.as_slice().expect(HERE);
+            sort_pairs(output, |index| values[index], sorting, to.as_mut_slice().expect(HERE));
+        }
+        Values::Indices(mut to) => {
+            sort_pairs(output, |index| index as u32, sorting, to.as_mut_slice().expect(HERE));
+        }
+        Values::InPlace(mut to) => {
+            let to = to.as_mut_slice().expect(HERE);
+            let values = to.to_vec();
+            sort_pairs(output, |index| values[index], sorting, to);
+        }
+    }
 }
 
-/// Sorts the keys where they are.
-pub(crate) fn sort_in_place<K: SortKey>(keys: &mut [K], sorting: Sorting) {
-    keys.par_sort_by_key(|key| sorting.rank(*key));
-}
-
-/// Writes the sorted pairs to the outputs.
-pub(crate) fn sort_pairs<K: SortKey, V: Copy + Send + Sync>(
-    keys: &[K],
+/// Sorts the keys where they are, and writes the values in their order.
+fn sort_pairs<K: SortKey, V: Copy + Send + Sync>(
+    keys: &mut [K],
     values: impl Fn(usize) -> V + Sync,
     sorting: Sorting,
-    keys_output: &mut [K],
-    values_output: &mut [V],
+    output: &mut [V],
 ) {
     let mut pairs: Vec<(K, V)> =
         keys.par_iter().enumerate().map(|(index, key)| (*key, values(index))).collect();
     pairs.par_sort_by_key(|(key, _)| sorting.rank(*key));
-    let outputs = keys_output.par_iter_mut().zip(values_output);
-    outputs.zip(pairs).for_each(|(output, pair)| (*output.0, *output.1) = pair);
+    keys.par_iter_mut().zip(output).zip(pairs).for_each(|(to, pair)| (*to.0, *to.1) = pair);
 }

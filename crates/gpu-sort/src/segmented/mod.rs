@@ -11,6 +11,7 @@ pub use plan::SegmentedPlan;
 
 use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
 
+use crate::api::allocated;
 use crate::key::{SortKey, SortOptions, Sorting};
 use cut::Cut;
 use gpu_core::Error;
@@ -146,13 +147,18 @@ pub fn segmented_sort_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     let (keys, values) = (keys.into(), values.into());
     all_bits::<K>(&options)?;
     expect_values(NAME, keys.len(), values.len())?;
-    let (device, stream) = (keys.device(), keys.device().default_stream());
-    let (mut keys_output, mut values_output) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
-    let outputs = (&mut keys_output, &mut values_output);
-    Scratch::kept(&stream, |scratch| {
-        segmented_sort_pairs_into(&stream, keys, values, segments, options, outputs.0, outputs.1, scratch)
-    })?;
-    Ok((keys_output, values_output))
+    allocated(keys.device(), keys.len(), |stream, keys_output, values_output, scratch| {
+        segmented_sort_pairs_into(
+            stream,
+            keys,
+            values,
+            segments,
+            options,
+            keys_output,
+            values_output,
+            scratch,
+        )
+    })
 }
 
 /// Writes the keys of each segment in order and the values in the order of their keys, on `stream`; see [`segmented_sort_pairs`]. As
@@ -208,12 +214,9 @@ pub fn segmented_sort_indices<'a, 's, K: SortKey>(
     let segments = segments.into();
     let keys = keys.into();
     all_bits::<K>(&options)?;
-    let (device, stream) = (keys.device(), keys.device().default_stream());
-    let (mut keys_output, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
-    Scratch::kept(&stream, |scratch| {
-        segmented_sort_indices_into(&stream, keys, segments, options, &mut keys_output, &mut indices, scratch)
-    })?;
-    Ok((keys_output, indices))
+    allocated(keys.device(), keys.len(), |stream, keys_output, indices, scratch| {
+        segmented_sort_indices_into(stream, keys, segments, options, keys_output, indices, scratch)
+    })
 }
 
 /// Writes the keys of each segment in order and where in its segment each of them was, on `stream`; see [`segmented_sort_indices`]. As [`segmented_sort_into`] otherwise.

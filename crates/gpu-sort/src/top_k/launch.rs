@@ -8,10 +8,11 @@ use gpu_std::memory::{Global, GlobalMut};
 
 use super::plan::{Method, Sample, TopKPlan};
 use crate::key::SortKey;
-use crate::launch::{self, Values, gather};
+use crate::launch::{self, gather};
 use crate::plan::SortPlan;
 use crate::segmented::launch::{self as segmented, Moved};
 use crate::top_k::TopK;
+use crate::values::Values;
 use gpu_core::Error;
 
 /// Enqueues a selection from one segment at least. Everything has been checked: same device, lengths; the parts are

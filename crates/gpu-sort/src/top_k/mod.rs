@@ -9,6 +9,7 @@ pub use plan::TopKPlan;
 
 use gpu_core::{Buffer, Element, Scratch, Segments, Stream, View, ViewMut};
 
+use crate::api::allocated;
 use crate::key::SortKey;
 use crate::segmented::cut::Cut;
 use crate::segmented::launch::Moved;
@@ -112,13 +113,10 @@ pub fn top_k_segments<'a, 's, K: SortKey>(
 ) -> Result<(Buffer<K>, Buffer<u32>), Error> {
     let segments = segments.into();
     let keys = keys.into();
-    let (device, stream) = (keys.device(), keys.device().default_stream());
-    let cut = cut(&stream, keys.len(), segments, k)?;
-    let (mut keys_output, mut indices) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
-    Scratch::kept(&stream, |scratch| {
-        top_k_segments_into(&stream, keys, segments, k, options, &mut keys_output, &mut indices, scratch)
-    })?;
-    Ok((keys_output, indices))
+    let cut = cut(&keys.device().default_stream(), keys.len(), segments, k)?;
+    allocated(keys.device(), cut.count * k, |stream, keys_output, indices, scratch| {
+        top_k_segments_into(stream, keys, segments, k, options, keys_output, indices, scratch)
+    })
 }
 
 /// Writes the `k` first keys of each segment and where in its segment each is, on `stream`; see [`top_k_segments`]. As
@@ -176,14 +174,10 @@ pub fn top_k_pairs<'a, 's, 'b, K: SortKey, V: Element>(
     let segments = segments.into();
     let (keys, values) = (keys.into(), values.into());
     expect_values(NAME, keys.len(), values.len())?;
-    let (device, stream) = (keys.device(), keys.device().default_stream());
-    let cut = cut(&stream, keys.len(), segments, k)?;
-    let (mut keys_output, mut values_output) = (device.alloc(cut.count * k)?, device.alloc(cut.count * k)?);
-    let outputs = (&mut keys_output, &mut values_output);
-    Scratch::kept(&stream, |scratch| {
-        top_k_pairs_into(&stream, keys, values, segments, k, options, outputs.0, outputs.1, scratch)
-    })?;
-    Ok((keys_output, values_output))
+    let cut = cut(&keys.device().default_stream(), keys.len(), segments, k)?;
+    allocated(keys.device(), cut.count * k, |stream, keys_output, values_output, scratch| {
+        top_k_pairs_into(stream, keys, values, segments, k, options, keys_output, values_output, scratch)
+    })
 }
 
 /// Writes the `k` first keys of each segment and the values that go with them, on `stream`; see [`top_k_pairs`]. As
