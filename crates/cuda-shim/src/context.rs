@@ -11,6 +11,7 @@ driver_functions! {
         cuCtxGetDevice(device: &mut CUdevice);
         cuCtxSynchronize();
     }
+    // SAFETY: the contexts that callers give are alive, or null for none.
     unsafe {
         cuCtxSetCurrent(context: CUcontext);
         cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);

@@ -27,6 +27,7 @@ driver_functions! {
         cuDeviceCanAccessPeer(can: &mut c_int, device: CUdevice, peer: CUdevice);
         cuDevicePrimaryCtxRetain(context: &mut CUcontext, device: CUdevice);
     }
+    // SAFETY: a name has room for that many bytes; a context that is released is not used any more.
     unsafe {
         cuDeviceGetName(name: *mut c_char, bytes: c_int, device: CUdevice);
         cuDevicePrimaryCtxRelease_v2(device: CUdevice);

@@ -12,6 +12,7 @@ driver_functions! {
     safe {
         cuEventCreate(event: &mut CUevent, flags: c_uint);
     }
+    // SAFETY: the handles that callers give are of live events and streams.
     unsafe {
         cuEventDestroy_v2(event: CUevent);
         cuEventRecord(event: CUevent, stream: CUstream);

@@ -20,6 +20,8 @@ layout!(CUgraphExecUpdateResultInfo: size 24, align 8, result 0, pad 4, errorNod
 
 driver_functions! {
     safe {}
+    // SAFETY: the graphs, executables and streams that callers give are alive; the memory that a graph uses is there
+    // while it runs.
     unsafe {
         cuGraphInstantiateWithFlags(executable: &mut CUgraphExec, graph: CUgraph, flags: u64);
         cuGraphExecUpdate_v2(executable: CUgraphExec, graph: CUgraph, result: &mut CUgraphExecUpdateResultInfo);

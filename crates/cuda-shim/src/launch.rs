@@ -49,6 +49,7 @@ layout!(CUlaunchAttributeValue: size 64, align 8, words 0, programmaticStreamSer
 
 driver_functions! {
     safe {}
+    // SAFETY: arguments are those of the kernel, and what it does with them is valid; functions and streams are alive.
     unsafe {
         cuLaunchKernel(
             function: CUfunction,

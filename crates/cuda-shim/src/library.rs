@@ -57,6 +57,7 @@ mod loader {
     use core::ffi::{CStr, c_char, c_int, c_void};
     use core::ptr::NonNull;
 
+    // SAFETY: as in `dlfcn.h`.
     #[link(name = "dl")]
     unsafe extern "C" {
         fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
@@ -97,6 +98,7 @@ mod loader {
     use core::ffi::{CStr, c_char, c_void};
     use core::ptr::{self, NonNull};
 
+    // SAFETY: as in `libloaderapi.h`.
     #[link(name = "kernel32")]
     unsafe extern "system" {
         fn LoadLibraryExA(file: *const c_char, reserved: *mut c_void, flags: u32) -> *mut c_void;

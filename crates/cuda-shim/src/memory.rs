@@ -44,6 +44,8 @@ driver_functions! {
         cuDeviceGetDefaultMemPool(pool: &mut CUmemoryPool, device: CUdevice);
         cuMemHostAlloc(address: &mut *mut c_void, bytes: usize, flags: c_uint);
     }
+    // SAFETY: the addresses that callers give have the bytes that are read, written or freed, on the host as on the
+    // device, and the streams and pools are alive. What is asynchronous uses them until it has ended.
     unsafe {
         cuMemFree_v2(address: CUdeviceptr);
         cuMemAllocAsync(address: &mut CUdeviceptr, bytes: usize, stream: CUstream);

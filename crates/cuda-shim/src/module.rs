@@ -7,6 +7,8 @@ use crate::types::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
 
 driver_functions! {
     safe {}
+    // SAFETY: images are whole and end with a nul, as names do; there are `count` options and values; modules and
+    // functions are alive.
     unsafe {
         cuModuleLoadDataEx(
             module: &mut CUmodule,

@@ -41,7 +41,8 @@ impl Function {
     }
 }
 
-/// Declares functions of the driver: first the safe ones, whose arguments the driver checks by itself.
+/// Declares functions of the driver: first the safe ones, whose arguments the driver checks by itself; then those that
+/// are not, with what their callers promise.
 macro_rules! driver_functions {
     (
         safe { $($safe:ident($($safe_argument:ident: $safe_kind:ty),* $(,)?);)* }

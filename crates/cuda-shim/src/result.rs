@@ -71,6 +71,7 @@ driver_functions! {
         cuGetErrorName(code: CUresult, text: &mut *const c_char);
         cuGetErrorString(code: CUresult, text: &mut *const c_char);
     }
+    // SAFETY: there are none.
     unsafe {}
 }
 

@@ -16,6 +16,7 @@ driver_functions! {
     safe {
         cuStreamCreate(stream: &mut CUstream, flags: c_uint);
     }
+    // SAFETY: the streams and events that callers give are alive; a callback may be called with its data.
     unsafe {
         cuStreamDestroy_v2(stream: CUstream);
         cuStreamSynchronize(stream: CUstream);

@@ -24,6 +24,7 @@ pub const CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE: c_uint = 0;
 
 driver_functions! {
     safe {}
+    // SAFETY: callers give as many extents, strides and steps as `rank` asks for. The driver does not read the tensor.
     unsafe {
         cuTensorMapEncodeTiled(
             map: &mut CUtensorMap,

@@ -114,6 +114,8 @@ driver_functions! {
     safe {
         cuArray3DCreate_v2(array: &mut CUarray, shape: &CUDA_ARRAY3D_DESCRIPTOR);
     }
+    // SAFETY: the arrays and textures that callers give are alive and, where they are destroyed, in nobody's use;
+    // copies stay within what they describe; `view` is null or a description.
     unsafe {
         cuArrayDestroy(array: CUarray);
         cuMemcpy3D_v2(copy: &CUDA_MEMCPY3D);

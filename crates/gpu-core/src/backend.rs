@@ -14,7 +14,7 @@ use gpu_std::tensor_map::{Tensor, TensorMap};
 
 use crate::device::Kind;
 use crate::error::{Error, Result};
-use crate::graph::work::{Replay, Work};
+use crate::graph::work::{Replay, Used, Work};
 use crate::properties::Properties;
 use crate::scratch::Scratch;
 use crate::texture::{Plan, Raw};
@@ -110,6 +110,10 @@ pub(crate) trait Queue: Any + Send + Sync {
     unsafe fn copy_peer(&self, _target: Place<'_>, _source: Place<'_>, _bytes: usize) -> Result<()> {
         Err(Error::Unsupported { what: "copies between devices", device: "the only one of its kind".into() })
     }
+    /// Prepares copies between this stream's device and another of its kind, without one.
+    fn prepare_copy_peer(&self, _peer: &Arc<dyn Backend>) -> Result<()> {
+        Ok(())
+    }
     /// Pinned host memory to device; `source` stays valid and unchanged until the copy has ended.
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()>;
     /// Device to pinned host memory; `target` stays valid and unused until the copy has ended.
@@ -125,7 +129,7 @@ pub(crate) trait Queue: Any + Send + Sync {
     /// A tensor that [was checked](Tensor::check), for the kernels of this queue's device.
     fn tensor_map(&self, tensor: &Tensor) -> Result<TensorMap>;
     fn record(&self) -> Result<Box<dyn Mark>>;
-    /// Lets what is enqueued from now on wait for a mark of the same device.
+    /// Lets what is enqueued from now on wait for a mark of this device, or of another of its kind.
     fn wait(&self, mark: &dyn Mark) -> Result<()>;
     /// Lets what is enqueued from now on wait for the work of other streams that uses this memory, as if it wrote
     /// there.
@@ -138,9 +142,8 @@ pub(crate) trait Queue: Any + Send + Sync {
 
 /// Captured work.
 pub(crate) trait Executable: Send + Sync {
-    /// Enqueues all of it on a stream of its device, in the order of the streams. `uses` names the allocations that it
-    /// uses, and whether it writes there.
-    unsafe fn launch(&mut self, queue: &Arc<dyn Queue>, uses: &[(u64, bool)]) -> Result<()>;
+    /// Enqueues all of it on a stream of its device, in the order of the streams of each device that it uses memory of.
+    unsafe fn launch(&mut self, queue: &Arc<dyn Queue>, uses: &[Used]) -> Result<()>;
     /// Puts other work in its place, of the same kinds in the same order; where that fails it stays as it is.
     fn update(&mut self, work: Vec<Work>) -> Result<()>;
 }
@@ -175,7 +178,7 @@ impl Mark for HostMark {
     fn elapsed_ms(&self, earlier: &dyn Mark) -> Result<f32> {
         let earlier: &dyn Any = earlier;
         let Some(Self(earlier)) = earlier.downcast_ref() else {
-            unreachable!("marks of one device are of one type")
+            unreachable!("marks of one kind are of one type")
         };
         // An event "before" its predecessor gives a negative time, as it does on CUDA.
         let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1e3;

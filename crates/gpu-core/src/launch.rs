@@ -1,11 +1,13 @@
 //! Kernels are launched on streams.
 
 use core::marker::PhantomData;
+use core::mem::size_of;
 
 use gpu_std::launch::{Invocation, Kernel, LaunchConfig, LaunchTarget};
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::buffer::Buffer;
+use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
 use crate::graph::capture;
@@ -31,7 +33,8 @@ unsafe impl LaunchTarget for Stream {
 }
 
 impl Stream {
-    /// Enqueues a kernel. Where it takes an array, a view or a buffer may stand.
+    /// Enqueues a kernel. Where it takes an array, a view or a buffer may stand: in the simulator the rest of that
+    /// buffer is then out of bounds to the kernel.
     ///
     /// ```
     /// use gpu_core::Device;
@@ -66,6 +69,8 @@ impl Stream {
         config: LaunchConfig,
         arguments: impl IntoArguments<K::Arguments>,
     ) -> Result<(), Error> {
+        #[cfg(feature = "simulator")]
+        let _noted = crate::simulator::given::Noted::from_here();
         // SAFETY: the caller's promise.
         unsafe { K::launch_on(self, config, arguments.into_arguments()) }
     }
@@ -83,6 +88,8 @@ impl Stream {
         config: LaunchConfig,
         arguments: impl IntoArguments<A>,
     ) -> Result<(), Error> {
+        #[cfg(feature = "simulator")]
+        let _noted = crate::simulator::given::Noted::from_here();
         // SAFETY: the caller's promise.
         unsafe { (kernel.launch)(self, config, arguments.into_arguments()) }
     }
@@ -132,6 +139,16 @@ impl<A> Clone for AnyKernel<A> {
 
 impl<A> Copy for AnyKernel<A> {}
 
+/// A view becomes an argument.
+#[cfg_attr(
+    not(feature = "simulator"),
+    expect(unused_variables, reason = "only the simulator watches its end")
+)]
+fn given(device: &Device, address: u64, bytes: usize) {
+    #[cfg(feature = "simulator")]
+    crate::simulator::given::note(device, address, bytes);
+}
+
 /// What may stand for a kernel's parameter `P`: one of that type, for an array also a view or a buffer.
 pub trait IntoArgument<P> {
     /// The argument itself.
@@ -146,25 +163,29 @@ impl<P> IntoArgument<P> for P {
 
 impl<T: Element> IntoArgument<Global<T>> for View<'_, T> {
     fn into_argument(self) -> Global<T> {
-        self.as_global()
+        let array = self.as_global();
+        given(self.device(), array.address(), self.len() * size_of::<T>());
+        array
     }
 }
 
 impl<T: Element> IntoArgument<Global<T>> for &Buffer<T> {
     fn into_argument(self) -> Global<T> {
-        self.view().as_global()
+        self.view().into_argument()
     }
 }
 
 impl<T: Element> IntoArgument<GlobalMut<T>> for ViewMut<'_, T> {
     fn into_argument(mut self) -> GlobalMut<T> {
-        self.as_global_mut()
+        let array = self.as_global_mut();
+        given(self.device(), array.address(), self.len() * size_of::<T>());
+        array
     }
 }
 
 impl<T: Element> IntoArgument<GlobalMut<T>> for &mut Buffer<T> {
     fn into_argument(self) -> GlobalMut<T> {
-        self.view_mut().as_global_mut()
+        self.view_mut().into_argument()
     }
 }
 
@@ -174,13 +195,15 @@ pub struct Untyped<V>(pub(crate) V);
 
 impl<T: Element, U: gpu_std::memory::Element> IntoArgument<Global<U>> for Untyped<View<'_, T>> {
     fn into_argument(self) -> Global<U> {
-        self.0.as_global().cast()
+        let array: Global<T> = self.0.into_argument();
+        array.cast()
     }
 }
 
 impl<T: Element, U: gpu_std::memory::Element> IntoArgument<GlobalMut<U>> for Untyped<ViewMut<'_, T>> {
-    fn into_argument(mut self) -> GlobalMut<U> {
-        self.0.as_global_mut().cast()
+    fn into_argument(self) -> GlobalMut<U> {
+        let array: GlobalMut<T> = self.0.into_argument();
+        array.cast()
     }
 }
 

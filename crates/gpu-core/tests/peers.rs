@@ -6,28 +6,9 @@ mod common;
 #[path = "../../cuda-shim/tests/fake/mod.rs"]
 mod fake;
 
-use common::{fill_index, say};
+use common::{fill_index, on_each_pair};
 use gpu_core::{Buffer, Device, Error, Result, Stream};
 use gpu_sim::FaultKind;
-
-/// Makes a skipped pair of GPUs a failure: for machines that have two.
-const REQUIRE_TWO: &str = "GPU_TESTS_REQUIRE_TWO_CUDA";
-
-/// Runs a test body on each pair of devices of one kind that is there.
-fn on_each_pair(test: &str, body: impl Fn(&Device, &Device)) {
-    body(&Device::simulator(), &Device::simulator());
-    match Device::cuda(0).and_then(|near| Ok((near, Device::cuda(1)?))) {
-        Ok((near, far)) => {
-            body(&near, &far);
-            body(&far, &near);
-            say(&format!("{test}: ran on 2 pairs (simulators, {near} and {far}), skipped 0"));
-        }
-        Err(why) => {
-            say(&format!("{test}: ran on 1 pair (simulators), SKIPPED 1: two CUDA devices ({why})"));
-            assert!(std::env::var_os(REQUIRE_TWO).is_none(), "{test}: two are required, but: {why}");
-        }
-    }
-}
 
 #[test]
 fn views_are_sent_and_fetched() {
@@ -92,14 +73,14 @@ fn what_is_not_possible_is_refused() {
         assert_eq!(same.to_vec().unwrap(), [2, 3]);
         let error = far.stream().unwrap().copy_peer(&mut same, source.slice(1..)).unwrap_err();
         assert!(matches!(error, Error::WrongDevice { .. }), "{error:?}");
-        // A graph is of one device.
+        // By another stream than the one that is captured, of either device.
         for of in [near, far] {
             let captured = of.stream().unwrap().capture((), |_, ()| {
                 let refused = stream.copy_peer(&mut target, &source);
                 assert!(matches!(refused, Err(Error::NotCapturable { .. })));
                 Ok(())
             });
-            let what = "a copy between devices";
+            let what = "work on another stream";
             assert!(matches!(captured, Err(Error::NotCapturable { what: found }) if found == what));
         }
         assert_eq!(target.to_vec().unwrap(), [9; 3]);

@@ -78,11 +78,12 @@ pub enum FaultKind {
         direction: Direction,
         /// The simulated address, or the offset in shared memory.
         address: u64,
-        /// Offset from the start of the allocation; negative when before it.
+        /// Offset from the start of the allocation, or of the view of it that the kernel was given
+        /// ([`Simulator::lending`](crate::Simulator::lending)); negative when before it.
         offset: i64,
         /// Bytes accessed.
         bytes: u64,
-        /// Bytes of the allocation.
+        /// Bytes of the allocation, or of that view.
         size: u64,
     },
     /// An address that never belonged to an allocation.

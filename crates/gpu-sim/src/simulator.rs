@@ -62,6 +62,8 @@ pub struct Simulator {
     stream: u32,
     /// Who makes the calls, where not who makes them.
     caller: Option<Caller>,
+    /// What its kernels are given: see [`Simulator::lending`].
+    views: Arc<[(u64, usize)]>,
 }
 
 impl std::fmt::Debug for Simulator {
@@ -94,7 +96,7 @@ impl Simulator {
         };
         static MADE: AtomicU64 = AtomicU64::new(0);
         let id = MADE.fetch_add(1, Ordering::Relaxed);
-        Self { id, state: Arc::new(Mutex::new(state)), stream: DEFAULT, caller: None }
+        Self { id, state: Arc::new(Mutex::new(state)), stream: DEFAULT, caller: None, views: Arc::default() }
     }
 
     /// A number that no other simulator of this process has; clones have the same. Kernels know it from
@@ -321,6 +323,27 @@ impl Simulator {
         self.launch_compiled(kernel, Compiled { max_threads, programmatic: false }, geometry, body)
     }
 
+    /// Another handle of the same stream, whose kernels are given these addresses and bytes: where one of them is in an
+    /// allocation, the rest of that is out of bounds to them.
+    ///
+    /// ```
+    /// use gpu_sim::device::{Load, global_load};
+    /// use gpu_sim::{FaultKind, Geometry, Kernel, Simulator};
+    /// let simulator = Simulator::default();
+    /// let memory = simulator.alloc_zeroed(64)?;
+    /// let kernel = Kernel { name: "reads_past_its_view", file: file!(), line: line!() };
+    /// let read = || _ = global_load::<u32>(memory + 32, Load::Weak);
+    /// simulator.launch(kernel, Geometry::linear(1, 1, 0), &read)?;
+    /// let given = simulator.lending(&[(memory, 32)]);
+    /// let fault = given.launch(kernel, Geometry::linear(1, 1, 0), &read).unwrap_err();
+    /// assert!(matches!(fault.kind, FaultKind::OutOfBounds { offset: 32, size: 32, .. }), "{fault}");
+    /// # Ok::<(), gpu_sim::Fault>(())
+    /// ```
+    #[must_use]
+    pub fn lending(&self, views: &[(u64, usize)]) -> Self {
+        Self { views: views.into(), ..self.clone() }
+    }
+
     #[track_caller]
     fn launch_compiled(
         &self,
@@ -337,6 +360,7 @@ impl Simulator {
             state.last = None;
         }
         let (name, site) = (kernel.name, format!("{}:{}", kernel.file, kernel.line));
+        state.heap.lend(&self.views);
         let launched = launch::launch(
             &mut state.heap,
             &mut state.last,
@@ -346,6 +370,7 @@ impl Simulator {
             generation,
             body,
         );
+        state.heap.take_back(&self.views);
         let settled = match (&launched, &state.last) {
             (Ok(_), Some(launch)) if self.stream != DEFAULT => {
                 let kind = FaultKind::Race { space: Space::Global, direction: Direction::Write, address: 0 };

@@ -68,6 +68,11 @@ impl Event {
     pub(super) fn raw(&self) -> CUevent {
         self.raw
     }
+
+    /// Where its stream runs.
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
 }
 
 impl Drop for Event {

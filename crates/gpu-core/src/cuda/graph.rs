@@ -18,10 +18,11 @@ use super::context::Context;
 use super::event::Event;
 use super::launch;
 use super::module::Function;
+use super::peer;
 use super::stream::Queue;
 use crate::backend::{self, Executable, Mark};
 use crate::error::{Launched, Result};
-use crate::graph::work::{Launch, Work};
+use crate::graph::work::{Launch, Used, Work};
 
 /// A graph that can be launched.
 pub(super) struct Graph {
@@ -96,15 +97,19 @@ impl Graph {
 }
 
 impl Executable for Graph {
-    unsafe fn launch(&mut self, queue: &Arc<dyn backend::Queue>, uses: &[(u64, bool)]) -> Result<()> {
+    unsafe fn launch(&mut self, queue: &Arc<dyn backend::Queue>, uses: &[Used]) -> Result<()> {
         let any: &dyn Any = &**queue;
         let Some(stream) = any.downcast_ref::<Queue>() else {
             unreachable!("streams of one device are of one type")
         };
-        // SAFETY: executable and stream are alive and of one context; the caller's promise for the memory.
-        let work = || unsafe { sys::cuGraphLaunch(self.executable.0, stream.raw()) };
         self.last = Some(Arc::clone(queue));
-        stream.ordered(uses, work, "cuGraphLaunch")?;
+        let uses: Vec<_> =
+            uses.iter().map(|(device, used)| (peer::context(&device.backend), used.as_slice())).collect();
+        stream.ordered_on_each(&uses, &mut || {
+            // SAFETY: executable and stream are alive and of one context; the caller's promise for the memory.
+            let outcome = unsafe { sys::cuGraphLaunch(self.executable.0, stream.raw()) };
+            self.context.check("cuGraphLaunch", outcome)
+        })?;
         if let Some(launched) = &self.launched {
             self.context.set_last_launch(launched.clone());
         }
@@ -210,6 +215,12 @@ fn enqueue(context: &Context, stream: CUstream, work: &[Work], functions: &[Arc<
                 // SAFETY: as above.
                 let outcome = unsafe { sys::cuMemcpyDtoDAsync_v2(target, source, bytes, stream) };
                 context.check("cuMemcpyDtoDAsync", outcome)?;
+            }
+            &Work::CopyPeer { target: (ref to, target), source: (ref from, source), bytes } => {
+                let (to, from) = (peer::context(&to.backend).raw(), peer::context(&from.backend).raw());
+                // SAFETY: as above; the contexts are those of the addresses and stay until the process ends.
+                let outcome = unsafe { sys::cuMemcpyPeerAsync(target, to, source, from, bytes, stream) };
+                context.check("cuMemcpyPeerAsync", outcome)?;
             }
             Work::Launch(launch) => {
                 let function = functions.next().expect("one was looked up for each launch");

@@ -35,6 +35,12 @@ impl Guests {
         id
     }
 
+    /// The number in the order of a device, where the stream is a guest there.
+    pub(super) fn known(&self, peer: &Arc<Context>) -> Option<Id> {
+        let guests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        guests.iter().find(|(context, _)| Arc::ptr_eq(context, peer)).map(|&(_, id)| id)
+    }
+
     /// The stream is about to be destroyed.
     pub(super) fn leave(&mut self) {
         let guests = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -70,12 +76,37 @@ impl Context {
 }
 
 /// The context of a CUDA device.
-fn context(backend: &Arc<dyn Backend>) -> &Context {
+pub(super) fn context(backend: &Arc<dyn Backend>) -> &Context {
     let backend: &dyn core::any::Any = &**backend;
     backend.downcast_ref().expect("devices of one kind are of one type")
 }
 
+/// A device and the addresses there that work uses, each with whether it is written.
+pub(super) type Used<'a> = (&'a Context, &'a [(u64, bool)]);
+
 impl Queue {
+    /// Lets copies between its device and another go straight where they can.
+    pub(super) fn connect(&self, peer: &Arc<dyn Backend>) -> Result<()> {
+        self.context.connect(context(peer))
+    }
+
+    /// Enqueues work that uses memory of several devices, in the order of the streams of each.
+    pub(super) fn ordered_on_each(
+        &self,
+        uses: &[Used<'_>],
+        work: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
+        let (Some(id), Some((&(device, used), rest))) = (self.id, uses.split_first()) else {
+            // Waiting for other devices' streams has left their contexts current.
+            self.context.enter()?;
+            return work();
+        };
+        let device = device.itself();
+        let id = if Arc::ptr_eq(&device, &self.context) { id } else { self.guests.id(self, &device) };
+        let uses = |to: &mut dyn FnMut(u64, bool)| used.iter().for_each(|&(at, write)| to(at, write));
+        device.order.run(&device, id, &uses, || self.ordered_on_each(rest, work))
+    }
+
     /// # Safety
     /// Each place has that many bytes of live memory, and one of the devices is this stream's.
     pub(super) unsafe fn copy_between(
@@ -85,22 +116,12 @@ impl Queue {
         bytes: usize,
     ) -> Result<()> {
         let (to, from) = (context(to), context(from));
-        let fetches = to.ordinal == self.context.ordinal;
-        let peer = if fetches { from.itself() } else { to.itself() };
-        self.context.connect(&peer)?;
-        let work = || {
-            self.context.enter()?;
+        to.connect(from)?;
+        self.ordered_on_each(&[(to, &[(target, true)]), (from, &[(source, false)])], &mut || {
             // SAFETY: the caller's promise; the contexts are those of the addresses and stay until the process ends.
             let outcome =
                 unsafe { sys::cuMemcpyPeerAsync(target, to.raw(), source, from.raw(), bytes, self.raw()) };
             self.context.check("cuMemcpyPeerAsync", outcome)
-        };
-        let Some(id) = self.id else { return work() };
-        let (own, others) = if fetches { (target, source) } else { (source, target) };
-        let own = |to: &mut dyn FnMut(u64, bool)| to(own, fetches);
-        let others = |to: &mut dyn FnMut(u64, bool)| to(others, !fetches);
-        let guest = self.guests.id(self, &peer);
-        let there = || peer.order.run(&peer, guest, &others, work);
-        self.context.order.run(&self.context, id, &own, there)
+        })
     }
 }

@@ -15,7 +15,7 @@ use super::event::Event;
 use super::graph::Graph;
 use super::launch;
 use super::peer::Guests;
-use crate::backend::{self, Executable, Mark, Place};
+use crate::backend::{self, Backend, Executable, Mark, Place};
 use crate::error::{Error, Launched, Result};
 use crate::graph::work::Work;
 use crate::order::{self, Id, Streams};
@@ -196,6 +196,10 @@ impl backend::Queue for Queue {
         unsafe { self.copy_between(target, source, bytes) }
     }
 
+    fn prepare_copy_peer(&self, peer: &Arc<dyn Backend>) -> Result<()> {
+        self.connect(peer)
+    }
+
     unsafe fn upload(&self, target: u64, source: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller's promise.
         let work = || unsafe { sys::cuMemcpyHtoDAsync_v2(target, source.cast(), bytes, self.raw) };
@@ -311,14 +315,17 @@ impl backend::Queue for Queue {
     fn wait(&self, mark: &dyn Mark) -> Result<()> {
         let mark: &dyn Any = mark;
         let Some(event) = mark.downcast_ref::<Event>() else {
-            unreachable!("marks of one device are of one type")
+            unreachable!("marks of one kind are of one type")
         };
         self.context.enter()?;
-        // SAFETY: stream and event are alive and of one context.
+        // SAFETY: stream and event are alive. An event may be of another device than the stream.
         let outcome = unsafe { sys::cuStreamWaitEvent(self.raw, event.raw(), 0) };
         self.context.check("cuStreamWaitEvent", outcome)?;
-        if let Some(id) = self.id {
-            self.context.order.joined(id, event.point.as_deref());
+        // The point is one in the order of its own device's streams.
+        let home = event.context();
+        let known = if Arc::ptr_eq(home, &self.context) { self.id } else { self.guests.known(home) };
+        if let Some(id) = known {
+            home.order.joined(id, event.point.as_deref());
         }
         Ok(())
     }

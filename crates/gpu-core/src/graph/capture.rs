@@ -30,6 +30,7 @@ pub(crate) fn next_number() -> u64 {
 /// An allocation that work uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
+    pub(crate) device: Device,
     /// Where the allocation begins.
     pub(crate) start: u64,
     pub(crate) write: bool,
@@ -131,12 +132,12 @@ pub(crate) fn number(stream: &Stream) -> Option<u64> {
 }
 
 /// Records what is made by `work` if this thread captures the stream; whether it does. `uses` names the addresses that
-/// it uses.
+/// it uses, each with its device and whether it is written.
 #[cold]
 fn record(
     stream: &Stream,
     make: impl FnOnce() -> Result<Work>,
-    uses: impl FnOnce(&mut dyn FnMut(u64, bool)),
+    uses: impl FnOnce(&mut dyn FnMut(&Device, u64, bool)),
 ) -> Result<bool> {
     if !captures(stream.device()) {
         return Ok(false);
@@ -148,13 +149,12 @@ fn record(
     let by = work.name();
     RECORDING.with_borrow_mut(|recording| {
         let Some(recording) = recording else { return };
-        let backend = &*stream.device().backend;
-        uses(&mut |address, write| {
-            let Some(start) = backend.allocation(address) else { return };
-            match recording.uses.iter_mut().find(|used| used.start == start) {
+        uses(&mut |device, address, write| {
+            let Some(start) = device.backend.allocation(address) else { return };
+            match recording.uses.iter_mut().find(|used| used.start == start && used.device == *device) {
                 Some(used) if write && !used.write => (used.write, used.by) = (true, by),
                 Some(_) => {}
-                None => recording.uses.push(Use { start, write, by }),
+                None => recording.uses.push(Use { device: device.clone(), start, write, by }),
             }
         });
         recording.work.push(work);
@@ -166,17 +166,40 @@ fn record(
 #[inline]
 pub(crate) fn fill(stream: &Stream, address: u64, bytes: usize, value: u8) -> Result<bool> {
     let make = || Ok(Work::Fill { address, bytes, value });
-    Ok(ACTIVE.get() && record(stream, make, |to| to(address, true))?)
+    Ok(ACTIVE.get() && record(stream, make, |to| to(stream.device(), address, true))?)
 }
 
 /// Records a copy within the device; whether it did.
 #[inline]
 pub(crate) fn copy(stream: &Stream, target: u64, source: u64, bytes: usize) -> Result<bool> {
     let make = || Ok(Work::Copy { target, source, bytes });
-    let uses = |to: &mut dyn FnMut(u64, bool)| {
-        to(target, true);
-        to(source, false);
+    let uses = |to: &mut dyn FnMut(&Device, u64, bool)| {
+        to(stream.device(), target, true);
+        to(stream.device(), source, false);
     };
+    Ok(ACTIVE.get() && record(stream, make, uses)?)
+}
+
+/// Records a copy between the stream's device and another; whether it did.
+#[inline]
+pub(crate) fn copy_peer(
+    stream: &Stream,
+    (to, target): (&Device, u64),
+    (from, source): (&Device, u64),
+    bytes: usize,
+) -> Result<bool> {
+    let peer = if stream.device() == to { from } else { to };
+    let make = || {
+        // A driver connects devices before it captures.
+        stream.queue.prepare_copy_peer(&peer.backend)?;
+        Ok(Work::CopyPeer { target: (to.clone(), target), source: (from.clone(), source), bytes })
+    };
+    let uses = |name: &mut dyn FnMut(&Device, u64, bool)| {
+        name(to, target, true);
+        name(from, source, false);
+    };
+    // It is work on the peer too, of another stream than one that is captured there.
+    refuse(peer, "work on another stream")?;
     Ok(ACTIVE.get() && record(stream, make, uses)?)
 }
 
@@ -189,8 +212,8 @@ pub(crate) fn launch(stream: &Stream, invocation: &Invocation<'_>) -> Result<boo
         stream.queue.prepare(invocation)?;
         Ok(Work::Launch(Launch::new(invocation)))
     };
-    let uses = |to: &mut dyn FnMut(u64, bool)| {
-        invocation.addresses().for_each(|(address, write)| to(address, write));
+    let uses = |to: &mut dyn FnMut(&Device, u64, bool)| {
+        invocation.addresses().for_each(|(address, write)| to(stream.device(), address, write));
     };
     Ok(ACTIVE.get() && record(stream, make, uses)?)
 }

@@ -7,14 +7,15 @@ pub(crate) mod work;
 use core::fmt;
 
 use crate::backend::Executable;
-use crate::device::Kind;
+use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 pub use resources::{Resources, Visitor};
 
 use capture::{Captured, Use};
+use work::Used;
 
-/// Work that was captured by [`Stream::capture`]: launches, fills and copies, to be launched again and again by one
+/// Work that was captured by [`Stream::capture`]: launches, fills and copies, also to and from other devices, to be launched again and again by one
 /// call.
 ///
 /// A graph holds the memory that its work uses: nobody else can touch, free or replace it while the graph may write it.
@@ -31,8 +32,8 @@ pub struct Graph<R> {
     resources: R,
     /// Which of them the work needs.
     needs: Vec<Need>,
-    /// The same as a launch names them: where they begin, and whether they are written.
-    uses: Vec<(u64, bool)>,
+    /// The same as a launch names them, those of the stream's device first.
+    uses: Vec<Used>,
     /// Whether they are known to be there.
     checked: bool,
     /// What it does, in order.
@@ -49,8 +50,8 @@ struct Need {
 }
 
 impl Stream {
-    /// Captures what `enqueue` enqueues on this stream: launches of kernels, [`memset`](Stream::memset) and
-    /// [`copy`](Stream::copy). Nothing of it is done before the graph is launched. `resources` is the memory that it
+    /// Captures what `enqueue` enqueues on this stream: launches of kernels, [`memset`](Stream::memset),
+    /// [`copy`](Stream::copy) and [`copy_peer`](Stream::copy_peer). Nothing of it is done before the graph is launched. `resources` is the memory that it
     /// uses, which the graph holds from now on and `enqueue` is lent.
     ///
     /// Functions that take a stream, outputs and scratch memory can be captured: what they neither allocate nor wait
@@ -112,8 +113,8 @@ impl Stream {
             return Err(Error::Unsupported { what: "graphs", device: self.device().to_string() });
         }
         let captured = capture::capture(self, || enqueue(self, &mut resources))?;
-        let needs = needs(&captured, self, &resources)?;
-        let (kinds, uses) = (kinds(&captured), uses(&captured));
+        let needs = needs(&captured, &resources)?;
+        let (kinds, uses) = (kinds(&captured), uses(&captured, self));
         let executable = self.queue.instantiate(captured.work)?;
         Ok(Graph { resources, needs, uses, checked: true, kinds, executable, stream: self.clone() })
     }
@@ -170,8 +171,8 @@ impl<R: Resources> Graph<R> {
         let stream = self.stream.clone();
         self.checked = false;
         let captured = capture::capture(&stream, || enqueue(&stream, &mut self.resources))?;
-        let needs = needs(&captured, &stream, &self.resources)?;
-        let (kinds, uses) = (kinds(&captured), uses(&captured));
+        let needs = needs(&captured, &self.resources)?;
+        let (kinds, uses) = (kinds(&captured), uses(&captured, &stream));
         for at in 0..kinds.len().max(self.kinds.len()) {
             let kind = |of: &[&'static str]| of.get(at).copied().unwrap_or("nothing");
             let (expected, actual) = (kind(&self.kinds), kind(&kinds));
@@ -233,24 +234,32 @@ fn kinds(captured: &Captured) -> Vec<&'static str> {
     captured.work.iter().map(work::Work::kind).collect()
 }
 
-fn uses(captured: &Captured) -> Vec<(u64, bool)> {
-    captured.uses.iter().map(|used| (used.start, used.write)).collect()
+fn uses(captured: &Captured, stream: &Stream) -> Vec<Used> {
+    let mut uses = vec![(stream.device().clone(), Vec::new())];
+    for Use { device, start, write, .. } in &captured.uses {
+        match uses.iter_mut().find(|(known, _)| known == device) {
+            Some((_, used)) => used.push((*start, *write)),
+            None => uses.push((device.clone(), vec![(*start, *write)])),
+        }
+    }
+    uses
 }
 
 /// The buffers that the work uses, which are all among the resources, and were when the capture began: an address that
 /// was given anew meanwhile is another buffer's.
-fn needs(captured: &Captured, stream: &Stream, resources: &impl Resources) -> Result<Vec<Need>> {
+fn needs(captured: &Captured, resources: &impl Resources) -> Result<Vec<Need>> {
     let mut found = Vec::new();
     resources.visit(&mut Visitor::new(&mut |buffer| {
-        if buffer.device == stream.device() && buffer.number < captured.number {
-            found.push((buffer.start, buffer.number, buffer.is_shared));
+        if buffer.number < captured.number {
+            found.push((buffer.device.clone(), buffer.start, buffer.number, buffer.is_shared));
         }
     }));
     let need = |used: &Use| {
-        let held =
-            |&&(start, _, is_shared): &&(u64, u64, bool)| start == used.start && !(is_shared && used.write);
+        let held = |&&(ref device, start, _, is_shared): &&(Device, u64, u64, bool)| {
+            start == used.start && *device == used.device && !(is_shared && used.write)
+        };
         match found.iter().find(held) {
-            Some(&(_, number, _)) => Ok(Need { number, used: used.clone() }),
+            Some(&(_, _, number, _)) => Ok(Need { number, used: used.clone() }),
             None => Err(Error::GraphMemory { by: used.by, write: used.write }),
         }
     };

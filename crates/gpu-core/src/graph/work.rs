@@ -6,13 +6,17 @@ use std::sync::Arc;
 use gpu_std::launch::{Arg, Invocation, KernelMeta, LaunchConfig, Thread};
 
 use crate::backend::{Executable, Queue};
+use crate::device::Device;
 use crate::error::Result;
+#[cfg(feature = "simulator")]
+use crate::simulator::given::Given;
 
 /// What a stream does.
 #[derive(Debug)]
 pub(crate) enum Work {
     Fill { address: u64, bytes: usize, value: u8 },
     Copy { target: u64, source: u64, bytes: usize },
+    CopyPeer { target: (Device, u64), source: (Device, u64), bytes: usize },
     Launch(Launch),
 }
 
@@ -22,6 +26,7 @@ impl Work {
         match self {
             Self::Fill { .. } => "a fill",
             Self::Copy { .. } => "a copy",
+            Self::CopyPeer { .. } => "a copy between devices",
             Self::Launch(_) => "a kernel",
         }
     }
@@ -44,6 +49,10 @@ impl Work {
             &Self::Fill { address, bytes, value } => unsafe { queue.fill(address, bytes, value) },
             // SAFETY: as above.
             &Self::Copy { target, source, bytes } => unsafe { queue.copy(target, source, bytes) },
+            Self::CopyPeer { target: (to, target), source: (from, source), bytes } => {
+                // SAFETY: as above.
+                unsafe { queue.copy_peer((&to.backend, *target), (&from.backend, *source), *bytes) }
+            }
             // SAFETY: as above.
             Self::Launch(launch) => launch.with(|invocation| unsafe { queue.launch(invocation) }),
         }
@@ -59,6 +68,8 @@ pub(crate) struct Launch {
     /// Where each begins, and what was said of it.
     args: Vec<(usize, Arg)>,
     thread: Arc<dyn Thread + Send>,
+    #[cfg(feature = "simulator")]
+    given: Given,
 }
 
 // SAFETY: the pointers within `args` are never followed: `with` puts those to `bytes` in their place.
@@ -82,6 +93,8 @@ impl Launch {
             bytes,
             args,
             thread: invocation.thread.keep(),
+            #[cfg(feature = "simulator")]
+            given: Given::so_far(),
         }
     }
 
@@ -90,6 +103,8 @@ impl Launch {
         let at = |&(start, arg): &(usize, Arg)| Arg { pointer: self.bytes[start..].as_ptr().cast(), ..arg };
         let args: Vec<Arg> = self.args.iter().map(at).collect();
         let thread = &*self.thread;
+        #[cfg(feature = "simulator")]
+        let _noted = self.given.again();
         launch(&Invocation { kernel: self.kernel, config: self.config, args: &args, thread })
     }
 }
@@ -100,11 +115,14 @@ impl fmt::Debug for Launch {
     }
 }
 
+/// A device and the allocations there that work uses, each with whether it is written.
+pub(crate) type Used = (Device, Vec<(u64, bool)>);
+
 /// The graph of a device that has none of its own: its work is enqueued piece by piece.
 pub(crate) struct Replay(pub(crate) Vec<Work>);
 
 impl Executable for Replay {
-    unsafe fn launch(&mut self, queue: &Arc<dyn Queue>, _: &[(u64, bool)]) -> Result<()> {
+    unsafe fn launch(&mut self, queue: &Arc<dyn Queue>, _: &[Used]) -> Result<()> {
         // SAFETY: the caller's promise.
         self.0.iter().try_for_each(|work| unsafe { work.enqueue(&**queue) })
     }

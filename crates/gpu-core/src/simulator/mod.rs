@@ -1,5 +1,6 @@
 //! The simulator as a device: its memory, and streams whose work is done at once. It watches whether they are ordered.
 
+pub(crate) mod given;
 mod peer;
 pub(crate) mod place;
 
@@ -48,7 +49,7 @@ struct Immediate {
 struct Marked {
     at: HostMark,
     mark: gpu_sim::Mark,
-    simulator: Simulator,
+    device: Arc<Device>,
     /// What whoever waits for it will know.
     point: Option<Box<Point>>,
     /// Where its stream is on other simulators.
@@ -214,7 +215,7 @@ impl Drop for Immediate {
 
 impl Mark for Marked {
     fn synchronize(&self) -> Result<()> {
-        self.simulator.wait_on_host(&self.mark);
+        self.device.simulator.wait_on_host(&self.mark);
         self.elsewhere.reached();
         Ok(())
     }
@@ -239,7 +240,7 @@ impl Mark for Marked {
 impl Queue for Immediate {
     fn synchronize(&self) -> Result<()> {
         self.simulator.synchronize();
-        self.guests.record().reached();
+        self.elsewhere().reached();
         Ok(())
     }
 
@@ -285,7 +286,7 @@ impl Queue for Immediate {
         };
         self.ordered(&uses, || {
             // SAFETY: the caller's promise.
-            Ok(unsafe { LaunchTarget::launch(&self.simulator, invocation) }?)
+            Ok(unsafe { LaunchTarget::launch(&given::lending(&self.simulator, invocation), invocation) }?)
         })?;
         if invocation.kernel.programmatic {
             self.simulator.note_programmatic();
@@ -307,23 +308,30 @@ impl Queue for Immediate {
     }
 
     fn record(&self) -> Result<Box<dyn Mark>> {
-        let (at, simulator) = (HostMark(Instant::now()), self.simulator.clone());
+        let (at, device) = (HostMark(Instant::now()), Arc::clone(&self.device));
         let (point, mark) = match self.id {
             Some(id) => self.device.order.record(id, || Ok(self.simulator.record()))?,
             None => (None, self.simulator.record()),
         };
-        Ok(Box::new(Marked { at, mark, simulator, point, elsewhere: self.guests.record() }))
+        Ok(Box::new(Marked { at, mark, device, point, elsewhere: self.elsewhere() }))
     }
 
     fn wait(&self, mark: &dyn Mark) -> Result<()> {
         let mark: &dyn Any = mark;
         let Some(mark) = mark.downcast_ref::<Marked>() else {
-            unreachable!("marks of one device are of one type")
+            unreachable!("marks of one kind are of one type")
         };
-        self.simulator.wait(&mark.mark);
         self.wait_elsewhere(&mark.elsewhere);
-        if let Some(id) = self.id {
-            self.device.order.joined(id, mark.point.as_deref());
+        let known = if Arc::ptr_eq(&mark.device, &self.device) {
+            self.simulator.wait(&mark.mark);
+            self.id
+        } else {
+            let guest = self.guest_on(&mark.device);
+            guest.simulator.wait(&mark.mark);
+            self.id.map(|_| guest.id)
+        };
+        if let Some(id) = known {
+            mark.device.order.joined(id, mark.point.as_deref());
         }
         Ok(())
     }

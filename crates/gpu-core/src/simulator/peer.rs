@@ -1,5 +1,5 @@
-//! Copies between simulators. A stream that makes one is a guest on the other simulator: a stream there, that comes as
-//! far as this one does. What waits for the one waits for the other.
+//! Streams and other simulators. One that copies from or to another, or waits for an event of another, is a guest there:
+//! a stream of that one, that comes as far as this one does. What waits for the one waits for the other.
 
 use core::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,12 +12,12 @@ use crate::error::Result;
 use crate::order::Id;
 
 /// What a stream of one simulator is on another.
-struct Guest {
+pub(super) struct Guest {
     /// That stream of the other. It keeps the other's memory, as all handles do, and no device.
-    simulator: Simulator,
+    pub(super) simulator: Simulator,
     device: Weak<Device>,
     /// Its number in the order there.
-    id: Id,
+    pub(super) id: Id,
 }
 
 /// What a stream is on all others.
@@ -31,16 +31,21 @@ pub(super) struct Visitors(Mutex<Vec<Arc<Guest>>>);
 /// A point in a stream, on the simulators where it is a guest.
 pub(super) struct Marks(Vec<(Arc<Guest>, Mark)>);
 
+impl Guest {
+    fn is_on(&self, device: &Device) -> bool {
+        self.simulator.id() == device.simulator.id()
+    }
+}
+
 impl Guests {
     fn with<R>(&self, look: impl FnOnce(&mut Vec<Arc<Guest>>) -> R) -> R {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Its guest there, who comes with the first copy.
+    /// Its guest there, who comes with the first copy or wait.
     fn on(&self, peer: &Arc<Device>, home: &Device) -> Arc<Guest> {
         self.with(|guests| {
-            let known = guests.iter().find(|guest| guest.simulator.id() == peer.simulator.id());
-            if let Some(guest) = known {
+            if let Some(guest) = guests.iter().find(|guest| guest.is_on(peer)) {
                 return Arc::clone(guest);
             }
             let simulator = peer.simulator.stream();
@@ -53,10 +58,9 @@ impl Guests {
         })
     }
 
-    /// Where they are.
-    pub(super) fn record(&self) -> Marks {
-        let mark = |guest: &Arc<Guest>| (Arc::clone(guest), guest.simulator.record());
-        Marks(self.with(|guests| guests.iter().map(mark).collect()))
+    /// All of them.
+    fn all(&self) -> Vec<Arc<Guest>> {
+        self.with(|guests| guests.clone())
     }
 
     /// The stream is no more; its work goes on.
@@ -72,6 +76,10 @@ impl Guests {
 impl Visitors {
     fn add(&self, guest: &Arc<Guest>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(guest));
+    }
+
+    fn all(&self) -> Vec<Arc<Guest>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The host has waited for all of them. Those whose streams are gone have no more work.
@@ -90,11 +98,43 @@ impl Marks {
 }
 
 impl Immediate {
-    /// Its later work elsewhere comes after that point of another stream.
+    /// What its work comes after elsewhere: its guests, and those of the streams of its device that are ordered with it
+    /// anyway. The default stream is, with all.
+    fn before(&self) -> Vec<Arc<Guest>> {
+        let default = &self.device.guests;
+        if Arc::ptr_eq(&self.guests, default) {
+            return self.device.visitors.all();
+        }
+        let mut all = self.guests.all();
+        all.extend(default.all());
+        all
+    }
+
+    /// Where it is on other simulators.
+    pub(super) fn elsewhere(&self) -> Marks {
+        let mark = |guest: Arc<Guest>| {
+            let mark = guest.simulator.record();
+            (guest, mark)
+        };
+        Marks(self.before().into_iter().map(mark).collect())
+    }
+
+    /// Its guest there, for what it does next.
+    pub(super) fn guest_on(&self, peer: &Arc<Device>) -> Arc<Guest> {
+        let guest = self.guests.on(peer, &self.device);
+        for other in self.before().iter().filter(|other| other.is_on(peer) && other.id != guest.id) {
+            guest.simulator.wait(&other.simulator.record());
+        }
+        guest
+    }
+
+    /// Its later work, here and elsewhere, comes after that point of another stream.
     pub(super) fn wait_elsewhere(&self, marks: &Marks) {
         for (guest, mark) in &marks.0 {
-            if let Some(peer) = guest.device.upgrade() {
-                self.guests.on(&peer, &self.device).simulator.wait(mark);
+            if guest.is_on(&self.device) {
+                self.simulator.wait(mark);
+            } else if let Some(peer) = guest.device.upgrade() {
+                self.guest_on(&peer).simulator.wait(mark);
             }
         }
     }
@@ -108,7 +148,7 @@ impl Immediate {
         let (to, from) = (device(to), device(from));
         let fetches = Arc::ptr_eq(&to, &self.device);
         let peer = if fetches { &from } else { &to };
-        let guest = self.guests.on(peer, &self.device);
+        let guest = self.guest_on(peer);
         let work = || {
             let (here, there) = (self.called(), &guest.simulator);
             if fetches {

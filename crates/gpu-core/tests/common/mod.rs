@@ -10,6 +10,9 @@ use gpu_std::{shared, thread};
 /// Makes a skipped CUDA part a failure: for machines that have a GPU.
 const REQUIRE_CUDA: &str = "GPU_TESTS_REQUIRE_CUDA";
 
+/// Makes a skipped pair of GPUs a failure: for machines that have two.
+const REQUIRE_TWO: &str = "GPU_TESTS_REQUIRE_TWO_CUDA";
+
 /// Says a line even where the harness captures output.
 pub fn say(line: &str) {
     // A closed stderr is no reason to fail.
@@ -29,6 +32,22 @@ pub fn on_each_launching(test: &str, body: impl Fn(&Device)) {
 /// Runs a test body on the first CUDA device if there is one.
 pub fn on_cuda(test: &str, body: impl Fn(&Device)) {
     run(test, Vec::new(), body);
+}
+
+/// Runs a test body on each pair of devices of one kind that is there.
+pub fn on_each_pair(test: &str, body: impl Fn(&Device, &Device)) {
+    body(&Device::simulator(), &Device::simulator());
+    match Device::cuda(0).and_then(|near| Ok((near, Device::cuda(1)?))) {
+        Ok((near, far)) => {
+            body(&near, &far);
+            body(&far, &near);
+            say(&format!("{test}: ran on 2 pairs (simulators, {near} and {far}), skipped 0"));
+        }
+        Err(why) => {
+            say(&format!("{test}: ran on 1 pair (simulators), SKIPPED 1: two CUDA devices ({why})"));
+            assert!(std::env::var_os(REQUIRE_TWO).is_none(), "{test}: two are required, but: {why}");
+        }
+    }
 }
 
 fn run(test: &str, mut devices: Vec<Device>, body: impl Fn(&Device)) {

@@ -1,4 +1,4 @@
-//! A driver of three devices, which holds every handle to its context. It counts events and waits, and says so as free
+//! A driver of three devices, which holds every handle to its context. It captures copies between devices, and counts events and waits, and says so as free
 //! and total memory; the total memory of a device is the number of its connections.
 #![allow(non_snake_case)]
 
@@ -15,6 +15,10 @@ static WAITS: AtomicUsize = AtomicUsize::new(0);
 static COPIES: AtomicUsize = AtomicUsize::new(0);
 static ACCESS: AtomicUsize = AtomicUsize::new(0);
 static POOLS: AtomicUsize = AtomicUsize::new(0);
+/// The stream that is captured, and the copies that were.
+static CAPTURE: Mutex<Option<(u64, usize)>> = Mutex::new(None);
+/// How many copies each graph makes.
+static GRAPHS: Mutex<Option<HashMap<u64, usize>>> = Mutex::new(None);
 static NEXT: AtomicU64 = AtomicU64::new(0x10_0000);
 static HOMES: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
 
@@ -90,6 +94,8 @@ macro_rules! of_the_context {
 of_the_context! {
     cuMemFreeAsync(address: u64, u64);
     cuStreamDestroy_v2(stream: u64);
+    cuGraphDestroy(graph: u64);
+    cuGraphExecDestroy(executable: u64);
     cuMemcpyHtoD_v2(address: u64, *const c_void, usize);
     cuMemsetD8_v2(address: u64, u8, usize);
     cuMemsetD8Async(address: u64, u8, usize, u64);
@@ -126,7 +132,53 @@ pub extern "system" fn cuMemcpyPeerAsync(
 ) -> i32 {
     assert_eq!((home(target), home(source)), (target_context, source_context));
     assert!(target_context != source_context && bytes > 0);
-    COPIES.fetch_add(1, SeqCst);
+    match CAPTURE.lock().unwrap().as_mut().filter(|(captured, _)| *captured == stream) {
+        Some((_, copies)) => *copies += 1,
+        None => _ = COPIES.fetch_add(1, SeqCst),
+    }
+    expect(stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuStreamBeginCapture_v2(stream: u64, _: u32) -> i32 {
+    assert!(CAPTURE.lock().unwrap().replace((stream, 0)).is_none());
+    expect(stream)
+}
+
+/// A new handle of a graph that makes so many copies.
+fn make_graph(graph: &mut u64, copies: usize) -> i32 {
+    make(graph);
+    GRAPHS.lock().unwrap().get_or_insert_default().insert(*graph, copies);
+    0
+}
+
+fn copies(graph: u64) -> usize {
+    GRAPHS.lock().unwrap().as_ref().and_then(|graphs| graphs.get(&graph).copied()).expect("a graph")
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuStreamEndCapture(stream: u64, graph: &mut u64) -> i32 {
+    let (captured, copies) = CAPTURE.lock().unwrap().take().expect("a capture");
+    assert_eq!(captured, stream);
+    make_graph(graph, copies);
+    expect(stream)
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuGraphInstantiateWithFlags(executable: &mut u64, graph: u64, _: u64) -> i32 {
+    make_graph(executable, copies(graph))
+}
+
+/// Updates are refused where the number of copies is another.
+#[unsafe(no_mangle)]
+pub extern "system" fn cuGraphExecUpdate_v2(executable: u64, graph: u64, _: *mut c_void) -> i32 {
+    if copies(executable) == copies(graph) { 0 } else { 910 }
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuGraphLaunch(executable: u64, stream: u64) -> i32 {
+    COPIES.fetch_add(copies(executable), SeqCst);
+    expect(executable);
     expect(stream)
 }
 

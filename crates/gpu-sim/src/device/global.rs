@@ -51,7 +51,7 @@ pub fn global_load<T: Plain>(addr: u64, kind: Load) -> T {
     let access = if kind == Load::ReadOnly { Access::ReadOnly } else { Access::Read };
     let Some((value, used_up)) = on_thread(caller, |engine| {
         let size = size_of::<T>();
-        let Some((region, offset)) = engine.heap.locate(addr, size) else {
+        let Some((region, offset)) = engine.heap.reach(addr, size) else {
             engine.bad_address(addr, size, Direction::Read, caller)
         };
         if offset % size != 0 {
@@ -60,7 +60,7 @@ pub fn global_load<T: Plain>(addr: u64, kind: Load) -> T {
         if !region.is_written(offset, size) {
             engine.unwritten(Space::Global, addr, size, access, caller);
         }
-        // SAFETY: `locate` checked the bounds.
+        // SAFETY: `reach` checked the bounds.
         let value: T = unsafe { region.read(offset) };
         if engine.observe {
             engine.observe_global(addr, size, access, fold(&value), caller);
@@ -105,21 +105,21 @@ pub fn global_store<T: Plain>(addr: u64, value: T, kind: Store) {
         let size = size_of::<T>();
         if engine.observe {
             // Before the store: a racing one must not change memory.
-            match engine.heap.locate(addr, size) {
+            match engine.heap.reach(addr, size) {
                 Some((_, offset)) if offset % size == 0 => {
                     engine.observe_global(addr, size, Access::Write, 0, caller);
                 }
                 _ => {}
             }
         }
-        let Some((region, offset)) = engine.heap.locate(addr, size) else {
+        let Some((region, offset)) = engine.heap.reach(addr, size) else {
             engine.bad_address(addr, size, Direction::Write, caller)
         };
         if offset % size != 0 {
             engine.misaligned(Space::Global, addr, size, Direction::Write, caller);
         }
         region.mark_written(offset, size);
-        // SAFETY: `locate` checked the bounds.
+        // SAFETY: `reach` checked the bounds.
         engine.progressed |= unsafe { region.write(offset, value) };
         engine.quantum -= 1;
         if engine.quantum == 0 {

@@ -128,7 +128,7 @@ impl Engine {
             if !global.is_multiple_of(u64::from(bytes)) {
                 self.misaligned(Space::Global, global, size, Direction::Read, caller);
             }
-            let Some((region, at)) = self.heap.locate(global, source) else {
+            let Some((region, at)) = self.heap.reach(global, source) else {
                 self.bad_address(global, source, Direction::Read, caller)
             };
             let unwritten = region.first_unwritten(at, source).is_some();

@@ -44,7 +44,7 @@ impl Engine {
         let Target { space, address, size, caller, .. } = *target;
         let direction = if effect == Effect::Load { Direction::Read } else { Direction::Write };
         let located = match space {
-            Space::Global => self.heap.locate(address, size),
+            Space::Global => self.heap.reach(address, size),
             Space::Shared => {
                 let shared = &mut self.blocks[self.current.slot].shared;
                 let fits = address.checked_add(size as u64).is_some_and(|end| end <= shared.len() as u64);

@@ -255,7 +255,7 @@ impl Engine {
                 + y as u64 * tensor.strides[0]
                 + start as u64 * element as u64;
             let len = (end - start) as usize * element;
-            let Some((region, at)) = self.heap.locate(address, len) else {
+            let Some((region, at)) = self.heap.reach(address, len) else {
                 self.bad_address(address, len, Direction::Read, caller)
             };
             let unwritten = region.first_unwritten(at, len).is_some();

@@ -77,7 +77,31 @@ impl Heap {
         (bytes <= region.len().checked_sub(offset)?).then_some((region, offset))
     }
 
-    /// Why `locate` found nothing.
+    /// The same of an access by a kernel, which reaches what it was given of an allocation, where that was said.
+    #[inline]
+    pub(crate) fn reach(&mut self, address: u64, bytes: usize) -> Option<(&mut Region, usize)> {
+        self.locate(address, bytes).filter(|(region, offset)| region.gives(*offset, bytes))
+    }
+
+    /// The next kernel is given these addresses and bytes, of the allocations that they are in, and nothing else of those.
+    pub(crate) fn lend(&mut self, views: &[(u64, usize)]) {
+        for &(address, bytes) in views {
+            if let Some((region, offset)) = self.locate(address, bytes) {
+                region.views.push((offset, offset + bytes));
+            }
+        }
+    }
+
+    /// The kernel that was given them has ended.
+    pub(crate) fn take_back(&mut self, views: &[(u64, usize)]) {
+        for &(address, bytes) in views {
+            if let Some((region, _)) = self.locate(address, bytes) {
+                region.views.clear();
+            }
+        }
+    }
+
+    /// Why `locate` or `reach` found nothing.
     #[cold]
     pub(crate) fn explain(&self, address: u64, bytes: usize, direction: Direction) -> FaultKind {
         let bytes = bytes as u64;
@@ -94,14 +118,20 @@ impl Heap {
         match self.regions.get(index) {
             None => FaultKind::WildAddress { direction, address, bytes },
             Some(None) => FaultKind::UseAfterFree { direction, address, bytes },
-            Some(Some(region)) => FaultKind::OutOfBounds {
-                space: Space::Global,
-                direction,
-                address,
-                offset: offset as i64,
-                bytes,
-                size: region.len() as u64,
-            },
+            Some(Some(region)) => {
+                // Of the view that is most likely meant, where that is what it leaves.
+                let inside = offset.checked_add(bytes).is_some_and(|end| end <= region.len() as u64);
+                let (start, end) =
+                    if inside { region.view_before(offset as usize) } else { (0, region.len()) };
+                FaultKind::OutOfBounds {
+                    space: Space::Global,
+                    direction,
+                    address,
+                    offset: offset as i64 - start as i64,
+                    bytes,
+                    size: (end - start) as u64,
+                }
+            }
         }
     }
 

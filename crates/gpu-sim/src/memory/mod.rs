@@ -18,6 +18,8 @@ use zeroed::Zeroed;
 /// One allocation of global memory, or the shared memory of one block.
 pub(crate) struct Region {
     data: Zeroed<u8>,
+    /// What of it the running kernel was given, from where to where; none where that is not said.
+    views: Vec<(usize, usize)>,
     /// One bit per byte; none when all bytes are written.
     written: Option<Zeroed<u64>>,
     /// The running kernel has written some of them.
@@ -40,6 +42,7 @@ impl Region {
         let (data, shadow) = (Zeroed::new(len)?, Shadow::default());
         Some(Self {
             data,
+            views: Vec::new(),
             written,
             touched: false,
             kernel: None,
@@ -62,6 +65,19 @@ impl Region {
             self.kernel = Some(kernel.clone());
             self.of_kernel |= touched;
         }
+    }
+
+    /// Whether the running kernel was given these bytes, as far as that was said.
+    #[inline]
+    fn gives(&self, offset: usize, bytes: usize) -> bool {
+        self.views.is_empty()
+            || self.views.iter().any(|&(start, end)| start <= offset && offset + bytes <= end)
+    }
+
+    /// The last view that begins at an offset or before, else the first; all of it where there are none.
+    fn view_before(&self, offset: usize) -> (usize, usize) {
+        let before = self.views.iter().filter(|view| view.0 <= offset).max();
+        before.or_else(|| self.views.iter().min()).copied().unwrap_or((0, self.len()))
     }
 
     #[inline]
