@@ -15,6 +15,7 @@ pub mod skyline;
 mod solve;
 mod step;
 mod strips;
+pub mod tiled;
 pub mod variants;
 
 pub use batch::Batch;

@@ -227,7 +227,7 @@ fn load<T: Float>(
 /// `before` has, a column every `leading` elements.
 #[device]
 #[inline(always)]
-fn last_products<T: Float, const V: usize>(
+pub(crate) fn last_products<T: Float, const V: usize>(
     before: Shared<T>,
     leading: u32,
     factors: &[T; P],

@@ -159,7 +159,7 @@ pub fn potrf_to<'a, 'l, 'i, 's, T: FactorElement>(
 /// # Errors
 /// [`Error::Device`] where the matrix's elements cannot be counted.
 pub fn potrf_scratch_len<T: FactorElement>(n: usize, count: usize) -> Result<usize, Error> {
-    if is_whole(n, count) { Ok(0) } else { factor::scratch_len::<T>(n) }
+    if is_whole(n, count) { Ok(0) } else { Ok(factor::scratch_len::<T>(n)) }
 }
 
 /// That the matrices of a factorisation were positive definite: waits for it, and reads its `info`.

@@ -7,7 +7,7 @@ use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
-use crate::plan::gemm::{self, AsVector, Plan};
+use crate::plan::gemm::{self, AsVector, Plan, Sums};
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
@@ -81,14 +81,14 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
             scratch,
         );
     }
-    product(stream, None, alpha, a, b, beta, c, scratch)
+    product(stream, (None, Sums::Parts), alpha, a, b, beta, c, scratch)
 }
 
-/// A product by tiles, of C, if a triangle is given, only that. Everything is checked but extents.
+/// A product by tiles, of C, if a triangle is given, only that; with an `alpha` of zero there are no sums. Everything is checked but extents.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
-pub(super) fn product<T: RealElement>(
+pub(crate) fn product<T: RealElement>(
     stream: &Stream,
-    triangle: Option<Triangle>,
+    (triangle, sums): (Option<Triangle>, Sums),
     alpha: T,
     a: Batch<'_, T>,
     b: Batch<'_, T>,
@@ -101,10 +101,7 @@ pub(super) fn product<T: RealElement>(
         (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
         let (a, b, c) = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]));
-        match triangle {
-            None => cpu::gemm(alpha, a, b, beta, c),
-            Some(triangle) => cpu::gemm_of_triangle(triangle, alpha, a, b, beta, c),
-        }
+        cpu::product((triangle, sums), alpha, a, b, beta, c);
         return Ok(());
     }
     let addresses = [
@@ -113,7 +110,7 @@ pub(super) fn product<T: RealElement>(
         c.data_mut().as_global_mut().address(),
         scratch.as_global_mut().address(),
     ];
-    let sums = alpha != T::ZERO;
+    let sums = if alpha == T::ZERO { Sums::None } else { sums };
     let multiprocessors = stream.device().planned_multiprocessors();
     let plan =
         |from_8_0| Plan::new(size_of::<T>(), from_8_0, multiprocessors, layouts, addresses, sums, triangle);

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::{launch, thin};
 use crate::api::Triangle;
 use crate::matrix::{BatchLayout, Layout, Order};
-use crate::plan::gemm::Split;
+use crate::plan::gemm::{Split, Sums};
 use crate::reference::finish;
 
 /// The most rows of C of a task: with [`DEPTH`] a block of A that fits the second-level cache.
@@ -32,42 +32,29 @@ const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
 const SERIAL: usize = 3_000_000;
 
-/// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm).
+/// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle of C, which is square;
+/// with sums as they are asked for.
 ///
 /// # Panics
 /// Where shapes do not fit together, or a slice is shorter than its batch.
-pub fn gemm<T: Float>(
+pub(crate) fn product<T: Float>(
+    of: (Option<Triangle>, Sums),
     alpha: T,
     a: (&[T], BatchLayout),
     b: (&[T], BatchLayout),
     beta: T,
     c: (&mut [T], BatchLayout),
 ) {
-    gemm_with(launch::compute, None, alpha, a, b, beta, c);
-}
-
-/// [`gemm`] of which only a triangle of C is computed, which is square.
-///
-/// # Panics
-/// Where shapes do not fit together, or a slice is shorter than its batch.
-pub fn gemm_of_triangle<T: Float>(
-    triangle: Triangle,
-    alpha: T,
-    a: (&[T], BatchLayout),
-    b: (&[T], BatchLayout),
-    beta: T,
-    c: (&mut [T], BatchLayout),
-) {
-    gemm_with(launch::compute, Some(triangle), alpha, a, b, beta, c);
+    gemm_with(launch::compute, of, alpha, a, b, beta, c);
 }
 
 /// How a panel is computed.
 pub(super) type Compute<T> = fn(&Panel<'_, T>, &mut Buffers<T>, &mut [&mut [T]]);
 
-/// [`gemm`] or [`gemm_of_triangle`], its panels computed by `compute`.
+/// [`product`], its panels computed by `compute`.
 pub(super) fn gemm_with<T: Float>(
     compute: Compute<T>,
-    triangle: Option<Triangle>,
+    (triangle, sums): (Option<Triangle>, Sums),
     alpha: T,
     (a, a_layout): (&[T], BatchLayout),
     (b, b_layout): (&[T], BatchLayout),
@@ -77,14 +64,14 @@ pub(super) fn gemm_with<T: Float>(
     if c_layout.matrix.order() == Order::ColumnMajor {
         let (a, b) = ((a, a_layout.transposed()), (b, b_layout.transposed()));
         let triangle = triangle.map(Triangle::other);
-        return gemm_with(compute, triangle, alpha, b, a, beta, (c, c_layout.transposed()));
+        return gemm_with(compute, (triangle, sums), alpha, b, a, beta, (c, c_layout.transposed()));
     }
     let (m, n) = c_layout.matrix.shape();
     if m == 0 || n == 0 {
         return;
     }
     let depth = if alpha == T::ZERO { 0 } else { a_layout.matrix.columns() };
-    let split = Split::of_part(size_of::<T>(), depth, c_layout, triangle.is_some());
+    let split = sums.split(depth, || Split::of_part(size_of::<T>(), depth, c_layout, triangle.is_some()));
     let leading = c_layout.matrix.leading_dimension();
     for number in 0..c_layout.count {
         // Factors without elements may have any stride.

@@ -98,6 +98,7 @@ mod tests {
     use crate::api::Triangle;
     use crate::cpu::gemm::{Compute, gemm_with};
     use crate::matrix::{BatchLayout, Layout};
+    use crate::plan::gemm::Sums;
     use crate::reference;
 
     /// Every set of instructions that this machine has.
@@ -155,7 +156,7 @@ mod tests {
                     reference::by_tiles(triangle, of(0.5), a, b, of(-1.5), (&mut expected, c_layout));
                     for (name, way) in ways::<T>() {
                         let mut c = old.clone();
-                        gemm_with(way, triangle, of(0.5), a, b, of(-1.5), (&mut c, c_layout));
+                        gemm_with(way, (triangle, Sums::Parts), of(0.5), a, b, of(-1.5), (&mut c, c_layout));
                         assert!(c == expected, "{name}, {m} × {n} × {k}, {triangle:?}");
                     }
                 }

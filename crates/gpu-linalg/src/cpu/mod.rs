@@ -8,6 +8,6 @@ mod skyline;
 pub(crate) mod solve;
 mod thin;
 
-pub use gemm::{gemm, gemm_of_triangle};
+pub(crate) use gemm::product;
 pub use gemv::gemv;
 pub(crate) use skyline::potrf_skyline;

@@ -1,17 +1,19 @@
-//! A large matrix, left-looking: step by step of columns, what is before them is multiplied and goes to scratch memory, from where the step's
-//! kernels add it; so nothing but the triangle is written, and a product reads what nobody writes.
+//! A large matrix, left-looking: by a single launch, where the device has the memory and the instructions for that. Else step by step
+//! of columns, with the same bits: what is before them is multiplied and goes to scratch memory, from where the step's kernels add it;
+//! so nothing but the triangle is written, and a product reads what nobody writes.
 
 use gpu_core::{Stream, ViewMut};
 
 use super::launch::{self, FactorElement};
-use crate::api::{Triangle, gemm, gemm_scratch_len};
+use crate::api::{Triangle, product};
 use crate::cpu;
 use crate::error::Error;
 use crate::matrix::{Layout, Matrix, MatrixMut, Order};
 use crate::plan::factor::{self as plan, STEP, Whole, leading};
+use crate::plan::gemm::Sums;
 
 /// A step's columns, from the diagonal on, as the product writes them.
-fn product(n: usize, first: usize) -> Result<Layout, Error> {
+fn sums_layout(n: usize, first: usize) -> Result<Layout, Error> {
     let width = STEP.min(n - first);
     Ok(Layout::column_major(n - first, width)?.with_leading_dimension(leading(n, first))?)
 }
@@ -24,14 +26,22 @@ fn steps(n: usize) -> impl Iterator<Item = usize> {
 /// Elements before the products: two factors, by turns, of which the end may be the reciprocals of a step's roots.
 const SLOTS: usize = gpu_factor_kernels::STEP_SLOTS as usize;
 
-/// Elements of scratch memory for a matrix of `n` rows: those [`SLOTS`], the products, and what those need.
-pub(crate) fn scratch_len<T: FactorElement>(n: usize) -> Result<usize, Error> {
-    let mut most = 0;
-    for first in steps(n).skip(1) {
-        let layout = product(n, first)?;
-        most = most.max(leading(n, first) * STEP + gemm_scratch_len::<T>(first, layout));
-    }
-    Ok(SLOTS + most)
+/// Elements of scratch memory for a matrix of `n` rows: those [`SLOTS`] and the products, or a reciprocal for each row and the tiles' words.
+pub(crate) fn scratch_len<T: FactorElement>(n: usize) -> usize {
+    let steps = SLOTS + leading(n, STEP.min(n)) * STEP;
+    let tiled = n + (plan::tiled_words(n) * size_of::<u32>()).div_ceil(size_of::<T>());
+    steps.max(tiled)
+}
+
+/// How a matrix is factored on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By a single launch.
+    Tiled,
+    /// A launch for each product, and one for each step.
+    Steps,
+    /// Two for each step: less shared memory.
+    Apart,
 }
 
 /// Part of a matrix: its `rows` and `columns` from the given ones on.
@@ -62,21 +72,30 @@ pub(crate) fn factor<T: FactorElement>(
     info: ViewMut<'_, u32>,
     scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    factor_with(stream, triangle, a, info, scratch, true)
+    factor_with(stream, triangle, a, info, scratch, Way::Tiled)
 }
 
-/// [`factor`], its steps in one launch if they are `together` and the device has the shared memory for that, else in two.
+/// [`factor`] in this way, or in the first of those behind it that the device has the memory and the instructions for.
 fn factor_with<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     mut a: MatrixMut<'_, T>,
     mut info: ViewMut<'_, u32>,
     mut scratch: ViewMut<'_, T>,
-    mut together: bool,
+    mut way: Way,
 ) -> Result<(), Error> {
     let layout = a.layout();
     let n = layout.rows();
     stream.memset(info.reborrow(), 0)?;
+    if way == Way::Tiled && a.data().as_slice().is_none() {
+        match tiled(stream, triangle, (a.data_mut(), layout), scratch.reborrow(), info.reborrow()) {
+            // Nothing was launched.
+            Err(Error::Device(
+                gpu_core::Error::LaunchLimit { .. } | gpu_core::Error::NoKernelImage { .. },
+            )) => way = Way::Steps,
+            other => return other,
+        }
+    }
     for first in steps(n) {
         if first > 0 {
             let of_a = Matrix::new(a.data(), layout)?;
@@ -86,13 +105,14 @@ fn factor_with<T: FactorElement>(
             let beside = part(lower, (first, 0), (width, first))?;
             let (_, rest) = scratch.reborrow().try_split_at(SLOTS)?;
             let (sums, rest) = rest.try_split_at(leading(n, first) * width)?;
-            let sums = MatrixMut::new(sums, product(n, first)?)?;
-            gemm(stream, -T::ONE, before, beside.transposed(), T::ZERO, sums, rest)?;
+            let sums = MatrixMut::new(sums, sums_layout(n, first)?)?.into();
+            let (before, beside) = (before.into(), beside.transposed().into());
+            product(stream, (None, Sums::Chains), -T::ONE, before, beside, T::ZERO, sums, rest)?;
         }
-        if together {
+        if way != Way::Apart {
             match step(stream, triangle, (a.data_mut(), layout), first, scratch.reborrow(), info.reborrow()) {
                 // Nothing was launched, and no step is before the first.
-                Err(Error::Device(gpu_core::Error::LaunchLimit { .. })) if first == 0 => together = false,
+                Err(Error::Device(gpu_core::Error::LaunchLimit { .. })) if first == 0 => way = Way::Apart,
                 other => {
                     other?;
                     continue;
@@ -102,6 +122,23 @@ fn factor_with<T: FactorElement>(
         apart(stream, triangle, (a.data_mut(), layout), first, scratch.reborrow(), info.reborrow())?;
     }
     Ok(())
+}
+
+/// Factors all of it by one launch.
+fn tiled<T: FactorElement>(
+    stream: &Stream,
+    triangle: Triangle,
+    (mut a, layout): (ViewMut<'_, T>, Layout),
+    scratch: ViewMut<'_, T>,
+    info: ViewMut<'_, u32>,
+) -> Result<(), Error> {
+    let a = a.as_global_mut();
+    let multiprocessors = stream.device().planned_multiprocessors();
+    let plan = plan::tiled::<T>(triangle, layout, a.address(), multiprocessors)?;
+    let (reciprocals, rest) = scratch.try_split_at(layout.rows())?;
+    let mut progress = rest.cast::<u32>().try_into_slice(..plan::tiled_words(layout.rows()))?;
+    stream.memset(progress.reborrow(), 0)?;
+    launch::tiled(stream, plan, a, reciprocals, progress, info)
 }
 
 /// Factors the block that starts at column `first`, and solves for the rows below.
@@ -153,30 +190,31 @@ fn apart<T: FactorElement>(
 mod tests {
     use super::*;
 
-    /// Devices with little shared memory get the same bits.
+    /// Older devices, and such as have little shared memory, get the same bits.
     #[test]
-    fn steps_in_one_launch_and_in_two_are_the_same() {
+    fn all_ways_are_the_same() {
         let device = gpu_core::Device::simulator();
-        let n = 2 * STEP + 5;
+        let n = 3 * STEP + 5;
         let layout = Layout::column_major(n, n).unwrap();
         let element = |at: usize| {
             let (i, j) = (at % n, at / n);
             if i == j { n as f64 } else { 1.0 / (1 + i + 2 * j) as f64 }
         };
         let a: Vec<f64> = (0..n * n).map(element).collect();
-        let run = |together| {
+        let run = |way| {
             let mut l = device.upload(&a).unwrap();
             let mut info = device.alloc(1).unwrap();
-            let mut scratch = device.alloc(scratch_len::<f64>(n).unwrap()).unwrap();
+            let mut scratch = device.alloc(scratch_len::<f64>(n)).unwrap();
             let matrix = MatrixMut::new(&mut l, layout).unwrap();
             let stream = device.default_stream();
-            factor_with(&stream, Triangle::Lower, matrix, info.view_mut(), scratch.view_mut(), together)
-                .unwrap();
+            factor_with(&stream, Triangle::Lower, matrix, info.view_mut(), scratch.view_mut(), way).unwrap();
             (l.to_vec().unwrap(), info.to_vec().unwrap())
         };
-        let together = run(true);
-        assert_eq!(together, run(false));
-        assert_eq!(together.1, [0]);
-        assert_eq!(together.0[0], (n as f64).sqrt());
+        let tiled = run(Way::Tiled);
+        for way in [Way::Steps, Way::Apart] {
+            assert!(tiled == run(way), "{way:?}");
+        }
+        assert_eq!(tiled.1, [0]);
+        assert_eq!(tiled.0[0], (n as f64).sqrt());
     }
 }

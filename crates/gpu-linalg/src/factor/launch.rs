@@ -1,7 +1,7 @@
 //! The factorisations' launches: their only unsafe code.
 
 use gpu_core::{Stream, View, ViewMut};
-use gpu_factor_kernels::{self as kernels, Batch, Solve, Step, Strips};
+use gpu_factor_kernels::{self as kernels, Batch, Solve, Step, Strips, tiled};
 use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
@@ -35,6 +35,10 @@ mod sealed {
         >;
         /// A, scratch memory, order of a minor, shape.
         type Step: Kernel<Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, Step)>;
+        /// A, the roots' reciprocals, the tiles' progress, order of a minor, shape.
+        type Tiled: Kernel<
+            Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, GlobalMut<u32>, tiled::Shape),
+        >;
         /// From, to, shape, what is multiplied by.
         type Copy: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, kernels::Copy, f64)>;
     }
@@ -53,9 +57,12 @@ macro_rules! elements {
             type Strips = kernels::$strips;
             type Solve = kernels::$solve;
             type Step = kernels::$step;
+            type Tiled = elements!(tiled $T);
             type Copy = elements!(copy $T);
         }
     )* };
+    (tiled f32) => { tiled::factor_tiled_f32 };
+    (tiled f64) => { tiled::factor_tiled_f64 };
     (copy f32) => { kernels::factor_copy_f32 };
     (copy f64) => { kernels::factor_copy_f64 };
 }
@@ -103,6 +110,24 @@ pub(crate) fn strips<T: FactorElement>(
     // column and what is added; each thread reads and writes a row of its own. All is freed only after the work
     // enqueued before.
     unsafe { stream.launch::<T::Strips>(launch, (a, scratch, shape))? };
+    Ok(())
+}
+
+/// Enqueues the factorisation of a large matrix, which starts at `a`.
+pub(crate) fn tiled<T: FactorElement>(
+    stream: &Stream,
+    (launch, shape): (LaunchConfig, tiled::Shape),
+    a: GlobalMut<T>,
+    reciprocals: ViewMut<'_, T>,
+    progress: ViewMut<'_, u32>,
+    info: ViewMut<'_, u32>,
+) -> Result<(), Error> {
+    assert!(reciprocals.len() >= shape.size as usize && progress.len() >= shape.progress_len() as usize);
+    // SAFETY: the caller took the accessor from an exclusive view that holds the matrix; there are a reciprocal for each row and a
+    // word for each tile, all zero. What a block of threads reads of other blocks' panels it reads when their words say that they are known.
+    // Tiles are handed out so that what one waits for was handed out before: with any number of blocks at the same time the kernel ends. All is
+    // freed only after the work enqueued before.
+    unsafe { stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape))? };
     Ok(())
 }
 

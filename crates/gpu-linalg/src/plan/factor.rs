@@ -3,7 +3,7 @@
 use gpu_factor_kernels::{
     BLOCK_THREADS, Batch, COPY_THREADS, COPY_TILE, Copy, LANES_MOST, LANES_THREADS, SOLVE_MOST, SOLVE_RHS,
     STEP_ROWS, STEP_THREADS, STRIP_ROWS, Solve, Step, Strips, block_shared_bytes, lanes_shared_bytes,
-    solve_shared_bytes, step_shared_bytes, strips_shared_bytes,
+    solve_shared_bytes, step_shared_bytes, strips_shared_bytes, tiled,
 };
 use gpu_std::launch::LaunchConfig;
 
@@ -157,6 +157,32 @@ impl Whole {
         };
         Ok(Self { kernel: Kernel::Block, launch: Kernel::Block.launch::<T>(1, size)?, batch })
     }
+}
+
+/// The launch for a whole large matrix, which starts at `address`, on a device with so many multiprocessors.
+///
+/// # Errors
+/// [`Error::ExtentTooLarge`], also where there are more than 2^32 tiles.
+pub fn tiled<T: RealElement>(
+    triangle: Triangle,
+    matrix: Layout,
+    address: u64,
+    multiprocessors: u32,
+) -> Result<(LaunchConfig, tiled::Shape), Error> {
+    let size = extent("the number of rows", matrix.rows())?;
+    let (row, column) = strides(triangle, matrix);
+    let bytes = size_of::<T>();
+    let is_aligned = |elements: usize| (elements * bytes).is_multiple_of(16);
+    let vectors = row == 1 && address.is_multiple_of(16) && is_aligned(column) && is_aligned(matrix.rows());
+    let shape = tiled::Shape { row: row as u64, column: column as u64, size, vectors: vectors as u32 };
+    let launch = LaunchConfig::linear(shape.tiles().min(multiprocessors), tiled::THREADS);
+    Ok((launch.shared(tiled::shared_bytes::<T>()), shape))
+}
+
+/// Words of `progress` that [`tiled`] needs for a matrix of `n` rows.
+pub fn tiled_words(n: usize) -> usize {
+    let rows = n.div_ceil(tiled::TILE as usize);
+    tiled::HEAD as usize + rows * (rows + 1) / 2
 }
 
 /// The launch for the step of a large matrix that starts at column `first`.

@@ -33,6 +33,24 @@ pub struct Plan {
     pub finish: Option<(LaunchConfig, Parts)>,
 }
 
+/// How the sums of a product are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// They count as zero, and the factors are not read.
+    None,
+    /// As their [`Split`] says.
+    Parts,
+    /// Each as one chain.
+    Chains,
+}
+
+impl Sums {
+    /// Their cut, which is `parts` where there may be several.
+    pub(crate) fn split(self, k: usize, parts: impl FnOnce() -> Split) -> Split {
+        if self == Self::Chains { Split { parts: 1, piece: k, turned: false } } else { parts() }
+    }
+}
+
 impl Split {
     /// The cut of sums of `k` products, of elements of `bytes` bytes.
     pub fn of(bytes: usize, k: usize, c: BatchLayout) -> Self {
@@ -72,7 +90,7 @@ impl Plan {
     ///
     /// `from_8_0` says whether the device has that compute capability: tensor cores for `f64`, and shared memory for
     /// the widest tiles of `f32`; `multiprocessors` are its. The order of combination depends on neither. `addresses`
-    /// are those of A, B, C and the scratch memory. Without `sums` the product counts as zero and its factors are not read.
+    /// are those of A, B, C and the scratch memory, which is not used where `sums` are [`Sums::Chains`].
     /// With a `triangle` only that part of C, which is square, is computed.
     ///
     /// # Errors
@@ -83,7 +101,7 @@ impl Plan {
         multiprocessors: u32,
         layouts: [BatchLayout; 3],
         addresses: [u64; 4],
-        sums: bool,
+        sums: Sums,
         triangle: Option<Triangle>,
     ) -> Result<Self, Error> {
         let view = Seen::new(bytes, layouts, addresses, sums, triangle)?;
@@ -100,7 +118,7 @@ impl Plan {
         bytes: usize,
         layouts: [BatchLayout; 3],
         addresses: [u64; 4],
-        sums: bool,
+        sums: Sums,
         triangle: Option<Triangle>,
     ) -> Result<Self, Error> {
         Seen::new(bytes, layouts, addresses, sums, triangle)?.plan(kernel)
@@ -129,7 +147,7 @@ impl Seen {
         bytes: usize,
         layouts: [BatchLayout; 3],
         addresses: [u64; 4],
-        sums: bool,
+        sums: Sums,
         mut triangle: Option<Triangle>,
     ) -> Result<Self, Error> {
         let [mut a, mut b, mut c] = core::array::from_fn(|at| (layouts[at], addresses[at]));
@@ -140,8 +158,8 @@ impl Seen {
             swapped = !swapped;
             triangle = triangle.map(Triangle::other);
         };
-        let length = if sums { layouts[0].matrix.columns() } else { 0 };
-        let split = Split::of_part(bytes, length, layouts[2], half);
+        let length = if sums == Sums::None { 0 } else { layouts[0].matrix.columns() };
+        let split = sums.split(length, || Split::of_part(bytes, length, layouts[2], half));
         if layouts[2].matrix.order() == Order::ColumnMajor {
             swap();
         }
@@ -151,7 +169,7 @@ impl Seen {
         let m = extent("the number of rows of C", c.0.matrix.rows())?;
         let n = extent("the number of columns of C", c.0.matrix.columns())?;
         let k = extent("the inner length of a product", a.0.matrix.columns())?;
-        let k = if sums { k } else { 0 };
+        let k = if sums == Sums::None { 0 } else { k };
         Ok(Self { bytes, swapped, a, b, c, scratch: addresses[3], m, n, k, split, triangle })
     }
 
@@ -251,7 +269,7 @@ mod tests {
     fn tiles_are_as_large_as_pays() {
         let kernel = |bytes, from_8_0, m, n, k| {
             let layouts = [(m, k), (k, n), (m, n)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
-            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], true, None).unwrap().kernel
+            Plan::new(bytes, from_8_0, 132, layouts, [0; 4], Sums::Parts, None).unwrap().kernel
         };
         assert_eq!(kernel(4, true, 4096, 4096, 4096), Kernel::Wide);
         assert_eq!(kernel(4, true, 20_000, 128, 128), Kernel::Medium);
@@ -266,11 +284,12 @@ mod tests {
 
     #[test]
     fn blocks_and_shared_memory_are_within_what_devices_have() {
-        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], true, None).unwrap();
+        let plan = Plan::new(4, true, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
         assert_eq!((plan.launch.grid[0], plan.launch.block[0]), (512, 256));
         assert!(plan.launch.shared_bytes <= 99 << 10, "what one of 8.6 has for a block");
         for bytes in [4, 8] {
-            let before_8_0 = Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], true, None).unwrap();
+            let before_8_0 =
+                Plan::new(bytes, false, 132, [square(4096); 3], [0; 4], Sums::Parts, None).unwrap();
             assert!(before_8_0.launch.shared_bytes <= 64 << 10, "what a multiprocessor of 7.5 has");
         }
     }
@@ -279,7 +298,7 @@ mod tests {
     fn the_cut_does_not_depend_on_the_device() {
         let layouts = [(64, 5000), (5000, 64), (64, 64)].map(|(m, n)| one(Layout::row_major(m, n).unwrap()));
         let parts = [(true, 132), (true, 16), (false, 40)].map(|(from_8_0, multiprocessors)| {
-            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], true, None).unwrap();
+            let plan = Plan::new(4, from_8_0, multiprocessors, layouts, [0; 4], Sums::Parts, None).unwrap();
             (plan.product.parts, plan.product.piece)
         });
         assert!(parts[0].0 > 1 && parts == [parts[0]; 3], "{parts:?}");
@@ -289,9 +308,16 @@ mod tests {
     fn a_column_major_output_is_the_transposed_product() {
         let row = |m, n| one(Layout::row_major(m, n).unwrap());
         let column = |m, n| one(Layout::column_major(m, n).unwrap());
-        let plan =
-            Plan::new(4, true, 132, [row(3, 5), column(5, 7), column(3, 7)], [16, 32, 64, 0], true, None)
-                .unwrap();
+        let plan = Plan::new(
+            4,
+            true,
+            132,
+            [row(3, 5), column(5, 7), column(3, 7)],
+            [16, 32, 64, 0],
+            Sums::Parts,
+            None,
+        )
+        .unwrap();
         assert!(plan.swapped);
         let Product { a, b, c_leading, m, n, k, .. } = plan.product;
         assert_eq!((m, n, k, c_leading), (7, 3, 5, 3));
@@ -304,7 +330,7 @@ mod tests {
         let vectors = |ld: usize, stride: usize, address: u64| {
             let matrix = Layout::row_major(8, 8).unwrap().with_leading_dimension(ld).unwrap();
             let layout = BatchLayout { matrix, count: 2, stride };
-            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], true, None).unwrap();
+            let plan = Plan::new(4, true, 132, [layout; 3], [address; 4], Sums::Parts, None).unwrap();
             (plan.product.a.vectors, plan.product.b.vectors, plan.product.c_vectors)
         };
         // A is contiguous along k, and never copied by 16 bytes.
@@ -318,10 +344,10 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let wide = one(Layout::row_major(1, (1 << 30) + 1).unwrap());
         let inner = one(Layout::row_major(1, 1).unwrap());
-        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], true, None).unwrap_err();
+        let error = Plan::new(4, true, 132, [inner, wide, wide], [0; 4], Sums::Parts, None).unwrap_err();
         assert!(matches!(error, Error::ExtentTooLarge { actual, .. } if actual == (1 << 30) + 1), "{error}");
         let huge = BatchLayout { count: 1 << 40, ..inner };
-        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], true, None).unwrap_err();
+        let error = Plan::new(4, true, 132, [huge; 3], [0; 4], Sums::Parts, None).unwrap_err();
         assert!(matches!(error, Error::TooManyBlocks { blocks, .. } if blocks == 1 << 40), "{error}");
     }
 }

@@ -1,0 +1,366 @@
+//! The products of the columns before a tile's, and the registers that hold a tile.
+
+use gpu_std::async_copy::{commit, copy, wait};
+use gpu_std::atomic::{Ordering, Scope};
+use gpu_std::float::Float;
+use gpu_std::memory::{GlobalMut, Shared};
+use gpu_std::mma::m16n8k4_f64;
+use gpu_std::thread::{sync_threads, thread_idx_x};
+use gpu_std::warp::{FULL, lane_id, warp_shuffle_idx, warp_vote_ballot};
+use gpu_std::{device, opaque, rolled, unroll};
+
+use super::{PANEL, PANELS, PITCH, STAGES, Shape, THREADS, TILE, panel, place};
+use crate::block::Elements;
+
+/// A type of which warps hold a tile.
+pub(super) trait Sums: Float {
+    /// A thread's part of a tile.
+    type Part;
+
+    /// Zeros.
+    fn zeros() -> Self::Part;
+
+    /// Adds the products of two panels, of the tile's rows and of its columns.
+    fn add_products(part: &mut Self::Part, a: Shared<Self>, b: Shared<Self>);
+
+    /// Subtracts them, at least from the elements of rows and of columns from the given ones on.
+    fn subtract_products(part: &mut Self::Part, a: Shared<Self>, b: Shared<Self>, from: (u32, u32));
+
+    /// Calls `each` for 16 of the thread's elements at a time, in two rows: the elements, the rows, the columns of the first and of the
+    /// second four, which follow each other.
+    fn each(part: &mut Self::Part, each: impl FnMut([[&mut Self; 8]; 2], [u32; 2], [u32; 2]));
+
+    /// Writes what the thread has of the columns of panel `number`.
+    fn put(part: &Self::Part, number: u32, to: Shared<Self>);
+}
+
+/// The warp's number, and the lane's. Opaque: it is cheap, and needs no registers meanwhile.
+#[inline(always)]
+fn warp_and_lane() -> (u32, u32) {
+    let thread = opaque(thread_idx_x());
+    (thread / 32, thread % 32)
+}
+
+/// 8 × 8 elements in vectors of four, of 32 × 64 of a warp: as in `gpu_linalg_kernels::gemm`.
+impl Sums for f32 {
+    type Part = [[f32; 8]; 8];
+
+    #[inline(always)]
+    fn zeros() -> Self::Part {
+        [[0.0; 8]; 8]
+    }
+
+    #[inline(always)]
+    fn add_products(part: &mut Self::Part, a: Shared<f32>, b: Shared<f32>) {
+        let (row, column) = of_f32();
+        let (a, b) = (a.offset(row), b.offset(column));
+        let (mut now_a, mut now_b) = (read_f32(a, 0, 16), read_f32(b, 0, 32));
+        unroll::<16>(|k| {
+            // What comes next is read meanwhile; after the last the last once more.
+            let next = if k < 15 { k as u32 + 1 } else { 15 } * PITCH;
+            let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
+            unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
+            (now_a, now_b) = (next_a, next_b);
+        });
+    }
+
+    #[inline(always)]
+    fn subtract_products(part: &mut Self::Part, a: Shared<f32>, b: Shared<f32>, from: (u32, u32)) {
+        let (row, column) = of_f32();
+        if row / 32 * 32 + 32 <= from.0 || column / 64 * 64 + 64 <= from.1 {
+            return;
+        }
+        let (a, b) = (a.offset(row), b.offset(column));
+        let mut k = 0;
+        while k < PANEL {
+            k = rolled(k);
+            let (of_a, of_b) = (read_f32(a, k * PITCH, 16), read_f32(b, k * PITCH, 32));
+            unroll::<8>(|i| unroll::<8>(|j| part[i][j] = (-of_a[i]).mul_add(of_b[j], part[i][j])));
+            k += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn each(part: &mut Self::Part, mut each: impl FnMut([[&mut Self; 8]; 2], [u32; 2], [u32; 2])) {
+        let (row, column) = of_f32();
+        let mut rows = part.iter_mut();
+        unroll::<4>(|pair| {
+            let row = row + (pair as u32 / 2) * 16 + pair as u32 % 2 * 2;
+            if let (Some(one), Some(two)) = (rows.next(), rows.next()) {
+                each([one.each_mut(), two.each_mut()], [row, row + 1], [column, column + 32]);
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn put(part: &Self::Part, number: u32, to: Shared<f32>) {
+        let (row, column) = of_f32();
+        unroll::<2>(|half| {
+            let column = column + half as u32 * 32;
+            if column / PANEL == number {
+                unroll::<4>(|j| {
+                    let line = to.offset((column % PANEL + j as u32) * PITCH + row);
+                    unroll::<2>(|i| {
+                        let values: [f32; 4] = core::array::from_fn(|v| part[i * 4 + v][half * 4 + j]);
+                        line.write_vec(i as u32 * 16, values);
+                    });
+                });
+            }
+        });
+    }
+}
+
+/// Two vectors of four, `distance` elements apart.
+#[inline(always)]
+fn read_f32(tile: Shared<f32>, at: u32, distance: u32) -> [f32; 8] {
+    let (first, second): ([f32; 4], [f32; 4]) = (tile.read_vec(at), tile.read_vec(at + distance));
+    core::array::from_fn(|j| if j < 4 { first[j] } else { second[j - 4] })
+}
+
+/// The row and the column of a thread's first element: two rows of lanes and four columns in turn.
+#[inline(always)]
+fn of_f32() -> (u32, u32) {
+    let (warp, lane) = warp_and_lane();
+    (warp / 2 * 32 + ((lane >> 4 << 1) | (lane & 1)) * 4, warp % 2 * 64 + (lane >> 1 & 7) * 4)
+}
+
+/// Products of 16 × 4 and 4 × 8 on the tensor cores, 64 × 32 elements a warp: as in `gpu_linalg_kernels::gemm`.
+impl Sums for f64 {
+    type Part = [[[[f64; 4]; 2]; 2]; 4];
+
+    #[inline(always)]
+    fn zeros() -> Self::Part {
+        [[[[0.0; 4]; 2]; 2]; 4]
+    }
+
+    #[inline(always)]
+    fn add_products(part: &mut Self::Part, a: Shared<f64>, b: Shared<f64>) {
+        let (a, b) = operands(a, b);
+        let (mut now_a, mut now_b) = (read_f64(a, 0), read_f64(b, 0));
+        unroll::<4>(|group| {
+            // What comes next is read meanwhile; after the last the last once more.
+            let next = if group < 3 { group as u32 + 1 } else { 3 } * 4;
+            let (next_a, next_b) = (read_f64(a, next), read_f64(b, next));
+            multiply(part, &now_a, &now_b);
+            (now_a, now_b) = (next_a, next_b);
+        });
+    }
+
+    #[inline(always)]
+    fn subtract_products(part: &mut Self::Part, a: Shared<f64>, b: Shared<f64>, from: (u32, u32)) {
+        let (warp, _) = warp_and_lane();
+        if warp / 4 * 64 + 64 <= from.0 || warp % 4 * 32 + 32 <= from.1 {
+            return;
+        }
+        let (a, b) = operands(a, b);
+        let mut k = 0;
+        while k < PANEL {
+            k = rolled(k);
+            let of_a: [[f64; 2]; 4] = read_f64(a, k);
+            multiply(part, &of_a.map(|pair| pair.map(|value| -value)), &read_f64(b, k));
+            k += 4;
+        }
+    }
+
+    #[inline(always)]
+    fn each(part: &mut Self::Part, mut each: impl FnMut([[&mut Self; 8]; 2], [u32; 2], [u32; 2])) {
+        let (row, column) = of_f64();
+        let mut rows = part.iter_mut();
+        unroll::<4>(|i| {
+            let row = row + i as u32 * 16;
+            if let Some([[one, two], [three, four]]) = rows.next() {
+                // Neighbouring columns belong to the two matrices side by side.
+                let ([a, c, e, g], [b, d, f, h]) = (one.each_mut(), two.each_mut());
+                let ([i, k, m, o], [j, l, n, p]) = (three.each_mut(), four.each_mut());
+                each(
+                    [[a, b, c, d, i, j, k, l], [e, f, g, h, m, n, o, p]],
+                    [row, row + 1],
+                    [column, column + 16],
+                );
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn put(part: &Self::Part, number: u32, to: Shared<f64>) {
+        let (row, column) = of_f64();
+        unroll::<2>(|j| {
+            let column = column + j as u32 * 16;
+            if column / PANEL == number {
+                unroll::<4>(|c| {
+                    let line = to.offset((column % PANEL + c as u32) * PITCH + row);
+                    unroll::<4>(|i| {
+                        let of = &part[i][j][c % 2];
+                        line.write_vec(i as u32 * 16, [of[c / 2], of[c / 2 + 2]]);
+                    });
+                });
+            }
+        });
+    }
+}
+
+/// Where the lane's elements of a panel of rows and of one of columns begin.
+#[inline(always)]
+fn operands(a: Shared<f64>, b: Shared<f64>) -> (Shared<f64>, Shared<f64>) {
+    let (warp, lane) = warp_and_lane();
+    let place = lane % 4 * PITCH + lane / 4 * 2;
+    (a.offset(place + warp / 4 * 64), b.offset(place + warp % 4 * 32))
+}
+
+/// The lane's pairs of four `k`.
+#[inline(always)]
+fn read_f64<const N: usize>(from: Shared<f64>, k: u32) -> [[f64; 2]; N] {
+    core::array::from_fn(|at| from.read_vec(k * PITCH + at as u32 * 16))
+}
+
+/// Adds the products of four `k`.
+#[inline(always)]
+fn multiply(part: &mut [[[[f64; 4]; 2]; 2]; 4], a: &[[f64; 2]; 4], b: &[[f64; 2]; 2]) {
+    unroll::<2>(|j| {
+        unroll::<2>(|side| {
+            unroll::<4>(|i| part[i][j][side] = m16n8k4_f64(a[i], [b[j][side]], part[i][j][side]));
+        });
+    });
+}
+
+/// The row and the column of a thread's first element.
+#[inline(always)]
+fn of_f64() -> (u32, u32) {
+    let (warp, lane) = warp_and_lane();
+    (warp / 4 * 64 + lane / 4 * 2, warp % 4 * 32 + lane % 4 * 4)
+}
+
+/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. Rows that are not there are zero, and so are
+/// the tile's before `above`, a multiple of [`PANEL`].
+#[device]
+#[inline(always)]
+pub(super) fn copy_panel<T: Float, const V: usize>(
+    l: &Elements<T>,
+    shape: &Shape,
+    (tile_row, first): (u32, u32),
+    above: u32,
+    to: Shared<T>,
+) {
+    let thread = opaque(thread_idx_x());
+    let rows = (shape.size - tile_row * TILE).min(TILE);
+    if shape.vectors != 0 {
+        let across = const { TILE / V as u32 };
+        let (row, k) = (thread % across * V as u32, thread / across);
+        let (mut from, mut to) = (l.at(tile_row * TILE + row, first + k), to.offset(k * PITCH + row));
+        unroll::<4>(|item| {
+            if item < const { (PANEL * TILE / THREADS) as usize / V } {
+                if row >= above && row < rows {
+                    copy::<T, V>(to, 0, from.as_global(), 0);
+                } else {
+                    to.write_vec(0, [T::ZERO; V]);
+                }
+                from = from.offset(const { (THREADS / (TILE / V as u32)) as u64 } * l.column);
+                to = to.offset(const { THREADS / (TILE / V as u32) * PITCH });
+            }
+        });
+        return;
+    }
+    // Neighbours in memory are neighbouring lanes': rows, or those columns that are a sector, of four rows.
+    let (row, k, row_step, k_step) = if l.row == 1 {
+        (thread % TILE, thread / TILE, 0, THREADS / TILE)
+    } else {
+        let sector = const { 2 * V as u32 };
+        let (low, high) = (thread % (4 * sector), thread / (4 * sector));
+        let deep = const { PANEL / (2 * V as u32) };
+        (high / deep * 4 + low / sector, high % deep * sector + low % sector, THREADS / PANEL, 0)
+    };
+    let mut from = l.at(tile_row * TILE + row, first + k);
+    let mut to = to.offset(k * PITCH + row);
+    let mut row = row;
+    unroll::<8>(|_| {
+        if row >= above && row < rows {
+            copy::<T, 1>(to, 0, from.as_global(), 0);
+        } else {
+            to.write(0, T::ZERO);
+        }
+        row += row_step;
+        from = from.offset(row_step as u64 * l.row + k_step as u64 * l.column);
+        to = to.offset(k_step * PITCH + row_step);
+    });
+}
+
+/// Every thread copies eight elements.
+const _: () = assert!(PANEL * TILE == 8 * THREADS);
+
+/// One look at how many panels of two rows of tiles, which are at `row` and `column` of `progress`, are known from their first one on, at most
+/// `end`; of the first `known` that was seen before. Half a warp asks for a row's tiles, 16 at a time.
+#[device]
+#[inline(always)]
+fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u32) -> u32 {
+    let lane = lane_id();
+    let first = known / PANELS;
+    let asked = (first + lane % 16).min(end / PANELS - 1);
+    let at = asked + if lane < 16 { row } else { column };
+    let count = progress.atomic(at).load(Ordering::Acquire, Scope::Device);
+    let votes = warp_vote_ballot(FULL, count >= PANELS);
+    // Bit k: both rows have all of their tile of column first + k. The ones from the lowest bit on, without a gap.
+    let whole = (!(votes & votes >> 16 & 0xffff)).trailing_zeros();
+    let of = |lane: u32| warp_shuffle_idx(FULL, count, lane, 32).0;
+    let begun = of(whole.min(15)).min(of(whole.min(15) + 16));
+    ((first + whole) * PANELS + if whole < 16 { begun } else { 0 }).min(end)
+}
+
+/// The thread's part of the sums of the products of the columns before the tile's. `words` are four of shared memory, of which two are used.
+#[device]
+#[inline(always)]
+pub(super) fn products<T: Sums, const V: usize>(
+    l: &Elements<T>,
+    progress: GlobalMut<u32>,
+    shape: &Shape,
+    (row, column): (u32, u32),
+    stages: Shared<T>,
+    words: Shared<u32>,
+) -> T::Part {
+    let mut sums = T::zeros();
+    let end = column * PANELS;
+    let places = (place(row, 0), place(column, 0));
+    // Panels: multiplied, copied, known; and the word by which the last is told, by turns, since some may not have read the one before.
+    let (mut at, mut copied, mut known, mut turn) = (0, 0, 0, 0);
+    while at < end {
+        at = rolled(at);
+        let told = words.offset(2 + turn);
+        match copied - at {
+            3 => wait::<2>(),
+            2 => wait::<1>(),
+            _ => wait::<0>(),
+        }
+        if thread_idx_x() < 32 {
+            if known < end && known < at + 2 * STAGES {
+                known = look(progress, places, known, end);
+            }
+            if lane_id() == 0 {
+                told.write(0, known);
+            }
+        }
+        // What was copied has arrived, and nobody reads the stage before any longer.
+        sync_threads();
+        known = told.read(0);
+        turn ^= 1;
+        let is_there = at < copied;
+        while copied < known.min(at + STAGES) {
+            copied = rolled(copied);
+            let stage = panel(stages, copied % STAGES * 2);
+            copy_panel::<T, V>(l, shape, (row, copied * PANEL), 0, stage);
+            if row != column {
+                copy_panel::<T, V>(l, shape, (column, copied * PANEL), 0, panel(stage, 1));
+            }
+            commit();
+            copied += 1;
+        }
+        if is_there {
+            let a = panel(stages, at % STAGES * 2);
+            let b = if row == column { a } else { panel(a, 1) };
+            T::add_products(&mut sums, a, b);
+            at += 1;
+        }
+    }
+    sums
+}
+
+/// The stages that [`products`] knows to wait for.
+const _: () = assert!(STAGES == 3);
