@@ -6,4 +6,5 @@ mod common;
 mod golden;
 mod large;
 mod property;
+mod schedules;
 mod systems;

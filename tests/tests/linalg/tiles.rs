@@ -1,6 +1,6 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
-use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split};
+use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
 use gpu_linalg::{BatchLayout, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
@@ -91,7 +91,7 @@ macro_rules! chosen_kernels {
                         let c = c_device.view_mut().as_global_mut();
                         let addresses = [a.address(), b.address(), c.address(), 0];
                         let bytes = size_of::<$T>();
-                        let plan = Plan::with_kernel(Kernel::$kernel, bytes, layouts, addresses, true, triangle).unwrap();
+                        let plan = Plan::with_kernel(Kernel::$kernel, bytes, layouts, addresses, Sums::Parts, triangle).unwrap();
                         assert_eq!(plan.finish, None, "one launch");
                         let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
                         let stream = device.default_stream();
@@ -205,7 +205,7 @@ macro_rules! conflict_free_kernels {
             for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
                 let layouts = orders.map(|order| one(layout(64, 64, order, 0)));
                 let addresses = [a.address(), b.address(), c.address(), 0];
-                let plan = Plan::with_kernel(Kernel::$kernel, size_of::<$T>(), layouts, addresses, true, None).unwrap();
+                let plan = Plan::with_kernel(Kernel::$kernel, size_of::<$T>(), layouts, addresses, Sums::Parts, None).unwrap();
                 // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
                 unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.0, 0.0) }.unwrap();
                 stream.synchronize().unwrap();
