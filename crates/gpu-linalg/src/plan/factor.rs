@@ -179,7 +179,7 @@ pub fn tiled<T: RealElement>(
     Ok((launch.shared(tiled::shared_bytes::<T>()), shape))
 }
 
-/// Words of `progress` that [`tiled`] needs for a matrix of `n` rows.
+/// Words of `progress` that [`tiled()`] needs for a matrix of `n` rows.
 pub fn tiled_words(n: usize) -> usize {
     let rows = n.div_ceil(tiled::TILE as usize);
     tiled::HEAD as usize + rows * (rows + 1) / 2
