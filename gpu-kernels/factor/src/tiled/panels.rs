@@ -6,7 +6,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{GlobalMut, Shared};
 use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, lane_id, sync_warp};
-use gpu_std::{device, keep_rolled, rolled, unroll};
+use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
 use super::products::{Sums, copy_panel};
 use super::{PANEL, PITCH, Shape, TILE, panel, place};
@@ -26,27 +26,27 @@ pub(super) fn subtract<T: Sums>(
     (tile_row, tile_column): (u32, u32),
 ) {
     T::each(sums, |elements, rows, columns| {
-        let mut old = [[T::ZERO; 8]; 2];
         let is_there = |row: u32, column: u32| row < shape.size && column <= row;
-        let place = |i: usize, j: usize| {
-            (tile_row * TILE + rows[i], tile_column * TILE + columns[j / 4] + j as u32 % 4)
-        };
-        unroll::<2>(|i| {
-            unroll::<8>(|j| {
-                let (row, column) = place(i, j);
-                if is_there(row, column) {
-                    old[i][j] = l.at(row, column).read(0);
-                }
-            });
-        });
+        let columns = columns.map(|column| tile_column * TILE + column);
         let mut i = 0;
         for of_row in elements {
+            // Places of one row at a time: those of all, kept from one pass to the other, would not fit into the registers.
+            let row = opaque(tile_row * TILE + rows[i]);
+            let mut old = [T::ZERO; 8];
+            unroll::<2>(|half| {
+                let mut from = l.at(row, columns[half]);
+                unroll::<4>(|j| {
+                    if is_there(row, columns[half] + j as u32) {
+                        old[4 * half + j] = from.read(0);
+                    }
+                    from = from.offset(l.column);
+                });
+            });
             let mut j = 0;
             for element in of_row {
-                let (row, column) = place(i, j);
                 // The sum as a product has it: never -0.
-                let new = old[i][j] + -(*element + T::ZERO);
-                *element = if is_there(row, column) { new } else { T::ZERO };
+                let new = old[j] + -(*element + T::ZERO);
+                *element = if is_there(row, columns[j / 4] + j as u32 % 4) { new } else { T::ZERO };
                 j += 1;
             }
             i += 1;
