@@ -260,7 +260,7 @@ macro_rules! kernels {
     )* };
 }
 
-// Left to itself ptxas gives `f32` 64 registers, and a stack on 9.0 and 10.0; with the 72 of 7 blocks there is none anywhere.
+// Left to itself ptxas gives `f32` 64 registers, and a stack on 9.0 and 10.0; with the 72 of 7 blocks there is none.
 kernels! {
     f32, u32, (128, 7): sparse_solve_ordered_f32;
     f64, u64, (128): sparse_solve_ordered_f64;

@@ -1,5 +1,5 @@
-//! Blocks of threads that wait for each other's panels, under the simulator's schedules: several in flight, started, interleaved and
-//! finished in any order, relaxed loads that may be stale, every access watched.
+//! Blocks of threads that wait for each other's panels, under the simulator's schedules: several in flight, started,
+//! interleaved and finished in any order, relaxed loads that may be stale, every access watched.
 
 use std::ops::Range;
 

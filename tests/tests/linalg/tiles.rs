@@ -91,7 +91,8 @@ macro_rules! chosen_kernels {
                         let c = c_device.view_mut().as_global_mut();
                         let addresses = [a.address(), b.address(), c.address(), 0];
                         let bytes = size_of::<$T>();
-                        let plan = Plan::with_kernel(Kernel::$kernel, bytes, layouts, addresses, Sums::Parts, triangle).unwrap();
+                        let (kernel, sums) = (Kernel::$kernel, Sums::Parts);
+                        let plan = Plan::with_kernel(kernel, bytes, layouts, addresses, sums, triangle).unwrap();
                         assert_eq!(plan.finish, None, "one launch");
                         let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
                         let stream = device.default_stream();
@@ -205,7 +206,8 @@ macro_rules! conflict_free_kernels {
             for orders in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| [ORDERS[a], ORDERS[b], Order::RowMajor]) {
                 let layouts = orders.map(|order| one(layout(64, 64, order, 0)));
                 let addresses = [a.address(), b.address(), c.address(), 0];
-                let plan = Plan::with_kernel(Kernel::$kernel, size_of::<$T>(), layouts, addresses, Sums::Parts, None).unwrap();
+                let (kernel, bytes) = (Kernel::$kernel, size_of::<$T>());
+                let plan = Plan::with_kernel(kernel, bytes, layouts, addresses, Sums::Parts, None).unwrap();
                 // SAFETY: the buffers hold the plan's matrices, and outlive the launch.
                 unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.0, 0.0) }.unwrap();
                 stream.synchronize().unwrap();

@@ -15,8 +15,9 @@
 //! the panel before: there it has nothing to do with those, as its part of a tile lies above the diagonal when they begin.
 //!
 //! # Order of operations
-//! That of `factor_step_f64` where what is added is one chain: of an element the sum of the products of the columns before
-//! its tile's, from zero, is subtracted from A's, and then those of its tile's columns are, in ascending order.
+//! That of the kernels of steps (`factor_step_f32`, `factor_step_f64`) where what is added is one chain: of an element the
+//! sum of the products of the columns before its tile's, from zero, is subtracted from A's, and then those of its tile's
+//! columns are, in ascending order.
 
 mod panels;
 mod products;

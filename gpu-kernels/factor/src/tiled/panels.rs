@@ -30,7 +30,7 @@ pub(super) fn subtract<T: Sums>(
         let columns = columns.map(|column| tile_column * TILE + column);
         let mut i = 0;
         for of_row in elements {
-            // Places of one row at a time: those of all, kept from one pass to the other, would not fit into the registers.
+            // Places of one row at a time: those of all would not fit into the registers.
             let row = opaque(tile_row * TILE + rows[i]);
             let mut old = [T::ZERO; 8];
             unroll::<2>(|half| {
