@@ -22,7 +22,7 @@ use gpu_linalg::variants::cholesky::{
     Calls, CholeskyElement, CholeskyVariant, cholesky, generate, rows_of_share, structured_rows,
 };
 use gpu_linalg::{
-    BlockSkyline, FactorElement, Layout, MatrixMut, SkylineElement, Triangle, expect_positive_definite,
+    BlockSkyline, FactorElement, Layout, MatrixMut, FactorElement, Triangle, expect_positive_definite,
     potrf, potrf_scratch_len, potrf_skyline,
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -115,7 +115,7 @@ struct Line {
 }
 
 /// A type of elements.
-trait Number: CholeskyElement + FactorElement + SkylineElement + Into<f64> {
+trait Number: CholeskyElement + FactorElement + FactorElement + Into<f64> {
     const NAME: &'static str;
     /// Its unit roundoff.
     const UNIT: f64;
@@ -270,7 +270,7 @@ fn measure<T: Number>(
         bar.set_message(format!("{name}, {n} rows, {:.0} % of the blocks", skyline.share() * 100.0));
         bar.tick();
         if is_wanted(name) {
-            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
+            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<f64>())?);
             let mut room = device.alloc(potrf_scratch_len::<T>(n, 1)?)?;
             let (kernel, total, factor) = fast(device, &a, runs, |stream, buffer| {
                 let matrix = MatrixMut::new(buffer, layout)?;

@@ -8,7 +8,6 @@ mod launch;
 mod level3;
 pub mod plan;
 pub mod reference;
-mod skyline;
 mod tensor;
 pub mod variants;
 
@@ -28,5 +27,4 @@ pub use gpu_reduce::{
 pub use gpu_std::half::{bf16, f16};
 pub use launch::{Element, RealElement};
 pub use level3::launch::TriangleElement;
-pub use skyline::launch::SkylineElement;
 pub use tensor::launch::{TensorElement, TensorOutput};

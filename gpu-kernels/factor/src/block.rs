@@ -9,7 +9,7 @@ use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx};
-use gpu_std::{device, opaque, unroll};
+use gpu_std::{device, opaque, rolled, unroll};
 
 use crate::batch::{Batch, Place};
 use crate::pivot::{Root, reciprocal, root};
@@ -172,8 +172,14 @@ pub(crate) fn below<T: Float, const V: usize>(
     });
 }
 
+/// Columns of a diagonal block that are factored before what is right of them is updated.
+const GROUP: usize = 4;
+
 /// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its columns go to `diagonal`, one
 /// every `leading` elements, but for the pivots. The order of the first minor that is not positive, or zero.
+///
+/// [`GROUP`] columns at a time: their products are taken off the columns behind at once. A lane has its own pivot at hand, of which the next
+/// one is asked for early: while its reciprocal is computed all else is done.
 #[device]
 #[inline(always)]
 pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
@@ -184,47 +190,64 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     width: u32,
     sums: &mut [T; P],
 ) -> u32 {
-    let of = |value: T, j: usize| warp_shuffle_idx(FULL, value, lane + j as u32, 32).0;
+    let of = |value: T, row: u32| warp_shuffle_idx(FULL, value, lane + row, 32).0;
     let row = (thread_idx_x() % 32).wrapping_sub(lane);
     let mut failed = 0;
-    // The lane's own pivot: its root, for which nobody waits, is found at the end.
     let mut square = T::ONE;
-    let (mut now, mut is_positive) = reciprocal(of(sums[0], 0));
-    unroll::<P>(|j| {
-        if (j as u32) < width {
-            if !is_positive && failed == 0 {
-                failed = j as u32 + 1;
-            }
-            if row == j as u32 {
-                square = sums[j];
-            }
-            let l = sums[j] * now;
-            sums[j] = l;
-            let column = diagonal.offset(j as u32 * leading);
-            if row < PANEL {
-                column.write(row, l);
-            }
-            if row == 0 {
-                reciprocals.write(j as u32, now);
-            }
-            // The next pivot needs its own row's element alone: while it is computed the others' arrive.
-            let next = if j + 1 < P { of((-l).mul_add(l, sums[(j + 1) % P]), j + 1) } else { T::ONE };
-            sync_warp(FULL);
-            let mut factors = [T::ZERO; P];
-            unroll::<P>(|group| {
-                if group < P / V && (group + 1) * V > j + 1 {
-                    let some = column.read_vec::<V>((group * V) as u32);
-                    unroll::<V>(|v| factors[group * V + v] = some[v]);
+    unroll::<P>(|c| square = if row == c as u32 { sums[c] } else { square });
+    let (mut now, mut is_positive) = reciprocal(of(square, 0));
+    let mut first = 0;
+    while first < PANEL {
+        first = rolled(first);
+        unroll::<GROUP>(|j| {
+            let at = first + j as u32;
+            if at < width {
+                if !is_positive && failed == 0 {
+                    failed = at + 1;
                 }
-            });
-            (now, is_positive) = reciprocal(next);
-            unroll::<P>(|k| {
-                if k > j {
-                    sums[k] = (-l).mul_add(factors[k], sums[k]);
+                let l = sums[j] * now;
+                sums[j] = l;
+                let column = diagonal.offset(at * leading);
+                if row < PANEL {
+                    column.write(row, l);
                 }
-            });
-        }
-    });
+                if row == 0 {
+                    reciprocals.write(at, now);
+                }
+                if row > at {
+                    square = (-l).mul_add(l, square);
+                }
+                let next = of(square, at + 1);
+                sync_warp(FULL);
+                let others = column.offset(first);
+                unroll::<GROUP>(|k| {
+                    if k > j {
+                        sums[k] = (-l).mul_add(others.read(k as u32), sums[k]);
+                    }
+                });
+                (now, is_positive) = reciprocal(next);
+            }
+        });
+        unroll::<P>(|group| {
+            let behind = first + (group * GROUP) as u32;
+            if group > 0 && group < P / GROUP && behind < width {
+                unroll::<GROUP>(|j| {
+                    let others = diagonal.offset((first + j as u32) * leading + behind);
+                    unroll::<GROUP>(|part| {
+                        if part < GROUP / V {
+                            let some = others.read_vec::<V>((part * V) as u32);
+                            unroll::<V>(|v| {
+                                let at = group * GROUP + part * V + v;
+                                sums[at] = (-sums[j]).mul_add(some[v], sums[at]);
+                            });
+                        }
+                    });
+                });
+            }
+        });
+        *sums = core::array::from_fn(|c| sums[(c + GROUP) % P]);
+        first += GROUP as u32;
+    }
     let root = root(square);
     unroll::<P>(|j| {
         if row == j as u32 {

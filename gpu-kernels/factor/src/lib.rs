@@ -11,7 +11,6 @@ mod copy;
 mod instances;
 mod lanes;
 mod pivot;
-pub mod skyline;
 mod solve;
 mod step;
 mod strips;

@@ -9,34 +9,25 @@ use gpu_tests::data::random;
 use crate::support::{Real, assert_factor, place, positive_definite, stored};
 
 /// Rows and columns of the kernels' tiles.
-const TILE: usize = 64;
+const TILE: usize = 128;
 
-/// The factor by its definition: one chain for every element, from the first column of the first tile that both rows
-/// have.
+/// The factor by its definition, which is that of a matrix with zeros left of the skyline: of an element the sum of the products before its
+/// column's tile, from zero, is subtracted, then those of the tile's columns are.
 fn oracle<T: Real>(a: &[T], n: usize, start: impl Fn(usize) -> usize) -> Vec<T> {
-    let first = |row: usize| {
-        let tile = row / TILE * TILE;
-        (tile..n.min(tile + TILE)).map(&start).min().unwrap() / TILE * TILE
-    };
     let mut l = vec![T::ZERO; n * n];
     for column in 0..n {
-        let (mut within, mut below) = (T::ZERO, T::ZERO);
-        for row in column..n {
-            if column < start(row) {
-                continue;
-            }
-            let from = first(row).max(first(column));
-            let mut element = a[row * n + column];
-            for k in from..column {
-                element = (-l[row * n + k]).mul_add(l[column * n + k], element);
-            }
+        let tile = column / TILE * TILE;
+        let mut reciprocal = T::ZERO;
+        for row in (column..n).filter(|&row| start(row) <= column) {
+            let (left, upper) = (&l[row * n..], &l[column * n..]);
+            let sum = (0..tile).fold(T::ZERO, |sum, k| left[k].mul_add(upper[k], sum));
+            let element = a[row * n + column] + -(sum + T::ZERO);
+            let element = (tile..column).fold(element, |element, k| (-left[k]).mul_add(upper[k], element));
             if row == column {
-                let root = (element + T::ZERO).sqrt();
-                (within, below) = (element.reciprocal_root(), T::ONE / root);
-                l[row * n + column] = root;
+                reciprocal = element.reciprocal_root();
+                l[row * n + column] = element.sqrt();
             } else {
-                let is_within = row / TILE == column / TILE;
-                l[row * n + column] = if is_within { element * within } else { (element + T::ZERO) * below };
+                l[row * n + column] = element * reciprocal;
             }
         }
     }
@@ -60,7 +51,7 @@ fn check<T: Real>(device: &Device, n: usize, side: usize, first: &[usize], layou
     assert_factor(&expected, &a, n, "the oracle");
     let skyline = BlockSkyline::new(device, n, side, first).unwrap();
     // More than is needed, and dirty.
-    let mut scratch = device.upload(&vec![7u32; skyline.scratch_len() + 3]).unwrap();
+    let mut scratch = device.upload(&vec![T::of(7.0); skyline.scratch_len::<T>() + 3]).unwrap();
     for &(triangle, layout) in layouts {
         let context = format!(
             "{n} rows in blocks of {side}, {triangle:?}, {layout:?}, {} on {}",
@@ -183,7 +174,7 @@ fn what_does_not_fit_is_refused() {
         let skyline = BlockSkyline::new(device, 3, 1, &[0, 0, 1]).unwrap();
         let before = [4.0, 7.0, 7.0, 2.0, 5.0, 7.0, 7.0, 4.0, 5.0];
         let mut a = device.upload(&before).unwrap();
-        let mut scratch = device.upload(&vec![0u32; skyline.scratch_len()]).unwrap();
+        let mut scratch = device.upload(&vec![0.0; skyline.scratch_len::<f64>()]).unwrap();
         let small = MatrixMut::new(&mut a, Layout::row_major(2, 3).unwrap()).unwrap();
         let mut info = device.upload(&[7u32, 7]).unwrap();
         let one = info.slice_mut(..1);

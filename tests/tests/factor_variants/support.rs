@@ -1,12 +1,12 @@
 //! Positive definite matrices, and how far a factor is from one.
 
 use gpu_core::Layout;
-use gpu_linalg::{SkylineElement, Triangle};
+use gpu_linalg::{FactorElement, Triangle};
 use gpu_tests::compare::Bits;
 use gpu_tests::data::random;
 
 /// `f32` and `f64`.
-pub trait Real: SkylineElement + Bits + Into<f64> {
+pub trait Real: FactorElement + Bits + Into<f64> {
     /// Its unit roundoff.
     const UNIT: f64;
     fn of(value: f64) -> Self;

@@ -170,7 +170,7 @@ fn factors_of_several_sizes_and_skylines() {
         let first: Vec<usize> = (0..N / 8).map(|row| row.saturating_sub(3)).collect();
         let make = |_: &Stream| {
             let skyline = BlockSkyline::new(device, N, 8, &first).unwrap();
-            let room = device.zeroed::<u32>(skyline.scratch_len()).unwrap();
+            let room = device.zeroed::<f64>(skyline.scratch_len::<f64>()).unwrap();
             let outputs = (device.zeroed::<f64>(N * N).unwrap(), device.zeroed::<u32>(1).unwrap());
             ((definite(device), skyline), outputs, room)
         };

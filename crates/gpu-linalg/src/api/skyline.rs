@@ -1,14 +1,15 @@
 //! Cholesky's factorisation of matrices whose rows begin with zeros.
 
 use gpu_core::{Buffer, Device, Resources, Stream, ViewMut, Visitor};
-use gpu_factor_kernels::skyline::{HEAD, Shape};
 
+use super::factor::expect_scratch;
 use super::{Triangle, expect_positive_definite};
 use crate::cpu;
 use crate::error::Error;
-use crate::matrix::{Layout, MatrixMut, Order};
+use crate::factor::{FactorElement, tiled};
+use crate::matrix::{Layout, MatrixMut};
+use crate::plan::factor::tiled_scratch_len;
 use crate::plan::skyline::Structure;
-use crate::skyline::launch::{self, SkylineElement};
 
 /// Which blocks of a symmetric matrix may be other than zero: in the lower triangle those of a block row from its first
 /// one on, up to the diagonal; in the upper triangle those of a block column. Cholesky's factor has the same.
@@ -35,7 +36,7 @@ pub struct BlockSkyline {
 
 impl BlockSkyline {
     /// The skyline of `n` × `n` matrices in blocks of `side` rows and columns, the last ones smaller where `side` does
-    /// not divide `n`: `first[i]` is the first block of block row `i`. Any side will do; the kernels' tiles are of 64,
+    /// not divide `n`: `first[i]` is the first block of block row `i`. Any side will do; the kernels' tiles are of 128,
     /// and what they have left of a skyline counts as zero. Copies tables to `device`: a word a row, two a tile.
     ///
     /// # Errors
@@ -95,9 +96,9 @@ impl BlockSkyline {
         sum
     }
 
-    /// Words of scratch memory that a factorisation needs.
-    pub fn scratch_len(&self) -> usize {
-        HEAD as usize + self.structure.tiles
+    /// Elements of scratch memory that a factorisation of elements of this type needs.
+    pub fn scratch_len<T: FactorElement>(&self) -> usize {
+        tiled_scratch_len::<T>(self.n(), self.structure.tiles)
     }
 }
 
@@ -110,9 +111,9 @@ impl BlockSkyline {
 /// positive, and then what is in the triangle is unspecified. `scratch` has [`BlockSkyline::scratch_len`] elements or more; what is
 /// in it afterwards is unspecified.
 ///
-/// The order of operations is a function of the structure alone (see [`gpu_factor_kernels::skyline`]): every device, both
-/// triangles and both orders give the same bits. With unit roundoff `u`, of a matrix that is positive definite
-/// `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
+/// The factor has the bits of [`potrf`](crate::potrf)'s of one large matrix that has zeros outside the skyline (see
+/// [`gpu_factor_kernels::tiled`]): every device, both triangles and both orders give the same. With unit roundoff `u`, of a matrix that is
+/// positive definite `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
 /// 10.3, for the roundings of the reciprocal, at most three, and of its product. Neither allocates device memory nor waits.
 ///
 /// # Errors
@@ -127,22 +128,22 @@ impl BlockSkyline {
 /// // . 4 5     . 2 1   . . 1
 /// let mut a = device.upload(&[4.0, -1.0, -1.0, 2.0, 5.0, -1.0, -7.0, 4.0, 5.0])?;
 /// let skyline = BlockSkyline::new(&device, 3, 1, &[0, 0, 1])?;
-/// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
+/// let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<f64>())?);
 /// let matrix = MatrixMut::new(&mut a, Layout::row_major(3, 3)?)?;
 /// potrf_skyline(&device.default_stream(), Triangle::Lower, &skyline, matrix, &mut info, &mut scratch)?;
 /// expect_positive_definite(&info)?;
 /// assert_eq!(a.to_vec()?, [2.0, -1.0, -1.0, 1.0, 2.0, -1.0, -7.0, 2.0, 1.0]);
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn potrf_skyline<'i, 's, T: SkylineElement>(
+pub fn potrf_skyline<'i, 's, T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     skyline: &BlockSkyline,
     mut a: MatrixMut<'_, T>,
     info: impl Into<ViewMut<'i, u32>>,
-    scratch: impl Into<ViewMut<'s, u32>>,
+    scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
-    let (mut info, mut scratch) = (info.into(), scratch.into());
+    let (mut info, scratch) = (info.into(), scratch.into());
     let (expected, actual) = (skyline.n(), a.layout().shape());
     if actual != (expected, expected) {
         return Err(Error::SkylineSize { expected, actual });
@@ -150,35 +151,22 @@ pub fn potrf_skyline<'i, 's, T: SkylineElement>(
     if info.len() != 1 {
         return Err(Error::InfoLength { expected: 1, actual: info.len() });
     }
-    if scratch.len() < skyline.scratch_len() {
-        return Err(Error::ScratchTooSmall { expected: skyline.scratch_len(), actual: scratch.len() });
-    }
+    expect_scratch(skyline.scratch_len::<T>(), scratch.len())?;
     stream.expect("matrix of a factorisation", a.data().device())?;
     stream.expect("structure of a factorisation", skyline.tables.device())?;
     stream.expect("order of a minor", info.device())?;
     stream.expect("scratch memory of a factorisation", scratch.device())?;
-    let lower = lower(triangle, a.layout());
+    let layout = a.layout();
     if let (Some(data), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
-        let failed = cpu::potrf_skyline(&skyline.structure, data, lower);
-        info[0] = failed.map_or(0, |index| index as u32 + 1);
+        info[0] = cpu::potrf_skyline(&skyline.structure, data, lower(triangle, layout));
         return Ok(());
     }
+    stream.memset(info.reborrow(), 0)?;
     if expected == 0 {
-        return Ok(stream.memset(info, 0)?);
+        return Ok(());
     }
-    stream.memset(scratch.reborrow(), 0)?;
-    let rows_contiguous = lower.order() == Order::RowMajor;
-    let bytes = |elements: usize| elements * size_of::<T>();
-    let aligned = a.data().as_global().address().is_multiple_of(16)
-        && bytes(lower.leading_dimension()).is_multiple_of(16);
-    let shape = Shape {
-        leading: lower.leading_dimension() as u64,
-        size: expected as u32,
-        tiles: skyline.structure.tiles as u32,
-        rows_contiguous: u32::from(rows_contiguous),
-        vectors: u32::from(rows_contiguous && aligned),
-    };
-    launch::factor(stream, shape, a.into_data(), skyline.tables.view(), scratch, info)
+    let structure = (skyline.tables.view(), skyline.structure.tiles);
+    tiled(stream, triangle, (a.into_data(), layout), Some(structure), scratch, info)
 }
 
 /// The layout in which the triangle that is stored is the lower one.
@@ -205,13 +193,13 @@ fn lower(triangle: Triangle, layout: Layout) -> Layout {
 /// assert!(matches!(failed, Err(Error::NotPositiveDefinite { matrix: 0, index: 2 })));
 /// # Ok::<(), gpu_linalg::Error>(())
 /// ```
-pub fn cholesky_skyline<T: SkylineElement>(
+pub fn cholesky_skyline<T: FactorElement>(
     triangle: Triangle,
     skyline: &BlockSkyline,
     a: MatrixMut<'_, T>,
 ) -> Result<(), Error> {
     let device = a.data().device().clone();
-    let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len())?);
+    let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<T>())?);
     potrf_skyline(&device.default_stream(), triangle, skyline, a, &mut info, &mut scratch)?;
     expect_positive_definite(&info)
 }

@@ -2,7 +2,7 @@
 //! of columns, with the same bits: what is before them is multiplied and goes to scratch memory, from where the step's kernels add it;
 //! so nothing but the triangle is written, and a product reads what nobody writes.
 
-use gpu_core::{Stream, ViewMut};
+use gpu_core::{Stream, View, ViewMut};
 
 use super::launch::{self, FactorElement};
 use crate::api::{Triangle, product};
@@ -29,8 +29,7 @@ const SLOTS: usize = gpu_factor_kernels::STEP_SLOTS as usize;
 /// Elements of scratch memory for a matrix of `n` rows: those [`SLOTS`] and the products, or a reciprocal for each row and the tiles' words.
 pub(crate) fn scratch_len<T: FactorElement>(n: usize) -> usize {
     let steps = SLOTS + leading(n, STEP.min(n)) * STEP;
-    let tiled = n + (plan::tiled_words(n) * size_of::<u32>()).div_ceil(size_of::<T>());
-    steps.max(tiled)
+    steps.max(plan::tiled_scratch_len::<T>(n, plan::tiles(n)))
 }
 
 /// How a matrix is factored on a GPU.
@@ -88,7 +87,7 @@ fn factor_with<T: FactorElement>(
     let n = layout.rows();
     stream.memset(info.reborrow(), 0)?;
     if way == Way::Tiled && a.data().as_slice().is_none() {
-        match tiled(stream, triangle, (a.data_mut(), layout), scratch.reborrow(), info.reborrow()) {
+        match tiled(stream, triangle, (a.data_mut(), layout), None, scratch.reborrow(), info.reborrow()) {
             // Nothing was launched.
             Err(Error::Device(
                 gpu_core::Error::LaunchLimit { .. } | gpu_core::Error::NoKernelImage { .. },
@@ -124,21 +123,23 @@ fn factor_with<T: FactorElement>(
     Ok(())
 }
 
-/// Factors all of it by one launch.
-fn tiled<T: FactorElement>(
+/// Factors all of it by one launch; of a skyline what is there, with the tables of its structure and the number of its tiles.
+pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
     (mut a, layout): (ViewMut<'_, T>, Layout),
+    skyline: Option<(View<'_, u32>, usize)>,
     scratch: ViewMut<'_, T>,
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
     let a = a.as_global_mut();
+    let tiles = skyline.as_ref().map_or(plan::tiles(layout.rows()), |&(_, tiles)| tiles);
     let multiprocessors = stream.device().planned_multiprocessors();
-    let plan = plan::tiled::<T>(triangle, layout, a.address(), multiprocessors)?;
+    let plan = plan::tiled::<T>(triangle, layout, a.address(), tiles, multiprocessors)?;
     let (reciprocals, rest) = scratch.try_split_at(layout.rows())?;
-    let mut progress = rest.cast::<u32>().try_into_slice(..plan::tiled_words(layout.rows()))?;
+    let mut progress = rest.cast::<u32>().try_into_slice(..plan::tiled_words(tiles))?;
     stream.memset(progress.reborrow(), 0)?;
-    launch::tiled(stream, plan, a, reciprocals, progress, info)
+    launch::tiled(stream, plan, a, skyline.map(|(tables, _)| tables), reciprocals, progress, info)
 }
 
 /// Factors the block that starts at column `first`, and solves for the rows below.

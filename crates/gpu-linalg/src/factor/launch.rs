@@ -39,6 +39,17 @@ mod sealed {
         type Tiled: Kernel<
             Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, GlobalMut<u32>, tiled::Shape),
         >;
+        /// A, the skyline's tables, and as for `Tiled`.
+        type Skyline: Kernel<
+            Arguments = (
+                GlobalMut<Self>,
+                Global<u32>,
+                GlobalMut<Self>,
+                GlobalMut<u32>,
+                GlobalMut<u32>,
+                tiled::Shape,
+            ),
+        >;
         /// From, to, shape, what is multiplied by.
         type Copy: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, kernels::Copy, f64)>;
     }
@@ -58,11 +69,14 @@ macro_rules! elements {
             type Solve = kernels::$solve;
             type Step = kernels::$step;
             type Tiled = elements!(tiled $T);
+            type Skyline = elements!(skyline $T);
             type Copy = elements!(copy $T);
         }
     )* };
     (tiled f32) => { tiled::factor_tiled_f32 };
     (tiled f64) => { tiled::factor_tiled_f64 };
+    (skyline f32) => { tiled::factor_skyline_f32 };
+    (skyline f64) => { tiled::factor_skyline_f64 };
     (copy f32) => { kernels::factor_copy_f32 };
     (copy f64) => { kernels::factor_copy_f64 };
 }
@@ -113,21 +127,31 @@ pub(crate) fn strips<T: FactorElement>(
     Ok(())
 }
 
-/// Enqueues the factorisation of a large matrix, which starts at `a`.
+/// Enqueues the factorisation of a large matrix, which starts at `a`; of a skyline with the `tables` of its structure.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     (launch, shape): (LaunchConfig, tiled::Shape),
     a: GlobalMut<T>,
+    tables: Option<View<'_, u32>>,
     reciprocals: ViewMut<'_, T>,
     progress: ViewMut<'_, u32>,
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    assert!(reciprocals.len() >= shape.size as usize && progress.len() >= shape.progress_len() as usize);
-    // SAFETY: the caller took the accessor from an exclusive view that holds the matrix; there are a reciprocal for each row and a
-    // word for each tile, all zero. What a block of threads reads of other blocks' panels it reads when their words say that they are known.
-    // Tiles are handed out so that what one waits for was handed out before: with any number of blocks at the same time the kernel ends. All is
-    // freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape))? };
+    assert!(
+        reciprocals.len() >= shape.size as usize && progress.len() >= (tiled::HEAD + shape.tiles) as usize
+    );
+    // SAFETY: the caller took the accessor from an exclusive view that holds the matrix, and the tables are of the structure that
+    // the shape was made for; there are a reciprocal for each row and a word for each tile, all zero. What a block of threads reads of
+    // other blocks' panels it reads when their words say that they are known. Tiles are handed out so that what one waits for was handed
+    // out before: with any number of blocks at the same time the kernel ends. All is freed only after the work enqueued before.
+    unsafe {
+        match tables {
+            None => stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape)),
+            Some(tables) => {
+                stream.launch::<T::Skyline>(launch, (a, tables, reciprocals, progress, info, shape))
+            }
+        }
+    }?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod sizes;
 mod solve;
 
 pub(crate) use copy::{copy_triangle, identity, narrow, narrow_triangle, widen_and_add};
-pub(crate) use large::{factor, scratch_len};
+pub(crate) use large::{factor, scratch_len, tiled};
+pub use launch::FactorElement;
 pub use sizes::Sizes;
 pub(crate) use solve::{scratch_len as solve_scratch_len, solve};

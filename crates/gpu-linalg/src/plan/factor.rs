@@ -159,30 +159,42 @@ impl Whole {
     }
 }
 
-/// The launch for a whole large matrix, which starts at `address`, on a device with so many multiprocessors.
+/// The launch for a whole large matrix, which starts at `address` and has so many tiles, on a device with so many multiprocessors.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`], also where there are more than 2^32 tiles.
+/// [`Error::ExtentTooLarge`].
 pub fn tiled<T: RealElement>(
     triangle: Triangle,
     matrix: Layout,
     address: u64,
+    tiles: usize,
     multiprocessors: u32,
 ) -> Result<(LaunchConfig, tiled::Shape), Error> {
     let size = extent("the number of rows", matrix.rows())?;
+    let tiles = extent("the number of tiles", tiles)?;
     let (row, column) = strides(triangle, matrix);
     let bytes = size_of::<T>();
     let is_aligned = |elements: usize| (elements * bytes).is_multiple_of(16);
     let vectors = row == 1 && address.is_multiple_of(16) && is_aligned(column) && is_aligned(matrix.rows());
-    let shape = tiled::Shape { row: row as u64, column: column as u64, size, vectors: vectors as u32 };
-    let launch = LaunchConfig::linear(shape.tiles().min(multiprocessors), tiled::THREADS);
+    let shape = tiled::Shape { row: row as u64, column: column as u64, size, vectors: vectors as u32, tiles };
+    let launch = LaunchConfig::linear(tiles.min(multiprocessors), tiled::THREADS);
     Ok((launch.shared(tiled::shared_bytes::<T>()), shape))
 }
 
-/// Words of `progress` that [`tiled()`] needs for a matrix of `n` rows.
-pub fn tiled_words(n: usize) -> usize {
+/// The tiles of [`tiled()`] of a whole triangle of `n` rows.
+pub fn tiles(n: usize) -> usize {
     let rows = n.div_ceil(tiled::TILE as usize);
-    tiled::HEAD as usize + rows * (rows + 1) / 2
+    rows * (rows + 1) / 2
+}
+
+/// Words of `progress` that [`tiled()`] needs for so many tiles.
+pub fn tiled_words(tiles: usize) -> usize {
+    tiled::HEAD as usize + tiles
+}
+
+/// Elements of scratch memory that [`tiled()`] needs for a matrix of `n` rows: a reciprocal for each, and the words.
+pub fn tiled_scratch_len<T>(n: usize, tiles: usize) -> usize {
+    n + (tiled_words(tiles) * size_of::<u32>()).div_ceil(size_of::<T>())
 }
 
 /// The launch for the step of a large matrix that starts at column `first`.

@@ -1,6 +1,6 @@
 //! The structure of a skyline matrix, as its factorisation takes it.
 
-use gpu_factor_kernels::skyline::{HEAD, NO_ROW, TILE};
+use gpu_factor_kernels::tiled::{HEAD, NO_ROW, TILE};
 
 use super::extent;
 use crate::error::Error;
@@ -15,7 +15,7 @@ pub struct Structure {
     pub size: usize,
     /// The first column of every row, and [`NO_ROW`] where the last tiles reach beyond the matrix.
     pub starts: Vec<u32>,
-    /// The first tile of every row of tiles.
+    /// The first column of every row of tiles.
     pub firsts: Vec<u32>,
     /// Tiles that are there.
     pub tiles: usize,
@@ -43,8 +43,8 @@ impl Structure {
         let tile_rows = size.div_ceil(SIDE);
         let starts: Vec<u32> = (0..tile_rows * SIDE).map(start).collect();
         let firsts: Vec<u32> =
-            starts.chunks(SIDE).map(|rows| rows.iter().min().copied().unwrap_or(0) / TILE).collect();
-        let tiles = firsts.iter().enumerate().map(|(row, &first)| row + 1 - first as usize).sum();
+            starts.chunks(SIDE).map(|rows| rows.iter().min().copied().unwrap_or(0)).collect();
+        let tiles = firsts.iter().enumerate().map(|(row, &first)| row + 1 - first as usize / SIDE).sum();
         let limit = (u32::MAX - HEAD) as usize / 2;
         if tiles > limit {
             return Err(Error::ExtentTooLarge {
@@ -56,22 +56,28 @@ impl Structure {
         Ok(Self { size, starts, firsts, tiles })
     }
 
-    /// The kernels' tables, as [`Shape`](gpu_factor_kernels::skyline::Shape) says.
+    /// The first tile of every row of tiles.
+    fn first_tiles(&self) -> impl Iterator<Item = u32> {
+        self.firsts.iter().map(|first| first / TILE)
+    }
+
+    /// The kernels' tables, as [`Shape`](gpu_factor_kernels::tiled::Shape) says.
     pub fn tables(&self) -> Vec<u32> {
         let rows = self.firsts.len() as u32;
         let mut tables = self.firsts.clone();
-        let mut place = 0u32;
-        for (row, &first) in (0..).zip(&self.firsts) {
+        let mut place = HEAD;
+        for (row, first) in (0..).zip(self.first_tiles()) {
             tables.push(place.wrapping_sub(first));
             place += row + 1 - first;
         }
-        tables.extend(self.starts.chunks(SIDE).map(|rows| rows.iter().max().copied().unwrap_or(NO_ROW)));
+        let of_all = |rows: &[u32]| rows.iter().filter(|&&start| start != NO_ROW).max().copied();
+        tables.extend(self.starts.chunks(SIDE).map(|rows| of_all(rows).unwrap_or(0)));
         tables.extend(&self.starts);
         // Column by column; but the tile on the diagonal comes as soon as the last one left of it was handed out: all others
         // of its column wait for its factor. A row's tiles begin somewhere and go on to the diagonal, so the rows that are open are
         // all that is looked at.
         let mut begins = vec![Vec::new(); rows as usize];
-        for (row, &first) in (0..).zip(&self.firsts) {
+        for (row, first) in (0..).zip(self.first_tiles()) {
             begins[first as usize].push(row);
         }
         let mut open = std::collections::BTreeSet::new();
@@ -98,22 +104,22 @@ impl Structure {
 mod tests {
     use super::*;
 
-    /// Blocks of 96 rows fall into tiles of 64: rows 96 to 191 begin with column 96, those of the third block row with
+    /// Blocks of 192 rows fall into tiles of 128: rows 192 to 383 begin with column 192, those of the third block row with
     /// column 0.
     #[test]
     fn blocks_of_another_side_fall_into_tiles() {
-        let structure = Structure::new(200, 96, &[0, 1, 0]).unwrap();
-        assert_eq!(structure.starts[95..97], [0, 96]);
-        assert_eq!(structure.starts[191..193], [96, 0]);
-        assert_eq!(structure.starts[199..201], [0, NO_ROW]);
-        assert_eq!(structure.firsts, [0, 0, 1, 0]);
+        let structure = Structure::new(400, 192, &[0, 1, 0]).unwrap();
+        assert_eq!(structure.starts[191..193], [0, 192]);
+        assert_eq!(structure.starts[383..385], [192, 0]);
+        assert_eq!(structure.starts[399..401], [0, NO_ROW]);
+        assert_eq!(structure.firsts, [0, 0, 192, 0]);
         assert_eq!(structure.tiles, 1 + 2 + 2 + 4);
         let tables = structure.tables();
-        assert_eq!(tables[..4], [0, 0, 1, 0]);
-        assert_eq!(tables[4..8], [0, 1, 3 - 1, 5]);
+        assert_eq!(tables[..4], [0, 0, 192, 0]);
+        assert_eq!(tables[4..8], [1, 2, 4 - 1, 6]);
         let order = [0, 0, 1, 0, 1, 1, 3, 0, 2, 1, 2, 2, 3, 1, 3, 2, 3, 3];
-        assert_eq!(tables[8..12], [0, 96, 96, NO_ROW]);
-        assert_eq!(tables[12 + 256..], order);
+        assert_eq!(tables[8..12], [0, 192, 192, 0]);
+        assert_eq!(tables[12 + 512..], order);
     }
 
     #[test]

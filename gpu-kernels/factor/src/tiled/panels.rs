@@ -8,57 +8,18 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, lane_id, sync_warp};
 use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
+use super::matrix::Matrix;
 use super::products::{Sums, copy_panel};
-use super::{PANEL, PITCH, Shape, TILE, panel, place};
-use crate::block::{Elements, below, diagonal_block};
+use super::{PANEL, PITCH, TILE, panel};
+use crate::block::{below, diagonal_block, subtract_with};
 use crate::pivot::Root;
-use crate::step::last_products;
 
 const P: usize = PANEL as usize;
 
-/// Subtracts the sums of products from what A has there; what is not there, or above the diagonal, is zero.
-#[device]
-#[inline(always)]
-pub(super) fn subtract<T: Sums>(
-    sums: &mut T::Part,
-    l: &Elements<T>,
-    shape: &Shape,
-    (tile_row, tile_column): (u32, u32),
-) {
-    T::each(sums, |elements, rows, columns| {
-        let is_there = |row: u32, column: u32| row < shape.size && column <= row;
-        let columns = columns.map(|column| tile_column * TILE + column);
-        let mut i = 0;
-        for of_row in elements {
-            // Places of one row at a time: those of all would not fit into the registers.
-            let row = opaque(tile_row * TILE + rows[i]);
-            let mut old = [T::ZERO; 8];
-            unroll::<2>(|half| {
-                let mut from = l.at(row, columns[half]);
-                unroll::<4>(|j| {
-                    if is_there(row, columns[half] + j as u32) {
-                        old[4 * half + j] = from.read(0);
-                    }
-                    from = from.offset(l.column);
-                });
-            });
-            let mut j = 0;
-            for element in of_row {
-                // The sum as a product has it: never -0.
-                let new = old[j] + -(*element + T::ZERO);
-                *element = if is_there(row, columns[j / 4] + j as u32 % 4) { new } else { T::ZERO };
-                j += 1;
-            }
-            i += 1;
-        }
-    });
-}
-
 /// A tile whose panels become known.
-pub(super) struct Panels<T: Float> {
-    pub(super) l: Elements<T>,
+pub(super) struct Panels<T: Float, const SKYLINE: bool> {
+    pub(super) matrix: Matrix<T, SKYLINE>,
     pub(super) progress: GlobalMut<u32>,
-    pub(super) shape: Shape,
     pub(super) row: u32,
     pub(super) column: u32,
     /// Room for six panels.
@@ -67,94 +28,130 @@ pub(super) struct Panels<T: Float> {
     pub(super) of_square: Shared<T>,
     /// Those of the matrix.
     pub(super) reciprocals: GlobalMut<T>,
+    /// The order of the first minor that is not positive.
+    pub(super) info: GlobalMut<u32>,
 }
 
-impl<T: Sums + Root + WarpShuffleValue> Panels<T> {
-    /// The element where the panel that starts at column `first` of the tile begins in a row of it.
-    #[device]
+impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> {
     #[inline(always)]
-    fn line(&self, row: u32, first: u32) -> GlobalMut<T> {
-        self.l.at(self.row * TILE + row, self.column * TILE + first)
+    fn is_diagonal(&self) -> bool {
+        self.row == self.column
     }
 
-    /// Says that `count` panels are known, when all threads have written theirs, and are past a barrier.
+    /// The columns that the tile has: on the diagonal as many as rows, else all.
+    #[inline(always)]
+    fn columns(&self) -> u32 {
+        // Asked for where it is needed: it would need a register meanwhile.
+        (self.matrix.shape.size - opaque(self.column) * TILE).min(TILE)
+    }
+
+    /// The first panel that is there. On the diagonal all are: every row has its pivot.
     #[device]
     #[inline(always)]
-    fn publish(&self, count: u32) {
-        if thread_idx_x() == 0 {
-            let word = self.progress.atomic(place(self.row, self.column));
-            word.store(count, Ordering::Release, Scope::Device);
+    fn begin(&self) -> u32 {
+        if !SKYLINE || self.is_diagonal() {
+            return 0;
         }
+        self.matrix.first(self.row).max(self.column * TILE) % TILE / PANEL
     }
 
-    /// Writes a row's part of a panel to the matrix, and to shared memory.
-    #[device]
-    #[inline(always)]
-    fn write(&self, row: u32, first: u32, own: Shared<T>, sums: &[T; P]) {
-        let is_there = self.row * TILE + row < self.shape.size;
-        let mut target = self.line(row, first);
-        unroll::<P>(|c| {
-            own.write(c as u32 * PITCH + row, sums[c]);
-            if is_there {
-                target.write(0, sums[c]);
-            }
-            target = target.offset(self.l.column);
-        });
-    }
-
-    /// Replaces a tile on the diagonal by its factor.
+    /// Replaces the sums of products by what A has there less them. What is not there is zero.
     ///
-    /// A panel's square is the first warp's, while the others take off the products of the panel before from all behind this one; then
-    /// a thread has a row below, and takes off the products of its part from the next panel.
+    /// A comes by way of shared memory: three panels are on their way, and a fourth is subtracted from.
     #[device]
     #[inline(always)]
-    pub(super) fn factor<const V: usize>(&self, sums: &mut T::Part, info: GlobalMut<u32>) {
-        let thread = thread_idx_x();
-        let columns = (self.shape.size - self.column * TILE).min(TILE);
-        T::put(sums, 0, self.room);
+    pub(super) fn subtract<const V: usize>(&self, sums: &mut T::Part) {
+        // Nobody reads the stages of the products any longer.
         sync_threads();
-        let mut number = 0;
-        while number * PANEL < columns {
+        let end = self.columns().div_ceil(PANEL);
+        let mut number = self.begin();
+        let mut copied = number;
+        while number < end {
             number = rolled(number);
-            let first = number * PANEL;
-            let own = panel(self.room, number % 3);
-            let next = panel(self.room, (number + 1) % 3);
-            let square = own.offset(first);
-            if number > 0 {
-                let before = panel(self.room, (number + 2) % 3);
-                T::subtract_products(sums, before, before, (first + PANEL, first + PANEL));
+            while copied < end.min(number + 3) {
+                copied = rolled(copied);
+                let at = (self.row, self.column * TILE + copied * PANEL);
+                copy_panel::<T, V, SKYLINE>(&self.matrix, at, panel(self.room, copied % 4));
+                commit();
+                copied += 1;
             }
-            T::put(sums, number + 1, next);
-            if thread < 32 {
-                self.square::<V>(square, first, (columns - first).min(PANEL), info);
-            }
-            sync_threads();
-
-            // ---- the rows below
-            let mut of_row = [T::ZERO; P];
-            let is_below = thread >= first + PANEL && thread < columns;
-            if is_below {
-                unroll::<P>(|c| of_row[c] = own.read(c as u32 * PITCH + thread));
-                below::<T, V>(square, PITCH, self.of_square, &mut of_row);
-                self.write(thread, first, own, &of_row);
+            match copied - number {
+                3 => wait::<2>(),
+                2 => wait::<1>(),
+                _ => wait::<0>(),
             }
             sync_threads();
-            self.publish(number + 1);
-            if is_below {
-                let mut of_next = [T::ZERO; P];
-                unroll::<P>(|c| of_next[c] = next.read(c as u32 * PITCH + thread));
-                last_products::<T, V>(square.offset(PANEL), PITCH, &of_row, &mut of_next);
-                unroll::<P>(|c| next.write(c as u32 * PITCH + thread, of_next[c]));
-            }
-            sync_threads();
+            T::subtract_from(sums, number, panel(self.room, number % 4));
             number += 1;
+        }
+        sync_threads();
+    }
+
+    /// Replaces the tile by its part of the factor.
+    ///
+    /// At every turn a panel goes to shared memory, and the one before it is solved. Meanwhile all take off the products of the panel before that
+    /// from all that is behind. On the diagonal the first warp factors the panel's square; elsewhere the panel of the tile on the diagonal is
+    /// waited for. Then a thread has a row, and takes off the products of its part from the panel that comes next.
+    #[device]
+    #[inline(always)]
+    pub(super) fn solve<const V: usize>(&self, sums: &mut T::Part) {
+        let is_diagonal = self.is_diagonal();
+        let thread = thread_idx_x();
+        let mut ahead = self.begin();
+        while ahead * PANEL < self.columns() + PANEL {
+            ahead = rolled(ahead);
+            let (begin, columns) = (self.begin(), self.columns());
+            let next = panel(self.room, ahead % 3);
+            let own = panel(self.room, (ahead + 2) % 3);
+            let before = panel(self.room, (ahead + 1) % 3);
+            // Those of the tile on the diagonal.
+            let (other, other_before) = if is_diagonal {
+                (own, before)
+            } else {
+                (panel(self.room, 3 + ahead % 2), panel(self.room, 4 - ahead % 2))
+            };
+            if ahead > begin + 1 {
+                let rows = if is_diagonal { ahead * PANEL } else { 0 };
+                T::subtract_products(sums, before, other_before, (rows, ahead * PANEL));
+            }
+            T::put(sums, ahead, next);
+            if ahead > begin {
+                let first = (ahead - 1) * PANEL;
+                let square = other.offset(first);
+                if !is_diagonal {
+                    self.bring::<V>(first, other);
+                } else if thread < 32 {
+                    self.square::<V>(square, first, (columns - first).min(PANEL));
+                }
+                sync_threads();
+                // ---- the rows that are no pivots
+                let is_mine = thread < TILE && (!is_diagonal || thread >= first + PANEL && thread < columns);
+                if is_mine {
+                    let mut of_row = [T::ZERO; P];
+                    unroll::<P>(|c| of_row[c] = own.read(c as u32 * PITCH + thread));
+                    below::<T, V>(square, PITCH, self.of_square, &mut of_row);
+                    self.write(thread, first, own, &of_row);
+                }
+                sync_threads();
+                self.publish(ahead);
+                if is_mine && ahead * PANEL < columns {
+                    let mut of_next = [T::ZERO; P];
+                    unroll::<P>(|c| of_next[c] = next.read(c as u32 * PITCH + thread));
+                    // Its part of this panel is in shared memory: the loop stays one.
+                    let of_this = |k: u32| own.read(k * PITCH + thread);
+                    subtract_with::<T, V>(PANEL, square, |k| k * PITCH, of_this, &mut of_next);
+                    unroll::<P>(|c| next.write(c as u32 * PITCH + thread, of_next[c]));
+                }
+            }
+            sync_threads();
+            ahead += 1;
         }
     }
 
     /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp.
     #[device]
     #[inline(always)]
-    fn square<const V: usize>(&self, square: Shared<T>, first: u32, width: u32, info: GlobalMut<u32>) {
+    fn square<const V: usize>(&self, square: Shared<T>, first: u32, width: u32) {
         let lane = lane_id();
         let mut sums = [T::ZERO; P];
         if lane < PANEL {
@@ -162,70 +159,85 @@ impl<T: Sums + Root + WarpShuffleValue> Panels<T> {
         }
         let order = diagonal_block::<T, V>(square, PITCH, self.of_square, 0, width, &mut sums);
         let before = self.column * TILE + first;
-        // Whoever factored the squares before has said so before their panels became known.
-        if order != 0 && lane == 0 && info.read(0) == 0 {
-            info.write(0, before + order);
+        if order != 0 && lane == 0 {
+            self.report(before + order);
         }
         sync_warp(FULL);
         if lane < width {
             self.reciprocals.write(before + lane, self.of_square.read(lane));
-            let mut target = self.line(first + lane, first);
+            let start = self.matrix.start(before + lane).saturating_sub(before);
+            let mut target = self.matrix.l.at(before + lane, before);
             unroll::<P>(|c| {
-                if c as u32 <= lane {
+                if (start..=lane).contains(&(c as u32)) {
                     target.write(0, sums[c]);
                 }
-                target = target.offset(self.l.column);
+                target = target.offset(self.matrix.l.column);
             });
         }
     }
 
-    /// Solves for a tile below the diagonal: a panel's rows, a thread each, when that of the tile on the diagonal is known.
+    /// Says that the minor of this order is not positive. The first one counts, whoever comes first.
     #[device]
     #[inline(always)]
-    pub(super) fn solve<const V: usize>(&self, sums: &mut T::Part) {
-        let thread = thread_idx_x();
-        let known = place(self.column, self.column);
-        let mut number = 0;
-        while number * PANEL < TILE {
-            number = rolled(number);
-            let first = number * PANEL;
-            let (own, other) = (panel(self.room, number % 2), panel(self.room, 2 + number % 2));
-            if number > 0 {
-                let (own, other) = (panel(self.room, 1 - number % 2), panel(self.room, 3 - number % 2));
-                T::subtract_products(sums, own, other, (0, first));
+    fn report(&self, order: u32) {
+        let word = self.info.atomic(0);
+        let mut old = word.load(Ordering::Relaxed, Scope::Device);
+        while old == 0 || order < old {
+            keep_rolled();
+            let found = word.compare_exchange(old, order, Ordering::Relaxed, Scope::Device);
+            if found == old {
+                break;
             }
-            T::put(sums, number, own);
-            self.wait_for(known, number);
-            let at = (self.column, self.column * TILE + first);
-            copy_panel::<T, V>(&self.l, &self.shape, at, first, other);
-            if thread < PANEL {
-                let of = self.reciprocals.read(self.column * TILE + first + thread);
-                self.of_square.write(thread, of);
-            }
-            commit();
-            wait::<0>();
-            sync_threads();
-            if thread < TILE {
-                let mut of_row = [T::ZERO; P];
-                unroll::<P>(|c| of_row[c] = own.read(c as u32 * PITCH + thread));
-                below::<T, V>(other.offset(first), PITCH, self.of_square, &mut of_row);
-                self.write(thread, first, own, &of_row);
-            }
-            sync_threads();
-            self.publish(number + 1);
-            number += 1;
+            old = found;
         }
     }
 
-    /// Waits until more than `count` panels of a tile are known, for the warp.
+    /// Waits for the panel that starts at column `first` of the tile on the diagonal, and copies it, and the reciprocals of its roots.
     #[device]
     #[inline(always)]
-    fn wait_for(&self, word: u32, count: u32) {
+    fn bring<const V: usize>(&self, first: u32, to: Shared<T>) {
         if lane_id() == 0 {
-            while self.progress.atomic(word).load(Ordering::Acquire, Scope::Device) <= count {
+            let word = self.progress.atomic(self.matrix.word(self.column, self.column));
+            while word.load(Ordering::Acquire, Scope::Device) <= first / PANEL {
                 keep_rolled();
             }
         }
         sync_warp(FULL);
+        let first = self.column * TILE + first;
+        copy_panel::<T, V, SKYLINE>(&self.matrix, (self.column, first), to);
+        let thread = thread_idx_x();
+        if thread < PANEL {
+            self.of_square.write(thread, self.reciprocals.read(first + thread));
+        }
+        commit();
+        wait::<0>();
+    }
+
+    /// Writes a row's part of a panel to the matrix, and to shared memory.
+    #[device]
+    #[inline(always)]
+    fn write(&self, row: u32, first: u32, own: Shared<T>, sums: &[T; P]) {
+        // Opaque: what addresses begin with would need registers meanwhile.
+        let (row_of_all, first) = (opaque(self.row) * TILE + row, opaque(self.column) * TILE + first);
+        let is_there = row_of_all < self.matrix.shape.size;
+        let start = if is_there { self.matrix.start(row_of_all).saturating_sub(first) } else { PANEL };
+        let mut target = self.matrix.l.at(row_of_all, first);
+        unroll::<P>(|c| {
+            own.write(c as u32 * PITCH + row, sums[c]);
+            if start <= c as u32 {
+                target.write(0, sums[c]);
+            }
+            target = target.offset(self.matrix.l.column);
+        });
+    }
+
+    /// Says that `count` panels are known, when all threads have written theirs, and are past a barrier.
+    #[device]
+    #[inline(always)]
+    fn publish(&self, count: u32) {
+        if thread_idx_x() == 0 {
+            let word = self.progress.atomic(self.matrix.word(self.row, self.column));
+            word.store(count, Ordering::Release, Scope::Device);
+        }
     }
 }

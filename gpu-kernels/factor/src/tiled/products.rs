@@ -1,6 +1,6 @@
 //! The products of the columns before a tile's, and the registers that hold a tile.
 
-use gpu_std::async_copy::{commit, copy, wait};
+use gpu_std::async_copy::{commit, copy_or_zero, wait};
 use gpu_std::atomic::{Ordering, Scope};
 use gpu_std::float::Float;
 use gpu_std::memory::{GlobalMut, Shared};
@@ -9,8 +9,8 @@ use gpu_std::thread::{sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, lane_id, warp_shuffle_idx, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, unroll};
 
-use super::{PANEL, PANELS, PITCH, STAGES, Shape, THREADS, TILE, panel, place};
-use crate::block::Elements;
+use super::matrix::Matrix;
+use super::{PANEL, PANELS, PITCH, ROOM, STAGES, THREADS, TILE, panel};
 
 /// A type of which warps hold a tile.
 pub(super) trait Sums: Float {
@@ -26,9 +26,8 @@ pub(super) trait Sums: Float {
     /// Subtracts them, at least from the elements of rows and of columns from the given ones on.
     fn subtract_products(part: &mut Self::Part, a: Shared<Self>, b: Shared<Self>, from: (u32, u32));
 
-    /// Calls `each` for 16 of the thread's elements at a time, in two rows: the elements, the rows, the columns of the first and of the
-    /// second four, which follow each other.
-    fn each(part: &mut Self::Part, each: impl FnMut([[&mut Self; 8]; 2], [u32; 2], [u32; 2]));
+    /// Replaces what the thread has of the columns of panel `number` by what A has there, `a`, less that.
+    fn subtract_from(part: &mut Self::Part, number: u32, a: Shared<Self>);
 
     /// Writes what the thread has of the columns of panel `number`.
     fn put(part: &Self::Part, number: u32, to: Shared<Self>);
@@ -55,13 +54,18 @@ impl Sums for f32 {
         let (row, column) = of_f32();
         let (a, b) = (a.offset(row), b.offset(column));
         let (mut now_a, mut now_b) = (read_f32(a, 0, 16), read_f32(b, 0, 32));
-        unroll::<16>(|k| {
-            // What comes next is read meanwhile; after the last the last once more.
-            let next = if k < 15 { k as u32 + 1 } else { 15 } * PITCH;
-            let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
-            unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
-            (now_a, now_b) = (next_a, next_b);
-        });
+        let mut first = 0;
+        while first < PANEL {
+            first = rolled(first);
+            unroll::<8>(|k| {
+                // What comes next is read meanwhile; after the last the last once more.
+                let next = if k < 7 { first + k as u32 + 1 } else { (first + 8).min(PANEL - 1) } * PITCH;
+                let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
+                unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
+                (now_a, now_b) = (next_a, next_b);
+            });
+            first += 8;
+        }
     }
 
     #[inline(always)]
@@ -81,13 +85,18 @@ impl Sums for f32 {
     }
 
     #[inline(always)]
-    fn each(part: &mut Self::Part, mut each: impl FnMut([[&mut Self; 8]; 2], [u32; 2], [u32; 2])) {
+    fn subtract_from(part: &mut Self::Part, number: u32, a: Shared<f32>) {
         let (row, column) = of_f32();
-        let mut rows = part.iter_mut();
-        unroll::<4>(|pair| {
-            let row = row + (pair as u32 / 2) * 16 + pair as u32 % 2 * 2;
-            if let (Some(one), Some(two)) = (rows.next(), rows.next()) {
-                each([one.each_mut(), two.each_mut()], [row, row + 1], [column, column + 32]);
+        unroll::<2>(|half| {
+            let column = column + half as u32 * 32;
+            if column / PANEL == number {
+                unroll::<4>(|j| {
+                    let line = a.offset((column % PANEL + j as u32) * PITCH + row);
+                    unroll::<2>(|i| {
+                        let values: [f32; 4] = line.read_vec(i as u32 * 16);
+                        unroll::<4>(|v| less(values[v], &mut part[i * 4 + v][half * 4 + j]));
+                    });
+                });
             }
         });
     }
@@ -108,6 +117,12 @@ impl Sums for f32 {
             }
         });
     }
+}
+
+/// Replaces a sum of products by an element less it: the sum as a product has it, never -0.
+#[inline(always)]
+fn less<T: Float>(element: T, sum: &mut T) {
+    *sum = element + -(*sum + T::ZERO);
 }
 
 /// Two vectors of four, `distance` elements apart.
@@ -163,20 +178,20 @@ impl Sums for f64 {
     }
 
     #[inline(always)]
-    fn each(part: &mut Self::Part, mut each: impl FnMut([[&mut Self; 8]; 2], [u32; 2], [u32; 2])) {
+    fn subtract_from(part: &mut Self::Part, number: u32, a: Shared<f64>) {
         let (row, column) = of_f64();
-        let mut rows = part.iter_mut();
-        unroll::<4>(|i| {
-            let row = row + i as u32 * 16;
-            if let Some([[one, two], [three, four]]) = rows.next() {
-                // Neighbouring columns belong to the two matrices side by side.
-                let ([a, c, e, g], [b, d, f, h]) = (one.each_mut(), two.each_mut());
-                let ([i, k, m, o], [j, l, n, p]) = (three.each_mut(), four.each_mut());
-                each(
-                    [[a, b, c, d, i, j, k, l], [e, f, g, h, m, n, o, p]],
-                    [row, row + 1],
-                    [column, column + 16],
-                );
+        unroll::<2>(|j| {
+            let column = column + j as u32 * 16;
+            if column / PANEL == number {
+                unroll::<4>(|c| {
+                    let line = a.offset((column % PANEL + c as u32) * PITCH + row);
+                    unroll::<4>(|i| {
+                        let [one, two]: [f64; 2] = line.read_vec(i as u32 * 16);
+                        let of = &mut part[i][j][c % 2];
+                        less(one, &mut of[c / 2]);
+                        less(two, &mut of[c / 2 + 2]);
+                    });
+                });
             }
         });
     }
@@ -230,30 +245,30 @@ fn of_f64() -> (u32, u32) {
     (warp / 4 * 64 + lane / 4 * 2, warp % 4 * 32 + lane % 4 * 4)
 }
 
-/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. Rows that are not there are zero, and so are
-/// the tile's before `above`, a multiple of [`PANEL`].
+/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. What is not there becomes zero; what is above the
+/// diagonal may, and is not read beyond the 16 bytes that the diagonal is in.
 #[device]
 #[inline(always)]
-pub(super) fn copy_panel<T: Float, const V: usize>(
-    l: &Elements<T>,
-    shape: &Shape,
+pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool>(
+    matrix: &Matrix<T, SKYLINE>,
     (tile_row, first): (u32, u32),
-    above: u32,
     to: Shared<T>,
 ) {
     let thread = opaque(thread_idx_x());
+    let Matrix { l, shape, .. } = matrix;
     let rows = (shape.size - tile_row * TILE).min(TILE);
-    if shape.vectors != 0 {
+    // The rows from the diagonal on: of the panel's column k those from `diagonal + k` on, all rows of other tiles.
+    let diagonal = first.wrapping_sub(tile_row * TILE);
+    let is_below = |row: u32, k: u32| diagonal >= TILE || row >= diagonal + k;
+    if shape.vectors != 0 && matrix.is_whole(tile_row, first) {
         let across = const { TILE / V as u32 };
-        let (row, k) = (thread % across * V as u32, thread / across);
+        let (row, mut k) = (thread % across * V as u32, thread / across);
         let (mut from, mut to) = (l.at(tile_row * TILE + row, first + k), to.offset(k * PITCH + row));
         unroll::<4>(|item| {
             if item < const { (PANEL * TILE / THREADS) as usize / V } {
-                if row >= above && row < rows {
-                    copy::<T, V>(to, 0, from.as_global(), 0);
-                } else {
-                    to.write_vec(0, [T::ZERO; V]);
-                }
+                let is_there = row < rows && is_below(row + (V as u32 - 1), k);
+                copy_or_zero::<T, V>(to, 0, from.as_global(), 0, if is_there { V as u32 } else { 0 });
+                k += const { THREADS / (TILE / V as u32) };
                 from = from.offset(const { (THREADS / (TILE / V as u32)) as u64 } * l.column);
                 to = to.offset(const { THREADS / (TILE / V as u32) * PITCH });
             }
@@ -261,7 +276,7 @@ pub(super) fn copy_panel<T: Float, const V: usize>(
         return;
     }
     // Neighbours in memory are neighbouring lanes': rows, or those columns that are a sector, of four rows.
-    let (row, k, row_step, k_step) = if l.row == 1 {
+    let (mut row, mut k, row_step, k_step) = if l.row == 1 {
         (thread % TILE, thread / TILE, 0, THREADS / TILE)
     } else {
         let sector = const { 2 * V as u32 };
@@ -271,21 +286,17 @@ pub(super) fn copy_panel<T: Float, const V: usize>(
     };
     let mut from = l.at(tile_row * TILE + row, first + k);
     let mut to = to.offset(k * PITCH + row);
-    let mut row = row;
-    unroll::<8>(|_| {
-        if row >= above && row < rows {
-            copy::<T, 1>(to, 0, from.as_global(), 0);
-        } else {
-            to.write(0, T::ZERO);
-        }
-        row += row_step;
+    let mut item = 0;
+    while item < PANEL * TILE / THREADS {
+        item = rolled(item);
+        let is_there = row < rows && is_below(row, k) && matrix.start(tile_row * TILE + row) <= first + k;
+        copy_or_zero::<T, 1>(to, 0, from.as_global(), 0, is_there as u32);
+        (row, k) = (row + row_step, k + k_step);
         from = from.offset(row_step as u64 * l.row + k_step as u64 * l.column);
         to = to.offset(k_step * PITCH + row_step);
-    });
+        item += 1;
+    }
 }
-
-/// Every thread copies eight elements.
-const _: () = assert!(PANEL * TILE == 8 * THREADS);
 
 /// One look at how many panels of two rows of tiles, which are at `row` and `column` of `progress`, are known from their first one on, at most
 /// `end`; of the first `known` that was seen before. Half a warp asks for a row's tiles, 16 at a time.
@@ -308,19 +319,18 @@ fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u3
 /// The thread's part of the sums of the products of the columns before the tile's. `words` are four of shared memory, of which two are used.
 #[device]
 #[inline(always)]
-pub(super) fn products<T: Sums, const V: usize>(
-    l: &Elements<T>,
+pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
+    matrix: &Matrix<T, SKYLINE>,
     progress: GlobalMut<u32>,
-    shape: &Shape,
     (row, column): (u32, u32),
     stages: Shared<T>,
     words: Shared<u32>,
 ) -> T::Part {
     let mut sums = T::zeros();
     let end = column * PANELS;
-    let places = (place(row, 0), place(column, 0));
     // Panels: multiplied, copied, known; and the word by which the last is told, by turns, since some may not have read the one before.
-    let (mut at, mut copied, mut known, mut turn) = (0, 0, 0, 0);
+    let mut at = matrix.first(row).max(matrix.first(column)) / PANEL;
+    let (mut copied, mut known, mut turn) = (at, at, 0);
     while at < end {
         at = rolled(at);
         let told = words.offset(2 + turn);
@@ -331,6 +341,8 @@ pub(super) fn products<T: Sums, const V: usize>(
         }
         if thread_idx_x() < 32 {
             if known < end && known < at + 2 * STAGES {
+                // Asked for at every look: these words would need registers meanwhile.
+                let places = (matrix.word(opaque(row), 0), matrix.word(opaque(column), 0));
                 known = look(progress, places, known, end);
             }
             if lane_id() == 0 {
@@ -345,9 +357,13 @@ pub(super) fn products<T: Sums, const V: usize>(
         while copied < known.min(at + STAGES) {
             copied = rolled(copied);
             let stage = panel(stages, copied % STAGES * 2);
-            copy_panel::<T, V>(l, shape, (row, copied * PANEL), 0, stage);
-            if row != column {
-                copy_panel::<T, V>(l, shape, (column, copied * PANEL), 0, panel(stage, 1));
+            let mut side = 0;
+            while side < if row == column { 1 } else { 2 } {
+                side = rolled(side);
+                let tile_row = if side == 0 { row } else { column };
+                let to = stage.offset(side * ROOM);
+                copy_panel::<T, V, SKYLINE>(matrix, (tile_row, copied * PANEL), to);
+                side += 1;
             }
             commit();
             copied += 1;

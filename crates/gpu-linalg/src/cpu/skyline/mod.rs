@@ -1,11 +1,11 @@
 //! Cholesky's factorisation of a skyline matrix, column of tiles by column, the tiles of a column on all cores. Rows of
 //! tiles are packed: whatever the order of the matrix, vectors run along the columns of a tile. The chains, and so the bits,
-//! are those of the kernel.
+//! are those of the kernel: of the columns before a tile's a sum from zero, then those of the tile's.
 
 mod launch;
 
 use gpu_factor_kernels::Root;
-use gpu_factor_kernels::skyline::TILE;
+use gpu_factor_kernels::tiled::TILE;
 use gpu_std::float::Float;
 use rayon::prelude::*;
 
@@ -54,14 +54,14 @@ impl<T: Float> Row<T> {
     }
 }
 
-/// A column of tiles that rows below the diagonal need: the rows before it, transposed, its factor, and the inverses of that
-/// one's diagonal.
+/// A column of tiles that rows below the diagonal need: the rows before it, transposed, its factor, and the reciprocals of its
+/// pivots' roots.
 struct Column<T> {
     number: usize,
     first: usize,
     before: Vec<[T; SIDE]>,
     factor: Vec<[T; SIDE]>,
-    inverses: [T; SIDE],
+    roots: [T; SIDE],
 }
 
 impl<T: Float> Column<T> {
@@ -72,7 +72,7 @@ impl<T: Float> Column<T> {
         self.subtract::<ROWS, COLUMNS>(row, &mut tile);
         for elements in &mut tile {
             for at in 0..SIDE {
-                let solved = (elements[at] + T::ZERO) * self.inverses[at];
+                let solved = elements[at] * self.roots[at];
                 elements[at] = solved;
                 for (other, &factor) in elements.iter_mut().zip(&self.factor[at]).skip(at + 1) {
                     *other = (-solved).mul_add(factor, *other);
@@ -92,35 +92,37 @@ impl<T: Float> Column<T> {
         for (group, rows) in tile.chunks_exact_mut(ROWS).enumerate() {
             for at in (0..SIDE).step_by(COLUMNS) {
                 let mut sums = [[T::ZERO; COLUMNS]; ROWS];
-                for (sums, row) in sums.iter_mut().zip(&*rows) {
-                    sums.copy_from_slice(&row[at..at + COLUMNS]);
-                }
                 for (k, across) in before.iter().enumerate() {
                     let across = &across[at..at + COLUMNS];
                     for (i, sums) in sums.iter_mut().enumerate() {
-                        let left = -row.elements[(group * ROWS + i) * row.width + offset + k];
+                        let left = row.elements[(group * ROWS + i) * row.width + offset + k];
                         for (sum, &across) in sums.iter_mut().zip(across) {
                             *sum = left.mul_add(across, *sum);
                         }
                     }
                 }
                 for (sums, row) in sums.iter().zip(&mut *rows) {
-                    row[at..at + COLUMNS].copy_from_slice(sums);
+                    for (a, &sum) in row[at..at + COLUMNS].iter_mut().zip(sums) {
+                        // The sum as a product has it: never -0.
+                        *a = *a + -(sum + T::ZERO);
+                    }
                 }
             }
         }
     }
 }
 
-/// Replaces a tile by its factor, of which there are `width` columns, and returns the first whose pivot is not positive.
-fn factor<T: Root>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
-    let mut failed = None;
+/// Replaces a tile by its factor, of which there are `width` columns: the order of the first minor that is not positive, or zero, and the
+/// reciprocals of the pivots' roots.
+fn factor<T: Root>(tile: &mut Tile<T>, width: usize) -> (u32, [T; SIDE]) {
+    let (mut failed, mut roots) = (0, [T::ZERO; SIDE]);
     for at in 0..width {
         let nan = (-T::ONE).sqrt();
         let (root, reciprocal) = pivot(tile[at][at]).unwrap_or_else(|| {
-            failed = failed.or(Some(at));
+            failed = if failed == 0 { at as u32 + 1 } else { failed };
             (nan, nan)
         });
+        roots[at] = reciprocal;
         tile[at][at] = root;
         for row in &mut tile[at + 1..] {
             row[at] = row[at] * reciprocal;
@@ -132,11 +134,11 @@ fn factor<T: Root>(tile: &mut Tile<T>, width: usize) -> Option<usize> {
             }
         }
     }
-    failed
+    (failed, roots)
 }
 
-/// Factors the lower triangle of `a`, and returns the first pivot that is not positive; the triangle is unspecified then.
-pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout: Layout) -> Option<usize> {
+/// Factors the lower triangle of `a`. The order of the first minor that is not positive, or zero; the triangle is unspecified then.
+pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout: Layout) -> u32 {
     let size = structure.size;
     // The columns that row `row` of tile row `number` has in the matrix.
     let stored = |number: usize, row: usize| {
@@ -145,7 +147,7 @@ pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout:
     };
     let shared = &*a;
     let pack = |number: usize| {
-        let first = structure.firsts[number] as usize;
+        let first = structure.firsts[number] as usize / SIDE;
         let width = (number + 1 - first) * SIDE;
         let mut elements = vec![T::ZERO; SIDE * width];
         for row in 0..SIDE {
@@ -157,7 +159,7 @@ pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout:
         Row { first, width, elements }
     };
     let mut rows: Vec<Row<T>> = (0..structure.firsts.len()).into_par_iter().map(pack).collect();
-    let mut failed = None;
+    let mut failed = 0;
     for number in 0..rows.len() {
         let (own, below) = rows[number..].split_first_mut().expect("there is this row");
         let mut column = Column {
@@ -165,15 +167,17 @@ pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout:
             first: own.first,
             before: own.transposed(own.first, number),
             factor: Vec::new(),
-            inverses: [T::ZERO; SIDE],
+            roots: [T::ZERO; SIDE],
         };
         let mut tile = own.tile(number);
         launch::subtract(&column, own, &mut tile);
-        let failed_here = factor(&mut tile, (size - number * SIDE).min(SIDE));
-        failed = failed.or(failed_here.map(|at| number * SIDE + at));
+        let (order, roots) = factor(&mut tile, (size - number * SIDE).min(SIDE));
+        if failed == 0 && order != 0 {
+            failed = (number * SIDE) as u32 + order;
+        }
         own.set_tile(number, &tile);
         column.factor = (0..SIDE).map(|at| core::array::from_fn(|row| tile[row][at])).collect();
-        column.inverses = core::array::from_fn(|at| T::ONE / tile[at][at]);
+        column.roots = roots;
         below.par_iter_mut().filter(|row| row.first <= number).for_each(|row| {
             let tile = launch::solve(&column, row);
             row.set_tile(number, &tile);

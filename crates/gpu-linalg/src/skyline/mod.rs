@@ -1,3 +1,0 @@
-//! The kernels of factorisations of skyline matrices, and their launches.
-
-pub(crate) mod launch;

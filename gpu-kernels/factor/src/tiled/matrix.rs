@@ -1,0 +1,139 @@
+//! Where the tiles of a matrix are: of a whole triangle, or of a skyline.
+
+use gpu_std::float::Float;
+use gpu_std::memory::{Global, GlobalMut};
+use gpu_std::parameter::Parameter;
+use gpu_std::{device, keep_rolled, opaque};
+
+use super::{HEAD, TILE};
+use crate::block::Elements;
+
+/// The first column of a row that is not there: none is as large.
+pub const NO_ROW: u32 = u32::MAX;
+
+/// A matrix, but for addresses.
+///
+/// The structure of a skyline is in tables, one after the other: the first column of every row of tiles; where its tiles' words
+/// are among `progress`, less its first tile; the column from which on all rows of it are there; the first column of every
+/// row, and [`NO_ROW`] for the rows that the last tiles have beyond the matrix; and row and column of every tile, in the order
+/// in which they are handed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
+#[repr(C)]
+pub struct Shape {
+    /// Elements from one row to the next.
+    pub row: u64,
+    /// Elements from one column to the next; this or the other is one.
+    pub column: u64,
+    /// Rows, and columns.
+    pub size: u32,
+    /// Whether rows are one element apart and 16 bytes of a column may be copied at once: 1 or 0.
+    pub vectors: u32,
+    /// Tiles that are there.
+    pub tiles: u32,
+}
+
+impl Shape {
+    /// Rows of tiles.
+    pub const fn tile_rows(&self) -> u32 {
+        self.size.div_ceil(TILE)
+    }
+}
+
+/// A matrix and the tables of its structure, if that is a skyline.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix<T: Float, const SKYLINE: bool> {
+    pub(super) l: Elements<T>,
+    pub(super) tables: Global<u32>,
+    pub(super) shape: Shape,
+}
+
+impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
+    #[device]
+    #[inline(always)]
+    pub(super) fn new(a: GlobalMut<T>, tables: Global<u32>, shape: Shape) -> Self {
+        Self { l: Elements { first: a, row: shape.row, column: shape.column }, tables, shape }
+    }
+
+    /// A word of the tables. It is read where it is needed: the compiler would hold it in a register all the while.
+    #[device]
+    #[inline(always)]
+    fn table(&self, place: u32) -> u32 {
+        self.tables.read_only(opaque(place))
+    }
+
+    /// The first column of the rows of a tile.
+    #[device]
+    #[inline(always)]
+    pub(super) fn first(&self, tile_row: u32) -> u32 {
+        if SKYLINE { self.table(tile_row) } else { 0 }
+    }
+
+    /// The word of `progress` of tile `column` of a row of tiles: how many of its panels are known.
+    #[device]
+    #[inline(always)]
+    pub(super) fn word(&self, tile_row: u32, column: u32) -> u32 {
+        let of_row = if SKYLINE {
+            self.table(self.shape.tile_rows() + tile_row)
+        } else {
+            HEAD + tile_row * (tile_row + 1) / 2
+        };
+        of_row.wrapping_add(column)
+    }
+
+    /// Whether all rows of a tile have what is right of this column.
+    #[device]
+    #[inline(always)]
+    pub(super) fn is_whole(&self, tile_row: u32, column: u32) -> bool {
+        !SKYLINE || column >= self.table(2 * self.shape.tile_rows() + tile_row)
+    }
+
+    /// The first column of a row that is there.
+    #[device]
+    #[inline(always)]
+    pub(super) fn start(&self, row: u32) -> u32 {
+        if SKYLINE { self.table(3 * self.shape.tile_rows() + row) } else { 0 }
+    }
+}
+
+/// The tiles in the order in which they are handed out: (0, 0), and then column `c` after column: (c + 1, c), (c + 1, c + 1),
+/// (c + 2, c), … A skyline has a table of those that are there.
+pub(super) struct Order {
+    /// The column at hand, and the number of its first tile.
+    column: u32,
+    first: u32,
+}
+
+impl Order {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { column: 0, first: 1 }
+    }
+
+    /// Row and column of tile `number`, which is beyond those that were asked for before.
+    #[device]
+    #[inline(always)]
+    pub(super) fn tile<T: Float, const SKYLINE: bool>(
+        &mut self,
+        of: &Matrix<T, SKYLINE>,
+        number: u32,
+    ) -> (u32, u32) {
+        let rows = of.shape.tile_rows();
+        if SKYLINE {
+            let place = (3 + TILE) * rows + 2 * number;
+            return (of.table(place), of.table(place + 1));
+        }
+        if number == 0 {
+            return (0, 0);
+        }
+        while number >= self.first + rows - self.column {
+            keep_rolled();
+            self.first += rows - self.column;
+            self.column += 1;
+        }
+        match number - self.first {
+            0 => (self.column + 1, self.column),
+            1 => (self.column + 1, self.column + 1),
+            other => (self.column + other, self.column),
+        }
+    }
+}
