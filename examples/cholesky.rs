@@ -22,8 +22,8 @@ use gpu_linalg::variants::cholesky::{
     Calls, CholeskyElement, CholeskyVariant, cholesky, generate, rows_of_share, structured_rows,
 };
 use gpu_linalg::{
-    BlockSkyline, FactorElement, Layout, MatrixMut, FactorElement, Triangle, expect_positive_definite,
-    potrf, potrf_scratch_len, potrf_skyline,
+    BlockSkyline, FactorElement, Layout, MatrixMut, Triangle, expect_positive_definite, potrf,
+    potrf_scratch_len, potrf_skyline,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;

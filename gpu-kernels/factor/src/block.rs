@@ -7,14 +7,14 @@
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
-use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use crate::batch::{Batch, Place};
 use crate::pivot::{Root, reciprocal, root};
 
-/// Threads of a block.
+/// The most threads of a block.
 pub const BLOCK_THREADS: u32 = 128;
 /// Columns of a panel.
 pub const PANEL: u32 = 16;
@@ -145,19 +145,19 @@ pub(crate) fn subtract_with<T: Float, const V: usize>(
     }
 }
 
-/// Solves for a row below the diagonal block, of which `diagonal` has a column every `leading` elements, with the reciprocals of its roots.
+/// Solves for a row below the diagonal block, of which `diagonal` has column j from `column(j)` on, with the reciprocals of its roots.
 #[device]
 #[inline(always)]
 pub(crate) fn below<T: Float, const V: usize>(
     diagonal: Shared<T>,
-    leading: u32,
+    column: impl Fn(u32) -> u32,
     reciprocals: Shared<T>,
     sums: &mut [T; P],
 ) {
     unroll::<P>(|j| {
         let l = sums[j] * reciprocals.read(j as u32);
         sums[j] = l;
-        let column = diagonal.offset(j as u32 * leading);
+        let column = diagonal.offset(column(j as u32));
         unroll::<P>(|group| {
             if group < P / V && (group + 1) * V > j + 1 {
                 let factors = column.read_vec::<V>((group * V) as u32);
@@ -175,8 +175,8 @@ pub(crate) fn below<T: Float, const V: usize>(
 /// Columns of a diagonal block that are factored before what is right of them is updated.
 const GROUP: usize = 4;
 
-/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its columns go to `diagonal`, one
-/// every `leading` elements, but for the pivots. The order of the first minor that is not positive, or zero.
+/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its column j goes to `diagonal` from
+/// `column(j)` on, but for the pivots. The order of the first minor that is not positive, or zero.
 ///
 /// [`GROUP`] columns at a time: their products are taken off the columns behind at once. A lane has its own pivot at hand, of which the next
 /// one is asked for early: while its reciprocal is computed all else is done.
@@ -184,7 +184,7 @@ const GROUP: usize = 4;
 #[inline(always)]
 pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     diagonal: Shared<T>,
-    leading: u32,
+    column: impl Fn(u32) -> u32,
     reciprocals: Shared<T>,
     lane: u32,
     width: u32,
@@ -207,9 +207,9 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
                 }
                 let l = sums[j] * now;
                 sums[j] = l;
-                let column = diagonal.offset(at * leading);
+                let own = diagonal.offset(column(at));
                 if row < PANEL {
-                    column.write(row, l);
+                    own.write(row, l);
                 }
                 if row == 0 {
                     reciprocals.write(at, now);
@@ -219,7 +219,7 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
                 }
                 let next = of(square, at + 1);
                 sync_warp(FULL);
-                let others = column.offset(first);
+                let others = own.offset(first);
                 unroll::<GROUP>(|k| {
                     if k > j {
                         sums[k] = (-l).mul_add(others.read(k as u32), sums[k]);
@@ -232,7 +232,7 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
             let behind = first + (group * GROUP) as u32;
             if group > 0 && group < P / GROUP && behind < width {
                 unroll::<GROUP>(|j| {
-                    let others = diagonal.offset((first + j as u32) * leading + behind);
+                    let others = diagonal.offset(column(first + j as u32) + behind);
                     unroll::<GROUP>(|part| {
                         if part < GROUP / V {
                             let some = others.read_vec::<V>((part * V) as u32);
@@ -257,7 +257,8 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     failed
 }
 
-/// Factors a matrix. Launch a block of [`BLOCK_THREADS`] threads for each, with [`block_shared_bytes`] for the largest.
+/// Factors a matrix. Launch a block for each, of whole warps and up to [`BLOCK_THREADS`] threads, as many as there are rows, with
+/// [`block_shared_bytes`] for the largest.
 ///
 /// Of a step of a larger matrix the reciprocals of the roots go to `scratch`, from where what is added to it comes (see [`STEP`]).
 #[device]
@@ -278,13 +279,13 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
     let diagonal = memory.array::<T>(PANEL * PANEL);
     let reciprocals = memory.array::<T>(PANEL);
     let staged = memory.array::<T>(0);
-    let thread = thread_idx_x();
+    let (thread, threads) = (thread_idx_x(), block_dim_x());
 
     let mut failed = 0;
     let mut first = 0;
     while first < size {
         let width = (size - first).min(PANEL);
-        stage(&l, first, size, staged, BLOCK_THREADS);
+        stage(&l, first, size, staged, threads);
         sync_threads();
         let mut above = 0;
         while first + above < size {
@@ -305,7 +306,8 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
             }
             if above == 0 {
                 if thread < 32 {
-                    let order = diagonal_block::<T, V>(diagonal, PANEL, reciprocals, 0, width, &mut sums);
+                    let order =
+                        diagonal_block::<T, V>(diagonal, |j| j * PANEL, reciprocals, 0, width, &mut sums);
                     if order != 0 && failed == 0 {
                         failed = first + order;
                     }
@@ -316,7 +318,7 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
                 }
             }
             if exists && (above != 0 || thread >= 32) {
-                below::<T, V>(diagonal, PANEL, reciprocals, &mut sums);
+                below::<T, V>(diagonal, |j| j * PANEL, reciprocals, &mut sums);
             }
             if exists {
                 let into = l.at(row, first);
@@ -326,7 +328,7 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
                     }
                 });
             }
-            above += BLOCK_THREADS;
+            above += threads;
         }
         first += PANEL;
         // Everybody has written, and read what is in shared memory.

@@ -25,7 +25,7 @@ macro_rules! kernels {
     ($($T:ty, $v:literal: $lanes_8:ident, $lanes_16:ident, $lanes_32:ident, $block:ident, $strips:ident, $solve:ident, $step:ident;)*) => { $(
         kernels!(lanes $T, $v: $lanes_8 8, $lanes_16 16, $lanes_32 32);
 
-        #[doc = concat!("Factors matrices of `", stringify!($T), "`: a block of [`BLOCK_THREADS`](crate::BLOCK_THREADS) threads for each, with [`block_shared_bytes`](crate::block_shared_bytes).")]
+        #[doc = concat!("Factors matrices of `", stringify!($T), "`: a block of up to [`BLOCK_THREADS`](crate::BLOCK_THREADS) threads for each, with [`block_shared_bytes`](crate::block_shared_bytes).")]
         #[kernel(images = sm_75, launch_bounds(128, 4))]
         pub fn $block(
             from: Global<$T>,

@@ -9,13 +9,15 @@ use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
 use gpu_std::warp::{FULL, WarpReductionOp, WarpShuffleValue, sync_warp, warp_reduce, warp_shuffle_idx};
-use gpu_std::{device, unroll};
+use gpu_std::{device, rolled, unroll};
 
 use crate::batch::Batch;
 use crate::pivot::{Root, reciprocal, root};
 
 /// Threads of a block.
 pub const LANES_THREADS: u32 = 128;
+/// Columns that the code is written out for.
+const HALF: usize = 16;
 /// The most rows.
 pub const LANES_MOST: u32 = 32;
 
@@ -56,23 +58,29 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
     let mut failed = 0;
     // The lane's own pivot: its root, for which nobody waits, is found at the end.
     let mut square = T::ONE;
-    unroll::<N>(|j| {
-        if (j as u32) < steps {
-            let (reciprocal, is_positive) = reciprocal(warp_shuffle_idx(FULL, a[j], j as u32, N as u32).0);
-            if !is_positive && failed == 0 {
-                failed = j as u32 + 1;
-            }
-            if lane == j as u32 {
-                square = a[j];
-            }
-            let l = a[j] * reciprocal;
-            a[j] = l;
-            // Two columns by turns: who writes one again has seen everybody past the sync after its reads.
-            let column = columns.offset((j % 2 * N) as u32);
-            column.write(lane, l);
-            sync_warp(FULL);
-            unroll::<N>(|group| {
-                if group < N / V && (group + 1) * V > j + 1 {
+    // 16 columns, and then once more the same code: that of 32 would take the driver twice as long to compile.
+    let mut first = 0;
+    while first < const { N as u32 } {
+        first = rolled(first);
+        unroll::<N>(|j| {
+            let at = first + j as u32;
+            if j < HALF && at < steps {
+                let pivot = warp_shuffle_idx(FULL, a[j], at, N as u32).0;
+                let (reciprocal, is_positive) = reciprocal(pivot);
+                if !is_positive && failed == 0 {
+                    failed = at + 1;
+                }
+                if lane == at {
+                    square = a[j];
+                }
+                let l = a[j] * reciprocal;
+                a[j] = l;
+                // Two columns by turns: who writes one again has seen everybody past the sync after its reads.
+                let column = columns.offset((j % 2 * N) as u32);
+                column.write(lane, l);
+                sync_warp(FULL);
+                let column = column.offset(first);
+                let mut update = |group: usize| {
                     let factors = column.read_vec::<V>((group * V) as u32);
                     unroll::<V>(|v| {
                         let k = group * V + v;
@@ -80,10 +88,26 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
                             a[k] = (-l).mul_add(factors[v], a[k]);
                         }
                     });
+                };
+                unroll::<N>(|group| {
+                    if group < N.min(HALF) / V && (group + 1) * V > j + 1 {
+                        update(group);
+                    }
+                });
+                if N > HALF && first == 0 {
+                    unroll::<N>(|group| {
+                        if group >= HALF / V && group < N / V {
+                            update(group);
+                        }
+                    });
                 }
-            });
+            }
+        });
+        if N > HALF {
+            a = core::array::from_fn(|k| a[(k + HALF) % N]);
         }
-    });
+        first += HALF as u32;
+    }
 
     if exists {
         let root = root(square);

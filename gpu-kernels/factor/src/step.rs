@@ -131,7 +131,7 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
             if lane < PANEL {
                 unroll::<P>(|c| own[c] = diagonal.read(c as u32 * leading + lane));
             }
-            let order = diagonal_block::<T, V>(diagonal, leading, reciprocals, 0, width, &mut own);
+            let order = diagonal_block::<T, V>(diagonal, |j| j * leading, reciprocals, 0, width, &mut own);
             if block_idx_x() == 0 {
                 if order != 0 && lane == 0 && info.read(0) == 0 {
                     info.write(0, shape.first + first + order);
@@ -160,7 +160,7 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
         // ---- the rows below the pivots
         if after > 0 {
             if is_left {
-                below::<T, V>(diagonal, leading, reciprocals, &mut sums);
+                below::<T, V>(diagonal, |j| j * leading, reciprocals, &mut sums);
                 if !on_diagonal || block_idx_x() == 0 {
                     // The panel is a whole one.
                     let to = if on_diagonal { into } else { l };

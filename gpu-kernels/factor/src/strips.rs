@@ -79,7 +79,7 @@ pub(crate) fn strips<T: Float, const V: usize>(a: GlobalMut<T>, scratch: GlobalM
         }
         sync_threads();
         subtract::<T, V>(&l, row, first, staged, &mut sums);
-        below::<T, V>(diagonal, PANEL, reciprocals, &mut sums);
+        below::<T, V>(diagonal, |j| j * PANEL, reciprocals, &mut sums);
         if exists {
             unroll::<P>(|c| {
                 a.offset(c as u64 * shape.column).write(0, sums[c]);

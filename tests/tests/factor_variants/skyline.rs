@@ -1,7 +1,7 @@
 //! Factorisations of skyline matrices.
 
 use gpu_core::{Device, Layout, MatrixMut};
-use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf_skyline};
+use gpu_linalg::{BlockSkyline, Error, Triangle, cholesky_skyline, potrf, potrf_scratch_len, potrf_skyline};
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 use gpu_tests::data::random;
@@ -93,12 +93,28 @@ fn sizes<T: Real>(device: &Device) {
     let full = |n: usize, side: usize| vec![0; n.div_ceil(side)];
     check::<T>(device, 0, 64, &[], &all_layouts(0));
     check::<T>(device, 1, 64, &[0], &all_layouts(1));
-    for n in [2, 63, 64, 65] {
+    for n in [2, 15, 127, 128, 129] {
         check::<T>(device, n, 64, &full(n, 64), &all_layouts(n)[..2]);
     }
     check::<T>(device, 131, 64, &full(131, 64), &all_layouts(131));
     // Tiles are smaller than blocks, equal, and larger, whole numbers of them and not.
     check::<T>(device, 300, 128, &[0, 1, 0], &all_layouts(300)[1..4]);
+    check::<T>(device, 400, 192, &[0, 1, 0], &all_layouts(400)[..2]);
+    // Rows of tiles that begin within a tile, at a panel and between two.
+    check::<T>(
+        device,
+        300,
+        16,
+        &(0..19).map(|row: usize| row.saturating_sub(9)).collect::<Vec<_>>(),
+        &all_layouts(300),
+    );
+    check::<T>(
+        device,
+        290,
+        1,
+        &(0..290).map(|row: usize| row.saturating_sub(70)).collect::<Vec<_>>(),
+        &all_layouts(290)[..2],
+    );
     check::<T>(device, 257, 64, &[0, 0, 1, 3, 1], &all_layouts(257)[..3]);
     check::<T>(device, 193, 32, &random_first(3, 7), &all_layouts(193));
     check::<T>(device, 150, 7, &random_first(5, 22), &all_layouts(150)[..4]);
@@ -128,17 +144,39 @@ fn factors_of_many_tiles() {
     });
 }
 
+/// A skyline's factor is that of the matrix with zeros where it has none.
+#[test]
+fn the_factor_is_that_of_a_matrix_with_zeros() {
+    for_each("the_factor_is_that_of_a_matrix_with_zeros", |device| {
+        let (n, side) = (333, 9);
+        let first = random_first(31, n / side);
+        let start = |row: usize| first[row / side] * side;
+        let a = positive_definite::<f64>(3, n, start);
+        let layout = Layout::row_major(n, n).unwrap();
+        let (mut dense, mut sparse) = (device.upload(&a).unwrap(), device.upload(&a).unwrap());
+        let mut info = device.upload(&[7u32]).unwrap();
+        let mut scratch = device.alloc(potrf_scratch_len::<f64>(n, 1).unwrap()).unwrap();
+        let matrix = MatrixMut::new(&mut dense, layout).unwrap();
+        potrf(&device.default_stream(), Triangle::Lower, matrix, &mut info, &mut scratch).unwrap();
+        assert_eq!(info.to_vec().unwrap(), [0]);
+        let skyline = BlockSkyline::new(device, n, side, &first).unwrap();
+        let matrix = MatrixMut::new(&mut sparse, layout).unwrap();
+        cholesky_skyline(Triangle::Lower, &skyline, matrix).unwrap();
+        assert_same_bits(&sparse.to_vec().unwrap(), &dense.to_vec().unwrap(), &device.name());
+    });
+}
+
 /// The first pivot that fails is named, wherever it is, and however many come after it.
 #[test]
 fn matrices_that_are_not_positive_definite() {
     for_each("matrices_that_are_not_positive_definite", |device| {
-        let (n, side) = (200, 20);
-        let first = random_first(9, 10);
+        let (n, side) = (300, 20);
+        let first = random_first(9, 15);
         let start = |row: usize| first[row / side] * side;
         let layout = Layout::row_major(n, n).unwrap();
         let skyline = BlockSkyline::new(device, n, side, &first).unwrap();
         for (at, bad) in
-            [(0, -1.0), (0, 0.0), (5, f64::INFINITY), (63, f64::NAN), (64, -1e30), (130, 0.0), (199, -0.5)]
+            [(0, -1.0), (0, 0.0), (5, f64::INFINITY), (127, f64::NAN), (128, -1e30), (240, 0.0), (299, -0.5)]
         {
             let mut a = positive_definite::<f64>(1, n, start);
             a[at * n + at] = bad;

@@ -68,7 +68,8 @@ impl Kernel {
             Self::Lanes16 => 16,
             Self::Lanes32 => LANES_MOST,
             Self::Block => {
-                let launch = LaunchConfig::linear(blocks(count as u128)?, BLOCK_THREADS);
+                let threads = most.next_multiple_of(32).min(BLOCK_THREADS);
+                let launch = LaunchConfig::linear(blocks(count as u128)?, threads);
                 return Ok(launch.shared(block_shared_bytes::<T>(most)));
             }
         };

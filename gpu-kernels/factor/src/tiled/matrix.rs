@@ -93,47 +93,31 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
     pub(super) fn start(&self, row: u32) -> u32 {
         if SKYLINE { self.table(3 * self.shape.tile_rows() + row) } else { 0 }
     }
-}
 
-/// The tiles in the order in which they are handed out: (0, 0), and then column `c` after column: (c + 1, c), (c + 1, c + 1),
-/// (c + 2, c), … A skyline has a table of those that are there.
-pub(super) struct Order {
-    /// The column at hand, and the number of its first tile.
-    column: u32,
-    first: u32,
-}
-
-impl Order {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self { column: 0, first: 1 }
-    }
-
-    /// Row and column of tile `number`, which is beyond those that were asked for before.
+    /// Row and column of tile `number` in the order in which they are handed out: (0, 0), and then column `c` after column:
+    /// (c + 1, c), (c + 1, c + 1), (c + 2, c), … A skyline has a table of those that are there.
     #[device]
     #[inline(always)]
-    pub(super) fn tile<T: Float, const SKYLINE: bool>(
-        &mut self,
-        of: &Matrix<T, SKYLINE>,
-        number: u32,
-    ) -> (u32, u32) {
-        let rows = of.shape.tile_rows();
+    pub(super) fn tile(&self, number: u32) -> (u32, u32) {
+        let rows = self.shape.tile_rows();
         if SKYLINE {
             let place = (3 + TILE) * rows + 2 * number;
-            return (of.table(place), of.table(place + 1));
+            return (self.table(place), self.table(place + 1));
         }
         if number == 0 {
             return (0, 0);
         }
-        while number >= self.first + rows - self.column {
+        // From the first column on, every time: to remember the last one would take registers.
+        let (mut column, mut before) = (0, number - 1);
+        while before >= rows - column {
             keep_rolled();
-            self.first += rows - self.column;
-            self.column += 1;
+            before -= rows - column;
+            column += 1;
         }
-        match number - self.first {
-            0 => (self.column + 1, self.column),
-            1 => (self.column + 1, self.column + 1),
-            other => (self.column + other, self.column),
+        match before {
+            0 => (column + 1, column),
+            1 => (column + 1, column + 1),
+            other => (column + other, column),
         }
     }
 }

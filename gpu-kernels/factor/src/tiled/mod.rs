@@ -35,7 +35,7 @@ use gpu_std::{device, keep_rolled, kernel};
 
 use crate::block::{PANEL, STEP};
 use crate::pivot::Root;
-use matrix::{Matrix, Order};
+use matrix::Matrix;
 pub use matrix::{NO_ROW, Shape};
 use panels::Panels;
 use products::{Sums, products};
@@ -51,15 +51,26 @@ pub const HEAD: u32 = 1;
 const PANELS: u32 = TILE / PANEL;
 /// Stages of products: one that is worked on, the others on their way.
 const STAGES: u32 = 3;
-/// Elements from one column of a panel to the next in shared memory: four more than there are rows, so that what lanes read and
-/// write together falls into different banks.
+/// Elements from one column of a panel to the next in shared memory: four more than there are rows, so that what lanes read
+/// together falls into different banks.
 const PITCH: u32 = TILE + 4;
+/// Bytes that follow every fourth column: what lanes write together is four columns apart.
+const GAP: u32 = 32;
+
+/// Where a column of a panel begins in shared memory.
+#[inline(always)]
+const fn place<T: Float>(column: u32) -> u32 {
+    column * PITCH + column / 4 * (GAP / size_of::<T>() as u32)
+}
+
 /// Elements of a panel.
-const ROOM: u32 = PANEL * PITCH;
+const fn panel_len<T: Float>() -> u32 {
+    place::<T>(PANEL)
+}
 
 /// Bytes of dynamic shared memory of a block.
 pub const fn shared_bytes<T: Float>() -> u32 {
-    SharedLayout::new().array::<T>(2 * STAGES * ROOM).array::<T>(PANEL).array::<u32>(4).bytes()
+    SharedLayout::new().array::<T>(2 * STAGES * panel_len::<T>()).array::<T>(PANEL).array::<u32>(4).bytes()
 }
 
 /// Factors a matrix. `V` elements are 16 bytes.
@@ -72,10 +83,9 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
     info: GlobalMut<u32>,
 ) {
     let mut memory = shared::dynamic();
-    let room = memory.array::<T>(2 * STAGES * ROOM);
+    let room = memory.array::<T>(2 * STAGES * panel_len::<T>());
     let of_square = memory.array::<T>(PANEL);
     let words = memory.array::<u32>(4);
-    let mut order = Order::new();
     loop {
         keep_rolled();
         if thread_idx_x() == 0 {
@@ -86,9 +96,10 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
         if number >= matrix.shape.tiles {
             break;
         }
-        let (row, column) = order.tile(&matrix, number);
-        let mut sums = products::<T, V, SKYLINE>(&matrix, progress, (row, column), room, words);
+        let (row, column) = matrix.tile(number);
         let panels = Panels { matrix, progress, row, column, room, of_square, reciprocals, info };
+        let mut sums = products::<T, V, SKYLINE>(&matrix, progress, (row, column), room, words);
+
         panels.subtract::<V>(&mut sums);
         panels.solve::<V>(&mut sums);
     }
@@ -97,7 +108,7 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
 /// Panel `number` of shared memory.
 #[inline(always)]
 fn panel<T: Float>(room: Shared<T>, number: u32) -> Shared<T> {
-    room.offset(number * ROOM)
+    room.offset(number * panel_len::<T>())
 }
 
 macro_rules! kernels {

@@ -10,7 +10,7 @@ use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
 use super::matrix::Matrix;
 use super::products::{Sums, copy_panel};
-use super::{PANEL, PITCH, TILE, panel};
+use super::{PANEL, THREADS, TILE, panel, place};
 use crate::block::{below, diagonal_block, subtract_with};
 use crate::pivot::Root;
 
@@ -57,31 +57,32 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
 
     /// Replaces the sums of products by what A has there less them. What is not there is zero.
     ///
-    /// A comes by way of shared memory: three panels are on their way, and a fourth is subtracted from.
+    /// A comes by way of shared memory: four panels are on their way, and a fifth is subtracted from.
     #[device]
     #[inline(always)]
     pub(super) fn subtract<const V: usize>(&self, sums: &mut T::Part) {
         // Nobody reads the stages of the products any longer.
         sync_threads();
-        let end = self.columns().div_ceil(PANEL);
         let mut number = self.begin();
         let mut copied = number;
-        while number < end {
+        while number < self.columns().div_ceil(PANEL) {
             number = rolled(number);
-            while copied < end.min(number + 3) {
+            while copied < self.columns().div_ceil(PANEL).min(number + 5) {
                 copied = rolled(copied);
                 let at = (self.row, self.column * TILE + copied * PANEL);
-                copy_panel::<T, V, SKYLINE>(&self.matrix, at, panel(self.room, copied % 4));
+                copy_panel::<T, V, SKYLINE, true>(&self.matrix, at, panel(self.room, copied % 6));
                 commit();
                 copied += 1;
             }
             match copied - number {
+                5 => wait::<4>(),
+                4 => wait::<3>(),
                 3 => wait::<2>(),
                 2 => wait::<1>(),
                 _ => wait::<0>(),
             }
             sync_threads();
-            T::subtract_from(sums, number, panel(self.room, number % 4));
+            T::subtract_from(sums, number, panel(self.room, number % 6));
             number += 1;
         }
         sync_threads();
@@ -89,58 +90,55 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
 
     /// Replaces the tile by its part of the factor.
     ///
-    /// At every turn a panel goes to shared memory, and the one before it is solved. Meanwhile all take off the products of the panel before that
-    /// from all that is behind. On the diagonal the first warp factors the panel's square; elsewhere the panel of the tile on the diagonal is
-    /// waited for. Then a thread has a row, and takes off the products of its part from the panel that comes next.
+    /// Panels go to shared memory two turns before they are solved. In the first half of a turn a thread solves for a row of the panel; in the second
+    /// all take off its products: from the next panel, a thread a row, and from all behind that. On the diagonal the first warp has no rows there:
+    /// meanwhile it factors the next panel's square. Elsewhere the next panel of the tile on the diagonal is waited for.
     #[device]
     #[inline(always)]
     pub(super) fn solve<const V: usize>(&self, sums: &mut T::Part) {
-        let is_diagonal = self.is_diagonal();
         let thread = thread_idx_x();
+        let is_diagonal = self.is_diagonal();
         let mut ahead = self.begin();
-        while ahead * PANEL < self.columns() + PANEL {
+        while ahead * PANEL < self.columns() + 2 * PANEL {
             ahead = rolled(ahead);
             let (begin, columns) = (self.begin(), self.columns());
-            let next = panel(self.room, ahead % 3);
-            let own = panel(self.room, (ahead + 2) % 3);
-            let before = panel(self.room, (ahead + 1) % 3);
-            // Those of the tile on the diagonal.
-            let (other, other_before) = if is_diagonal {
-                (own, before)
+            // The panel that is solved, the next one, and theirs of the tile on the diagonal.
+            let (own, next) = (panel(self.room, (ahead + 1) % 3), panel(self.room, (ahead + 2) % 3));
+            let (other, other_next) = if is_diagonal {
+                (own, next)
             } else {
                 (panel(self.room, 3 + ahead % 2), panel(self.room, 4 - ahead % 2))
             };
-            if ahead > begin + 1 {
-                let rows = if is_diagonal { ahead * PANEL } else { 0 };
-                T::subtract_products(sums, before, other_before, (rows, ahead * PANEL));
-            }
-            T::put(sums, ahead, next);
-            if ahead > begin {
-                let first = (ahead - 1) * PANEL;
+            if ahead >= begin + 2 {
+                let first = (ahead - 2) * PANEL;
                 let square = other.offset(first);
-                if !is_diagonal {
-                    self.bring::<V>(first, other);
-                } else if thread < 32 {
-                    self.square::<V>(square, first, (columns - first).min(PANEL));
-                }
-                sync_threads();
                 // ---- the rows that are no pivots
-                let is_mine = thread < TILE && (!is_diagonal || thread >= first + PANEL && thread < columns);
-                if is_mine {
+                let rows = if is_diagonal { first + PANEL..columns } else { 0..TILE };
+                if rows.contains(&thread) {
                     let mut of_row = [T::ZERO; P];
-                    unroll::<P>(|c| of_row[c] = own.read(c as u32 * PITCH + thread));
-                    below::<T, V>(square, PITCH, self.of_square, &mut of_row);
+                    unroll::<P>(|c| of_row[c] = own.read(place::<T>(c as u32) + thread));
+                    below::<T, V>(square, place::<T>, self.of_square, &mut of_row);
                     self.write(thread, first, own, &of_row);
                 }
                 sync_threads();
-                self.publish(ahead);
-                if is_mine && ahead * PANEL < columns {
+                self.publish(ahead - 1);
+                // ---- their products
+                let rows = if is_diagonal { ahead * PANEL..columns } else { 0..TILE };
+                if rows.contains(&thread) && first + PANEL < columns {
                     let mut of_next = [T::ZERO; P];
-                    unroll::<P>(|c| of_next[c] = next.read(c as u32 * PITCH + thread));
-                    // Its part of this panel is in shared memory: the loop stays one.
-                    let of_this = |k: u32| own.read(k * PITCH + thread);
-                    subtract_with::<T, V>(PANEL, square, |k| k * PITCH, of_this, &mut of_next);
-                    unroll::<P>(|c| next.write(c as u32 * PITCH + thread, of_next[c]));
+                    unroll::<P>(|c| of_next[c] = next.read(place::<T>(c as u32) + thread));
+                    last_products::<T, V>(own, square, thread, &mut of_next);
+                    unroll::<P>(|c| next.write(place::<T>(c as u32) + thread, of_next[c]));
+                }
+                T::subtract_products(sums, own, other, (rows.start, ahead * PANEL));
+            }
+            T::put(sums, ahead, panel(self.room, ahead % 3));
+            let first = ahead.wrapping_sub(1) * PANEL;
+            if ahead > begin && first < columns {
+                if !is_diagonal {
+                    self.bring::<V>(first, other_next);
+                } else if thread < 32 {
+                    self.square::<V>(own, next, first);
                 }
             }
             sync_threads();
@@ -148,16 +146,22 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         }
     }
 
-    /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp.
+    /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp, when it has taken off the products
+    /// of the panel before, if there is one.
     #[device]
     #[inline(always)]
-    fn square<const V: usize>(&self, square: Shared<T>, first: u32, width: u32) {
-        let lane = lane_id();
+    fn square<const V: usize>(&self, before: Shared<T>, own: Shared<T>, first: u32) {
+        let lane = opaque(lane_id());
+        let width = (self.columns() - first).min(PANEL);
+        let square = own.offset(first);
         let mut sums = [T::ZERO; P];
         if lane < PANEL {
-            unroll::<P>(|c| sums[c] = square.read(c as u32 * PITCH + lane));
+            unroll::<P>(|c| sums[c] = square.read(place::<T>(c as u32) + lane));
+            if first > 0 {
+                last_products::<T, V>(before, before.offset(first - PANEL), first + lane, &mut sums);
+            }
         }
-        let order = diagonal_block::<T, V>(square, PITCH, self.of_square, 0, width, &mut sums);
+        let order = diagonal_block::<T, V>(square, place::<T>, self.of_square, 0, width, &mut sums);
         let before = self.column * TILE + first;
         if order != 0 && lane == 0 {
             self.report(before + order);
@@ -204,7 +208,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         }
         sync_warp(FULL);
         let first = self.column * TILE + first;
-        copy_panel::<T, V, SKYLINE>(&self.matrix, (self.column, first), to);
+        copy_panel::<T, V, SKYLINE, true>(&self.matrix, (self.column, first), to);
         let thread = thread_idx_x();
         if thread < PANEL {
             self.of_square.write(thread, self.reciprocals.read(first + thread));
@@ -223,7 +227,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         let start = if is_there { self.matrix.start(row_of_all).saturating_sub(first) } else { PANEL };
         let mut target = self.matrix.l.at(row_of_all, first);
         unroll::<P>(|c| {
-            own.write(c as u32 * PITCH + row, sums[c]);
+            own.write(place::<T>(c as u32) + row, sums[c]);
             if start <= c as u32 {
                 target.write(0, sums[c]);
             }
@@ -235,9 +239,17 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     #[device]
     #[inline(always)]
     fn publish(&self, count: u32) {
-        if thread_idx_x() == 0 {
+        // The last thread: its warp has no rows, and can wait until all is written.
+        if thread_idx_x() == THREADS - 1 {
             let word = self.progress.atomic(self.matrix.word(self.row, self.column));
             word.store(count, Ordering::Release, Scope::Device);
         }
     }
+}
+
+/// Takes off a row's part of a panel the products of the panel before, of which `own` has the row and `square` the rows from that on the diagonal on.
+#[device]
+#[inline(always)]
+fn last_products<T: Float, const V: usize>(own: Shared<T>, square: Shared<T>, row: u32, sums: &mut [T; P]) {
+    subtract_with::<T, V>(PANEL, square, place::<T>, |k| own.read(place::<T>(k) + row), sums);
 }

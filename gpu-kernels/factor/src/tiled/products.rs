@@ -10,7 +10,7 @@ use gpu_std::warp::{FULL, lane_id, warp_shuffle_idx, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use super::matrix::Matrix;
-use super::{PANEL, PANELS, PITCH, ROOM, STAGES, THREADS, TILE, panel};
+use super::{PANEL, PANELS, PITCH, STAGES, THREADS, TILE, panel, place};
 
 /// A type of which warps hold a tile.
 pub(super) trait Sums: Float {
@@ -54,18 +54,13 @@ impl Sums for f32 {
         let (row, column) = of_f32();
         let (a, b) = (a.offset(row), b.offset(column));
         let (mut now_a, mut now_b) = (read_f32(a, 0, 16), read_f32(b, 0, 32));
-        let mut first = 0;
-        while first < PANEL {
-            first = rolled(first);
-            unroll::<8>(|k| {
-                // What comes next is read meanwhile; after the last the last once more.
-                let next = if k < 7 { first + k as u32 + 1 } else { (first + 8).min(PANEL - 1) } * PITCH;
-                let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
-                unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
-                (now_a, now_b) = (next_a, next_b);
-            });
-            first += 8;
-        }
+        unroll::<16>(|k| {
+            // What comes next is read meanwhile; after the last the last once more.
+            let next = place::<f32>(if k < 15 { k as u32 + 1 } else { 15 });
+            let (next_a, next_b) = (read_f32(a, next, 16), read_f32(b, next, 32));
+            unroll::<8>(|i| unroll::<8>(|j| part[i][j] = now_a[i].mul_add(now_b[j], part[i][j])));
+            (now_a, now_b) = (next_a, next_b);
+        });
     }
 
     #[inline(always)]
@@ -78,7 +73,7 @@ impl Sums for f32 {
         let mut k = 0;
         while k < PANEL {
             k = rolled(k);
-            let (of_a, of_b) = (read_f32(a, k * PITCH, 16), read_f32(b, k * PITCH, 32));
+            let (of_a, of_b) = (read_f32(a, place::<f32>(k), 16), read_f32(b, place::<f32>(k), 32));
             unroll::<8>(|i| unroll::<8>(|j| part[i][j] = (-of_a[i]).mul_add(of_b[j], part[i][j])));
             k += 1;
         }
@@ -91,7 +86,7 @@ impl Sums for f32 {
             let column = column + half as u32 * 32;
             if column / PANEL == number {
                 unroll::<4>(|j| {
-                    let line = a.offset((column % PANEL + j as u32) * PITCH + row);
+                    let line = a.offset(place::<f32>(column % PANEL) + j as u32 * PITCH + row);
                     unroll::<2>(|i| {
                         let values: [f32; 4] = line.read_vec(i as u32 * 16);
                         unroll::<4>(|v| less(values[v], &mut part[i * 4 + v][half * 4 + j]));
@@ -108,7 +103,7 @@ impl Sums for f32 {
             let column = column + half as u32 * 32;
             if column / PANEL == number {
                 unroll::<4>(|j| {
-                    let line = to.offset((column % PANEL + j as u32) * PITCH + row);
+                    let line = to.offset(place::<f32>(column % PANEL) + j as u32 * PITCH + row);
                     unroll::<2>(|i| {
                         let values: [f32; 4] = core::array::from_fn(|v| part[i * 4 + v][half * 4 + j]);
                         line.write_vec(i as u32 * 16, values);
@@ -184,7 +179,7 @@ impl Sums for f64 {
             let column = column + j as u32 * 16;
             if column / PANEL == number {
                 unroll::<4>(|c| {
-                    let line = a.offset((column % PANEL + c as u32) * PITCH + row);
+                    let line = a.offset(place::<f64>(column % PANEL) + c as u32 * PITCH + row);
                     unroll::<4>(|i| {
                         let [one, two]: [f64; 2] = line.read_vec(i as u32 * 16);
                         let of = &mut part[i][j][c % 2];
@@ -203,7 +198,7 @@ impl Sums for f64 {
             let column = column + j as u32 * 16;
             if column / PANEL == number {
                 unroll::<4>(|c| {
-                    let line = to.offset((column % PANEL + c as u32) * PITCH + row);
+                    let line = to.offset(place::<f64>(column % PANEL) + c as u32 * PITCH + row);
                     unroll::<4>(|i| {
                         let of = &part[i][j][c % 2];
                         line.write_vec(i as u32 * 16, [of[c / 2], of[c / 2 + 2]]);
@@ -225,7 +220,7 @@ fn operands(a: Shared<f64>, b: Shared<f64>) -> (Shared<f64>, Shared<f64>) {
 /// The lane's pairs of four `k`.
 #[inline(always)]
 fn read_f64<const N: usize>(from: Shared<f64>, k: u32) -> [[f64; 2]; N] {
-    core::array::from_fn(|at| from.read_vec(k * PITCH + at as u32 * 16))
+    core::array::from_fn(|at| from.read_vec(place::<f64>(k) + at as u32 * 16))
 }
 
 /// Adds the products of four `k`.
@@ -245,11 +240,11 @@ fn of_f64() -> (u32, u32) {
     (warp / 4 * 64 + lane / 4 * 2, warp % 4 * 32 + lane % 4 * 4)
 }
 
-/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. What is not there becomes zero; what is above the
-/// diagonal may, and is not read beyond the 16 bytes that the diagonal is in.
+/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. What is not there becomes zero. Of a tile on the
+/// diagonal (`DIAGONAL`; of any other without it) what is above the diagonal may, and is not read beyond the 16 bytes that the diagonal is in.
 #[device]
 #[inline(always)]
-pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool>(
+pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DIAGONAL: bool>(
     matrix: &Matrix<T, SKYLINE>,
     (tile_row, first): (u32, u32),
     to: Shared<T>,
@@ -259,18 +254,18 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool>(
     let rows = (shape.size - tile_row * TILE).min(TILE);
     // The rows from the diagonal on: of the panel's column k those from `diagonal + k` on, all rows of other tiles.
     let diagonal = first.wrapping_sub(tile_row * TILE);
-    let is_below = |row: u32, k: u32| diagonal >= TILE || row >= diagonal + k;
+    let is_below = |row: u32, k: u32| !DIAGONAL || diagonal >= TILE || row >= diagonal + k;
     if shape.vectors != 0 && matrix.is_whole(tile_row, first) {
         let across = const { TILE / V as u32 };
         let (row, mut k) = (thread % across * V as u32, thread / across);
-        let (mut from, mut to) = (l.at(tile_row * TILE + row, first + k), to.offset(k * PITCH + row));
+        let (mut from, mut to) = (l.at(tile_row * TILE + row, first + k), to.offset(place::<T>(k) + row));
         unroll::<4>(|item| {
             if item < const { (PANEL * TILE / THREADS) as usize / V } {
                 let is_there = row < rows && is_below(row + (V as u32 - 1), k);
                 copy_or_zero::<T, V>(to, 0, from.as_global(), 0, if is_there { V as u32 } else { 0 });
                 k += const { THREADS / (TILE / V as u32) };
                 from = from.offset(const { (THREADS / (TILE / V as u32)) as u64 } * l.column);
-                to = to.offset(const { THREADS / (TILE / V as u32) * PITCH });
+                to = to.offset(const { place::<T>(THREADS / (TILE / V as u32)) });
             }
         });
         return;
@@ -285,15 +280,13 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool>(
         (high / deep * 4 + low / sector, high % deep * sector + low % sector, THREADS / PANEL, 0)
     };
     let mut from = l.at(tile_row * TILE + row, first + k);
-    let mut to = to.offset(k * PITCH + row);
     let mut item = 0;
     while item < PANEL * TILE / THREADS {
         item = rolled(item);
         let is_there = row < rows && is_below(row, k) && matrix.start(tile_row * TILE + row) <= first + k;
-        copy_or_zero::<T, 1>(to, 0, from.as_global(), 0, is_there as u32);
+        copy_or_zero::<T, 1>(to, place::<T>(k) + row, from.as_global(), 0, is_there as u32);
         (row, k) = (row + row_step, k + k_step);
         from = from.offset(row_step as u64 * l.row + k_step as u64 * l.column);
-        to = to.offset(k_step * PITCH + row_step);
         item += 1;
     }
 }
@@ -357,13 +350,9 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
         while copied < known.min(at + STAGES) {
             copied = rolled(copied);
             let stage = panel(stages, copied % STAGES * 2);
-            let mut side = 0;
-            while side < if row == column { 1 } else { 2 } {
-                side = rolled(side);
-                let tile_row = if side == 0 { row } else { column };
-                let to = stage.offset(side * ROOM);
-                copy_panel::<T, V, SKYLINE>(matrix, (tile_row, copied * PANEL), to);
-                side += 1;
+            copy_panel::<T, V, SKYLINE, false>(matrix, (row, copied * PANEL), stage);
+            if row != column {
+                copy_panel::<T, V, SKYLINE, false>(matrix, (column, copied * PANEL), panel(stage, 1));
             }
             commit();
             copied += 1;
