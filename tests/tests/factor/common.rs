@@ -172,17 +172,19 @@ pub fn backward_error<T: Real>(a: &[T], l: &[T], n: usize) -> f64 {
     worst
 }
 
-/// M of the bound `|B - L·Lᵀ·X| ≤ M |X|`, elementwise and row after row, of systems of `count` matrices with the lower factor `l`.
+/// M of the bound `|B - L·Lᵀ·X| ≤ M |X|`, elementwise and row after row, of systems of `count` matrices with the
+/// lower factor `l`.
 ///
-/// Of those that are solved whole, by substitution, each of the two has the exact triangle of a matrix that differs from L by `γ_{n+4} |L|`
-/// (Higham, theorem 8.5: a chain of n products, and one with a reciprocal).
+/// Of those that are solved whole, by substitution, each of the two has the exact triangle of a matrix that differs
+/// from L by `γ_{n+4} |L|` (Higham, theorem 8.5: a chain of n products, and one with a reciprocal).
 ///
-/// Of larger ones squares D of 16 rows on the diagonal are inverted, from the first row on, and of the transposed from the last one
-/// on. The sum before a square, `s = b - Σ l y`, is as exact as those of substitution, within `γ_{n+16} (|s| + Σ |l| |y|)` with its parts. The
-/// inverse E has `|D E - I| ≤ γ_18 |D| |E|` (Du Croz and Higham, *Stability of methods for matrix inversion*, 1992, section 2), and `y = E s` is
-/// within `γ_16 |E| |s|`; so, with `G = |D| |E|` and `|s| ≤ |D| |y|` to first order, `|L·Y - B| ≤ (γ_{n+16} |L| + γ_34 G |D|) |Y|`, and the
-/// like for `Lᵀ·X = Y`. As `|Y| ≤ |Lᵀ| |X|` to first order, `M = (γ_{n+16} |L| + γ_34 G |D|) |Lᵀ| + |L| (γ_{n+16} |Lᵀ| + γ_34 G' |D'|)`. A tenth
-/// is for what is left out, and for E, which is that of f64 here.
+/// Of larger ones squares D of 16 rows on the diagonal are inverted, from the first row on, and of the transposed
+/// from the last one on. The sum before a square, `s = b - Σ l y`, is as exact as those of substitution, within
+/// `γ_{n+16} (|s| + Σ |l| |y|)` with its parts. The inverse E has `|D E - I| ≤ γ_18 |D| |E|` (Du Croz and Higham,
+/// *Stability of methods for matrix inversion*, 1992, section 2), and `y = E s` is within `γ_16 |E| |s|`; so, with
+/// `G = |D| |E|` and `|s| ≤ |D| |y|` to first order, `|L·Y - B| ≤ (γ_{n+16} |L| + γ_34 G |D|) |Y|`, and the like for
+/// `Lᵀ·X = Y`. As `|Y| ≤ |Lᵀ| |X|` to first order, `M = (γ_{n+16} |L| + γ_34 G |D|) |Lᵀ| + |L| (γ_{n+16} |Lᵀ| + γ_34
+/// G' |D'|)`. A tenth is for what is left out, and for E, which is that of f64 here.
 pub fn residual_bound<T: Real>(l: &[f64], n: usize, count: usize) -> Vec<f64> {
     // The residual is of f64, too.
     let gamma = |k: f64| k * T::UNIT / (1.0 - k * T::UNIT) + k * f64::EPSILON;

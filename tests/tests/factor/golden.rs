@@ -3,15 +3,17 @@
 //!
 //! With `A = D·H·D`, D of powers of two, all is compared for H: every operation is exact in D. The bounds, in the
 //! Frobenius norm, which is no less than the 2-norm, with `γ = γ_{n + n/64 + 8}` of
-//! [`backward_error`](crate::common::backward_error), M of [`residual_bound`](crate::common::residual_bound) and `W = |L̂|·|L̂ᵀ|`:
+//! [`backward_error`](crate::common::backward_error), M of [`residual_bound`](crate::common::residual_bound) and
+//! `W = |L̂|·|L̂ᵀ|`:
 //!
 //! * *Factor.* L̂ is the exact factor of `H + E`, `‖E‖ ≤ γ ‖W‖`, and SciPy's that of `H + F`, `‖F‖` being in the file. With `η = ‖H⁻¹‖ ‖E‖` below one
 //!   a factor differs from H's by at most `√½ · √tr(H) · η / (1 - η)` (Sun, 1991: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd
 //!   ed., theorem 10.8, and `‖L‖² ≤ tr(H)`); both of them together.
 //! * *Determinant.* The eigenvalues of `H⁻¹·(H + E)` are within η of one, so their logarithms sum up to at most `n η / (1 - η)`; and the sum of
 //!   n logarithms is wrong by `(n + 1) ε · 2 Σ |ln lᵢᵢ|`.
-//! * *Solutions.* Each is that of `H + G`, `‖G‖ ≤ γ ‖W‖ + ‖M‖`, since its residual is `|M|·|x|` at most, and so differs from H's by
-//!   `η / (1 - η)` of that one's norm. SciPy's were refined with exact residuals: they are wrong by a rounding. Inverses are solutions, column by column.
+//! * *Solutions.* Each is that of `H + G`, `‖G‖ ≤ γ ‖W‖ + ‖M‖`, since its residual is `|M|·|x|` at most, and so
+//!   differs from H's by `η / (1 - η)` of that one's norm. SciPy's were refined with exact residuals: they are wrong
+//!   by a rounding. Inverses are solutions, column by column.
 
 use gpu_core::Device;
 use gpu_linalg::{

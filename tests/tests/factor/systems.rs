@@ -124,8 +124,8 @@ fn the_smallest_and_the_largest_pivots() {
     });
 }
 
-/// `|A · X - I|` of an inverse X: each of its columns is a solution, of residual [`residual_bound`] for L's own product, which differs
-/// from A by `γ |L|·|Lᵀ|`, with γ of `n + n/64 + 8`.
+/// `|A · X - I|` of an inverse X: each of its columns is a solution, of residual [`residual_bound`] for L's own
+/// product, which differs from A by `γ |L|·|Lᵀ|`, with γ of `n + n/64 + 8`.
 #[test]
 fn inverses_and_determinants() {
     fn check<T: Real + Into<f64>>(n: usize, order: Order, triangle: Triangle) {

@@ -186,11 +186,12 @@ pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<()
 
 /// Solves `A · X = B` in place of B on `stream`, A being factored by [`potrf`] with the same `triangle`.
 ///
-/// The factors are n × n and B is n × any number of right-hand sides, each row- or column-major with any leading dimension, or
-/// batches of such. `scratch` has at least [`potrs_scratch_len`] elements; what is in it afterwards is unspecified. Up to 64 rows, or
-/// up to 512 in batches of eight or more, are substitution, in one launch; of more it is [`trsm`](crate::trsm) with L, and then
-/// with its transposed: see there for the order of operations, which is a function of the shapes, B's order and the type alone, and
-/// the [crate documentation](crate) for the residual. Neither allocates device memory nor waits.
+/// The factors are n × n and B is n × any number of right-hand sides, each row- or column-major with any leading
+/// dimension, or batches of such. `scratch` has at least [`potrs_scratch_len`] elements; what is in it afterwards is
+/// unspecified. Up to 64 rows, or up to 512 in batches of eight or more, are substitution, in one launch; of more it
+/// is [`trsm`](crate::trsm) with L, and then with its transposed: see there for the order of operations, which is a
+/// function of the shapes, B's order and the type alone, and the [crate documentation](crate) for the residual.
+/// Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::Shapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
@@ -245,8 +246,8 @@ pub fn potrs<'l, 'b, 's, T: FactorElement>(
     launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None)
 }
 
-/// Elements of scratch memory that [`potrs`] needs for systems of `n` rows and right-hand sides that lie so: none where they are
-/// solved whole, else what two [`trsm`](crate::trsm) need.
+/// Elements of scratch memory that [`potrs`] needs for systems of `n` rows and right-hand sides that lie so: none
+/// where they are solved whole, else what two [`trsm`](crate::trsm) need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.

@@ -11,10 +11,11 @@ use crate::matrix::{Layout, Matrix, MatrixMut};
 
 /// The inverse of a symmetric, positive definite matrix in place of its factor on `stream`.
 ///
-/// `a` is what [`potrf`](crate::potrf) made, with the same `triangle`, in which the inverse's triangle is written; the other one is never
-/// touched. It is computed column by column as the solution of `A · X = I`, in some 2 n³ operations, so that its error is that of
-/// [`potrs`](crate::potrs). `scratch` has at least [`potri_scratch_len`] elements; what is in it afterwards is
-/// unspecified. The order of operations is that of `potrs`, a function of n and the type alone. Neither allocates device memory nor waits.
+/// `a` is what [`potrf`](crate::potrf) made, with the same `triangle`, in which the inverse's triangle is written;
+/// the other one is never touched. It is computed column by column as the solution of `A · X = I`, in some 2 n³
+/// operations, so that its error is that of [`potrs`](crate::potrs). `scratch` has at least [`potri_scratch_len`]
+/// elements; what is in it afterwards is unspecified. The order of operations is that of `potrs`, a function of n and
+/// the type alone. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];

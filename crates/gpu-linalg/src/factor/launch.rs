@@ -155,8 +155,8 @@ pub(crate) fn solve<T: FactorElement>(
 ) -> Result<(), Error> {
     // Without a table the kernel reads none, and what it might add it does not, as the shape says.
     let table = table.map_or(l.as_global().cast(), |table| table.as_global());
-    // SAFETY: the views hold the batches of the plan's layouts, B is exclusive and its matrices are apart (checked by the
-    // caller); a table was made for both. All is freed only after the work enqueued before.
+    // SAFETY: the views hold the batches of the plan's layouts, B is exclusive and its matrices are apart (checked by
+    // the caller); a table was made for both. All is freed only after the work enqueued before.
     unsafe { stream.launch::<T::Solve>(launch, (l, b, l, table, batch, shape))? };
     Ok(())
 }
