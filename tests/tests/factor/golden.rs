@@ -3,15 +3,17 @@
 //!
 //! With `A = D·H·D`, D of powers of two, all is compared for H: every operation is exact in D. The bounds, in the
 //! Frobenius norm, which is no less than the 2-norm, with `γ = γ_{n + n/64 + 8}` of
-//! [`backward_error`](crate::common::backward_error), `γ'` that of solutions (see `large`) and `W = |L̂|·|L̂ᵀ|`:
+//! [`backward_error`](crate::common::backward_error), M of [`residual_bound`](crate::common::residual_bound) and
+//! `W = |L̂|·|L̂ᵀ|`:
 //!
 //! * *Factor.* L̂ is the exact factor of `H + E`, `‖E‖ ≤ γ ‖W‖`, and SciPy's that of `H + F`, `‖F‖` being in the file. With `η = ‖H⁻¹‖ ‖E‖` below one
 //!   a factor differs from H's by at most `√½ · √tr(H) · η / (1 - η)` (Sun, 1991: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd
 //!   ed., theorem 10.8, and `‖L‖² ≤ tr(H)`); both of them together.
 //! * *Determinant.* The eigenvalues of `H⁻¹·(H + E)` are within η of one, so their logarithms sum up to at most `n η / (1 - η)`; and the sum of
 //!   n logarithms is wrong by `(n + 1) ε · 2 Σ |ln lᵢᵢ|`.
-//! * *Solutions.* Each is that of `H + G`, `‖G‖ ≤ (γ + 2 γ' + γ'²) ‖W‖` (theorem 10.4), and so differs from H's by `η / (1 - η)` of that one's
-//!   norm. SciPy's were refined with exact residuals: they are wrong by a rounding. Inverses are solutions, column by column.
+//! * *Solutions.* Each is that of `H + G`, `‖G‖ ≤ γ ‖W‖ + ‖M‖`, since its residual is `|M|·|x|` at most, and so
+//!   differs from H's by `η / (1 - η)` of that one's norm. SciPy's were refined with exact residuals: they are wrong
+//!   by a rounding. Inverses are solutions, column by column.
 
 use gpu_core::Device;
 use gpu_linalg::{
@@ -21,7 +23,7 @@ use gpu_linalg::{
 use gpu_tests::backends::for_each;
 use gpu_tests::golden::{Block, blocks};
 
-use crate::common::{CANARY, Real, TRIANGLES, layout, place, rectangle};
+use crate::common::{CANARY, Real, TRIANGLES, layout, place, rectangle, residual_bound};
 
 /// A matrix of the file.
 struct Golden<'a> {
@@ -138,8 +140,7 @@ fn check<T: Real + Into<f64>>(
         assert!((log - expected).abs() <= bound, "{context}: {log}, expected {expected}, {bound:e}");
     }
 
-    let of_solutions = gamma(n as f64 * (1.0 + 1.0 / 64.0) + 4.0, T::UNIT);
-    let backward = (gamma(steps, T::UNIT) + 2.0 * of_solutions + of_solutions * of_solutions) * sizes;
+    let backward = backward + norm(residual_bound::<T>(&l, n, 1).into_iter());
     let Some(relative) = golden.relative(backward) else { return };
     // A rounding to T of what is exact but for a rounding.
     let relative = relative + 2.0 * f64::EPSILON;

@@ -2,14 +2,16 @@
 
 use gpu_core::Device;
 use gpu_linalg::{
-    Error, Matrix, MatrixMut, Order, Triangle, expect_positive_definite, potrf, potrf_scratch_len, potrf_to,
-    potrs, potrs_scratch_len,
+    Batch, BatchLayout, BatchMut, Diagonal, Error, Matrix, MatrixMut, Order, Side, Triangle,
+    expect_positive_definite, potrf, potrf_scratch_len, potrf_to, potrs, potrs_scratch_len, trsm,
+    trsm_scratch_len,
 };
 use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
 use crate::common::{
-    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, place, positive, rectangle, unit,
+    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, placed_factor, positive,
+    rectangle, residual_bound, unit,
 };
 
 /// The factor of a dense matrix, as memory holds it, and the order of the minor.
@@ -126,9 +128,7 @@ fn the_order_of_a_large_minor_is_the_same_everywhere() {
     }
 }
 
-/// Solutions of systems of a matrix whose factor they are computed with: the residual `|B - L·Lᵀ·X|` is at most
-/// `(2 γ + γ²) |L|·|Lᵀ|·|X|`, `γ = γ_{n + n/64 + 4}`: both solutions have the exact triangle of a matrix that differs by so much from L
-/// (Higham, theorem 8.5: a chain of n products, a product with a reciprocal, and the additions of products' pieces).
+/// Solutions of systems of a matrix whose factor they are computed with: within [`residual_bound`].
 #[test]
 fn large_systems_with_any_number_of_right_hand_sides() {
     fn check<T: Real>(n: usize, columns: usize, (order, triangle): (Order, Triangle)) {
@@ -147,19 +147,15 @@ fn large_systems_with_any_number_of_right_hand_sides() {
             x.to_vec().unwrap()
         };
         let expected = solve(&Device::cpu());
-        let k = n as f64 * (1.0 + 1.0 / 64.0) + 4.0;
-        let gamma = k * T::UNIT / (1.0 - k * T::UNIT) + k * f64::EPSILON;
+        let l: Vec<f64> = l.into_iter().map(T::to_f64).collect();
+        let bounds = residual_bound::<T>(&l, n, 1);
         for c in 0..columns {
             let x = |i: usize| expected[right.index(i, c)].to_f64();
-            let at = |i: usize, j: usize| l[i * n + j].to_f64();
-            let product = |of: &dyn Fn(f64) -> f64| -> Vec<f64> {
-                let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| of(at(i, k)) * of(x(i))).sum()).collect();
-                (0..n).map(|i| (0..=i).map(|k| of(at(i, k)) * y[k]).sum()).collect()
-            };
-            let (products, sizes) = (product(&|value| value), product(&f64::abs));
+            let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| l[i * n + k] * x(i)).sum()).collect();
             for i in 0..n {
-                let residual = (b[right.index(i, c)].to_f64() - products[i]).abs();
-                let bound = (2.0 * gamma + gamma * gamma) * sizes[i];
+                let product: f64 = (0..=i).map(|k| l[i * n + k] * y[k]).sum();
+                let residual = (b[right.index(i, c)].to_f64() - product).abs();
+                let bound: f64 = (0..n).map(|k| bounds[i * n + k] * x(k).abs()).sum();
                 assert!(residual <= bound, "{n}, {columns}, {shape:?}: ({i}, {c}): {residual} > {bound}");
             }
         }
@@ -174,4 +170,48 @@ fn large_systems_with_any_number_of_right_hand_sides() {
             check::<f32>(n, columns, (order, Triangle::Upper));
         }
     }
+}
+
+/// Bit by bit, and a batch of few together.
+#[test]
+fn large_systems_are_two_triangular_ones() {
+    fn check<T: Real>(sizes: [usize; 3], triangle: Triangle) {
+        let [n, columns, count] = sizes;
+        let (matrix, right) = (layout(n, Order::ColumnMajor, 1), rectangle(n, columns, Order::RowMajor, 2));
+        let matrices = BatchLayout::new(matrix, count, matrix.span() + 3).unwrap();
+        let sides = BatchLayout::new(right, count, right.span() + 1).unwrap();
+        let mut l = vec![T::from(CANARY); matrices.span().unwrap()];
+        for number in 0..count {
+            let factor = oracle(&positive::<T>((n + number) as u64, n), n).0;
+            placed_factor(&factor, matrix, triangle, &mut l[number * matrices.stride..]);
+        }
+        let b: Vec<T> = (0..sides.span().unwrap()).map(|at| T::of(unit(4, at))).collect();
+
+        let cpu = Device::cpu();
+        let (factors, mut expected) = (cpu.upload(&l).unwrap(), cpu.upload(&b).unwrap());
+        let mut info = cpu.alloc(count).unwrap();
+        let mut scratch = cpu.alloc(trsm_scratch_len::<T>(Side::Left, sides).unwrap()).unwrap();
+        let factors = Batch::new(&factors, matrices).unwrap();
+        let lower = if triangle == Triangle::Lower { factors } else { factors.transposed() };
+        for (of, triangle) in [(lower, Triangle::Lower), (lower.transposed(), Triangle::Upper)] {
+            let into = BatchMut::new(&mut expected, sides).unwrap();
+            let (stream, side, one) = (cpu.default_stream(), Side::Left, T::from(1.0));
+            trsm(&stream, side, triangle, Diagonal::Stored, one, of, into, &mut info, &mut scratch).unwrap();
+        }
+        let expected = expected.to_vec().unwrap();
+
+        for_each("large_systems_are_two_triangular_ones", |device| {
+            let (l, mut x) = (device.upload(&l).unwrap(), device.upload(&b).unwrap());
+            let mut scratch = device.alloc(potrs_scratch_len::<T>(n, sides).unwrap()).unwrap();
+            let (l, into) = (Batch::new(&l, matrices).unwrap(), BatchMut::new(&mut x, sides).unwrap());
+            potrs(&device.default_stream(), triangle, l, into, &mut scratch).unwrap();
+            let context = format!("{sizes:?}, {triangle:?} on {}", device.name());
+            assert_same_bits(&x.to_vec().unwrap(), &expected, &context);
+        });
+    }
+    check::<f32>([70, 2, 3], Triangle::Lower);
+    check::<f64>([129, 5, 2], Triangle::Upper);
+    // More than a batch of eight is solved whole for, and more right-hand sides than one launch is for.
+    check::<f32>([515, 1, 8], Triangle::Lower);
+    check::<f64>([515, 129, 1], Triangle::Lower);
 }

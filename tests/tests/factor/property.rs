@@ -14,7 +14,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::common::{
-    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, positive, rectangle, unit,
+    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, positive, rectangle,
+    residual_bound, unit,
 };
 
 /// An element that is not what a positive definite matrix has: of which matrix, where below or on the diagonal, and
@@ -214,20 +215,16 @@ fn solved<T: Real>(run: &Run<T>, factors: &[T], lower: &[Vec<T>]) {
     let mut untouched = x.clone();
     places().for_each(|place| untouched[at(place)] = b[at(place)]);
     assert_same_bits(&untouched, &b, &format!("{case:?}: what is not X"));
-    let k = n as f64 * (1.0 + 1.0 / 64.0) + 4.0;
-    let gamma = k * T::UNIT / (1.0 - k * T::UNIT) + k * f64::EPSILON;
     for number in 0..case.count {
-        let l = |i: usize, j: usize| lower[number][i * n + j].to_f64();
+        let l: Vec<f64> = lower[number].iter().map(|l| l.to_f64()).collect();
+        let bounds = residual_bound::<T>(&l, n, case.count);
         for column in 0..columns {
-            let product = |of: fn(f64) -> f64| -> Vec<f64> {
-                let x = |i: usize| of(x[at((number, i, column))].to_f64());
-                let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| of(l(i, k)) * x(i)).sum()).collect();
-                (0..n).map(|i| (0..=i).map(|k| of(l(i, k)) * y[k]).sum()).collect()
-            };
-            let (products, sizes) = (product(|value| value), product(f64::abs));
+            let x = |i: usize| x[at((number, i, column))].to_f64();
+            let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| l[i * n + k] * x(i)).sum()).collect();
             for i in 0..n {
-                let residual = (b[at((number, i, column))].to_f64() - products[i]).abs();
-                let bound = (2.0 * gamma + gamma * gamma) * sizes[i];
+                let product: f64 = (0..=i).map(|k| l[i * n + k] * y[k]).sum();
+                let residual = (b[at((number, i, column))].to_f64() - product).abs();
+                let bound: f64 = (0..n).map(|k| bounds[i * n + k] * x(k).abs()).sum();
                 assert!(residual <= bound, "{case:?}: {number}, ({i}, {column}): {residual} > {bound}");
             }
         }
@@ -264,14 +261,16 @@ fn inverted<T: Real + Into<f64>>(run: &Run<T>, factors: &[T], lower: &[T]) {
         (0..=i.min(j)).map(|k| (lower[i * n + k].to_f64() * lower[j * n + k].to_f64()).abs()).sum()
     };
     let sizes = rows(&size) * 1.001;
-    let (of_factor, of_solution) =
-        (gamma(n as f64 * (1.0 + 1.0 / 64.0) + 8.0), gamma(n as f64 * (1.0 + 1.0 / 64.0) + 4.0));
+    let of_factor = gamma(n as f64 * (1.0 + 1.0 / 64.0) + 8.0);
+    let factor: Vec<f64> = lower.iter().map(|l| l.to_f64()).collect();
+    let bounds = residual_bound::<T>(&factor, n, 1);
+    let of_solution = rows(&|i, j| bounds[i * n + j]) * 1.001;
     let relative = |difference: f64| {
         let eta = 2.0 / n as f64 * difference;
         assert!(eta < 0.5, "{case:?}: {eta}");
         eta / (1.0 - eta)
     };
-    let of_inverse = relative((of_factor + 2.0 * of_solution + of_solution * of_solution) * sizes);
+    let of_inverse = relative(of_factor * sizes + of_solution);
     let logs: f64 = (0..n).map(|i| 2.0 * l[i * n + i].ln().abs()).sum();
     let log_bound = n as f64 * relative(of_factor * sizes) + 2.0 * (n + 1) as f64 * f64::EPSILON * logs;
     let expected_log: f64 = (0..n).map(|i| 2.0 * l[i * n + i].ln()).sum();

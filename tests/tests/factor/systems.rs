@@ -9,7 +9,8 @@ use gpu_tests::backends::for_each;
 use gpu_tests::compare::assert_same_bits;
 
 use crate::common::{
-    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, positive, rectangle, unit,
+    CANARY, ORDERS, Real, TRIANGLES, backward_error, layout, oracle, place, positive, rectangle,
+    residual_bound, unit,
 };
 
 fn factor<T: Real>(
@@ -123,8 +124,8 @@ fn the_smallest_and_the_largest_pivots() {
     });
 }
 
-/// `|A · X - I|` of an inverse X: each of its columns is a solution, of residual `(2 γ + γ²) |L|·|Lᵀ|·|X|` for L's own product, which differs
-/// from A by `γ |L|·|Lᵀ|`: together at most `4 γ |L|·|Lᵀ|·|X|`, with γ of `n + n/64 + 8`.
+/// `|A · X - I|` of an inverse X: each of its columns is a solution, of residual [`residual_bound`] for L's own
+/// product, which differs from A by `γ |L|·|Lᵀ|`, with γ of `n + n/64 + 8`.
 #[test]
 fn inverses_and_determinants() {
     fn check<T: Real + Into<f64>>(n: usize, order: Order, triangle: Triangle) {
@@ -155,6 +156,8 @@ fn inverses_and_determinants() {
         let at = |i: usize, j: usize| l[i * n + j].to_f64().abs();
         let k = n as f64 * (1.0 + 1.0 / 64.0) + 8.0;
         let gamma = k * T::UNIT / (1.0 - k * T::UNIT) + k * f64::EPSILON;
+        let lower: Vec<f64> = l.iter().map(|l| l.to_f64()).collect();
+        let bounds = residual_bound::<T>(&lower, n, 1);
         for c in 0..n {
             // Only where X's own triangle was computed for this column: by symmetry each other element has the bound of its row.
             let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| at(i, k) * x(i, c).abs()).sum()).collect();
@@ -164,7 +167,8 @@ fn inverses_and_determinants() {
                 let error = (sum - f64::from(u8::from(i == c))).abs();
                 // Elements of the mirrored triangle are from another solution, which differs from this one's by what both are wrong by:
                 // at most twice the forward error, condition below five.
-                assert!(error <= 4.0 * gamma * size * 12.0, "{n}: ({i}, {c}): {error}");
+                let residual: f64 = (0..n).map(|k| bounds[i * n + k] * x(k, c).abs()).sum();
+                assert!(error <= 12.0 * (gamma * size + residual), "{n}: ({i}, {c}): {error}");
             }
         }
         for_each("inverses_and_determinants", |device| {

@@ -186,14 +186,17 @@ pub fn expect_positive_definite<'i>(info: impl Into<View<'i, u32>>) -> Result<()
 
 /// Solves `A · X = B` in place of B on `stream`, A being factored by [`potrf`] with the same `triangle`.
 ///
-/// The factors are n × n and B is n × any number of right-hand sides, each row- or column-major with any leading dimension, or
-/// batches of such. `scratch` has at least [`potrs_scratch_len`] elements; what is in it afterwards is unspecified. The order of
-/// operations is a function of the shapes alone. Neither allocates device memory nor waits.
+/// The factors are n × n and B is n × any number of right-hand sides, each row- or column-major with any leading
+/// dimension, or batches of such. `scratch` has at least [`potrs_scratch_len`] elements; what is in it afterwards is
+/// unspecified. Up to 64 rows, or up to 512 in batches of eight or more, are substitution, in one launch; of more it
+/// is [`trsm`](crate::trsm) with L, and then with its transposed: see there for the order of operations, which is a
+/// function of the shapes, B's order and the type alone, and the [crate documentation](crate) for the residual.
+/// Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::Shapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
-/// stream or where the launch failed. B is as it was then.
+/// stream. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs, potrs_scratch_len};
@@ -215,7 +218,7 @@ pub fn potrs<'l, 'b, 's, T: FactorElement>(
     b: impl Into<BatchMut<'b, T>>,
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
-    let (l, mut b, mut scratch) = (l.into(), b.into(), scratch.into());
+    let (l, mut b, scratch) = (l.into(), b.into(), scratch.into());
     let (factors, layout) = (l.layout(), b.layout());
     let n = expect_square(factors)?;
     if layout.matrix.rows() != n {
@@ -233,26 +236,22 @@ pub fn potrs<'l, 'b, 's, T: FactorElement>(
         return Ok(());
     }
     if !solves_whole(n, layout.count) {
-        for number in 0..layout.count {
-            let l = Matrix::new(l.data().slice(number * factors.stride..), factors.matrix)?;
-            let b = MatrixMut::new(b.data_mut().into_slice(number * layout.stride..), layout.matrix)?;
-            factor::solve(stream, triangle, l, b, scratch.reborrow())?;
-        }
-        return Ok(());
+        return factor::solve(stream, triangle, l, b, scratch);
     }
     let mut data = b.data_mut();
     if let (Some(l), Some(b)) = (l.data().as_slice(), data.as_mut_slice()) {
         reference::potrs(triangle, (l, factors), (b, layout));
         return Ok(());
     }
-    launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None, None)
+    launch::solve(stream, solve::<T>(triangle, factors, layout)?, l.data(), data, None)
 }
 
-/// Elements of scratch memory that [`potrs`] needs for systems of `n` rows and right-hand sides that lie so.
+/// Elements of scratch memory that [`potrs`] needs for systems of `n` rows and right-hand sides that lie so: none
+/// where they are solved whole, else what two [`trsm`](crate::trsm) need.
 ///
 /// # Errors
-/// [`Error::ExtentTooLarge`].
+/// [`Error::Device`] where they are not a `usize`.
 pub fn potrs_scratch_len<T: FactorElement>(n: usize, b: impl Into<BatchLayout>) -> Result<usize, Error> {
     let b = b.into();
-    if solves_whole(n, b.count) { Ok(0) } else { factor::solve_scratch_len::<T>(n, b.matrix) }
+    if solves_whole(n, b.count) || b.is_empty() { Ok(0) } else { factor::solve_scratch_len::<T>(b) }
 }

@@ -3,7 +3,7 @@
 use gpu_core::{Stream, ViewMut};
 
 use super::factor::{expect_scratch, expect_square};
-use super::{Triangle, copy};
+use super::{Triangle, copy, potrs, potrs_scratch_len};
 use crate::error::Error;
 use crate::factor;
 use crate::factor::launch::FactorElement;
@@ -11,14 +11,15 @@ use crate::matrix::{Layout, Matrix, MatrixMut};
 
 /// The inverse of a symmetric, positive definite matrix in place of its factor on `stream`.
 ///
-/// `a` is what [`potrf`](crate::potrf) made, with the same `triangle`, in which the inverse's triangle is written; the other one is never
-/// touched. It is computed column by column as the solution of `A · X = I`, in some 2 n³ operations, so that its error is that of
-/// [`potrs`](crate::potrs). `scratch` has at least [`potri_scratch_len`] elements; what is in it afterwards is
-/// unspecified. The order of operations is a function of n alone. Neither allocates device memory nor waits.
+/// `a` is what [`potrf`](crate::potrf) made, with the same `triangle`, in which the inverse's triangle is written;
+/// the other one is never touched. It is computed column by column as the solution of `A · X = I`, in some 2 n³
+/// operations, so that its error is that of [`potrs`](crate::potrs). `scratch` has at least [`potri_scratch_len`]
+/// elements; what is in it afterwards is unspecified. The order of operations is that of `potrs`, a function of n and
+/// the type alone. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::NotSquare`], [`Error::ScratchTooSmall`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
-/// [`Error::Device`] where memory is on another device than the stream or where the launch failed. `a` is as it was then.
+/// [`Error::Device`] where memory is on another device than the stream or where a launch failed. `a` is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, MatrixMut, Triangle, potri, potri_scratch_len};
@@ -46,10 +47,10 @@ pub fn potri<'s, T: FactorElement>(
         return Ok(());
     }
     let square = Layout::row_major(n, n)?;
-    let (mut x, rest) = scratch.reborrow().try_split_at(n * n)?;
+    let (mut x, rest) = scratch.reborrow().try_split_at((n * n).next_multiple_of(4))?;
     factor::identity(stream, n, x.reborrow())?;
     let l = Matrix::new(a.data(), a.layout())?;
-    factor::solve(stream, triangle, l, MatrixMut::new(x.reborrow(), square)?, rest)?;
+    potrs(stream, triangle, l, MatrixMut::new(x.reborrow(), square)?, rest)?;
     factor::copy_triangle(stream, triangle, Matrix::new(x.view(), square)?, a)
 }
 
@@ -59,7 +60,7 @@ pub fn potri<'s, T: FactorElement>(
 /// [`Error::Device`] where the matrix's elements cannot be counted.
 pub fn potri_scratch_len<T: FactorElement>(n: usize) -> Result<usize, Error> {
     let square = Layout::row_major(n, n)?;
-    Ok(square.span() + factor::solve_scratch_len::<T>(n, square)?)
+    Ok(square.span().next_multiple_of(4) + potrs_scratch_len::<T>(n, square)?)
 }
 
 /// The logarithm of the determinant of a matrix, from its factor: `2 · Σ ln lᵢᵢ`, computed in f64 on the CPU.

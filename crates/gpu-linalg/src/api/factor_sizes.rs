@@ -172,7 +172,7 @@ pub fn potrs_sizes<'l, 'b, T: FactorElement>(
         let launch =
             LaunchConfig::linear(launch, 32).shared(gpu_factor_kernels::solve_shared_bytes::<T>(group.most));
         let table = sizes.table().slice(WORDS * group.entries.start..WORDS * group.entries.end);
-        launch::solve(stream, (launch, batch, shape), l, b.reborrow(), None, Some(table))?;
+        launch::solve(stream, (launch, batch, shape), l, b.reborrow(), Some(table))?;
     }
     Ok(())
 }

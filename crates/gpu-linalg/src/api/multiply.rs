@@ -2,11 +2,11 @@
 
 use gpu_core::{Stream, ViewMut};
 
-use super::solve::{OnLeft, Side, expect_shapes};
+use super::solve::{Side, expect_shapes};
 use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{TriangleElement, copy, part, part_mut, spread, take, temporary, whole};
+use crate::level3::{OnLeft, TriangleElement, copy, part, part_mut, rows_of, spread, take, temporary, whole};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout};
 use crate::plan::level3::{self as plan, Step};
 
@@ -117,7 +117,7 @@ pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
             Step::Diagonal { rows, .. } => (rows.clone(), rows.len()),
             Step::Update { rows, from, .. } => (rows, from.len()),
         };
-        let result = super::solve::like(b, rows.len())?;
+        let result = rows_of(b, rows.len())?;
         sums = sums.max(gemm_scratch_len::<T>(k, result)).max(gemm_scratch_len::<T>(0, result));
     }
     let old = temporary(b)?.span()?.next_multiple_of(4);

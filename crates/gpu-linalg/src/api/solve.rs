@@ -1,11 +1,10 @@
 //! Systems with a triangular matrix.
 
-use super::{Diagonal, Triangle, expect_apart, gemm, gemm_scratch_len};
+use super::{Diagonal, Triangle, expect_apart, gemm};
 use crate::error::Error;
 use crate::launch::RealElement;
-use crate::level3::{TriangleElement, part, part_mut, solve, take, temporary};
+use crate::level3::{Needs, OnLeft, TriangleElement, part, system, take};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut, Order};
-use crate::plan::level3::{self as plan, Form, Places, Step};
 use gpu_core::{Buffer, Stream, ViewMut};
 
 /// On which side of the other matrix a triangular or symmetric one stands.
@@ -15,33 +14,6 @@ pub enum Side {
     Left,
     /// B · A.
     Right,
-}
-
-/// A triangular matrix that multiplies from the left, as the lower triangle of `lower` or of its transposed.
-pub(super) struct OnLeft<'a, T: RealElement> {
-    /// The lower triangle: that of the transposed matrix where A is upper.
-    pub(super) lower: Batch<'a, T>,
-    /// Whether A is upper.
-    pub(super) transposed: bool,
-}
-
-impl<'a, T: RealElement> OnLeft<'a, T> {
-    /// `B · A` is `(Aᵀ · Bᵀ)ᵀ`, and an upper triangle is the lower one of the transposed.
-    pub(super) fn new(side: Side, triangle: Triangle, a: Batch<'a, T>) -> Self {
-        let a = if side == Side::Left { a } else { a.transposed() };
-        let transposed = (triangle == Triangle::Lower) != (side == Side::Left);
-        Self { lower: if transposed { a.transposed() } else { a }, transposed }
-    }
-
-    /// `rows` and `columns` of A.
-    pub(super) fn part(
-        &self,
-        rows: core::ops::Range<usize>,
-        columns: core::ops::Range<usize>,
-    ) -> Result<Batch<'a, T>, Error> {
-        let a = if self.transposed { self.lower.transposed() } else { self.lower };
-        part(a, rows, columns)
-    }
 }
 
 /// That A, on that side, fits B.
@@ -62,49 +34,6 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
         return Err(Error::BatchCounts { a: a.count, b: b.count, c: b.count });
     }
     Ok(())
-}
-
-/// Memory of a solve, all of it scratch: elements of each kind.
-struct Needs {
-    square: usize,
-    words: usize,
-    result: usize,
-    sums: usize,
-}
-
-/// `b` as it is where the triangle stands on its left.
-fn needs<T: RealElement>(b: BatchLayout) -> Result<Needs, Error> {
-    let ((n, columns), count) = (b.matrix.shape(), b.count);
-    let square = plan::solve_square(n, columns, size_of::<T>() == 8);
-    let (mut words, mut result, mut sums) = (Some(0usize), 0, gemm_scratch_len::<T>(0, b));
-    for step in plan::solve(n, square, false) {
-        if let Step::Diagonal { rows, .. } = step {
-            let form = Form::new(rows.len(), columns, count, n <= square);
-            let more = plan::words::<T>(form, rows.len(), columns, count);
-            words = words.zip(more).and_then(|(words, more)| words.checked_add(more));
-        }
-    }
-    if n > square {
-        let x = temporary(b)?;
-        result = x.span()?.next_multiple_of(4);
-        for step in [false, true].into_iter().flat_map(|backward| plan::solve(n, square, backward)) {
-            if let Step::Update { rows, from, .. } = step {
-                sums = sums.max(gemm_scratch_len::<T>(from.len(), like(b, rows.len())?));
-            }
-        }
-    }
-    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count, stride: result });
-    Ok(Needs { square, words: words.ok_or_else(too_large)?, result, sums })
-}
-
-/// The layout of some rows.
-pub(super) fn like(of: BatchLayout, rows: usize) -> Result<BatchLayout, Error> {
-    let columns = of.matrix.columns();
-    let matrix = match of.matrix.order() {
-        Order::RowMajor => Layout::row_major(rows, columns)?,
-        Order::ColumnMajor => Layout::column_major(rows, columns)?,
-    };
-    Ok(BatchLayout { matrix: matrix.with_leading_dimension(of.matrix.leading_dimension())?, ..of })
 }
 
 /// Solves `A · X = alpha · B`, or `X · A = alpha · B` with A on the right, on `stream`, A being triangular; X takes B's place.
@@ -152,7 +81,7 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
     info: impl Into<ViewMut<'i, u32>>,
     scratch: impl Into<ViewMut<'s, T>>,
 ) -> Result<(), Error> {
-    let (a, mut b, mut info, scratch) = (a.into(), b.into(), info.into(), scratch.into());
+    let (a, mut b, info, scratch) = (a.into(), b.into(), info.into(), scratch.into());
     expect_shapes(side, a.layout(), b.layout())?;
     if info.len() != b.layout().count {
         return Err(Error::InfoLength { expected: b.layout().count, actual: info.len() });
@@ -171,49 +100,21 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
     }
     let of = OnLeft::new(side, triangle, a);
     let mut b = if side == Side::Left { b } else { b.transposed() };
-    let needs = needs::<T>(b.layout())?;
-    let (n, columns) = b.layout().matrix.shape();
+    let needs = Needs::new::<T>(b.layout())?;
     let mut scratch = Some(scratch);
     let mut words = take(&mut scratch, needs.words)?;
-    let mut result = take(&mut scratch, needs.result)?;
-    let mut sums = scratch.expect("what is left is put back");
+    let rest = scratch.expect("what is left is put back");
     if alpha == T::ZERO {
-        let nothing = part(of.lower, 0..n, 0..0)?;
-        let zeros = BatchLayout { matrix: Layout::row_major(0, columns)?, ..b.layout() };
+        let nothing = part(of.lower, 0..b.layout().matrix.rows(), 0..0)?;
+        let zeros = BatchLayout { matrix: Layout::row_major(0, b.layout().matrix.columns())?, ..b.layout() };
         let zeros = Batch::new(a.data().slice(..0), zeros)?;
         stream.memset(info, u8::MAX)?;
-        return gemm(stream, T::ZERO, nothing, zeros, T::ZERO, b, sums);
+        return gemm(stream, T::ZERO, nothing, zeros, T::ZERO, b, rest);
     }
     if needs.words > 0 {
         stream.memset(words.reborrow(), 0)?;
     }
-    let copy = (n > needs.square).then(|| temporary(b.layout())).transpose()?;
-    let places = Places { lower: of.lower.layout(), backward: of.transposed, b: b.layout(), copy };
-    let mut further = false;
-    for step in plan::solve(n, needs.square, of.transposed) {
-        match step {
-            Step::Diagonal { rows, first, .. } => {
-                let shape = plan::system(&places, rows.clone(), diagonal, further)?;
-                let count = shape.count as usize;
-                let form = Form::new(rows.len(), columns, count, copy.is_none());
-                let own = plan::words::<T>(form, rows.len(), columns, count);
-                let (own, rest) = words.try_split_at(own.expect("the scratch memory holds them"))?;
-                let factor = if first { alpha } else { T::ONE };
-                let copy = copy.is_some().then(|| result.reborrow());
-                let zeros = (own, info.reborrow());
-                solve(stream, (shape, form), of.lower.data(), b.data_mut(), copy, zeros, factor)?;
-                (words, further) = (rest, true);
-            }
-            Step::Update { rows, from, first } => {
-                let layout = copy.expect("there is one where there are several squares");
-                let known = part(Batch::new(result.view(), layout)?, from.clone(), 0..columns)?;
-                let right = part_mut(&mut b, rows.clone(), 0..columns)?;
-                let beta = if first { alpha } else { T::ONE };
-                gemm(stream, -T::ONE, of.part(rows, from)?, known, beta, right, sums.reborrow())?;
-            }
-        }
-    }
-    Ok(())
+    system(stream, &needs, (&of, diagonal), alpha, &mut b, info, (words, rest))
 }
 
 /// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: words by which blocks of threads wait for each
@@ -227,9 +128,7 @@ pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
     if b.is_empty() {
         return Ok(0);
     }
-    let Needs { words, result, sums, .. } = needs::<T>(b)?;
-    let too_large = || Error::Device(gpu_core::Error::BatchOverflow { count: b.count, stride: result });
-    [words, result, sums].into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
+    Needs::new::<T>(b)?.elements(1, 0)
 }
 
 /// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's order in a buffer of

@@ -44,23 +44,18 @@ enum Way {
 }
 
 /// Part of a matrix: its `rows` and `columns` from the given ones on.
-pub(crate) fn part<T: FactorElement>(
+fn part<T: FactorElement>(
     a: Matrix<'_, T>,
     (row, column): (usize, usize),
     (rows, columns): (usize, usize),
 ) -> Result<Matrix<'_, T>, Error> {
-    let layout = part_layout(a.layout(), (rows, columns))?;
-    let start = a.layout().index(row, column);
-    Ok(Matrix::new(a.data().slice(start..start + layout.span()), layout)?)
-}
-
-/// The layout of so many rows and columns of a matrix.
-pub(crate) fn part_layout(of: Layout, (rows, columns): (usize, usize)) -> Result<Layout, Error> {
-    let part = match of.order() {
+    let layout = match a.layout().order() {
         Order::RowMajor => Layout::row_major(rows, columns)?,
         Order::ColumnMajor => Layout::column_major(rows, columns)?,
     };
-    Ok(part.with_leading_dimension(of.leading_dimension())?)
+    let layout = layout.with_leading_dimension(a.layout().leading_dimension())?;
+    let start = a.layout().index(row, column);
+    Ok(Matrix::new(a.data().slice(start..start + layout.span()), layout)?)
 }
 
 /// Factors a matrix in place; `info` has one word. There is as much scratch memory as [`scratch_len`] says.

@@ -6,11 +6,11 @@ use gpu_std::launch::{Kernel, LaunchConfig};
 use gpu_std::memory::{Global, GlobalMut};
 
 use crate::error::Error;
-use crate::launch::RealElement;
+use crate::level3::TriangleElement;
 use crate::plan::factor::{Kernel as Choice, Whole};
 
 /// A type of elements of matrices that are factored: `f32`, `f64`.
-pub trait FactorElement: RealElement + kernels::Root + sealed::Kernels {}
+pub trait FactorElement: TriangleElement + kernels::Root + sealed::Kernels {}
 
 mod sealed {
     use super::*;
@@ -51,7 +51,7 @@ mod sealed {
             ),
         >;
         /// From, to, shape, what is multiplied by.
-        type Copy: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, kernels::Copy, f64)>;
+        type CopyPart: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, kernels::Copy, f64)>;
     }
 }
 
@@ -70,7 +70,7 @@ macro_rules! elements {
             type Step = kernels::$step;
             type Tiled = elements!(tiled $T);
             type Skyline = elements!(skyline $T);
-            type Copy = elements!(copy $T);
+            type CopyPart = elements!(copy $T);
         }
     )* };
     (tiled f32) => { tiled::factor_tiled_f32 };
@@ -175,15 +175,13 @@ pub(crate) fn solve<T: FactorElement>(
     (launch, batch, shape): (LaunchConfig, Batch, Solve),
     l: View<'_, T>,
     b: ViewMut<'_, T>,
-    added: Option<View<'_, T>>,
     table: Option<View<'_, u64>>,
 ) -> Result<(), Error> {
-    // Without a table the kernel reads none, and adds nothing where the shape says so.
+    // Without a table the kernel reads none, and what it might add it does not, as the shape says.
     let table = table.map_or(l.as_global().cast(), |table| table.as_global());
-    let added = added.unwrap_or(l);
-    // SAFETY: the views hold the batches of the plan's layouts and what is added, B is exclusive and its matrices are apart (checked by the
-    // caller); a table was made for both. All is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Solve>(launch, (l, b, added, table, batch, shape))? };
+    // SAFETY: the views hold the batches of the plan's layouts, B is exclusive and its matrices are apart (checked by
+    // the caller); a table was made for both. All is freed only after the work enqueued before.
+    unsafe { stream.launch::<T::Solve>(launch, (l, b, l, table, batch, shape))? };
     Ok(())
 }
 
@@ -196,7 +194,7 @@ pub(crate) fn copy<T: FactorElement>(
 ) -> Result<(), Error> {
     // SAFETY: the views hold the matrices of the shape, of which the one that is written is exclusive (checked by the caller). All is
     // freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Copy>(launch, (from, to, shape, 1.0))? };
+    unsafe { stream.launch::<T::CopyPart>(launch, (from, to, shape, 1.0))? };
     Ok(())
 }
 
@@ -235,6 +233,6 @@ pub(crate) fn identity<T: FactorElement>(
     let to = to.as_global_mut();
     // SAFETY: the view is exclusive and holds the matrix of the shape (checked by the caller); the kernel reads nothing. All is freed
     // only after the work enqueued before.
-    unsafe { stream.launch::<T::Copy>(launch, (to.as_global(), to, shape, 1.0))? };
+    unsafe { stream.launch::<T::CopyPart>(launch, (to.as_global(), to, shape, 1.0))? };
     Ok(())
 }

@@ -1,98 +1,46 @@
-//! Systems of a large factored matrix: block after block of rows, of which a product with the solutions before is taken off.
+//! Systems of large factored matrices: a triangular one with L, and one with its transposed.
 
 use gpu_core::{Stream, ViewMut};
 
-use super::large::{part, part_layout};
-use super::launch::{self, FactorElement};
-use crate::api::{Triangle, gemm, gemm_scratch_len};
+use super::launch::FactorElement;
+use crate::api::{Diagonal, Triangle};
 use crate::error::Error;
-use crate::matrix::{Layout, Matrix, MatrixMut};
-use crate::plan::factor::{self as plan, STEP};
-use crate::reference;
+use crate::level3::{Needs, OnLeft, system, take};
+use crate::matrix::{Batch, BatchLayout, BatchMut};
 
-/// How the products of a block lie.
-fn product(rows: usize, columns: usize) -> Result<Layout, Error> {
-    let layout = Layout::column_major(rows, columns)?;
-    Ok(layout.with_leading_dimension(STEP)?)
+/// Elements that hold a word for each matrix, a multiple of 16 bytes.
+fn info_len<T>(count: usize) -> usize {
+    count.div_ceil(4) * (16 / size_of::<T>())
 }
 
-/// Elements of scratch memory for a matrix of `n` rows and right-hand sides of such a layout: the products of a block, and what those need.
-pub(crate) fn scratch_len<T: FactorElement>(n: usize, b: Layout) -> Result<usize, Error> {
-    let mut most = 0;
-    for first in (0..n).step_by(STEP) {
-        let layout = product(STEP.min(n - first), b.columns())?;
-        let (before, behind) = (first, n - first - STEP.min(n - first));
-        most = most.max(gemm_scratch_len::<T>(before, layout)).max(gemm_scratch_len::<T>(behind, layout));
-    }
-    Ok(most + STEP * b.columns())
+/// Elements of scratch memory for right-hand sides of such a layout, which is not empty.
+pub(crate) fn scratch_len<T: FactorElement>(b: BatchLayout) -> Result<usize, Error> {
+    Needs::new::<T>(b)?.elements(2, info_len::<T>(b.count))
 }
 
 /// Solves for all right-hand sides, in place. There is as much scratch memory as [`scratch_len`] says.
 pub(crate) fn solve<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,
-    l: Matrix<'_, T>,
-    mut b: MatrixMut<'_, T>,
-    mut scratch: ViewMut<'_, T>,
+    l: Batch<'_, T>,
+    mut b: BatchMut<'_, T>,
+    scratch: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let (n, columns) = b.layout().shape();
-    let lower = if triangle == Triangle::Lower { l } else { l.transposed() };
-    let starts: Vec<usize> = (0..n).step_by(STEP).collect();
-    for &first in &starts {
-        let width = STEP.min(n - first);
-        let factor = (first > 0).then(|| part(lower, (first, 0), (width, first))).transpose()?;
-        step(stream, lower, factor, (0, first), first, &mut b, (true, columns), scratch.reborrow())?;
+    let (needs, count) = (Needs::new::<T>(b.layout())?, b.layout().count);
+    let mut scratch = Some(scratch);
+    // A factor has no zeros on its diagonal: nobody reads these.
+    let info = take(&mut scratch, info_len::<T>(count))?;
+    let mut info = info.cast::<u32>().try_into_slice(..count)?;
+    let mut words = take(&mut scratch, 2 * needs.words)?;
+    let mut rest = scratch.expect("what is left is put back");
+    if needs.words > 0 {
+        stream.memset(words.reborrow(), 0)?;
     }
-    for &first in starts.iter().rev() {
-        let after = (first + STEP).min(n);
-        let width = after - first;
-        let factor = (after < n).then(|| part(lower, (after, first), (n - after, width))).transpose()?;
-        let factor = factor.map(|factor| factor.transposed());
-        step(stream, lower, factor, (after, n - after), first, &mut b, (false, columns), scratch.reborrow())?;
+    let lower = if triangle == Triangle::Lower { l } else { l.transposed() };
+    let (forwards, backwards) = words.try_split_at(needs.words)?;
+    for (transposed, words) in [(false, forwards), (true, backwards)] {
+        let of = (&OnLeft { lower, transposed }, Diagonal::Stored);
+        system(stream, &needs, of, T::ONE, &mut b, info.reborrow(), (words, rest.reborrow()))?;
     }
     Ok(())
-}
-
-/// Solves for the rows of the block that starts at `first`, forwards or backwards. The product of `factor`, if there is one, and of
-/// `known.1` rows of B from `known.0` on is taken off before.
-#[expect(clippy::too_many_arguments, reason = "a step's parts")]
-fn step<T: FactorElement>(
-    stream: &Stream,
-    lower: Matrix<'_, T>,
-    factor: Option<Matrix<'_, T>>,
-    known: (usize, usize),
-    first: usize,
-    b: &mut MatrixMut<'_, T>,
-    (forwards, columns): (bool, usize),
-    mut scratch: ViewMut<'_, T>,
-) -> Result<(), Error> {
-    let layout = b.layout();
-    let width = STEP.min(layout.rows() - first);
-    let (mut sums, rest) = scratch.reborrow().try_split_at(STEP * columns)?;
-    let has_sums = factor.is_some();
-    if let Some(factor) = factor {
-        let x = part(Matrix::new(b.data(), layout)?, (known.0, 0), (known.1, columns))?;
-        let into = sums.reborrow().into_slice(..product(width, columns)?.span());
-        let into = MatrixMut::new(into, product(width, columns)?)?;
-        gemm(stream, -T::ONE, factor, x, T::ZERO, into, rest)?;
-    }
-    let block = part(lower, (first, first), (width, width))?;
-    let rows = part_layout(layout, (width, columns))?;
-    let start = layout.index(first, 0);
-    let mut data = b.data_mut().into_slice(start..start + rows.span());
-    let leading = if has_sums { STEP } else { 0 };
-    if let (Some(l), Some(b), Some(sums)) =
-        (block.data().as_slice(), data.as_mut_slice(), sums.as_mut_slice())
-    {
-        reference::factor::solve_step((l, block.layout()), (b, rows), (sums, leading), forwards);
-        return Ok(());
-    }
-    let (launch, batch, shape) = plan::solve::<T>(Triangle::Lower, block.layout().into(), rows.into())?;
-    let shape = gpu_factor_kernels::Solve {
-        forwards: forwards as u32,
-        backwards: !forwards as u32,
-        added: leading as u64,
-        ..shape
-    };
-    launch::solve(stream, (launch, batch, shape), block.data(), data, Some(sums.view()), None)
 }

@@ -3,7 +3,9 @@
 pub(crate) mod launch;
 mod parts;
 mod steps;
+mod system;
 
 pub(crate) use launch::TriangleElement;
-pub(crate) use parts::{part, part_mut, take, temporary, whole};
+pub(crate) use parts::{part, part_mut, rows_of, take, temporary, whole};
 pub(crate) use steps::{copy, solve, spread};
+pub(crate) use system::{Needs, OnLeft, system};

@@ -28,6 +28,11 @@ fn place(
     Ok((start..start + layout.span()?, layout))
 }
 
+/// The layout of some rows of every matrix.
+pub(crate) fn rows_of(of: BatchLayout, rows: usize) -> Result<BatchLayout, Error> {
+    Ok(BatchLayout { matrix: like(of.matrix, rows, of.matrix.columns())?, ..of })
+}
+
 /// Some rows and columns of every matrix.
 pub(crate) fn part<T: RealElement>(
     of: Batch<'_, T>,

@@ -5,7 +5,9 @@ use gpu_std::float::Float;
 use rayon::prelude::*;
 
 use crate::api::Triangle;
-use crate::matrix::{BatchLayout, Layout};
+use crate::matrix::BatchLayout;
+#[cfg(test)]
+use crate::matrix::Layout;
 use crate::plan::factor::strides;
 
 /// The root of a pivot and the root's reciprocal, where it is positive and finite.
@@ -137,32 +139,6 @@ fn backwards<T: Float>(l: impl Fn(usize, usize) -> T, x: &mut [T]) {
     for i in (0..x.len()).rev() {
         let sum = (i + 1..x.len()).rev().fold(x[i], |sum, k| (-l(k, i)).mul_add(x[k], sum));
         x[i] = sum * (T::ONE / l(i, i));
-    }
-}
-
-/// A step of a large system: to the rows `b`, `added` is added, column after column of so many elements; then they are solved for with
-/// the lower block `l`, forwards or backwards.
-pub(crate) fn solve_step<T: Float>(
-    (l, l_layout): (&[T], Layout),
-    (b, b_layout): (&mut [T], Layout),
-    (added, leading): (&[T], usize),
-    is_forwards: bool,
-) {
-    let l = |i: usize, j: usize| l[l_layout.index(i, j)];
-    let mut x = vec![T::ZERO; b_layout.rows()];
-    for c in 0..b_layout.columns() {
-        for (i, x) in x.iter_mut().enumerate() {
-            *x = b[b_layout.index(i, c)];
-            if leading != 0 {
-                *x = *x + added[i + c * leading];
-            }
-        }
-        if is_forwards {
-            forwards(l, &mut x)
-        } else {
-            backwards(l, &mut x)
-        }
-        x.iter().enumerate().for_each(|(i, &x)| b[b_layout.index(i, c)] = x);
     }
 }
 

@@ -6,7 +6,7 @@ use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 
 use super::finish::{Parts, finish};
 use super::operand::Product;
-use super::short::short;
+use super::short::{self, short};
 use super::tensor::{self, tensor};
 use super::tiled::{Tile, tiled};
 
@@ -102,9 +102,9 @@ macro_rules! short_products {
         #[doc = concat!("Products of short sums of `", stringify!($T), "`, [`short::tile`](super::short::tile) of C a block.")]
         ///
         /// Launch as many blocks of [`short::THREADS`](super::short::THREADS) threads as there are for each product of the batch. There is one part.
-        #[kernel(images = sm_75, launch_bounds(256, 3))]
+        #[kernel(images = sm_75, launch_bounds(256, 2))]
         pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
-            short::<$T, $columns>(a, b, c, &product, (alpha, beta));
+            short::<$T, $columns, { short::flight(size_of::<$T>()) }>(a, b, c, &product, (alpha, beta));
         }
     )* };
 }

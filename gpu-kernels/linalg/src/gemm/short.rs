@@ -16,8 +16,11 @@ use crate::scalar::combine;
 pub const THREADS: u32 = 256;
 /// Rows of C that a thread computes.
 pub const ROWS: u32 = 8;
-/// Products of a sum that are read before they are added.
-const FLIGHT: usize = 2;
+/// Products of a sum that are read before any is added, of elements of `bytes` bytes: as many as there are registers
+/// for. They wait together.
+pub const fn flight(bytes: usize) -> usize {
+    if bytes == 4 { 4 } else { 3 }
+}
 
 /// Lanes along a row of C with `n` columns, of which each takes `each`: all of a warp, or so many that they do for the row.
 pub const fn lanes(n: u32, each: u32) -> u32 {
@@ -41,7 +44,7 @@ fn strides(operand: &Operand) -> (u64, u64) {
 /// Computes a [`tile`] of C, a batch's one behind the other. Launch as many blocks as there are, of [`THREADS`] threads.
 #[device]
 #[inline(always)]
-pub(super) fn short<T: Float, const N: usize>(
+pub(super) fn short<T: Float, const N: usize, const FLIGHT: usize>(
     a: Global<T>,
     b: Global<T>,
     c: GlobalMut<T>,
@@ -70,34 +73,32 @@ pub(super) fn short<T: Float, const N: usize>(
     let mut b = b.offset(number as u64 * product.b.batch + column as u64 * b_column);
     let (a_apart, b_apart) = (apart as u64 * a_row, lanes as u64 * b_column);
     let mut sums = [[T::ZERO; N]; ROWS as usize];
-    let mut one = || {
-        let mut of_a = [T::ZERO; ROWS as usize];
-        let mut of_b = [T::ZERO; N];
-        unroll::<{ ROWS as usize }>(|i| {
-            if row_of(i) < m {
-                of_a[i] = a.offset(i as u64 * a_apart).read_only(0);
-            }
-        });
-        unroll::<N>(|j| {
-            if column_of(j) < n {
-                of_b[j] = b.offset(j as u64 * b_apart).read_only(0);
-            }
-        });
-        unroll::<{ ROWS as usize }>(|i| {
-            unroll::<N>(|j| sums[i][j] = of_a[i].mul_add(of_b[j], sums[i][j]));
-        });
-        (a, b) = (a.offset(a_k), b.offset(b_k));
-    };
     let mut left = product.k;
-    while left >= FLIGHT as u32 {
-        left = rolled(left);
-        unroll::<FLIGHT>(|_| one());
-        left -= FLIGHT as u32;
-    }
     while left > 0 {
         left = rolled(left);
-        one();
-        left -= 1;
+        let mut of_a = [[T::ZERO; ROWS as usize]; FLIGHT];
+        let mut of_b = [[T::ZERO; N]; FLIGHT];
+        unroll::<FLIGHT>(|k| {
+            let exists = (k as u32) < left;
+            unroll::<{ ROWS as usize }>(|i| {
+                if exists && row_of(i) < m {
+                    of_a[k][i] = a.offset(i as u64 * a_apart).read_only(0);
+                }
+            });
+            unroll::<N>(|j| {
+                if exists && column_of(j) < n {
+                    of_b[k][j] = b.offset(j as u64 * b_apart).read_only(0);
+                }
+            });
+            (a, b) = (a.offset(a_k), b.offset(b_k));
+        });
+        // What is not there adds `0 · 0`, which no chain shows: see the order of operations.
+        unroll::<FLIGHT>(|k| {
+            unroll::<{ ROWS as usize }>(|i| {
+                unroll::<N>(|j| sums[i][j] = of_a[k][i].mul_add(of_b[k][j], sums[i][j]));
+            });
+        });
+        left = left.saturating_sub(FLIGHT as u32);
     }
 
     let c = c.offset(number as u64 * product.c_batch + row as u64 * product.c_leading + column as u64);

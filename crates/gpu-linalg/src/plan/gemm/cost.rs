@@ -1,7 +1,12 @@
 //! How long a kernel takes for a product, about: what tiles and parts are chosen by.
 //!
-//! A roofline of four ceilings: arithmetic, the L2, memory, and the latency of stages. Blocks are spread evenly; the multiprocessor with the
-//! most of them is the last.
+//! A roofline of four ceilings: arithmetic, the L2, memory, and the latency of stages. Blocks are spread evenly; the
+//! multiprocessor with the most of them is the last.
+//!
+//! Parts are chosen with the same [`ENDS`] of all kernels, tiles with each one's own: parts are the order of the sums,
+//! which is not to change with what is found out about kernels.
+
+use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, short};
 
 use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 
@@ -13,8 +18,12 @@ const L2_BYTES: f64 = 24.0;
 const MEMORY_BYTES: f64 = 2400.0;
 /// Clocks that a stage takes at least: what comes from memory takes some 700, and two stages are on their way.
 const STAGE: f64 = 350.0;
-/// Clocks of a block's first stages and of what it writes.
+/// Clocks of a block's first stages and of what it writes, of whichever kernel.
 const ENDS: f64 = 2000.0;
+/// Clocks of a block of short sums besides.
+const SHORT_ENDS: f64 = 1500.0;
+/// Clocks that short sums wait for what is read at once.
+const SHORT_ROUND: f64 = 550.0;
 /// Clocks of a second launch, about 1.5 µs.
 const LAUNCH: f64 = 2600.0;
 /// Clocks of a round of parts that are added.
@@ -44,23 +53,23 @@ impl Shape {
         each.saturating_mul(self.count)
     }
 
+    /// Those of the multiprocessor with the most of them.
+    fn blocks_each(&self, kernel: Kernel, parts: u64, multiprocessors: u32) -> f64 {
+        (self.blocks(kernel) as f64 * parts as f64 / f64::from(multiprocessors)).ceil()
+    }
+
     /// The elements of C that are computed, of the whole batch.
     fn results(&self) -> f64 {
         self.m as f64 * self.n as f64 * self.count as f64 * if self.half { 0.5 } else { 1.0 }
     }
 }
 
-/// Clocks of a product in so many parts of `piece`.
-pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
+/// Clocks of the sums of a product in so many parts of `piece`, by a kernel with stages.
+fn stages(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
     let Shape { m, n, k, count, bytes, .. } = shape;
-    if matches!(kernel, Kernel::Short) {
-        let most = if shape.across { MOST_SHORT_ACROSS } else { MOST_SHORT };
-        return if k <= most as u64 { 0.0 } else { f64::INFINITY };
-    }
     let (tile, rate) = (kernel.tile(), kernel.rate());
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));
-    let blocks = shape.blocks(kernel) as f64 * parts as f64;
-    let each = (blocks / f64::from(multiprocessors)).ceil();
+    let each = shape.blocks_each(kernel, parts, multiprocessors);
     let resident = each.min(rate.blocks);
     let busy = (resident * f64::from(tile.threads / 32) / rate.warps).min(1.0);
     let stages = piece.div_ceil(tile.depth.into()) as f64;
@@ -71,11 +80,56 @@ pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multi
     let elements = (m as f64 + n as f64) * k as f64 * count as f64 + shape.results();
     let memory = elements * bytes as f64 / MEMORY_BYTES;
     let latency = (each / resident).ceil() * stages * STAGE;
-    arithmetic.max(l2).max(memory).max(latency) + ENDS
+    arithmetic.max(l2).max(memory).max(latency)
+}
+
+/// Clocks of a product of short sums: those of rounds that are waited for, of what warps read of the nearest cache,
+/// or of memory.
+fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
+    let Shape { m, n, k, count, bytes, .. } = shape;
+    if k > if shape.across { MOST_SHORT_ACROSS } else { MOST_SHORT } as u64 {
+        return f64::INFINITY;
+    }
+    let columns = if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 };
+    let lanes = u64::from(short::lanes(n as u32, columns));
+    let each = shape.blocks_each(Kernel::Short, 1, multiprocessors);
+    let rounds =
+        (each / Kernel::Short.rate().blocks).ceil() * k.div_ceil(short::flight(bytes as usize) as u64) as f64;
+    // A warp has a clock's worth of a row of A or C, and of B an element of as many lines as there are lanes, two of
+    // them in a clock, where it is contiguous along k.
+    let of_b = if shape.across { lanes as f64 / 2.0 } else { bytes as f64 / 4.0 };
+    let warps = m.div_ceil(32 / lanes).min(u64::from(short::THREADS / 32)) as f64;
+    let (rows, columns) = (f64::from(short::ROWS), f64::from(columns));
+    let near = each * warps * (k as f64 * (columns * of_b + rows) + columns * rows);
+    let elements = (m as f64 + n as f64) * k as f64 * count as f64 + shape.results();
+    let memory = elements * bytes as f64 / MEMORY_BYTES;
+    (rounds * SHORT_ROUND).max(near).max(memory) + SHORT_ENDS
+}
+
+/// Clocks of a product in so many parts of `piece`, by which tiles are chosen.
+pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
+    if matches!(kernel, Kernel::Short) {
+        return short_clocks(shape, multiprocessors);
+    }
+    let [one, each] = kernel.rate().ends;
+    let ends = one + each * shape.blocks_each(kernel, parts, multiprocessors);
+    stages(kernel, shape, parts, piece, multiprocessors) + ends
+}
+
+/// The same, by which parts are chosen, and what adds them.
+pub(super) fn clocks_of_parts(
+    kernel: Kernel,
+    shape: Shape,
+    (parts, piece): (u64, u64),
+    multiprocessors: u32,
+    turned: bool,
+) -> f64 {
+    let sums = stages(kernel, shape, parts, piece, multiprocessors) + ENDS;
+    sums + finish_clocks(shape, parts, turned)
 }
 
 /// Clocks to add the parts' sums, if there are any to add.
-pub(super) fn finish_clocks(shape: Shape, parts: u64, turned: bool) -> f64 {
+fn finish_clocks(shape: Shape, parts: u64, turned: bool) -> f64 {
     if parts == 1 && !turned {
         return 0.0;
     }

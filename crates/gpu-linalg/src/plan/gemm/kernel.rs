@@ -32,7 +32,7 @@ pub enum Kernel {
     Short,
 }
 
-/// The longest sums of [`Kernel::Short`]: it reads them two products at a time, tiles all at once.
+/// The longest sums of [`Kernel::Short`]: it reads them a few products at a time, tiles all at once.
 pub const MOST_SHORT: usize = 16;
 /// The longest where B is contiguous along k: a warp reads one element of each of 32 lines then.
 pub const MOST_SHORT_ACROSS: usize = 8;
@@ -46,6 +46,10 @@ pub(super) struct Rate {
     pub(super) warps: f64,
     /// What a busy one has of the peak.
     pub(super) fraction: f64,
+    /// Clocks before the first stage and behind the last of one block, and more of each that a multiprocessor has:
+    /// what is left of the times of some 40 shapes with sums of one to four stages on an H200. The more results a
+    /// thread has, the longer it writes, and few warps hide it.
+    pub(super) ends: [f64; 2],
 }
 
 impl Kernel {
@@ -109,19 +113,19 @@ impl Kernel {
     /// How fast it is: of [`Self::Wide`] and [`Self::TensorLarge`] measured at 4096² on an H200, of the others what they read of
     /// shared memory beside what they multiply lets expect.
     pub(super) const fn rate(self) -> Rate {
-        let (blocks, warps, fraction) = match self {
-            Self::Wide => (1.0, 8.0, 0.95),
-            Self::Large => (2.0, 5.0, 0.92),
-            Self::Medium => (6.0, 5.0, 0.75),
-            Self::Low => (4.0, 8.0, 0.55),
-            Self::Flat => (3.0, 8.0, 0.42),
-            Self::Double => (2.0, 8.0, 0.25),
-            Self::TensorLarge => (1.0, 8.0, 0.75),
-            Self::TensorMedium => (3.0, 6.0, 0.7),
-            Self::TensorFlat => (3.0, 8.0, 0.55),
-            // It is read and added one by one: of 14 clocks, 8 multiply.
-            Self::Short => (3.0, 24.0, 0.55),
+        let (blocks, warps, fraction, ends) = match self {
+            Self::Wide => (1.0, 8.0, 0.95, [12_000.0, 8000.0]),
+            Self::Large => (2.0, 5.0, 0.92, [12_000.0, 4500.0]),
+            Self::Medium => (6.0, 5.0, 0.75, [9000.0, 1600.0]),
+            Self::Low => (4.0, 8.0, 0.55, [4000.0, 2500.0]),
+            Self::Flat => (3.0, 8.0, 0.42, [0.0, 2500.0]),
+            Self::Double => (2.0, 8.0, 0.25, [4000.0, 2500.0]),
+            Self::TensorLarge => (1.0, 8.0, 0.75, [12_000.0, 8000.0]),
+            Self::TensorMedium => (3.0, 6.0, 0.7, [7500.0, 2400.0]),
+            Self::TensorFlat => (3.0, 8.0, 0.55, [0.0, 2500.0]),
+            // Without stages: see `short_clocks`.
+            Self::Short => (2.0, 16.0, 0.0, [0.0; 2]),
         };
-        Rate { blocks, warps, fraction }
+        Rate { blocks, warps, fraction, ends }
     }
 }

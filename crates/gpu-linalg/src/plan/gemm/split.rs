@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use gpu_linalg_kernels::gemm::GEMM_FLAT_F32;
 
-use super::cost::{Shape, clocks, finish_clocks};
+use super::cost::{Shape, clocks_of_parts};
 use super::kernel::{Kernel, MOST_SHORT};
 
 /// Parts are multiples of so much: of every kernel's stage.
@@ -91,11 +91,10 @@ impl Split {
             across: false,
         };
         let mut chosen = (f64::INFINITY, whole);
-        for &kernel in Kernel::of(bytes, true) {
+        for &kernel in Kernel::of(bytes, true).iter().filter(|&&kernel| kernel != Kernel::Short) {
             let mut consider = |split: Self| {
-                let (parts, piece) = (split.parts as u64, split.piece as u64);
-                let time = clocks(kernel, shape, parts, piece, MULTIPROCESSORS)
-                    + finish_clocks(shape, parts, turned);
+                let parts = (split.parts as u64, split.piece as u64);
+                let time = clocks_of_parts(kernel, shape, parts, MULTIPROCESSORS, turned);
                 if time < chosen.0 {
                     chosen = (time, split);
                 }
