@@ -48,19 +48,19 @@ pub(super) fn by_tiles<T: Float, W: Tiles>(work: W) -> W::Output {
 }
 
 fn tiles_portable<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<6, 8>() } else { work.run::<6, 4>() }
+    if size_of::<T>() == 4 { work.run::<4, 8>() } else { work.run::<4, 4>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn tiles_avx512<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<12, 32>() } else { work.run::<12, 16>() }
+    if size_of::<T>() == 4 { work.run::<4, 32>() } else { work.run::<4, 16>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<6, 16>() } else { work.run::<6, 8>() }
+    if size_of::<T>() == 4 { work.run::<4, 16>() } else { work.run::<4, 8>() }
 }
 
 /// With what every machine has.
