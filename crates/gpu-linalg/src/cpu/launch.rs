@@ -20,7 +20,10 @@ pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, 
     portable(panel, buffers, c);
 }
 
-/// Work on tiles of `M` columns of a factor and `N` rows, or the other way round: as many as the registers hold.
+/// Work on tiles of `M` columns of a factor and `N` rows, or the other way round, that the registers hold.
+///
+/// Rows are multiples of columns, so that the rows of one tile are the columns of others without being copied. Four
+/// columns are fewer than a widest vector's elements: with as many the compiler takes vectors along them, and gathers.
 ///
 /// No closure, and all of it inlined: what is not is compiled for the oldest machines ([`gpu_core::vectors::Work`]).
 pub(super) trait Tiles {

@@ -1,8 +1,8 @@
 //! Large matrices, left-looking in steps of columns.
 //!
-//! Of the rows below a step's block on the diagonal some are a task: their products with the block's rows, over all
-//! columns before, then their solution. What is known of them stays in strips, so that no product packs anything: a
-//! strip is either factor. While one thread makes the next block, the others go on with this one's rows.
+//! A task is a panel of the rows below a step's block on the diagonal: the sums of its products with the block's rows,
+//! over all columns before, then its solution. What is known of a panel stays in strips, so that no product packs
+//! anything: a strip is either factor. While one thread makes the next block, the others go on with this one's panels.
 
 use gpu_factor_kernels::Root;
 use rayon::prelude::*;
@@ -14,25 +14,41 @@ use crate::matrix::Layout;
 use crate::plan::factor::{STEP, strides};
 use crate::reference::finish;
 
-/// Rows that are one task: whole strips, and a step has whole panels.
+/// Rows of a panel: whole strips of any width, and a step has whole panels.
 const PANEL: usize = 64;
+/// A panel's elements in a step.
+const TILE: usize = PANEL * STEP;
 
-/// Factors a matrix in place, with the bits of [`crate::potrf`]'s steps. The order of the first minor that is not positive
-/// definite, or zero.
+/// Factors a matrix in place, with the bits of [`crate::potrf`]'s steps. The order of the first minor that is not
+/// positive definite, or zero.
 ///
 /// # Panics
 /// Where the slice is shorter than the matrix.
 pub(crate) fn large<T: Root>(triangle: Triangle, (a, layout): (&mut [T], Layout)) -> u32 {
     let n = layout.rows();
     let strides = strides(triangle, layout);
+    // All at once: the allocator keeps one large piece for the next call, of many small ones pages are new every time.
+    let mut memory = vec![T::ZERO; tiles(n) * TILE];
     // In one of the pool's threads: else each step would wake them anew.
-    rayon::scope(|_| factor(n, a, strides))
+    rayon::scope(|_| steps(n, a, strides, memory.chunks_exact_mut(TILE).collect()))
 }
 
-fn factor<T: Root>(n: usize, a: &mut [T], (row, column): (usize, usize)) -> u32 {
+/// The most tiles that are known at a time: those of the rows below a block, and of the block before.
+fn tiles(n: usize) -> usize {
+    let known = |step: usize| (n - step * STEP).div_ceil(PANEL) * step + (step - 1) * (STEP / PANEL);
+    (1..n.div_ceil(STEP)).map(known).max().unwrap_or(0)
+}
+
+/// Step after step; `free` has memory for as many tiles as are known at a time.
+fn steps<'m, T: Root>(
+    n: usize,
+    a: &mut [T],
+    (row, column): (usize, usize),
+    mut free: Vec<&'m mut [T]>,
+) -> u32 {
     let strides = (row, column);
-    let mut below: Vec<Panel<T>> =
-        (STEP..n).step_by(PANEL).map(|first| Panel::new(first, PANEL.min(n - first))).collect();
+    let rows = (STEP..n).step_by(PANEL).map(|first| PANEL.min(n - first));
+    let mut below: Vec<Panel<'m, T>> = rows.map(|rows| Panel { rows, known: Vec::new() }).collect();
     let mut square = Square::new(a, strides, 0, STEP.min(n));
     square.factor();
     let mut order = 0;
@@ -43,11 +59,14 @@ fn factor<T: Root>(n: usize, a: &mut [T], (row, column): (usize, usize)) -> u32 
         if end >= n {
             return order;
         }
+        for panel in &mut below {
+            panel.known.push(free.pop().expect("as many as are known at a time"));
+        }
         let mut next = Square::new(a, strides, end, STEP.min(n - end));
         next.rows = below.drain(..next.width.div_ceil(PANEL)).collect();
         let mut lines = panels_of(&mut a[end * row + square.first * column..], strides, n - end);
         let (beside_next, beside_rest) = lines.split_at_mut(next.rows.len());
-        let solve = |(panel, lines): (&mut Panel<T>, &mut Vec<&mut [T]>)| {
+        let solve = |(panel, lines): (&mut Panel<'m, T>, &mut Vec<&mut [T]>)| {
             by_tiles::<T, _>(Solve { panel, lines, by_columns: row == 1, square: &square })
         };
         // An idle thread takes what is behind, so that the next block is ready in time.
@@ -59,6 +78,7 @@ fn factor<T: Root>(n: usize, a: &mut [T], (row, column): (usize, usize)) -> u32 
                 next.factor();
             },
         );
+        free.extend(square.rows.into_iter().flat_map(|panel| panel.known));
         square = next;
     }
 }
@@ -73,42 +93,30 @@ fn panels_of<T>(a: &mut [T], (row, column): (usize, usize), rows: usize) -> Vec<
             }
         }
     } else {
-        for (at, line) in a.chunks_mut(row).enumerate() {
+        for (at, line) in a.chunks_mut(row).take(rows).enumerate() {
             panels[at / PANEL].push(&mut line[..STEP]);
         }
     }
     panels
 }
 
-/// Some rows of the factor, as far as they are known: step after step in strips, column after column.
-struct Panel<T> {
+/// Rows of the factor, as far as they are known: a tile for each step, in strips, column after column.
+struct Panel<'m, T> {
     rows: usize,
-    known: Vec<T>,
-}
-
-impl<T: Root> Panel<T> {
-    /// None is known of the rows from `first` on, which will be so many steps.
-    fn new(first: usize, rows: usize) -> Self {
-        Self { rows, known: Vec::with_capacity(first / STEP * STEP * PANEL) }
-    }
-
-    /// Elements of a step.
-    const fn len<const N: usize>(&self) -> usize {
-        self.rows.next_multiple_of(N) * STEP
-    }
+    known: Vec<&'m mut [T]>,
 }
 
 /// A block on the diagonal, and its rows of the factor.
-struct Square<T> {
+struct Square<'m, T> {
     first: usize,
     width: usize,
-    rows: Vec<Panel<T>>,
+    rows: Vec<Panel<'m, T>>,
     buffers: Buffers<T>,
     /// That of the first minor of the block that is not positive definite, or zero.
     failed: u32,
 }
 
-impl<T: Root> Square<T> {
+impl<T: Root> Square<'_, T> {
     /// That of the columns from `first` on, as it is in the matrix.
     fn new(a: &[T], (row, column): (usize, usize), first: usize, width: usize) -> Self {
         let mut square = Self { first, width, rows: Vec::new(), buffers: Buffers::default(), failed: 0 };
@@ -117,7 +125,7 @@ impl<T: Root> Square<T> {
         square
     }
 
-    /// Adds what the rows' products come to.
+    /// Takes the products of its rows off.
     fn subtract(&mut self) {
         let Self { width, rows, buffers, .. } = self;
         let (m, n) = by_tiles::<T, _>(Sizes);
@@ -149,16 +157,15 @@ impl<T: Root> Square<T> {
 
 /// What is known in one step of row `row` of a block, and of the rows that share its strip.
 #[inline(always)]
-fn strip_of<T: Root, const N: usize>(rows: &[Panel<T>], step: usize, row: usize) -> &[T] {
-    let panel = &rows[row / PANEL];
-    &panel.known[step * panel.len::<N>() + row % PANEL / N * N * STEP..][..N * STEP]
+fn strip_of<'a, T: Root, const N: usize>(rows: &'a [Panel<'_, T>], step: usize, row: usize) -> &'a [T] {
+    &rows[row / PANEL].known[step][row % PANEL / N * N * STEP..][..N * STEP]
 }
 
 /// Adds to tiles, of which each is `M` columns of a strip, the products of what is known of the strip in one step and
 /// of the rows that are the tiles' columns.
 #[inline(always)]
 fn add_step<T: Root, const M: usize, const N: usize>(
-    (rows, step): (&[Panel<T>], usize),
+    (rows, step): (&[Panel<'_, T>], usize),
     known: &[T],
     tiles: &mut [[[T; N]; M]],
 ) {
@@ -250,14 +257,14 @@ impl<T: Root> Tiles for Factor<'_, T> {
 }
 
 /// Takes the products of its rows off a strip of a block, as far as the diagonal.
-struct Products<'a, T> {
-    rows: &'a [Panel<T>],
+struct Products<'a, 'm, T> {
+    rows: &'a [Panel<'m, T>],
     number: usize,
     strip: &'a mut [T],
     sums: &'a mut Vec<T>,
 }
 
-impl<T: Root> Tiles for Products<'_, T> {
+impl<T: Root> Tiles for Products<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -266,7 +273,7 @@ impl<T: Root> Tiles for Products<'_, T> {
         let len = strip.len().min((number + 1) * N * N);
         sums.clear();
         sums.resize(len, T::ZERO);
-        for step in 0..rows[0].known.len() / rows[0].len::<N>() {
+        for step in 0..rows[0].known.len() {
             let known = strip_of::<T, N>(rows, step, number * N);
             let (tiles, _) = sums.as_chunks_mut::<N>().0.as_chunks_mut::<M>();
             add_step((rows, step), known, tiles);
@@ -276,24 +283,24 @@ impl<T: Root> Tiles for Products<'_, T> {
 }
 
 /// Solves for a panel's part of a step.
-struct Solve<'t, 'a, T> {
-    panel: &'t mut Panel<T>,
+struct Solve<'t, 'a, 'm, T> {
+    panel: &'t mut Panel<'m, T>,
     /// The rows' part of each column, or the columns' part of each row.
     lines: &'t mut [&'a mut [T]],
     by_columns: bool,
-    square: &'t Square<T>,
+    square: &'t Square<'m, T>,
 }
 
-impl<T: Root> Tiles for Solve<'_, '_, T> {
+impl<T: Root> Tiles for Solve<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<const M: usize, const N: usize>(self) {
         let Self { panel, lines, by_columns, square } = self;
-        let (len, before) = (panel.len::<N>(), panel.known.len());
-        panel.known.resize(before + len, T::ZERO);
-        let (known, strips) = panel.known.split_at_mut(before);
-        for (step, known) in known.chunks_exact(len).enumerate() {
+        let Some((tile, known)) = panel.known.split_last_mut() else { return };
+        let strips = &mut tile[..panel.rows.next_multiple_of(N) * STEP];
+        strips.fill(T::ZERO);
+        for (step, known) in known.iter().enumerate() {
             for (known, strip) in known.chunks_exact(N * STEP).zip(strips.chunks_exact_mut(N * STEP)) {
                 let (tiles, _) = strip.as_chunks_mut::<N>().0.as_chunks_mut::<M>();
                 add_step((&square.rows, step), known, tiles);
