@@ -81,7 +81,8 @@ fn measure<T: Real>(case: &mut Case<T>, seconds: f64) -> Times {
 fn row<T: Real>(routine: Routine, n: usize, seconds: f64) -> Option<Times> {
     let mut case = Case::<T>::new(routine, n);
     // What is compared has run once: caches and threads are warm.
-    (case.ours(), case.faer());
+    case.ours();
+    case.faer();
     case.agrees().then(|| measure(&mut case, seconds))
 }
 

@@ -91,7 +91,7 @@ impl<T: Real> Case<T> {
         let diagonal = if matches!(routine, Routine::Potrf | Routine::Trsm) { n as f64 } else { 0.5 };
         let element = |at: usize, most: f64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            T::of(if at % (n + 1) == 0 { most } else { hash as f64 / 16_777_216.0 - 0.5 })
+            T::of(if at.is_multiple_of(n + 1) { most } else { hash as f64 / 16_777_216.0 - 0.5 })
         };
         let a: Vec<T> = (0..n * n).map(|at| element(at, diagonal)).collect();
         let before: Vec<T> = match routine {

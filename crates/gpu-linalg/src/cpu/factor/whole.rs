@@ -96,30 +96,17 @@ mod tests {
                         (bits(&l), order)
                     };
                     let expected = (bits(&expected), info[0]);
-                    assert!(
-                        run(|work| work.run::<6, 4>()) == expected,
-                        "{n}, {order:?}, {triangle:?}, {bad:?}"
-                    );
-                    assert!(
-                        run(|work| work.run::<6, 8>()) == expected,
-                        "{n}, {order:?}, {triangle:?}, {bad:?}"
-                    );
-                    assert!(
-                        run(|work| work.run::<6, 16>()) == expected,
-                        "{n}, {order:?}, {triangle:?}, {bad:?}"
-                    );
-                    assert!(
-                        run(|work| work.run::<12, 16>()) == expected,
-                        "{n}, {order:?}, {triangle:?}, {bad:?}"
-                    );
-                    assert!(
-                        run(|work| work.run::<12, 32>()) == expected,
-                        "{n}, {order:?}, {triangle:?}, {bad:?}"
-                    );
-                    assert!(
-                        run(|work| by_tiles::<T, _>(work)) == expected,
-                        "{n}, {order:?}, {triangle:?}, {bad:?}"
-                    );
+                    let ways: [fn(Whole<'_, T>) -> u32; 6] = [
+                        |work| work.run::<4, 4>(),
+                        |work| work.run::<4, 8>(),
+                        |work| work.run::<4, 16>(),
+                        |work| work.run::<4, 32>(),
+                        |work| work.run::<6, 8>(),
+                        |work| by_tiles::<T, _>(work),
+                    ];
+                    for (number, way) in ways.into_iter().enumerate() {
+                        assert!(run(way) == expected, "{number}: {n}, {order:?}, {triangle:?}, {bad:?}");
+                    }
                 }
             }
         }
