@@ -20,7 +20,10 @@ pub(super) fn compute<T: Float>(panel: &Panel<'_, T>, buffers: &mut Buffers<T>, 
     portable(panel, buffers, c);
 }
 
-/// Work on tiles of `M` columns of a factor and `N` rows, or the other way round: as many as the registers hold.
+/// Work on tiles of `M` columns of a factor and `N` rows, or the other way round, that the registers hold.
+///
+/// Rows are multiples of columns, so that the rows of one tile are the columns of others without being copied. Four
+/// columns are fewer than a widest vector's elements: with as many the compiler takes vectors along them, and gathers.
 ///
 /// No closure, and all of it inlined: what is not is compiled for the oldest machines ([`gpu_core::vectors::Work`]).
 pub(super) trait Tiles {
@@ -48,19 +51,19 @@ pub(super) fn by_tiles<T: Float, W: Tiles>(work: W) -> W::Output {
 }
 
 fn tiles_portable<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<6, 8>() } else { work.run::<6, 4>() }
+    if size_of::<T>() == 4 { work.run::<4, 8>() } else { work.run::<4, 4>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn tiles_avx512<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<12, 32>() } else { work.run::<12, 16>() }
+    if size_of::<T>() == 4 { work.run::<4, 32>() } else { work.run::<4, 16>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn tiles_avx2<T: Float, W: Tiles>(work: W) -> W::Output {
-    if size_of::<T>() == 4 { work.run::<6, 16>() } else { work.run::<6, 8>() }
+    if size_of::<T>() == 4 { work.run::<4, 16>() } else { work.run::<4, 8>() }
 }
 
 /// With what every machine has.

@@ -80,8 +80,12 @@ fn factor_with<T: FactorElement>(
 ) -> Result<(), Error> {
     let layout = a.layout();
     let n = layout.rows();
+    if let (Some(a), Some(info)) = (a.data_mut().as_mut_slice(), info.as_mut_slice()) {
+        info[0] = cpu::factor::large(triangle, (a, layout));
+        return Ok(());
+    }
     stream.memset(info.reborrow(), 0)?;
-    if way == Way::Tiled && a.data().as_slice().is_none() {
+    if way == Way::Tiled {
         match tiled(stream, triangle, (a.data_mut(), layout), None, scratch.reborrow(), info.reborrow()) {
             // Nothing was launched.
             Err(Error::Device(
@@ -144,19 +148,8 @@ fn step<T: FactorElement>(
     (mut a, layout): (ViewMut<'_, T>, Layout),
     first: usize,
     mut scratch: ViewMut<'_, T>,
-    mut info: ViewMut<'_, u32>,
+    info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    let n = layout.rows();
-    if let (Some(a), Some(scratch), Some(info)) =
-        (a.as_mut_slice(), scratch.as_mut_slice(), info.as_mut_slice())
-    {
-        let added = (&scratch[SLOTS..], leading(n, first));
-        let order = cpu::factor::step(triangle, (a, layout), (first, STEP.min(n - first)), added);
-        if info[0] == 0 {
-            info[0] = order;
-        }
-        return Ok(());
-    }
     let plan = plan::step::<T>(triangle, layout, first)?;
     launch::step(stream, plan, a.as_global_mut(), scratch.as_global_mut(), info)
 }
