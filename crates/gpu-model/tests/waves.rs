@@ -46,7 +46,7 @@ prop_compose! {
             memory_written: Bytes(written),
             wavefronts: passes,
             wavefronts_without_conflicts: passes / 2.0,
-            waits: Waits { memory: waits[0], l2: waits[1], shared: waits[2] },
+            waits: Waits { memory: waits[0], l2: waits[1], shared: waits[2], ..Waits::default() },
             chain: waits[3],
             operations,
             necessary: Bytes(read + written),

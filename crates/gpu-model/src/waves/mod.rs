@@ -1,7 +1,8 @@
 //! Our own model: a launch's time from its counts, what it is bound by, and what to change.
 //!
-//! Blocks come in waves. In each, a block waits, and queues with its neighbours on a multiprocessor for the busiest level
-//! there; and all blocks together take at least as long as the device's busiest level needs for what goes through it.
+//! Blocks come in waves. In each, a block waits, and queues with its neighbours on a multiprocessor for the busiest
+//! level there; and all blocks together take at least as long as the device's busiest level needs for what goes through
+//! it.
 //!
 //! ```text
 //! R = blocks resident on a multiprocessor: by blocks, warps, registers (units of 256 a warp), shared memory
@@ -12,6 +13,7 @@
 //!
 //! latency    = turnover + w · turnover_warp + waits.memory · L(memory) + waits.l2 · L(l2)
 //!              + waits.shared · (shared_latency + barrier + w · barrier_warp), in cycles / f
+//!              + max(waits.computing / f − alone, 0)         beside its share of the multiprocessor
 //! alone      = max(lines + wavefronts, lines written · store, bytes from l2 / l2_unit, instructions / P,
 //!              operations / (2 · lanes)) / (B · f)           a block's busiest level on its multiprocessor
 //! wave       = T(min(R, ⌈B / S⌉)):  T(n) = latency + alone · (1 + q(n − 1)),  q(n) = n · (T(n) − latency) / T(n)
@@ -26,13 +28,15 @@
 //! throughput = max(starting, min(B, R·S) / blocks + max(issue, arithmetic, l1, l2, stores, memory))
 //!
 //! chain      = chain · 2 · l2_latency / f                    a store and the load that sees it
-//! time       = max(launch, gap + max(W · wave, latency + throughput) + chain)
+//! ending     = last.memory · memory_latency + last.l2 · l2_latency + last.shared · (as above), in cycles / f
+//!              + l2_latency / f                              the way of what is stored
+//! time       = max(launch, gap + max(W · wave, latency + throughput) + chain + ending)
 //! bound      = max(necessary bytes / bandwidth, operations / peak)
 //! ```
 //!
-//! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds there
-//! what there was on average with one block less. A launch among many takes what the host needs to issue the next, or
-//! the gap between two and its own work; kernels that wait for the one before by themselves
+//! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds
+//! there what there was on average with one block less. A launch among many takes what the host needs to issue the
+//! next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
 //! `bound` needs nothing but the data sheet: no implementation is faster. The bottleneck is the largest of launch,
@@ -57,8 +61,8 @@
 //! # Calibration
 //!
 //! No data sheet has what section `[waves]` of a device's description has: example `calibrate` measures it, by kernels
-//! of its own (`gpu-kernels/calibrate`), of which none is among those that the model is judged by. Those of the H200 are
-//! the medians of five rounds on 2026-11-23 (`nvidia-h200-2026-11-23-calibration.jsonl` in benches/results).
+//! of its own (`gpu-kernels/calibrate`), of which none is among those that the model is judged by. Those of the H200
+//! are the medians of five rounds on 2026-11-23 (`nvidia-h200-2026-11-23-calibration.jsonl` in benches/results).
 //! `memory_loaded` and `l2_loaded` are what a block of 512 or 1024 threads waits, turnover aside, that copies a word a
 //! thread while every place for threads is taken. None of the numbers is fitted to the rows below.
 //!
@@ -75,22 +79,22 @@
 //! | 15 | sums of `f32`, `i32` and `u8`, held out | 5.1 | 19.6 |
 //! | 103 | other cases of the benchmarks, held out | 16.4 | 40.0 |
 //!
-//! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the fastest
-//! of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that blocks
-//! queue on a multiprocessor, that the first wave has to start before levels are busy, and that the bus turns round. For the
-//! other cases no formula changed, only what is counted: fills between launches, dependent launches, arithmetic ([`ptx`]),
-//! samples of blocks; that was found with the 127 in view. Which are held out follows from their names, by a rule fixed before any
-//! was predicted. Of the 77 of the 103 that take 12 µs or longer the errors are 12.4 and 35.1 %. On other devices than the
-//! H200 nothing was measured.
+//! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the
+//! fastest of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that
+//! blocks queue on a multiprocessor, that the first wave has to start before levels are busy, and that the bus turns
+//! round. For the other cases no formula changed, only what is counted: fills between launches, dependent launches,
+//! arithmetic ([`ptx`]), samples of blocks; that was found with the 127 in view. Which are held out follows from their
+//! names, by a rule fixed before any was predicted. Of the 77 of the 103 that take 12 µs or longer the errors are 12.4
+//! and 35.1 %. On other devices than the H200 nothing was measured.
 //!
 //! # What is left out
 //!
-//! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone. Atomics on
-//! one address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and
-//! rows of scattered stores far apart (`patch`). How memory comes up to speed: sums of half a million to a million
-//! elements take 1.4 times what is predicted. Blocks that end at once, of grids that are cut for the most work there could be.
-//! Arithmetic, unless `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates
-//! it. That the waits at one place of a loop overlap is an assumption of [`Counts`] from the
+//! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone. Atomics
+//! on one address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`),
+//! and rows of scattered stores far apart (`patch`). How memory comes up to speed: sums of half a million to a million
+//! elements take 1.4 times what is predicted. Blocks that end at once, of grids that are cut for the most work there
+//! could be. Arithmetic, unless `operations` and `instructions.arithmetic` are given: the simulator counts none,
+//! [`ptx`] estimates it. That the waits at one place of a loop overlap is an assumption of [`Counts`] from the
 //! simulator; a list that is followed from element to element takes longer than predicted. Tensor cores.
 
 mod counts;
@@ -252,13 +256,23 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     // The part of the places for warps that is taken at a time.
     let taken = (f64::from(resident).min(blocks / units) * warps / f64::from(device.limits.warps)).min(1.0);
     let loaded = |idle: Cycles, loaded: Cycles| idle + (loaded - idle) * taken;
+    let barrier = given.shared_latency + given.barrier + given.barrier_warp * warps;
     let latency = given.turnover
         + given.turnover_warp * warps
         + loaded(given.memory_latency, given.memory_loaded) * counts.waits.memory
         + loaded(given.l2_latency, given.l2_loaded) * counts.waits.l2
-        + (given.shared_latency + given.barrier + given.barrier_warp * warps) * counts.waits.shared;
-    let latency: Seconds = latency / device.clock;
+        + barrier * counts.waits.shared;
+    let alone = alone(device, given, counts);
+    // Beside what a block does there anyway, its slowest warps wait for what they compute.
+    let computing: Seconds = Cycles(counts.waits.computing) / device.clock;
+    let latency = latency / device.clock + (computing - alone).max(Seconds(0.0));
     let chain: Seconds = given.l2_latency * 2.0 * counts.chain / device.clock;
+    // At the end the last block has the device for itself, and what was stored is on its way.
+    let stored = f64::from(u8::from(counts.lines_written > 0.0));
+    let ending = given.memory_latency * counts.last.memory
+        + given.l2_latency * (counts.last.l2 + stored)
+        + barrier * counts.last.shared;
+    let ending: Seconds = ending / device.clock;
     let mut levels = levels(device, given, counts, (blocks / units).ceil() * units / blocks);
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
@@ -268,7 +282,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     let (slowest, throughput) = (levels[0].0, busy.max(starting));
     let there = u64::from(resident).min(launch.blocks().div_ceil(u64::from(device.multiprocessors)));
-    let queued = wave(latency, alone(device, given, counts), there) * waves as f64;
+    let queued = wave(latency, alone, there) * waves as f64;
     let waiting = latency * waves as f64;
 
     let mut bottleneck = (Bottleneck::Launch, Seconds(least));
@@ -277,7 +291,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
             bottleneck = other;
         }
     }
-    let time = Seconds(gap) + queued.max(latency + throughput) + chain;
+    let time = Seconds(gap) + queued.max(latency + throughput) + chain + ending;
     let demand = Demand { operations: counts.operations, bytes: vec![counts.necessary] };
     Ok(Prediction {
         time: time.max(Seconds(least)),
@@ -335,8 +349,8 @@ fn alone(device: &Device, given: &Calibration, counts: &Counts) -> Seconds {
 
 /// What a wave takes, `resident` blocks on each multiprocessor: each waits, and queues for the busiest level, whose
 /// work for a block is `alone`. By mean value analysis of a closed network of one queue: who comes finds as many there
-/// as there were on average with one block less (Reiser and Lavenberg, *Mean-value analysis of closed multichain queuing
-/// networks*, 1980).
+/// as there were on average with one block less (Reiser and Lavenberg, *Mean-value analysis of closed multichain
+/// queuing networks*, 1980).
 fn wave(latency: Seconds, alone: Seconds, resident: u64) -> Seconds {
     let (mut queue, mut time) = (0.0, latency);
     for blocks in 1..=resident {

@@ -252,8 +252,8 @@ impl Engine {
         }
     }
 
-    /// The running thread's warp has read a message of another block, and is one hop behind that. An update comes behind
-    /// the one that it replaces, but does not wait for it.
+    /// The running thread's warp has read a message of another block, and is one hop behind that. An update comes
+    /// behind the one that it replaces, but does not wait for it.
     fn follow(&mut self, message: &Message, effect: Effect) {
         let (per_block, warp) = (self.per_block, self.warp());
         let block = self.block();

@@ -1,12 +1,12 @@
 //! What a block does one after the other: the critical path through its warps.
 //!
-//! Between two barriers the warps of a block run side by side, and the barrier waits for the slowest. So of each kind of
-//! step, what the warp with the most of it does between two barriers counts, and a block's path is the sum over its
+//! Between two barriers the warps of a block run side by side, and the barrier waits for the slowest. So of each kind
+//! of step, what the warp with the most of it does between two barriers counts, and a block's path is the sum over its
 //! barriers. A ticket that one thread draws while the others wait is a step of the whole block.
 //!
-//! Loads of one place in the source are in flight together, also those of a loop's iterations, so a place counts when the
-//! block first comes by; an atomic or a fence counts once between two barriers. How far a load goes is what the modelled
-//! caches say of the block's first request there.
+//! Loads of one place in the source are in flight together, also those of a loop's iterations, so a place counts when
+//! the block first comes by; an atomic or a fence counts once between two barriers. How far a load goes is what the
+//! modelled caches say of the block's first request there.
 
 use super::counts::Event;
 use crate::report::{Operation, Path, Paths};
