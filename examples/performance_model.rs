@@ -94,6 +94,15 @@ enum Kernel {
     Case(Case),
 }
 
+impl Kernel {
+    fn name(self) -> String {
+        match self {
+            Self::Subject(subject) => subject.to_string(),
+            Self::Case(case) => case.name(),
+        }
+    }
+}
+
 /// What was measured.
 struct Measured {
     kernel: Kernel,
@@ -180,7 +189,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
                 lines.push(line);
                 predicted.push(row);
             }
-            Err(error) => failed.push(error.to_string()),
+            Err(error) => failed.push(format!("{}: {error}", row.kernel.name())),
         }
     }
     let measured = predicted;

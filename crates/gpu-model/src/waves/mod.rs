@@ -39,6 +39,11 @@
 //! next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
+//! `latency` is a block's critical path: between two barriers the slowest warp counts, so that a ticket that one thread
+//! draws is a wait of all. What its warps compute one instruction after another hides what it takes of the
+//! multiprocessor, or is hidden by it. `chain` counts blocks that wait for what another one stored, one behind the
+//! other; `ending` is what the last one does beside, as where it adds the others' parts.
+//!
 //! `bound` needs nothing but the data sheet: no implementation is faster. The bottleneck is the largest of launch,
 //! W · latency, the parts of throughput, and chain.
 //!
@@ -74,28 +79,30 @@
 //!
 //! | rows | | median | 90th percentile |
 //! |---|---|---|---|
-//! | 48 | transpositions, sums of `f64` | 7.5 | 27.8 |
-//! | 127 | other cases of the benchmarks, looked at | 8.1 | 50.4 |
-//! | 15 | sums of `f32`, `i32` and `u8`, held out | 5.1 | 19.6 |
-//! | 103 | other cases of the benchmarks, held out | 16.4 | 40.0 |
+//! | 48 | transpositions, sums of `f64` | 7.5 | 21.3 |
+//! | 127 | other cases of the benchmarks, looked at | 8.1 | 37.3 |
+//! | 15 | sums of `f32`, `i32` and `u8`, held out | 5.1 | 14.2 |
+//! | 103 | other cases of the benchmarks, held out | 8.4 | 34.4 |
 //!
 //! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the
 //! fastest of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that
 //! blocks queue on a multiprocessor, that the first wave has to start before levels are busy, and that the bus turns
-//! round. For the other cases no formula changed, only what is counted: fills between launches, dependent launches,
-//! arithmetic ([`ptx`]), samples of blocks; that was found with the 127 in view. Which are held out follows from their
-//! names, by a rule fixed before any was predicted. Of the 77 of the 103 that take 12 µs or longer the errors are 12.4
-//! and 35.1 %. On other devices than the H200 nothing was measured.
+//! round. With the 127 in view came what is counted (fills between launches, dependent launches, arithmetic by [`ptx`],
+//! samples of blocks), critical paths, what warps compute one instruction after another, chains and the last block.
+//! Which are held out follows from their names, by a rule fixed before any was predicted: of those, no row was looked
+//! at for it, only the two numbers of all. Of the 77 of the 103 that take 12 µs or longer the errors are 5.8 and 30.2
+//! %. On other devices than the H200 nothing was measured.
 //!
 //! # What is left out
 //!
 //! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone. Atomics
 //! on one address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`),
-//! and rows of scattered stores far apart (`patch`). How memory comes up to speed: sums of half a million to a million
-//! elements take 1.4 times what is predicted. Blocks that end at once, of grids that are cut for the most work there
-//! could be. Arithmetic, unless `operations` and `instructions.arithmetic` are given: the simulator counts none,
-//! [`ptx`] estimates it. That the waits at one place of a loop overlap is an assumption of [`Counts`] from the
-//! simulator; a list that is followed from element to element takes longer than predicted. Tensor cores.
+//! and rows of scattered stores far apart (`patch`). What one round of a block that goes on with other tiles waits: it
+//! is taken for a block of its own, whose wait for the tiles before it is hidden; distinct runs take twice what is
+//! predicted. Grids that stop growing beyond what is simulated. Arithmetic, unless `operations` and
+//! `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. That the waits at one place of
+//! a loop overlap is an assumption of [`Counts`] from the simulator; a list that is followed from element to element
+//! takes longer than predicted. Tensor cores.
 
 mod counts;
 pub mod ptx;

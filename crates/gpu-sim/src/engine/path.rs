@@ -75,11 +75,10 @@ impl Walks {
         };
         match event.operation {
             Operation::GlobalLoad | Operation::ReadOnlyLoad | Operation::AsyncCopy => {
-                if !known.contains(&event.site) && once(places) {
-                    path.loads += u64::from(reach >= Reach::L2);
-                    path.memory += u64::from(reach == Reach::Memory);
-                    fresh.push(event.site);
-                }
+                let is_new = !known.contains(&event.site) && once(places);
+                path.loads += u64::from(is_new && reach >= Reach::L2);
+                path.memory += u64::from(is_new && reach == Reach::Memory);
+                fresh.extend(is_new.then_some(event.site));
             }
             Operation::GlobalAtomic if event.extra == STORES => {}
             Operation::GlobalAtomic | Operation::Fence => path.atomics += u64::from(once(places)),
