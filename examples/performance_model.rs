@@ -5,11 +5,10 @@
 //! predicts its time, and prints how far off that is; what cannot be predicted, with why, on standard error. The
 //! model's numbers are from kernels of their own (example `calibrate`).
 //!
-//! Its formulas were found with the transpositions and the sums of `f64` in view; the sums of other types were first
-//! looked at when it was finished. Of the benchmarks' other cases about half are held out (`recorded::is_held_out`, a
-//! rule that was fixed before any of them was predicted), and judged apart. The textbook's transpositions were timed
-//! again and again on one matrix, so what fits into the second-level cache was there; the others on inputs in turn,
-//! which were not.
+//! Its formulas were found with the transpositions, the sums of `f64` and half of the benchmarks' other cases in view;
+//! the sums of other types and the other half are held out (`recorded::is_held_out`, a rule that was fixed before any
+//! of them was predicted), and judged apart. The textbook's transpositions were timed again and again on one matrix, so
+//! what fits into the second-level cache was there; the others on inputs in turn, which were not.
 
 #[path = "performance_model/cases.rs"]
 mod cases;

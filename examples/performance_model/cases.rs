@@ -250,7 +250,7 @@ mod tests {
         let case = Case { op: Op::Scale, element: Type::F32, shape: Shape::Vector(1 << 26) };
         let (counted, bytes) = count(case, Architecture::H200, Bytes(1e6)).expect("it is simulated");
         let all = f64::from(1_u32 << 26);
-        assert_eq!((counted.launches.len(), counted.simulated, bytes), (1, SIMULATED, 8.0 * all));
+        assert_eq!((counted.launches.len(), counted.simulated, bytes), (1, SAMPLED, 8.0 * all));
         let launch = &counted.launches[0];
         assert_eq!((launch.memory_read.0, launch.memory_written.0), (4.0 * all, 4.0 * all));
         assert_eq!((launch.lines, launch.lines_written), (all / 16.0, all / 32.0));

@@ -12,7 +12,7 @@ pub struct Instructions {
     pub synchronisation: f64,
     /// Shuffles, votes, reductions and matches.
     pub communication: f64,
-    /// Branches.
+    /// Branches: of the source, or of the compiled kernel where its text is known.
     pub control: f64,
     /// Everything else: arithmetic, conversions, moves. The simulator does not see them, so they are 0 unless given.
     pub arithmetic: f64,
@@ -31,7 +31,7 @@ impl Instructions {
 pub struct Waits {
     /// For global memory.
     pub memory: f64,
-    /// For the second-level cache: atomics and fences.
+    /// For the second-level cache: loads of what is there, atomics and fences.
     pub l2: f64,
     /// For shared memory: at each barrier, what others stored before it.
     pub shared: f64,
@@ -40,14 +40,9 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Everything, with names for errors.
-    fn all(&self) -> [(&'static str, f64); 4] {
-        [
-            ("waits.memory", self.memory),
-            ("waits.l2", self.l2),
-            ("waits.shared", self.shared),
-            ("waits.computing", self.computing),
-        ]
+    /// Everything, in the order of [`WAITS`] and [`LAST`].
+    fn all(&self) -> [f64; 4] {
+        [self.memory, self.l2, self.shared, self.computing]
     }
 
     fn cached(&mut self) {
@@ -55,7 +50,11 @@ impl Waits {
     }
 }
 
-/// What one launch does. Everything but the shape of a block, `waits` and `chain` is of the whole grid.
+/// Names for errors.
+const WAITS: [&str; 4] = ["waits.memory", "waits.l2", "waits.shared", "waits.computing"];
+const LAST: [&str; 4] = ["last.memory", "last.l2", "last.shared", "last.computing"];
+
+/// What one launch does. Everything but the shape of a block, `waits`, `last` and `chain` is of the whole grid.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Counts {
     /// The kernel's name.
@@ -96,7 +95,7 @@ pub struct Counts {
     pub divergent: f64,
     /// What a block waits for.
     pub waits: Waits,
-    /// What the last block does beside that, as the one that adds what the others left.
+    /// What the last block does beside that, as the one that adds what the others left; `computing` is no part of it.
     pub last: Waits,
     /// Steps through global memory from block to block that have to follow one another, as when each block looks back
     /// at the sum of the one before it.
@@ -177,8 +176,11 @@ impl Counts {
         let mut copy = self.clone();
         copy.amounts().into_iter().try_for_each(|(field, value)| not_negative(field, *value).map(drop))?;
         not_negative("shared", self.shared.0)?;
-        for (field, value) in self.waits.all().into_iter().chain(self.last.all()) {
-            not_negative(field, value)?;
+        for (fields, values) in [(WAITS, self.waits.all()), (LAST, self.last.all())] {
+            fields
+                .into_iter()
+                .zip(values)
+                .try_for_each(|(field, value)| not_negative(field, value).map(drop))?;
         }
         not_negative("chain", self.chain)?;
         let within = |field, value: f64, other, other_value: f64| {
@@ -312,7 +314,8 @@ mod tests {
         assert_eq!((scaled.counts.blocks, scaled.error, scaled.worst), (132, 0.0, ""));
     }
 
-    /// 132 blocks that clear 500 lines in all and write one for each unit of work; half of the sectors come from memory.
+    /// 132 blocks that clear 500 lines in all and write one for each unit of work; half of the sectors come from
+    /// memory.
     #[test]
     fn what_blocks_do_once_does_not_grow() {
         let counts = |work: f64| Counts {

@@ -13,7 +13,7 @@
 //!
 //! latency    = turnover + w · turnover_warp + waits.memory · L(memory) + waits.l2 · L(l2)
 //!              + waits.shared · (shared_latency + barrier + w · barrier_warp), in cycles / f
-//!              + max(waits.computing / f − alone, 0)         beside its share of the multiprocessor
+//!              + max(waits.computing − instructions / (P · B), 0) / f    beside what its instructions take there anyway
 //! alone      = max(lines + wavefronts, lines written · store, bytes from l2 / l2_unit, instructions / P,
 //!              operations / (2 · lanes)) / (B · f)           a block's busiest level on its multiprocessor
 //! wave       = T(min(R, ⌈B / S⌉)):  T(n) = latency + alone · (1 + q(n − 1)),  q(n) = n · (T(n) − latency) / T(n)
@@ -40,9 +40,9 @@
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
 //!
 //! `latency` is a block's critical path: between two barriers the slowest warp counts, so that a ticket that one thread
-//! draws is a wait of all. What its warps compute one instruction after another hides what it takes of the
-//! multiprocessor, or is hidden by it. `chain` counts blocks that wait for what another one stored, one behind the
-//! other; `ending` is what the last one does beside, as where it adds the others' parts.
+//! draws is a wait of all. What its warps compute one instruction after another takes as long as that at least, and
+//! what it takes of the multiprocessor is part of it. `chain` counts blocks that wait for what another one stored, one
+//! behind the other; `ending` is what the last one does beside, as where it adds the others' parts.
 //!
 //! `bound` needs nothing but the data sheet: no implementation is faster. The bottleneck is the largest of launch,
 //! W · latency, the parts of throughput, and chain.
@@ -80,9 +80,9 @@
 //! | rows | | median | 90th percentile |
 //! |---|---|---|---|
 //! | 48 | transpositions, sums of `f64` | 7.5 | 21.3 |
-//! | 127 | other cases of the benchmarks, looked at | 8.1 | 37.3 |
+//! | 127 | other cases of the benchmarks, looked at | 8.0 | 37.3 |
 //! | 15 | sums of `f32`, `i32` and `u8`, held out | 5.1 | 14.2 |
-//! | 103 | other cases of the benchmarks, held out | 8.4 | 34.4 |
+//! | 103 | other cases of the benchmarks, held out | 8.3 | 34.4 |
 //!
 //! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the
 //! fastest of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that
@@ -90,7 +90,7 @@
 //! round. With the 127 in view came what is counted (fills between launches, dependent launches, arithmetic by [`ptx`],
 //! samples of blocks), critical paths, what warps compute one instruction after another, chains and the last block.
 //! Which are held out follows from their names, by a rule fixed before any was predicted: of those, no row was looked
-//! at for it, only the two numbers of all. Of the 77 of the 103 that take 12 µs or longer the errors are 5.8 and 30.2
+//! at for it, only the two numbers of all. Of the 77 of the 103 that take 12 µs or longer the errors are 5.6 and 30.2
 //! %. On other devices than the H200 nothing was measured.
 //!
 //! # What is left out
@@ -269,10 +269,10 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
         + loaded(given.memory_latency, given.memory_loaded) * counts.waits.memory
         + loaded(given.l2_latency, given.l2_loaded) * counts.waits.l2
         + barrier * counts.waits.shared;
-    let alone = alone(device, given, counts);
-    // Beside what a block does there anyway, its slowest warps wait for what they compute.
-    let computing: Seconds = Cycles(counts.waits.computing) / device.clock;
-    let latency = latency / device.clock + (computing - alone).max(Seconds(0.0));
+    // Beside what a block's instructions take of its multiprocessor, its slowest warps wait for what they compute.
+    let issued = counts.instructions.all() * f64::from(device.warp) / f64::from(device.lanes) / blocks;
+    let latency = latency + Cycles((counts.waits.computing - issued).max(0.0));
+    let latency: Seconds = latency / device.clock;
     let chain: Seconds = given.l2_latency * 2.0 * counts.chain / device.clock;
     // At the end the last block has the device for itself, and what was stored is on its way.
     let stored = f64::from(u8::from(counts.lines_written > 0.0));
@@ -289,7 +289,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     let (slowest, throughput) = (levels[0].0, busy.max(starting));
     let there = u64::from(resident).min(launch.blocks().div_ceil(u64::from(device.multiprocessors)));
-    let queued = wave(latency, alone, there) * waves as f64;
+    let queued = wave(latency, alone(device, given, counts), there) * waves as f64;
     let waiting = latency * waves as f64;
 
     let mut bottleneck = (Bottleneck::Launch, Seconds(least));
