@@ -1,33 +1,36 @@
 //! How well gpu_model::waves predicts what was measured, beside the roofline and the literature's models.
 //!
 //! `cargo run --release --example performance_model` takes what was timed on an H200 (benches/results): the textbook's
-//! transpositions, and every case of the benchmarks. It counts each in the simulator (performance_model/cases.rs), predicts its
-//! time, and prints how far off that is; what cannot be predicted, with why, on standard error. The model's numbers are
-//! from kernels of their own (example `calibrate`).
+//! transpositions, and every case of the benchmarks. It counts each in the simulator (performance_model/cases.rs),
+//! predicts its time, and prints how far off that is; what cannot be predicted, with why, on standard error. The
+//! model's numbers are from kernels of their own (example `calibrate`).
 //!
-//! Its formulas were found with the transpositions and the sums of `f64` in view; the sums of other types were first
-//! looked at when it was finished. Of the benchmarks' other cases about half are held out
-//! (`recorded::is_held_out`, a rule that was fixed before any of them was predicted), and judged apart. The
-//! textbook's transpositions were timed again and again on one matrix, so what fits into the second-level cache was there;
-//! the others on inputs in turn, which were not.
+//! Its formulas were found with the transpositions, the sums of `f64` and half of the benchmarks' other cases in view;
+//! the sums of other types and the other half are held out (`recorded::is_held_out`, a rule that was fixed before any
+//! of them was predicted), and judged apart. The textbook's transpositions were timed again and again on one matrix, so
+//! what fits into the second-level cache was there; the others on inputs in turn, which were not.
 
 #[path = "performance_model/cases.rs"]
 mod cases;
+#[path = "performance_model/plot.rs"]
+mod plot;
+#[path = "performance_model/product.rs"]
+mod product;
 #[path = "performance_model/recorded.rs"]
 mod recorded;
+#[path = "performance_model/report.rs"]
+mod report;
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
 use gpu_benches::suite::{Case, Op, Type};
-use gpu_examples::chart::{FONT, paper};
 use gpu_examples::exit_code;
 use gpu_examples::predicted::{Predicted, Subject};
-use gpu_examples::table::Table;
 use gpu_model::Device;
 use gpu_model::literature::counted::Model;
 use gpu_model::literature::roofline::{Demand, Roofline};
@@ -35,7 +38,6 @@ use gpu_model::units::Bytes;
 use gpu_model::waves::tuning::rank;
 use gpu_model::waves::{Bottleneck, Counts};
 use gpu_sim::metrics::Architecture;
-use plotters::prelude::*;
 use recorded::{is_held_out, recorded};
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +60,6 @@ struct Options {
 const VARIANTS: &str = include_str!("../benches/results/nvidia-h200-2026-11-21-variants.jsonl");
 /// The fast transposition and the fast sum, with the present kernels.
 const FAST: &str = include_str!("../benches/results/nvidia-h200-2026-11-22-small-kernels.jsonl");
-/// The least time of a plot, in microseconds.
-const LEAST: f64 = 0.1;
 /// Pairs of variants whose times differ by less are no matter of winning.
 const DIFFERENT: f64 = 1.1;
 
@@ -91,6 +91,15 @@ enum Kernel {
     Subject(Subject),
     /// A case of the benchmarks.
     Case(Case),
+}
+
+impl Kernel {
+    fn name(self) -> String {
+        match self {
+            Self::Subject(subject) => subject.to_string(),
+            Self::Case(case) => case.name(),
+        }
+    }
 }
 
 /// What was measured.
@@ -179,7 +188,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
                 lines.push(line);
                 predicted.push(row);
             }
-            Err(error) => failed.push(error.to_string()),
+            Err(error) => failed.push(format!("{}: {error}", row.kernel.name())),
         }
     }
     let measured = predicted;
@@ -191,10 +200,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         lines.iter().try_for_each(|line| serde_json::to_string(line).map(|text| println!("{text}")))?;
         println!("{}", serde_json::to_string(&errors)?);
     } else {
-        print(&device, &lines, &errors);
+        report::print(&device, &lines, &errors);
     }
     if let Some(file) = &options.plot {
-        plot(file, &lines).map_err(|error| format!("{}: {error}", file.display()))?;
+        plot::plot(file, &lines).map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
     }
     Ok(())
@@ -395,122 +404,4 @@ fn fastest(device: &Device, measured: &[Measured]) -> Result<(usize, usize), Box
         best.is_some_and(|best| best.kernel == Kernel::Subject(*ranking.best()))
     });
     Ok((table.len(), right.count()))
-}
-
-fn print(device: &Device, lines: &[Line], errors: &Errors) {
-    println!("Predicted and measured on a {}, in µs; errors in percent of what was measured:\n", device.name);
-    let mut table =
-        Table::new(["kernel", "size", "measured", "waves", "error", "bottleneck", "roofline", "error", ""]);
-    for line in lines {
-        let remark = match (line.held_out, line.cached) {
-            (true, _) => "held out",
-            (_, true) => "in L2",
-            _ => "",
-        };
-        table.row([
-            line.kernel.clone(),
-            line.size.to_string(),
-            format!("{:.2}", line.measured_microseconds),
-            format!("{:.2}", line.predicted_microseconds),
-            format!("{:+.1}", line.error),
-            line.bottleneck.to_string(),
-            format!("{:.2}", line.roofline_microseconds),
-            format!("{:+.1}", line.roofline_error),
-            remark.to_owned(),
-        ]);
-    }
-    println!("{table}");
-    println!("The literature's models on the same, in µs:\n");
-    let head = ["kernel", "size", "measured"].into_iter().chain(Model::ALL.map(Model::name));
-    let mut table = Table::new(head);
-    for line in lines {
-        let times = Model::ALL.map(|model| line.literature.get(&model).copied());
-        let cells = [Some(line.measured_microseconds)]
-            .into_iter()
-            .chain(times)
-            .map(|time| time.map_or("–".to_owned(), |time| format!("{time:.2}")));
-        table.row([line.kernel.clone(), line.size.to_string()].into_iter().chain(cells));
-    }
-    println!("{table}");
-    println!("Absolute errors:\n");
-    let mut table = Table::new(["model", "rows", "median %", "90th percentile %"]);
-    let all = lines.len();
-    let ours = [
-        ("waves", errors.rows, [errors.median, errors.ninetieth]),
-        ("waves, held out", errors.held_out_rows, [errors.held_out_median, errors.held_out_ninetieth]),
-        ("roofline", all, [errors.roofline_median, errors.roofline_ninetieth]),
-    ];
-    let others = errors.literature.iter().map(|(model, found)| (model.name(), all, *found));
-    for (name, rows, [median, ninetieth]) in ours.into_iter().chain(others) {
-        if rows > 0 {
-            table.row([name.to_owned(), rows.to_string(), format!("{median:.1}"), format!("{ninetieth:.1}")]);
-        }
-    }
-    println!("{table}");
-    println!("The longest prediction, of {}, took {:.1} s.", errors.slowest, errors.slowest_seconds);
-    println!("The variant predicted as the fastest is, in {} of {} sizes.", errors.fastest, errors.sizes);
-    println!(
-        "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.",
-        errors.pairs, errors.right
-    );
-}
-
-/// Predicted over measured times: on the diagonal they are equal.
-fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
-    const WIDTH: u32 = 1000;
-    type Of = Box<dyn Fn(&Line) -> f64>;
-    let mut models: Vec<(&str, Of)> = vec![
-        ("waves", Box::new(|line: &Line| line.predicted_microseconds)),
-        ("roofline", Box::new(|line: &Line| line.roofline_microseconds)),
-    ];
-    for model in Model::ALL {
-        models.push((
-            model.name(),
-            Box::new(move |line: &Line| {
-                // Off the chart where there is none.
-                line.literature.get(&model).copied().unwrap_or(0.0)
-            }),
-        ));
-    }
-    let root = paper(file, (WIDTH, 700))?;
-    // From one power of ten to another: those have labels. What is less than a tenth of a microsecond lies on the edge.
-    let range = |times: Vec<f64>| {
-        let logs = times.into_iter().map(|time| time.max(LEAST).log10());
-        let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
-            (log.floor().min(low), log.ceil().max(high))
-        });
-        (10f64.powf(low), 10f64.powf(high))
-    };
-    let (left, right) = range(lines.iter().map(|line| line.measured_microseconds).collect());
-    let (low, high) = range(models.iter().flat_map(|(_, of)| lines.iter().map(of)).collect());
-    let mut chart = ChartBuilder::on(&root)
-        .caption("Predicted over measured times on an H200", (FONT, 20))
-        .margin(12)
-        .margin_right(190)
-        .x_label_area_size(40)
-        .y_label_area_size(80)
-        .build_cartesian_2d((left..right).log_scale(), (low..high).log_scale())?;
-    chart
-        .configure_mesh()
-        .x_desc("measured, µs")
-        .y_desc("predicted, µs")
-        .label_style((FONT, 15))
-        .max_light_lines(1)
-        .x_label_formatter(&|time| time.to_string())
-        .y_label_formatter(&|time| time.to_string())
-        .draw()?;
-    chart
-        .draw_series([PathElement::new([left.max(low), right.min(high)].map(|time| (time, time)), BLACK)])?;
-    // Ours last, above the others.
-    for (index, (name, of)) in models.iter().enumerate().rev() {
-        let colour = Palette99::pick(index).to_rgba();
-        let (size, style) = if index == 0 { (4, colour.filled()) } else { (3, colour.stroke_width(1)) };
-        let points = lines.iter().map(|line| (line.measured_microseconds, of(line).max(LEAST)));
-        chart.draw_series(points.map(|point| Circle::new(point, size, style)))?;
-        let (beside, top) = (WIDTH as i32 - 178, 50 + 22 * index as i32);
-        root.draw(&Circle::new((beside, top + 8), size, style))?;
-        root.draw(&Text::new(*name, (beside + 14, top), (FONT, 16)))?;
-    }
-    root.present()?;
-    Ok(())
 }

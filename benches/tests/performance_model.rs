@@ -31,10 +31,11 @@ fn a_line_for_each_row_and_one_of_the_errors() {
     assert_eq!((&errors["sizes"], &errors["fastest"]), (&3.into(), &3.into()));
 }
 
-/// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners.
+/// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners, of all rows.
 #[test]
 fn the_model_is_as_good_as_it_has_to_be() {
-    let lines = json(EXAMPLE, &["--json", "--kernel", "transpose,sum,sum_of"]);
+    let lines = json(EXAMPLE, &["--json"]);
+    assert!(lines.len() > 290, "{} rows", lines.len() - 1);
     let errors = lines.last().expect("there are lines");
     let number = |field: &str| errors[field].as_f64().unwrap_or_else(|| panic!("{field} in {errors}"));
     assert!(number("median") <= 15.0 && number("ninetieth") <= 35.0, "{errors}");

@@ -1,7 +1,9 @@
 //! Counts of the benchmarks' cases: any of them, without code of its own.
 //!
-//! A case is launched in the simulator as the benchmark launches it. Where it is too large for that, two smaller ones of
-//! the same shape are, and their counts are scaled.
+//! A case is launched in the simulator as the benchmark launches it. Where it is too large for that, two smaller ones
+//! of the same shape are, and their counts are scaled. Where blocks do not wait for each other, those are larger, and a
+//! few of their blocks are simulated: blocks at the edges of a small image are many, and a grid that does not grow with
+//! the work is found to be that.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -13,21 +15,25 @@ use gpu_benches::suite::{Case, Op, Shape, Type};
 use gpu_benches::{counting, first_use};
 use gpu_core::Device;
 use gpu_model::units::Bytes;
-use gpu_model::waves::ptx::Text;
+use gpu_model::waves::ptx::{Latency, Text};
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 use gpu_sim::metrics::Architecture;
 
 use gpu_examples::predicted::Counted;
 
+use super::product;
+
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
 const SIMULATED: usize = 1 << 17;
 /// The same of what takes many passes: a prediction is to take no more than some two seconds.
 const SIMULATED_PASSES: usize = 1 << 16;
-/// The same of products of matrices that are simulated whole, where the work is more than the elements.
-const SIMULATED_PRODUCT: usize = 192 * 192;
-/// Elements of a matrix whose product is simulated in part. Large ones have the tiles of larger ones.
-const SAMPLED: usize = 2048 * 2048;
+/// Elements of what is launched for a sample of its blocks.
+const SAMPLED: usize = 1 << 22;
+/// The bytes that those have at most.
+const SAMPLED_BYTES: usize = 1 << 24;
+/// Blocks of such a sample.
+const BLOCKS: u32 = 8;
 
 /// What a case computes, in 32-bit operations, where that is known. A unit for two 32-bit operations does one of `f64`;
 /// products of matrices of `f64` are done by tensor cores, which do as many as there are of 32 bits.
@@ -36,12 +42,27 @@ pub fn operations(case: Case) -> f64 {
     if case.element == Type::F64 && case.op != Op::Gemm { 2.0 * operations } else { operations }
 }
 
-/// What the time of a case grows with.
-fn work(case: Case) -> f64 {
-    match (case.op, case.shape) {
-        (Op::Gemm, Shape::Matrix { rows, cols }) => rows as f64 * rows as f64 * cols as f64,
-        _ => case.elements() as f64,
+/// Bytes of an element of its input.
+pub fn element_bytes(case: Case) -> usize {
+    match (case.shape, case.element) {
+        (Shape::Array(typed), _) => typed.bytes,
+        (_, Type::U8) => 1,
+        (_, Type::U16) => 2,
+        (_, Type::F32 | Type::I32 | Type::U32) => 4,
+        (_, Type::F64) => 8,
+        (_, Type::U128) => 16,
     }
+}
+
+/// Whether the blocks of its launches do not wait for each other, nor a launch for what all blocks of another one
+/// wrote.
+fn is_independent(case: Case) -> bool {
+    use Op::*;
+    let moves = matches!(case.op, Transpose | Permute | InPlace | Add | Axpy | Scale | Ger);
+    let sums = matches!(case.op, Gemv | GemvTransposed | Columns | Histogram);
+    let filters = matches!(case.op, Gaussian5 | Gaussian11 | Filter3 | Filter11 | Gaussian5Rgb | Filter3Rgb);
+    let others = matches!(case.op, ResizeHalf | ResizeDouble | Correlate | Jacobi | SobelMagnitude);
+    moves || sums || filters || others
 }
 
 /// What the text of each kernel of the workspace has, by its name: of the image that a device of compute capability 9.0
@@ -52,35 +73,43 @@ fn work(case: Case) -> f64 {
 fn texts() -> Result<&'static HashMap<&'static str, Text>, String> {
     static TEXTS: OnceLock<Result<HashMap<&'static str, Text>, String>> = OnceLock::new();
     let read = || {
+        let h200 = gpu_model::Device::by_name("h200").map_err(|error| error.to_string())?;
+        let latency = Latency::of(&h200).map_err(|error| error.to_string())?;
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
         let found = first_use::find(folder).map_err(|error| error.to_string())?;
         let text = |one: first_use::Found| {
             let images = one.kernel.images.iter().filter(|image| !image.ptx.contains("// Edits of"));
             let best =
                 images.filter(|image| image.arch <= 90).max_by_key(|image| (image.arch, image.exact))?;
-            Some((one.kernel.name, Text::of(best.ptx)))
+            Some((one.kernel.name, Text::of(best.ptx, latency)))
         };
         Ok(found.into_iter().filter_map(text).collect())
     };
     TEXTS.get_or_init(read).as_ref().map_err(String::clone)
 }
 
+/// What a simulated device has launched since it was asked last.
+///
+/// # Errors
+/// Where there is no PTX.
+pub fn counts(device: &Device) -> Result<Vec<Counts>, String> {
+    let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
+    let texts = texts()?;
+    let counts = reports.iter().map(|report| match texts.get(report.kernel.as_str()) {
+        Some(text) => simulated::counts_with(report, text),
+        None => simulated::counts(report),
+    });
+    counts.collect::<Result<_, _>>().map_err(|error| error.to_string())
+}
+
 /// The launches of a case and the bytes that it moves at least.
 fn simulate(case: Case, caches: Architecture, sample: Option<u32>) -> Result<(Vec<Counts>, u64), String> {
     let device = Device::simulator_with(Config { sample, ..simulated::config(caches) });
     let bytes = counting::count(&device, case).map_err(|error| format!("{}: {error}", case.name()))?;
-    let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
-    let counts = reports.iter().map(simulated::counts).collect::<Result<Vec<Counts>, _>>();
-    let mut launches = counts.map_err(|error| error.to_string())?;
+    let mut launches = counts(&device)?;
     // Scratch is cleared before it is used.
     let fills = device.as_simulator().map(gpu_sim::Simulator::take_fills).unwrap_or_default();
     launches.splice(0..0, fills.into_iter().map(simulated::fill));
-    let texts = texts()?;
-    for launch in &mut launches {
-        if let Some(text) = texts.get(launch.kernel.as_str()) {
-            launch.instructions.arithmetic = text.arithmetic(&launch.instructions);
-        }
-    }
     // All operations are the longest launch's.
     let longest =
         launches.iter_mut().max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
@@ -97,21 +126,20 @@ fn simulate(case: Case, caches: Architecture, sample: Option<u32>) -> Result<(Ve
 /// Those of the simulator; a case whose launches are others when it is smaller, so that nothing can be scaled.
 pub fn count(case: Case, caches: Architecture, l2: Bytes) -> Result<(Counted, f64), Box<dyn Error>> {
     let most = match case.op {
-        Op::Gemm => SIMULATED_PRODUCT,
         Op::Heat | Op::Sort | Op::SortPairs => SIMULATED_PASSES,
         _ => SIMULATED,
     };
-    let mut scaled = match case.op {
-        // One that is split has a second kernel, which reads what all blocks wrote: that is scaled as others are.
-        Op::Gemm => sampled(case, caches).or_else(|_| scaled(case, most, caches)),
-        _ => scaled(case, most, caches),
-    };
-    for larger in [4, 16] {
-        if scaled.is_err() && case.op != Op::Gemm {
-            scaled = self::scaled(case, larger * most, caches);
+    let (mut counted, bytes) = match case.op {
+        Op::Gemm => {
+            let [launches, smaller] = product::launches(case, caches)?;
+            let bytes = 3 * case.elements() * element_bytes(case);
+            (Counted { launches, smaller, simulated: case.elements() }, bytes as f64)
         }
-    }
-    let (mut counted, bytes) = scaled?;
+        _ if is_independent(case) => {
+            sampled(case, caches).or_else(|_| scaled_from(case, most, None, caches))?
+        }
+        _ => scaled_from(case, most, None, caches)?,
+    };
     if bytes <= l2.0 {
         for launches in [&mut counted.launches, &mut counted.smaller] {
             for launch in launches.iter_mut().skip(1) {
@@ -122,47 +150,70 @@ pub fn count(case: Case, caches: Architecture, l2: Bytes) -> Result<(Counted, f6
     Ok((counted, bytes))
 }
 
-/// What a product of matrices counts: its tiles depend on its size, so it is launched as it is, or nearly, and two of its
-/// blocks are simulated; the error is that of one of them.
+/// What a case counts by a sample of its blocks. They are far apart, so that what neighbours share each of them reads
+/// from memory: where that is more than there is, it is read once.
 fn sampled(case: Case, caches: Architecture) -> Result<(Counted, f64), Box<dyn Error>> {
-    let launched = case.shrunk(SAMPLED).unwrap_or(case);
-    let (one, two) = thread::scope(|scope| {
-        let one = scope.spawn(|| simulate(launched, caches, Some(1)));
-        let two = simulate(launched, caches, Some(2));
-        (one.join(), two)
-    });
-    let (one, _) = one.map_err(|_| format!("{}: the simulator panicked", launched.name()))??;
-    let (two, bytes) = two?;
-    if one.len() != two.len() {
-        return Err(format!("{} differs in its launches", launched.name()).into());
-    }
-    let mut counted = Counted { launches: two, smaller: one, simulated: launched.elements() };
-    if launched != case {
-        let factor = work(case) / work(launched);
-        for launch in counted.launches.iter_mut().chain(&mut counted.smaller) {
-            // The grid grows with the sides' product, what a block does with the side.
-            let blocks = launch.blocks as f64 * case.elements() as f64 / launched.elements() as f64;
-            let zero = Counts { operations: 0.0, ..Counts::empty(&launch.kernel, 1, launch.threads) };
-            *launch = scale((&zero, 0.5), (launch, 1.0), factor, Some(blocks as u64))?.counts;
+    let (mut counted, bytes) =
+        scaled_from(case, SAMPLED.min(SAMPLED_BYTES / element_bytes(case)), Some(BLOCKS), caches)?;
+    for launches in [&mut counted.launches, &mut counted.smaller] {
+        if let [launch] = &mut launches[..] {
+            let read = (bytes - launch.memory_written.0).max(0.0);
+            launch.memory_read = Bytes(launch.memory_read.0.min(read));
         }
     }
-    Ok((counted, bytes as f64 * case.elements() as f64 / launched.elements() as f64))
+    Ok((counted, bytes))
 }
 
-/// What a case of at most so many elements counts, scaled to the case.
-fn scaled(case: Case, most: usize, caches: Architecture) -> Result<(Counted, f64), Box<dyn Error>> {
+/// As [`scaled`], from larger launches where smaller ones tell nothing of the case: where they fail, are not the same
+/// launches, or have a grid that stops growing between them, if there is a larger one that does not.
+fn scaled_from(
+    case: Case,
+    most: usize,
+    sample: Option<u32>,
+    caches: Architecture,
+) -> Result<(Counted, f64), Box<dyn Error>> {
+    let attempts = [(1, true), (2, true), (1, false), (4, false), (16, false)];
+    let all = attempts.into_iter().filter(|(larger, _)| sample.is_none() || *larger <= 2);
+    let mut found = Err("nothing was simulated".into());
+    for (larger, growing) in all {
+        found = scaled(case, larger * most, sample, caches, growing);
+        if found.is_ok() {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether a grid of more than a few blocks becomes larger, but by much less than the work.
+fn stops_growing(small: u64, large: u64, growth: f64) -> bool {
+    small >= 32 && large > small && (large as f64) < 0.95 * growth * small as f64
+}
+
+/// What a case of at most so many elements counts, by a sample of so many blocks or by all, scaled to the case. With
+/// `growing` it fails where a grid stops growing before that.
+fn scaled(
+    case: Case,
+    most: usize,
+    sample: Option<u32>,
+    caches: Architecture,
+    growing: bool,
+) -> Result<(Counted, f64), Box<dyn Error>> {
     let Some(large) = case.shrunk(most) else {
-        let (launches, bytes) = simulate(case, caches, None)?;
-        let counted = Counted { smaller: launches.clone(), launches, simulated: case.elements() };
+        let (launches, bytes) = simulate(case, caches, sample)?;
+        let smaller = match sample {
+            Some(blocks) => simulate(case, caches, Some(blocks / 2))?.0,
+            None => launches.clone(),
+        };
+        let counted = Counted { smaller, launches, simulated: case.elements() };
         return Ok((counted, bytes as f64));
     };
     // Sides are rounded: half as many elements may be as many.
     let halves = [2, 4, 8, 16].into_iter().filter_map(|part| large.shrunk(most / part));
-    let small = halves.into_iter().find(|small| work(*small) < work(large));
+    let small = halves.into_iter().find(|small| small.elements() < large.elements());
     let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
     let (of_small, of_large) = thread::scope(|scope| {
-        let other = scope.spawn(|| simulate(small, caches, None));
-        let of_large = simulate(large, caches, None);
+        let other = scope.spawn(|| simulate(small, caches, sample));
+        let of_large = simulate(large, caches, sample);
         (other.join(), of_large)
     });
     let (of_small, _) = of_small.map_err(|_| format!("{}: the simulator panicked", small.name()))??;
@@ -172,11 +223,17 @@ fn scaled(case: Case, most: usize, caches: Architecture) -> Result<(Counted, f64
         return Err(format!("{small} and {large} differ in their launches").into());
     }
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: large.elements() };
+    let growth = large.elements() as f64 / small.elements() as f64;
     for (of_small, of_large) in of_small.iter().zip(&of_large) {
+        if growing && stops_growing(of_small.blocks, of_large.blocks, growth) {
+            return Err(
+                format!("the grid of {} stops growing before {}", of_large.kernel, large.name()).into()
+            );
+        }
         // A grid that is the same for both does not grow.
         let fixed = (of_small.blocks == of_large.blocks).then_some(of_large.blocks);
-        let (of_small, of_large) = ((of_small, work(small)), (of_large, work(large)));
-        let scaled = scale(of_small, of_large, work(case), fixed)?;
+        let (of_small, of_large) = ((of_small, small.elements() as f64), (of_large, large.elements() as f64));
+        let scaled = scale(of_small, of_large, case.elements() as f64, fixed)?;
         counted.launches.push(scaled.counts);
         counted.smaller.push(scaled.smaller);
     }
@@ -193,7 +250,7 @@ mod tests {
         let case = Case { op: Op::Scale, element: Type::F32, shape: Shape::Vector(1 << 26) };
         let (counted, bytes) = count(case, Architecture::H200, Bytes(1e6)).expect("it is simulated");
         let all = f64::from(1_u32 << 26);
-        assert_eq!((counted.launches.len(), counted.simulated, bytes), (1, SIMULATED, 8.0 * all));
+        assert_eq!((counted.launches.len(), counted.simulated, bytes), (1, SAMPLED, 8.0 * all));
         let launch = &counted.launches[0];
         assert_eq!((launch.memory_read.0, launch.memory_written.0), (4.0 * all, 4.0 * all));
         assert_eq!((launch.lines, launch.lines_written), (all / 16.0, all / 32.0));

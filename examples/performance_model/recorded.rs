@@ -36,8 +36,8 @@ const RESULTS: [&str; 11] = results![
     "23",
 ];
 
-/// Every case of which there is a result, in the order of the cases. Copies are the driver's and no kernel of ours, sums
-/// with a copy are of the bus, first results of processes: they are left out.
+/// Every case of which there is a result, in the order of the cases. Copies are the driver's and no kernel of ours,
+/// sums with a copy are of the bus, first results of processes: they are left out.
 ///
 /// # Errors
 /// Where a line is no result.
@@ -72,8 +72,8 @@ fn key(subject: &gpu_benches::report::Subject) -> String {
     format!("{subject:?}")
 }
 
-/// Whether a case is judged only, and never looked at while the model's formulas are sought: those whose name has an odd
-/// hash (FNV-1a, 32 bits). The rule was fixed before any case was predicted.
+/// Whether a case is judged only, and never looked at while the model's formulas are sought: those whose name has an
+/// odd hash (FNV-1a, 32 bits). The rule was fixed before any case was predicted.
 pub fn is_held_out(case: Case) -> bool {
     let fnv = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     case.name().bytes().fold(0x811c_9dc5, fnv) % 2 == 1

@@ -190,11 +190,8 @@ impl Subject {
         // The crates' own kernels wait for the one before by themselves; the textbook's are launched plainly.
         let sum = matches!(self, Self::Sum(Summation::Fast) | Self::SumOf(_));
         let dependent = sum || self == Self::Transpose(Transposition::Fast);
-        // A sum's blocks hand their parts to the last one: a store and the load that sees it.
-        let chain = f64::from(u8::from(sum));
-        let counts = reports
-            .iter()
-            .map(|report| Ok(Counts { operations, dependent, chain, ..simulated::counts(report)? }));
+        let counts =
+            reports.iter().map(|report| Ok(Counts { operations, dependent, ..simulated::counts(report)? }));
         counts.collect()
     }
 

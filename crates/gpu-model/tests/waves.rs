@@ -32,7 +32,8 @@ prop_compose! {
         shared in 0.0..200e3_f64,
         registers in proptest::option::of(1_u32..=64),
         amounts in prop::array::uniform9(0.0..1e9_f64),
-        waits in prop::array::uniform4(0.0..100.0_f64),
+        waits in prop::array::uniform5(0.0..100.0_f64),
+        last in prop::array::uniform3(0.0..100.0_f64),
     ) -> Counts {
         let [memory, arithmetic, lines, lines_written, l2, read, written, passes, operations] = amounts;
         Counts {
@@ -46,7 +47,8 @@ prop_compose! {
             memory_written: Bytes(written),
             wavefronts: passes,
             wavefronts_without_conflicts: passes / 2.0,
-            waits: Waits { memory: waits[0], l2: waits[1], shared: waits[2] },
+            waits: Waits { memory: waits[0], l2: waits[1], shared: waits[2], computing: 1e3 * waits[4] },
+            last: Waits { memory: last[0], l2: last[1], shared: last[2], computing: 0.0 },
             chain: waits[3],
             operations,
             necessary: Bytes(read + written),
@@ -63,7 +65,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn more_work_never_takes_less(counts in any_counts(), more in 0.0..1e9_f64, which in 0_usize..11) {
+    fn more_work_never_takes_less(counts in any_counts(), more in 0.0..1e9_f64, which in 0_usize..13) {
         let before = time(&h200(), &counts);
         let mut larger = counts;
         match which {
@@ -73,10 +75,16 @@ proptest! {
             3 => larger.lines += more,
             4 => (larger.lines, larger.lines_written) = (larger.lines + more, larger.lines_written + more),
             5 => larger.wavefronts += more,
-            6 => larger.instructions.control += more,
+            // A block's warps take for what it executes more as much longer as that takes of a multiprocessor, at least.
+            6 => {
+                larger.instructions.control += more;
+                larger.waits.computing += more / 4.0 / larger.blocks as f64;
+            }
             7 => larger.operations += more,
             8 => larger.waits.memory += more,
             9 => larger.chain += more,
+            10 => larger.waits.computing += more,
+            11 => larger.last.l2 += more,
             _ => larger.waits.shared += more,
         }
         prop_assert!(not_more(before, time(&h200(), &larger)));

@@ -62,8 +62,8 @@ pub struct Config {
     pub stale_percent: u32,
     /// How many stores of one location are remembered for stale loads.
     pub history: usize,
-    /// Run only so many blocks of each launch, the first ones where `block_order` is ascending, at least one: a sample, to be
-    /// counted. What the others would write stays as it is. Kernels that wait for blocks which do not run never end.
+    /// Run only so many blocks of each launch, at least one, spread over the grid: a sample, to be counted. What the
+    /// others would write stays as it is. Kernels that wait for blocks which do not run never end.
     pub sample: Option<u32>,
     /// With [`Record::Full`]: model the caches of this device, and report what went through them.
     pub caches: Option<Architecture>,

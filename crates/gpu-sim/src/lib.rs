@@ -50,6 +50,6 @@ mod streams;
 pub use config::{BlockOrder, Config, Record};
 pub use fault::{Direction, Fault, FaultDetails, FaultKind, OtherAccess, Site, Space, Waiter};
 pub use geometry::{Geometry, Kernel, WARP};
-pub use report::{Count, Counts, Operation, Report, SiteCounts};
+pub use report::{Count, Counts, Operation, Path, Paths, Report, SiteCounts};
 pub use simulator::Simulator;
 pub use streams::Mark;

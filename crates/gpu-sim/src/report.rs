@@ -215,6 +215,53 @@ pub struct SiteCounts {
     pub count: Count,
 }
 
+/// What a block does one after the other: of each kind of step between two barriers, what the warp with the most of it
+/// does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Loads of places that the block comes by for the first time and that the first-level cache does not have.
+    pub loads: u64,
+    /// Of those, loads from memory.
+    pub memory: u64,
+    /// Atomics on global memory that return something, and fences: ways to the second-level cache and back.
+    pub atomics: u64,
+    /// Block barriers.
+    pub barriers: u64,
+    /// All requests that are counted, branches and loop iterations too.
+    pub requests: u64,
+}
+
+impl Path {
+    fn both(&self, other: &Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            loads: of(self.loads, other.loads),
+            memory: of(self.memory, other.memory),
+            atomics: of(self.atomics, other.atomics),
+            barriers: of(self.barriers, other.barriers),
+            requests: of(self.requests, other.requests),
+        }
+    }
+
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        self.both(other, |one, other| one + other)
+    }
+
+    pub(crate) fn largest(&self, other: &Self) -> Self {
+        self.both(other, u64::max)
+    }
+}
+
+/// The paths of a launch's blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// The sum over all blocks that ran.
+    pub all: Path,
+    /// Of each kind, the most that a block has: that of the last block, where one does more than the others.
+    pub longest: Path,
+    /// The longest chain of blocks of which each has read, by an atomic or volatile load, what the one before stored.
+    pub hops: u32,
+}
+
 /// What a completed launch reports. Counts are all zero, and `sites` empty, unless recorded with
 /// [`Record::Full`](crate::Record::Full).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -239,6 +286,8 @@ pub struct Report {
     pub counts: Counts,
     /// Counts per call site, ordered by file, line, column and operation.
     pub sites: Vec<SiteCounts>,
+    /// What blocks do one after the other.
+    pub paths: Paths,
     /// What went through the modelled caches, where [`Config::caches`](crate::Config::caches) asked for them.
     pub caches: Option<Traffic>,
 }

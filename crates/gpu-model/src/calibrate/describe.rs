@@ -181,6 +181,7 @@ fn waves(
         put(format_args!("{level}_loaded = \"{:.0} cycles\"", loaded(rows, level, clock, turnover)?));
     }
     put(format_args!("shared_latency = \"{:.1} cycles\"", rows.at("shared", "one warp", 1.0)?));
+    put(format_args!("shuffle = \"{:.1} cycles\"", rows.value("issue", "shuffle")?));
     let barrier = rows.line("barrier", "block", |row| row.over)?;
     put(format_args!(
         "barrier = \"{:.1} cycles\"\nbarrier_warp = \"{:.2} cycles\"",

@@ -195,6 +195,8 @@ pub struct Calibration {
     pub l2_loaded: Cycles,
     /// From a request to shared memory's answer.
     pub shared_latency: Cycles,
+    /// From a shuffle to the next instruction, which reads its result.
+    pub shuffle: Cycles,
     /// A barrier without warps.
     pub barrier: Cycles,
     /// What each warp adds to that.

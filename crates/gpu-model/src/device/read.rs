@@ -229,6 +229,7 @@ pub(super) fn device(text: &str) -> Result<Device> {
                 l2_latency: section.quantity("l2_latency")?,
                 l2_loaded: section.quantity("l2_loaded")?,
                 shared_latency: section.quantity("shared_latency")?,
+                shuffle: section.quantity("shuffle")?,
                 barrier: section.quantity("barrier")?,
                 barrier_warp: section.quantity("barrier_warp")?,
                 source: section.text("source")?,

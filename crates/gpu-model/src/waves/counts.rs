@@ -12,7 +12,7 @@ pub struct Instructions {
     pub synchronisation: f64,
     /// Shuffles, votes, reductions and matches.
     pub communication: f64,
-    /// Branches.
+    /// Branches: of the source, or of the compiled kernel where its text is known.
     pub control: f64,
     /// Everything else: arithmetic, conversions, moves. The simulator does not see them, so they are 0 unless given.
     pub arithmetic: f64,
@@ -25,18 +25,36 @@ impl Instructions {
     }
 }
 
-/// How often a warp waits for what it asked for, one wait after another.
+/// What a block does one after the other: how often its slowest warps wait for what they asked for, and what they
+/// execute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Waits {
     /// For global memory.
     pub memory: f64,
-    /// For the second-level cache: atomics and fences.
+    /// For the second-level cache: loads of what is there, atomics and fences.
     pub l2: f64,
     /// For shared memory: at each barrier, what others stored before it.
     pub shared: f64,
+    /// Cycles for the instructions of one warp, each of which waits for those whose results it reads; 0 unless given.
+    pub computing: f64,
 }
 
-/// What one launch does. Everything but the shape of a block, `waits` and `chain` is of the whole grid.
+impl Waits {
+    /// Everything, in the order of [`WAITS`] and [`LAST`].
+    fn all(&self) -> [f64; 4] {
+        [self.memory, self.l2, self.shared, self.computing]
+    }
+
+    fn cached(&mut self) {
+        self.l2 += core::mem::take(&mut self.memory);
+    }
+}
+
+/// Names for errors.
+const WAITS: [&str; 4] = ["waits.memory", "waits.l2", "waits.shared", "waits.computing"];
+const LAST: [&str; 4] = ["last.memory", "last.l2", "last.shared", "last.computing"];
+
+/// What one launch does. Everything but the shape of a block, `waits`, `last` and `chain` is of the whole grid.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Counts {
     /// The kernel's name.
@@ -75,10 +93,12 @@ pub struct Counts {
     pub atomics: f64,
     /// Branches at which the lanes of a warp part. What each side does is counted with the rest.
     pub divergent: f64,
-    /// What a warp waits for.
+    /// What a block waits for.
     pub waits: Waits,
+    /// What the last block does beside that, as the one that adds what the others left; `computing` is no part of it.
+    pub last: Waits,
     /// Steps through global memory from block to block that have to follow one another, as when each block looks back
-    /// at the sum of the one before it. No other count shows them: they are 0 unless given.
+    /// at the sum of the one before it.
     pub chain: f64,
     /// 32-bit floating-point operations, a fused multiply-add being two; 0 unless given.
     pub operations: f64,
@@ -109,6 +129,7 @@ impl Counts {
             atomics: 0.0,
             divergent: 0.0,
             waits: Waits::default(),
+            last: Waits::default(),
             chain: 0.0,
             operations: 0.0,
             necessary: Bytes(0.0),
@@ -120,7 +141,8 @@ impl Counts {
     #[must_use]
     pub fn cached(mut self) -> Self {
         (self.memory_read, self.memory_written) = (Bytes(0.0), Bytes(0.0));
-        self.waits.l2 += core::mem::take(&mut self.waits.memory);
+        self.waits.cached();
+        self.last.cached();
         self
     }
 
@@ -154,9 +176,12 @@ impl Counts {
         let mut copy = self.clone();
         copy.amounts().into_iter().try_for_each(|(field, value)| not_negative(field, *value).map(drop))?;
         not_negative("shared", self.shared.0)?;
-        not_negative("waits.memory", self.waits.memory)?;
-        not_negative("waits.l2", self.waits.l2)?;
-        not_negative("waits.shared", self.waits.shared)?;
+        for (fields, values) in [(WAITS, self.waits.all()), (LAST, self.last.all())] {
+            fields
+                .into_iter()
+                .zip(values)
+                .try_for_each(|(field, value)| not_negative(field, value).map(drop))?;
+        }
         not_negative("chain", self.chain)?;
         let within = |field, value: f64, other, other_value: f64| {
             if value <= other_value {
@@ -189,7 +214,10 @@ pub struct Scaled {
 /// are proportional to: elements, pixels. `blocks` are those of the launch where they are known; else they are taken to
 /// grow with the work like the rest.
 ///
-/// `waits` stays that of the larger launch, and so does `chain`.
+/// A launch whose `blocks` are given and are as many in both smaller ones has grown within its blocks: what they do
+/// once stays, by the line through the two; in proportion to the larger one it is `smaller` then.
+///
+/// `waits`, `last` and `chain` stay those of the larger launch.
 ///
 /// # Errors
 /// Work that is not positive or does not grow; launches of different kernels or blocks.
@@ -231,12 +259,28 @@ pub fn scale(small: (&Counts, f64), large: (&Counts, f64), work: f64, blocks: Op
         }
     };
     let (mut before, mut counts) = (small.clone(), large.clone());
+    // Blocks that become no more do something once, and only the rest grows.
+    let fixed = blocks.is_some() && small.blocks == large.blocks;
     if blocks.is_none() {
         differ("blocks", small.blocks as f64 * growth, large.blocks as f64);
     }
     for ((field, small), (_, large)) in before.amounts().into_iter().zip(counts.amounts()) {
         differ(field, *small * growth, *large);
-        (*small, *large) = (*small * growth * factor, *large * factor);
+        let line = *large + (*large - *small) * (work - large_work) / (large_work - small_work);
+        let in_proportion = *large * factor;
+        (*small, *large) =
+            if fixed { (in_proportion, line.max(0.0)) } else { (*small * growth * factor, in_proportion) };
+    }
+    if fixed {
+        // What the caches let through is the part of the sectors that it was.
+        let part =
+            |amount: Bytes, of: f64, now: f64| if of > 0.0 { amount * (now / of) } else { amount * factor };
+        counts.l2_read = part(large.l2_read, large.sectors_read, counts.sectors_read);
+        counts.memory_read = part(large.memory_read, large.sectors_read, counts.sectors_read);
+        counts.memory_written = part(large.memory_written, large.sectors_written, counts.sectors_written);
+        if counts.check().is_err() {
+            counts = before.clone();
+        }
     }
     counts.blocks = blocks.unwrap_or((large.blocks as f64 * factor).ceil() as u64);
     before.blocks = blocks.unwrap_or((small.blocks as f64 * growth * factor).ceil() as u64);
@@ -268,6 +312,22 @@ mod tests {
         assert_eq!((scaled.counts.sectors_read, scaled.error, scaled.worst), (8e3, 1.0, "blocks"));
         let scaled = scale((&small, 1.0), (&large, 2.0), 8.0, Some(132)).expect("they fit");
         assert_eq!((scaled.counts.blocks, scaled.error, scaled.worst), (132, 0.0, ""));
+    }
+
+    /// 132 blocks that clear 500 lines in all and write one for each unit of work; half of the sectors come from
+    /// memory.
+    #[test]
+    fn what_blocks_do_once_does_not_grow() {
+        let counts = |work: f64| Counts {
+            lines: 500.0 + work,
+            sectors_read: 4.0 * work,
+            memory_read: Bytes(64.0 * work),
+            ..Counts::empty("histogram", 132, 256)
+        };
+        let (small, large) = (counts(1000.0), counts(2000.0));
+        let scaled = scale((&small, 1000.0), (&large, 2000.0), 8000.0, Some(132)).expect("they fit");
+        assert_eq!((scaled.counts.lines, scaled.smaller.lines), (8500.0, 10_000.0));
+        assert_eq!((scaled.counts.sectors_read, scaled.counts.memory_read), (32_000.0, Bytes(512_000.0)));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Our own model: a launch's time from its counts, what it is bound by, and what to change.
 //!
-//! Blocks come in waves. In each, a block waits, and queues with its neighbours on a multiprocessor for the busiest level
-//! there; and all blocks together take at least as long as the device's busiest level needs for what goes through it.
+//! Blocks come in waves. In each, a block waits, and queues with its neighbours on a multiprocessor for the busiest
+//! level there; and all blocks together take at least as long as the device's busiest level needs for what goes through
+//! it.
 //!
 //! ```text
 //! R = blocks resident on a multiprocessor: by blocks, warps, registers (units of 256 a warp), shared memory
@@ -12,6 +13,7 @@
 //!
 //! latency    = turnover + w · turnover_warp + waits.memory · L(memory) + waits.l2 · L(l2)
 //!              + waits.shared · (shared_latency + barrier + w · barrier_warp), in cycles / f
+//!              + max(waits.computing − instructions / (P · B), 0) / f    beside what its instructions take there anyway
 //! alone      = max(lines + wavefronts, lines written · store, bytes from l2 / l2_unit, instructions / P,
 //!              operations / (2 · lanes)) / (B · f)           a block's busiest level on its multiprocessor
 //! wave       = T(min(R, ⌈B / S⌉)):  T(n) = latency + alone · (1 + q(n − 1)),  q(n) = n · (T(n) − latency) / T(n)
@@ -26,14 +28,21 @@
 //! throughput = max(starting, min(B, R·S) / blocks + max(issue, arithmetic, l1, l2, stores, memory))
 //!
 //! chain      = chain · 2 · l2_latency / f                    a store and the load that sees it
-//! time       = max(launch, gap + max(W · wave, latency + throughput) + chain)
+//! ending     = last.memory · memory_latency + last.l2 · l2_latency + last.shared · (as above), in cycles / f
+//!              + l2_latency / f                              the way of what is stored
+//! time       = max(launch, gap + max(W · wave, latency + throughput) + chain + ending)
 //! bound      = max(necessary bytes / bandwidth, operations / peak)
 //! ```
 //!
-//! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds there
-//! what there was on average with one block less. A launch among many takes what the host needs to issue the next, or
-//! the gap between two and its own work; kernels that wait for the one before by themselves
+//! T and q are the mean value analysis of a closed network of one queue (Reiser and Lavenberg 1980): a block finds
+//! there what there was on average with one block less. A launch among many takes what the host needs to issue the
+//! next, or the gap between two and its own work; kernels that wait for the one before by themselves
 //! ([`Counts::dependent`]) have a smaller gap, and their blocks start half as fast.
+//!
+//! `latency` is a block's critical path: between two barriers the slowest warp counts, so that a ticket that one thread
+//! draws is a wait of all. What its warps compute one instruction after another takes as long as that at least, and
+//! what it takes of the multiprocessor is part of it. `chain` counts blocks that wait for what another one stored, one
+//! behind the other; `ending` is what the last one does beside, as where it adds the others' parts.
 //!
 //! `bound` needs nothing but the data sheet: no implementation is faster. The bottleneck is the largest of launch,
 //! W · latency, the parts of throughput, and chain.
@@ -57,8 +66,8 @@
 //! # Calibration
 //!
 //! No data sheet has what section `[waves]` of a device's description has: example `calibrate` measures it, by kernels
-//! of its own (`gpu-kernels/calibrate`), of which none is among those that the model is judged by. Those of the H200 are
-//! the medians of five rounds on 2026-11-23 (`nvidia-h200-2026-11-23-calibration.jsonl` in benches/results).
+//! of its own (`gpu-kernels/calibrate`), of which none is among those that the model is judged by. Those of the H200
+//! are the medians of five rounds on 2026-11-23 (`nvidia-h200-2026-11-23-calibration.jsonl` in benches/results).
 //! `memory_loaded` and `l2_loaded` are what a block of 512 or 1024 threads waits, turnover aside, that copies a word a
 //! thread while every place for threads is taken. None of the numbers is fitted to the rows below.
 //!
@@ -70,28 +79,30 @@
 //!
 //! | rows | | median | 90th percentile |
 //! |---|---|---|---|
-//! | 48 | transpositions, sums of `f64` | 7.5 | 27.8 |
-//! | 127 | other cases of the benchmarks, looked at | 8.1 | 50.4 |
-//! | 15 | sums of `f32`, `i32` and `u8`, held out | 5.1 | 19.6 |
-//! | 103 | other cases of the benchmarks, held out | 16.4 | 40.0 |
+//! | 48 | transpositions, sums of `f64` | 7.5 | 21.3 |
+//! | 127 | other cases of the benchmarks, looked at | 8.0 | 37.3 |
+//! | 15 | sums of `f32`, `i32` and `u8`, held out | 5.1 | 14.2 |
+//! | 103 | other cases of the benchmarks, held out | 8.3 | 34.4 |
 //!
-//! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the fastest
-//! of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that blocks
-//! queue on a multiprocessor, that the first wave has to start before levels are busy, and that the bus turns round. For the
-//! other cases no formula changed, only what is counted: fills between launches, dependent launches, arithmetic ([`ptx`]),
-//! samples of blocks; that was found with the 127 in view. Which are held out follows from their names, by a rule fixed before any
-//! was predicted. Of the 77 of the 103 that take 12 µs or longer the errors are 12.4 and 35.1 %. On other devices than the
-//! H200 nothing was measured.
+//! Of 149 pairs of transpositions of one size that differ by more than 10 %, the faster one is found in 145, and the
+//! fastest of all in each of 3 sizes. The formulas (not the numbers in them) were found with the 48 rows in view: that
+//! blocks queue on a multiprocessor, that the first wave has to start before levels are busy, and that the bus turns
+//! round. With the 127 in view came what is counted (fills between launches, dependent launches, arithmetic by [`ptx`],
+//! samples of blocks), critical paths, what warps compute one instruction after another, chains and the last block.
+//! Which are held out follows from their names, by a rule fixed before any was predicted: of those, no row was looked
+//! at for it, only the two numbers of all. Of the 77 of the 103 that take 12 µs or longer the errors are 5.6 and 30.2
+//! %. On other devices than the H200 nothing was measured.
 //!
 //! # What is left out
 //!
-//! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone. Atomics on
-//! one address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`), and
-//! rows of scattered stores far apart (`patch`). How memory comes up to speed: sums of half a million to a million
-//! elements take 1.4 times what is predicted. Blocks that end at once, of grids that are cut for the most work there could be.
-//! Arithmetic, unless `operations` and `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates
-//! it. That the waits at one place of a loop overlap is an assumption of [`Counts`] from the
-//! simulator; a list that is followed from element to element takes longer than predicted. Tensor cores.
+//! How full a level is beyond one multiprocessor: the second-level cache and memory are as fast as when alone. Atomics
+//! on one address, which wait for each other. Sectors that are written in parts by launches far apart (`patch_split`),
+//! and rows of scattered stores far apart (`patch`). What one round of a block that goes on with other tiles waits: it
+//! is taken for a block of its own, whose wait for the tiles before it is hidden; distinct runs take twice what is
+//! predicted. Grids that stop growing beyond what is simulated. Arithmetic, unless `operations` and
+//! `instructions.arithmetic` are given: the simulator counts none, [`ptx`] estimates it. That the waits at one place of
+//! a loop overlap is an assumption of [`Counts`] from the simulator; a list that is followed from element to element
+//! takes longer than predicted. Tensor cores.
 
 mod counts;
 pub mod ptx;
@@ -252,13 +263,23 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
     // The part of the places for warps that is taken at a time.
     let taken = (f64::from(resident).min(blocks / units) * warps / f64::from(device.limits.warps)).min(1.0);
     let loaded = |idle: Cycles, loaded: Cycles| idle + (loaded - idle) * taken;
+    let barrier = given.shared_latency + given.barrier + given.barrier_warp * warps;
     let latency = given.turnover
         + given.turnover_warp * warps
         + loaded(given.memory_latency, given.memory_loaded) * counts.waits.memory
         + loaded(given.l2_latency, given.l2_loaded) * counts.waits.l2
-        + (given.shared_latency + given.barrier + given.barrier_warp * warps) * counts.waits.shared;
+        + barrier * counts.waits.shared;
+    // Beside what a block's instructions take of its multiprocessor, its slowest warps wait for what they compute.
+    let issued = counts.instructions.all() * f64::from(device.warp) / f64::from(device.lanes) / blocks;
+    let latency = latency + Cycles((counts.waits.computing - issued).max(0.0));
     let latency: Seconds = latency / device.clock;
     let chain: Seconds = given.l2_latency * 2.0 * counts.chain / device.clock;
+    // At the end the last block has the device for itself, and what was stored is on its way.
+    let stored = f64::from(u8::from(counts.lines_written > 0.0));
+    let ending = given.memory_latency * counts.last.memory
+        + given.l2_latency * (counts.last.l2 + stored)
+        + barrier * counts.last.shared;
+    let ending: Seconds = ending / device.clock;
     let mut levels = levels(device, given, counts, (blocks / units).ceil() * units / blocks);
     levels.sort_by(|one, other| other.1.0.total_cmp(&one.1.0));
     // Levels are busy once the first wave has started; where starting blocks takes longer, they are done with it.
@@ -277,7 +298,7 @@ pub fn predict(device: &Device, counts: &Counts) -> Result<Prediction> {
             bottleneck = other;
         }
     }
-    let time = Seconds(gap) + queued.max(latency + throughput) + chain;
+    let time = Seconds(gap) + queued.max(latency + throughput) + chain + ending;
     let demand = Demand { operations: counts.operations, bytes: vec![counts.necessary] };
     Ok(Prediction {
         time: time.max(Seconds(least)),
@@ -335,8 +356,8 @@ fn alone(device: &Device, given: &Calibration, counts: &Counts) -> Seconds {
 
 /// What a wave takes, `resident` blocks on each multiprocessor: each waits, and queues for the busiest level, whose
 /// work for a block is `alone`. By mean value analysis of a closed network of one queue: who comes finds as many there
-/// as there were on average with one block less (Reiser and Lavenberg, *Mean-value analysis of closed multichain queuing
-/// networks*, 1980).
+/// as there were on average with one block less (Reiser and Lavenberg, *Mean-value analysis of closed multichain
+/// queuing networks*, 1980).
 fn wave(latency: Seconds, alone: Seconds, resident: u64) -> Seconds {
     let (mut queue, mut time) = (0.0, latency);
     for blocks in 1..=resident {

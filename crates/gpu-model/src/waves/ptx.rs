@@ -1,112 +1,348 @@
 //! What a kernel computes beside what the simulator counts, estimated from its PTX.
 //!
-//! The simulator runs kernels on the host, so it sees their accesses, barriers and shuffles, but not what they compute in
-//! registers. Their PTX has both. Of each straight run of instructions i, between labels and branches, with aᵢ that
-//! compute and cᵢ of the kinds that the simulator counts (loads, stores, atomics, barriers, fences, shuffles, votes):
+//! The simulator runs kernels on the host, so it sees their accesses, barriers and shuffles, but not what they compute
+//! in registers. Their PTX has both. A straight run of instructions b, between labels and branches, has a_b that
+//! compute and c_bk of each kind k that the simulator counts: kinds are told apart by what they do and by how many
+//! bytes a lane moves. Of each kind it is known how often it was executed, T_k; how often each run was, x_b, is what
+//! fits to that best:
 //!
 //! ```text
-//! arithmetic = counted · Σ aᵢ · cᵢ / Σ cᵢ · cᵢ
+//! x_b ← x_b · Σ_k c_bk · (T_k / Σ_r c_rk x_r) / Σ_k c_bk          from x_b = 1 on
+//! arithmetic = Σ_b a_b · x_b
 //! ```
 //!
-//! That takes a run to be executed in proportion to the accesses in it: what is executed often is unrolled, what is rarely
-//! reached has an access or none. It is an approximation: a loop that is not unrolled, or computes without accessing
-//! anything, has more, and what stands behind branches that are not taken has less.
+//! That is the expectation maximisation of emission tomography (Shepp and Vardi, *Maximum likelihood reconstruction for
+//! emission tomography*, 1982; before that Richardson's and Lucy's): x_b stays positive, what was executed is met in
+//! sum, and a run with a kind that was not executed, as the element by element end of an array beside its vectors,
+//! vanishes. A run with nothing that is counted is taken to be executed as often as the rarer of its neighbours.
+//!
+//! How long a warp takes for a run that has its multiprocessor for itself follows from the registers: it issues one
+//! instruction a cycle, in order, each when what it reads is there. What loads from global memory wait for is not part
+//! of it: that is a matter of the caches.
 
-use super::Instructions;
+use std::collections::HashMap;
 
-/// Instructions of a kernel's text, by class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Text {
-    /// What the simulator counts: accesses, barriers and fences, shuffles and votes.
-    pub counted: u64,
-    /// Branches, returns.
-    pub control: u64,
-    /// Everything that computes. Moves between registers and loads of parameters are not instructions of the device.
-    pub arithmetic: u64,
-    /// Σ aᵢ · cᵢ over straight runs of instructions.
-    products: u64,
-    /// Σ cᵢ · cᵢ.
-    squares: u64,
+use crate::device::Device;
+use crate::error::Result;
+use crate::units::Cycles;
+
+/// Steps after which the runs' numbers change by less than the estimate is worth.
+const STEPS: u32 = 32;
+
+/// What an instruction does that the simulator counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum What {
+    GlobalLoad,
+    GlobalStore,
+    GlobalAtomic,
+    SharedLoad,
+    SharedStore,
+    SharedAtomic,
+    AsyncCopy,
+    Barrier,
+    Fence,
+    Shuffle,
+    Vote,
+    Match,
+    Matrix,
 }
 
+/// A kind of instruction: what it does, and the bytes that a lane moves by it, 0 where it moves none.
+pub type Kind = (What, u32);
+
+/// Instructions between labels and branches.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Run {
+    arithmetic: f64,
+    counted: Vec<(Kind, f64)>,
+    control: f64,
+    /// What a warp takes for it.
+    cycles: f64,
+}
+
+/// Cycles after which another instruction can read what one has computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    /// Of 32 bits.
+    pub single: Cycles,
+    /// Floating point of 64 bits.
+    pub double: Cycles,
+    /// Shuffles, votes and the like.
+    pub exchange: Cycles,
+    /// A load or an atomic of shared memory.
+    pub shared: Cycles,
+}
+
+impl Latency {
+    /// That of a device.
+    ///
+    /// # Errors
+    /// A device without calibration.
+    pub fn of(device: &Device) -> Result<Self> {
+        let (issue, waves) = (device.issue()?, device.waves()?);
+        let (single, double) = (issue.single, issue.double);
+        Ok(Self { single, double, exchange: waves.shuffle, shared: waves.shared_latency })
+    }
+}
+
+/// A warp that issues in order.
+struct Warp<'a> {
+    now: f64,
+    /// When registers are there.
+    ready: HashMap<&'a str, f64>,
+    latency: Latency,
+}
+
+impl<'a> Warp<'a> {
+    /// Issues an instruction; `line` is it without its guard, of which `guard` is the register.
+    fn issue(&mut self, parts: &[&str], guard: &'a str, line: &'a str) {
+        let operands = line.split_once([' ', '\t']).map_or("", |(_, operands)| operands.trim());
+        let is_name = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        let names =
+            |text: &'a str| text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(is_name);
+        // What it writes comes first: a register, two of `p|q`, or a vector in braces.
+        let end = if operands.starts_with('{') { operands.find('}') } else { operands.find(',') };
+        let (to, from) = operands.split_at(end.unwrap_or(0));
+        let there = |name: &str| self.ready.get(name).copied().unwrap_or(0.0);
+        let sources = names(from).chain(names(guard)).map(there).fold(0.0, f64::max);
+        let has = |part: &str| parts.contains(&part);
+        let latency = match parts[0] {
+            "mov" | "cvta" => 0.0,
+            "shfl" | "vote" | "redux" | "match" => self.latency.exchange.0,
+            "ld" | "atom" if has("shared") => self.latency.shared.0,
+            _ if has("f64") => self.latency.double.0,
+            _ => self.latency.single.0,
+        };
+        let issued = if latency == 0.0 { self.now.max(sources) } else { sources.max(self.now + 1.0) };
+        // A move is but another name; the others wait in order.
+        if latency > 0.0 {
+            self.now = issued;
+        }
+        self.ready.extend(names(to).map(|name| (name, issued + latency)));
+    }
+}
+
+impl Run {
+    fn add(&mut self, kind: Kind) {
+        match self.counted.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1.0,
+            None => self.counted.push((kind, 1.0)),
+        }
+    }
+}
+
+/// A kernel's text, in runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Text(Vec<Run>);
+
 impl Text {
-    /// Those of PTX, line by line.
+    /// That of PTX, line by line.
     ///
     /// ```
-    /// use gpu_model::waves::Instructions;
-    /// use gpu_model::waves::ptx::Text;
-    /// let text = Text::of("ld.param.b64 r0,[p];\nld.global.b32 r1,[r0];\nmov.b32 r2,0;\n@p0 bra $1;\n\
-    ///     fma.rn.f32 r2,r1,r1,r2;\n$1:\nadd.s32 r1,r1,1;\nmul.f32 r2,r2,r2;\nst.global.b32 [r0],r2;\nret;");
-    /// assert_eq!((text.counted, text.control, text.arithmetic), (2, 2, 3));
-    /// // Three runs: 0 beside a load; 1 beside nothing; 2 beside a store. (0 · 1 + 1 · 0 + 2 · 1) / (1 + 0 + 1) = 1.
-    /// let counted = Instructions { memory: 100.0, communication: 20.0, ..Instructions::default() };
-    /// assert_eq!(text.arithmetic(&counted), 120.0);
+    /// use gpu_model::units::Cycles;
+    /// use gpu_model::waves::ptx::{Latency, Text, What};
+    /// let latency = Latency {
+    ///     single: Cycles(4.0),
+    ///     double: Cycles(8.0),
+    ///     exchange: Cycles(24.0),
+    ///     shared: Cycles(30.0),
+    /// };
+    /// let text = "ld.param.b64 r0,[p];\nld.global.b32 r1,[r0];\nadd.s32 r1,r1,1;\n@p0 bra $1;\n\
+    ///     ld.global.v4.b32 {r1,r2,r3,r4},[r0];\nfma.rn.f32 r2,r1,r1,r2;\nfma.rn.f32 r2,r3,r4,r2;\n\
+    ///     $1:\nst.global.b32 [r0],r2;\nret;";
+    /// let text = Text::of(text, latency);
+    /// // All warps load a word and store one, a quarter of them loads four: 100 · 1 + 25 · 2.
+    /// let executed =
+    ///     [((What::GlobalLoad, 4), 100.0), ((What::GlobalLoad, 16), 25.0), ((What::GlobalStore, 4), 100.0)];
+    /// assert_eq!(text.executed(&executed).arithmetic, 150.0);
     /// ```
     #[must_use]
-    pub fn of(ptx: &str) -> Self {
-        let mut text = Self::default();
-        // What computes and what is counted, of the run at hand.
-        let mut run = [0, 0];
+    pub fn of(ptx: &str, latency: Latency) -> Self {
+        let mut runs = vec![Run::default()];
+        let mut warp = Warp { now: 0.0, ready: HashMap::new(), latency };
         for line in ptx.lines().map(str::trim) {
             if line.ends_with(':') {
-                text.end(&mut run);
+                runs.push(Run::default());
             }
             if !line.ends_with(';') {
                 continue;
             }
             // A guard stands before the instruction.
-            let line = match line.strip_prefix('@') {
-                Some(rest) => rest.split_once(' ').map_or("", |(_, rest)| rest.trim_start()),
-                None => line,
+            let (guard, line) = match line.strip_prefix('@') {
+                Some(rest) => rest.split_once(' ').unwrap_or((rest, "")),
+                None => ("", line),
             };
+            let line = line.trim_start();
             let operation = line.split([' ', ';', '\t']).next().unwrap_or("");
-            let mut parts = operation.split('.');
-            match (parts.next().unwrap_or(""), parts.next().unwrap_or("")) {
-                // Declarations and directives.
-                ("" | "mov" | "cvta" | "griddepcontrol", _) | ("ld", "param") => {}
-                ("ld" | "ldu" | "st" | "atom" | "red" | "cp", _)
-                | ("bar" | "barrier" | "membar" | "fence", _)
-                | ("shfl" | "vote" | "redux" | "match" | "activemask", _) => run[1] += 1,
-                ("bra" | "brx" | "ret" | "exit" | "call", _) => {
-                    text.control += 1;
-                    text.end(&mut run);
+            let parts: Vec<&str> = operation.split(['.', ':']).collect();
+            let begun = warp.now;
+            if !parts[0].is_empty() {
+                warp.issue(&parts, guard, line);
+            }
+            let run = runs.last_mut().expect("there is one");
+            run.cycles += warp.now - begun;
+            match parts[0] {
+                // Declarations and directives; moves between registers and loads of parameters are no instructions of
+                // the device.
+                "" | "mov" | "cvta" | "griddepcontrol" => {}
+                "ld" | "st" if parts.contains(&"param") => {}
+                "bra" | "brx" | "ret" | "exit" | "call" => {
+                    run.control += 1.0;
+                    runs.push(Run::default());
                 }
-                _ => run[0] += 1,
+                _ => match counted(&parts, line) {
+                    Some(kind) => run.add(kind),
+                    None => run.arithmetic += 1.0,
+                },
             }
         }
-        text.end(&mut run);
-        text
+        runs.retain(|run| *run != Run::default());
+        Self(runs)
     }
 
-    /// Adds a run of instructions, and begins another.
-    fn end(&mut self, run: &mut [u64; 2]) {
-        let [arithmetic, counted] = core::mem::take(run);
-        self.arithmetic += arithmetic;
-        self.counted += counted;
-        self.products += arithmetic * counted;
-        self.squares += counted * counted;
-    }
-
-    /// The arithmetic that comes with what was counted; 0 where the text has nothing that is counted.
+    /// What comes with what was executed; nothing where the text has nothing of that.
     #[must_use]
-    pub fn arithmetic(&self, counted: &Instructions) -> f64 {
-        if self.squares == 0 {
-            return 0.0;
+    pub fn executed(&self, executed: &[(Kind, f64)]) -> Executed {
+        let total = |kind| executed.iter().find(|(known, _)| *known == kind).map_or(0.0, |(_, count)| *count);
+        let mut kinds: Vec<(Kind, f64)> = Vec::new();
+        for (kind, _) in self.0.iter().flat_map(|run| &run.counted) {
+            if !kinds.iter().any(|(known, _)| known == kind) {
+                kinds.push((*kind, total(*kind)));
+            }
         }
-        let executed = counted.memory + counted.synchronisation + counted.communication;
-        executed * self.products as f64 / self.squares as f64
+        let place = |kind: Kind| kinds.iter().position(|(known, _)| *known == kind).expect("all are there");
+        // Where each run's kinds are among them.
+        let runs: Vec<Vec<(usize, f64)>> = (self.0.iter())
+            .map(|run| run.counted.iter().map(|(kind, count)| (place(*kind), *count)).collect())
+            .collect();
+        let mut often = vec![1.0; runs.len()];
+        for _ in 0..STEPS {
+            let mut sums = vec![0.0; kinds.len()];
+            for (run, often) in runs.iter().zip(&often) {
+                run.iter().for_each(|(kind, count)| sums[*kind] += count * often);
+            }
+            for (run, often) in runs.iter().zip(&mut often) {
+                let all: f64 = run.iter().map(|(_, count)| count).sum();
+                let off = |(kind, count): &(usize, f64)| {
+                    if sums[*kind] > 0.0 { count * kinds[*kind].1 / sums[*kind] } else { 0.0 }
+                };
+                if all > 0.0 {
+                    *often *= run.iter().map(off).sum::<f64>() / all;
+                }
+            }
+        }
+        let known = |&place: &usize| !runs[place].is_empty();
+        let mut all = Executed::default();
+        for (place, run) in self.0.iter().enumerate() {
+            let times = if runs[place].is_empty() {
+                let [before, after] = [(0..place).rev().find(known), (place + 1..runs.len()).find(known)];
+                before.into_iter().chain(after).map(|near| often[near]).reduce(f64::min).unwrap_or(0.0)
+            } else {
+                often[place]
+            };
+            all.arithmetic += run.arithmetic * times;
+            all.control += run.control * times;
+            all.cycles += run.cycles * times;
+        }
+        all
     }
+}
+
+/// What warps executed, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Executed {
+    /// Instructions that compute.
+    pub arithmetic: f64,
+    /// Branches and returns. Those of the source are more: the compiler makes predicates of some.
+    pub control: f64,
+    /// Cycles that the warps would take if each were alone on a multiprocessor.
+    pub cycles: f64,
+}
+
+/// What the simulator counts an instruction as, by the parts of its name.
+fn counted(parts: &[&str], line: &str) -> Option<Kind> {
+    let has = |part: &str| parts.contains(&part);
+    let lanes = if has("v4") {
+        4
+    } else if has("v2") {
+        2
+    } else {
+        1
+    };
+    // `b32`, `s8`, `f64`: the number is bits.
+    let bits = parts.last().and_then(|last| last.get(1..)).and_then(|bits| bits.parse::<u32>().ok());
+    let bytes = lanes * bits.unwrap_or(0) / 8;
+    let ordered = has("relaxed") || has("acquire") || has("release");
+    let pick = |global, shared| if has("shared") { shared } else { global };
+    let what = match parts[0] {
+        "ld" | "ldu" if ordered => pick(What::GlobalAtomic, What::SharedAtomic),
+        "st" if ordered => pick(What::GlobalAtomic, What::SharedAtomic),
+        "ld" | "ldu" => pick(What::GlobalLoad, What::SharedLoad),
+        "st" => pick(What::GlobalStore, What::SharedStore),
+        "atom" | "red" => pick(What::GlobalAtomic, What::SharedAtomic),
+        // The size is the last operand but one or the last: cp.async.cg.shared.global [to],[from],16;
+        "cp" if has("cg") || has("ca") => {
+            let numbers = line.split([',', ' ', ';']).filter_map(|word| word.parse::<u32>().ok());
+            return Some((What::AsyncCopy, numbers.take(1).sum()));
+        }
+        "bar" if has("warp") => return Some((What::Barrier, 1)),
+        "bar" | "barrier" => return Some((What::Barrier, 0)),
+        "fence" | "membar" => return Some((What::Fence, 0)),
+        "shfl" => return Some((What::Shuffle, 0)),
+        "vote" | "redux" => return Some((What::Vote, 0)),
+        "match" => return Some((What::Match, 0)),
+        "mma" | "wgmma" => return Some((What::Matrix, 0)),
+        _ => return None,
+    };
+    Some((what, bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LATENCY: Latency =
+        Latency { single: Cycles(4.0), double: Cycles(8.0), exchange: Cycles(24.0), shared: Cycles(30.0) };
+
+    /// Two additions side by side take a cycle each; one that reads the other's result waits for it, and a store for
+    /// what is loaded and shuffled.
+    #[test]
+    fn a_warp_waits_for_its_registers() {
+        let executed = [What::GlobalStore, What::SharedLoad].map(|what| ((what, 4), 1.0));
+        let executed = [executed[0], executed[1], ((What::Shuffle, 0), 1.0)];
+        let cycles = |text: &str| Text::of(text, LATENCY).executed(&executed).cycles;
+        let store = "st.global.b32 [a],b;";
+        assert_eq!(cycles(&format!("add.s32 a,c,c;\nadd.s32 b,c,c;\n{store}")), 6.0);
+        assert_eq!(cycles(&format!("add.s32 a,c,c;\nadd.s32 b,a,c;\n{store}")), 9.0);
+        assert_eq!(cycles(&format!("ld.shared.b32 c,[p];\nshfl.sync.up.b32 b|q,c,1,0,-1;\n{store}")), 55.0);
+        assert_eq!(cycles(&format!("add.f64 a,c,c;\nmov.b64 b,a;\n{store}")), 9.0);
+    }
+
     #[test]
     fn nothing_counted_is_nothing_computed() {
-        let counted = Instructions { memory: 1.0, ..Instructions::default() };
-        assert_eq!(Text::of("").arithmetic(&counted), 0.0);
-        assert_eq!(Text::of("add.s32 r0,r0,1;\nret;").arithmetic(&counted), 0.0);
-        assert_eq!(Text::of("@!p1 st.global.b32 [r0],r1;\nadd.s32 r0,r0,1;").arithmetic(&counted), 1.0);
+        let executed = [((What::GlobalStore, 4), 1.0)];
+        let arithmetic = |text| Text::of(text, LATENCY).executed(&executed).arithmetic;
+        assert_eq!(arithmetic(""), 0.0);
+        assert_eq!(arithmetic("add.s32 r0,r0,1;\nret;"), 0.0);
+        assert_eq!(arithmetic("@!p1 st.global.b32 [r0],r1;\nadd.s32 r0,r0,1;"), 1.0);
+    }
+
+    #[test]
+    fn kinds_are_told_by_their_bytes() {
+        let kind = |line: &str| {
+            counted(&line.split([' ', ';']).next().unwrap().split(['.', ':']).collect::<Vec<_>>(), line)
+        };
+        for (line, expected) in [
+            ("ld.global.nc.L1::no_allocate.v4.b32 {a,b,c,d},[p];", Some((What::GlobalLoad, 16))),
+            ("st.global.cs.u8 [p],a;", Some((What::GlobalStore, 1))),
+            ("ld.relaxed.gpu.global.b64 a,[p];", Some((What::GlobalAtomic, 8))),
+            ("atom.relaxed.cta.shared.add.u32 a,[p],b;", Some((What::SharedAtomic, 4))),
+            ("cp.async.cg.shared.global [a],[b],16;", Some((What::AsyncCopy, 16))),
+            ("bar.warp.sync 0xffffffff;", Some((What::Barrier, 1))),
+            ("mad.lo.s32 a,b,c,d;", None),
+        ] {
+            assert_eq!(kind(line), expected, "{line}");
+        }
     }
 }

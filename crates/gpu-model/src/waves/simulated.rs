@@ -27,9 +27,10 @@
 //! ```
 
 use gpu_sim::metrics::{Architecture, Metrics};
-use gpu_sim::{BlockOrder, Config, Count, Operation, Record, Report, SiteCounts, WARP};
+use gpu_sim::{BlockOrder, Config, Count, Operation, Path, Record, Report, SiteCounts, WARP};
 
-use super::{Counts, Instructions};
+use super::ptx::{Kind, Text, What};
+use super::{Counts, Instructions, Waits};
 use crate::error::{Error, Result};
 use crate::units::Bytes;
 
@@ -60,15 +61,19 @@ pub fn config(device: Architecture) -> Config {
 ///   are taken to lie side by side, four a line: so do neighbours of 1 to 16 bytes and strides of 2 and 4 words. Where
 ///   fewer do, each sector is taken to be in a line of its own: the worst case, which a stride of 8 words does not
 ///   reach.
-/// - *Waits.* A warp waits once for each place in the source where it loads from global memory, does an atomic or a
-///   fence, or meets a barrier, as often as it comes by barriers, atomics and fences, but once for loads: those of
-///   a loop's iterations are in flight together. A place that only some warps come by counts in proportion.
+/// - *Waits* are the paths of blocks ([`gpu_sim::Paths`]): a block waits once for each place in the source where it
+///   loads from global memory, as those of a loop's iterations are in flight together, and between two barriers once
+///   for each place where it does an atomic or a fence. What one warp does between two barriers the others wait for.
+///   What loads find in the modelled caches they wait for there.
+/// - *The last block* does the most of each kind that any does; the chain is that of blocks that read what others
+///   stored.
 /// - *Conflicts.* Without them requests take a pass each, or as many as their bytes fill.
 ///
-/// Where only a sample of the blocks ran ([`Config::sample`]), amounts are scaled to the whole grid. What blocks share in
-/// the second-level cache is then read once for each of them.
+/// Where only a sample of the blocks ran ([`Config::sample`]), amounts are scaled to the whole grid. What blocks share
+/// in the second-level cache is then read once for each of them.
 ///
-/// `registers`, `instructions.arithmetic`, `operations`, `chain` and `necessary` are for the caller to give.
+/// `registers`, `instructions.arithmetic` and `waits.computing` (see [`counts_with`]), `operations` and `necessary` are
+/// for the caller to give.
 ///
 /// # Errors
 /// [`Error::NotCounted`] where the launch was not recorded with [`Record::Full`] or its caches not modelled, as with
@@ -80,8 +85,8 @@ pub fn counts(report: &Report) -> Result<Counts> {
     let blocks = grid.iter().map(|&one| u64::from(one)).product::<u64>();
     let threads = block.iter().product::<u32>();
     // Of a sample of blocks all amounts are the sample's, until they are scaled at the end.
-    let warps = report.blocks as f64 * f64::from(threads.div_ceil(WARP));
-
+    let mean = waits(&report.paths.all, report.blocks as f64);
+    let longest = waits(&report.paths.longest, 1.0);
     let all = &report.counts;
     let counted = Metrics::new(report).instructions;
     let sectors_read = [all.global_loads, all.read_only_loads, all.global_atomics, all.async_copies];
@@ -105,16 +110,92 @@ pub fn counts(report: &Report) -> Result<Counts> {
         memory_written: Bytes((traffic.dram_writes + traffic.dirty) as f64 * SECTOR),
         atomics: all.global_atomics.requests as f64,
         divergent: all.branches.divergent as f64,
+        waits: mean,
+        last: Waits {
+            memory: longest.memory - mean.memory,
+            l2: (longest.l2 - mean.l2).max(0.0),
+            shared: longest.shared - mean.shared,
+            computing: 0.0,
+        },
+        chain: report.paths.hops.into(),
         ..Counts::empty(&report.kernel, blocks, threads)
     };
     for SiteCounts { operation, count, .. } in &report.sites {
-        add(&mut counts, *operation, count, warps);
+        add(&mut counts, *operation, count);
     }
     if report.blocks < blocks {
         let factor = blocks as f64 / report.blocks as f64;
         counts.amounts().into_iter().for_each(|(_, amount)| *amount *= factor);
     }
     Ok(counts)
+}
+
+/// What a block waits for where so many have this path together.
+fn waits(path: &Path, blocks: f64) -> Waits {
+    let each = |count: u64| count as f64 / blocks;
+    Waits {
+        memory: each(path.memory),
+        l2: each(path.loads - path.memory.min(path.loads) + path.atomics),
+        shared: each(path.barriers),
+        computing: 0.0,
+    }
+}
+
+/// The counts of a launch whose kernel has this text: with its arithmetic and branches, and what they take. The
+/// slowest warps of a block
+/// are taken to execute as much more than the average as they have requests.
+///
+/// # Errors
+/// Those of [`counts`].
+pub fn counts_with(report: &Report, text: &Text) -> Result<Counts> {
+    let mut counts = counts(report)?;
+    let executed = text.executed(&self::executed(report));
+    let Counts { blocks, threads, instructions, .. } = &counts;
+    let requests = instructions.all();
+    let path = report.paths.all.requests as f64 / report.blocks as f64;
+    if requests > 0.0 {
+        let warps = *blocks as f64 * f64::from(threads.div_ceil(WARP));
+        let slower = (path * warps / requests).max(1.0);
+        counts.waits.computing = executed.cycles / warps * slower;
+    }
+    counts.instructions.arithmetic = executed.arithmetic;
+    counts.instructions.control = executed.control;
+    // Where a branch of the source has become a predicate, nothing parts.
+    counts.divergent = counts.divergent.min(executed.control);
+    Ok(counts)
+}
+
+/// How often each kind of instruction was executed, of the whole grid.
+fn executed(report: &Report) -> Vec<(Kind, f64)> {
+    let blocks = report.geometry.grid.iter().map(|&one| f64::from(one)).product::<f64>();
+    let factor = blocks / (report.blocks as f64).max(1.0);
+    let mut all: Vec<(Kind, f64)> = Vec::new();
+    for SiteCounts { operation, count, .. } in &report.sites {
+        let bytes = count.bytes.checked_div(count.lanes).unwrap_or(0) as u32;
+        let kind = match operation {
+            Operation::GlobalLoad | Operation::ReadOnlyLoad => (What::GlobalLoad, bytes),
+            Operation::GlobalStore => (What::GlobalStore, bytes),
+            Operation::GlobalAtomic => (What::GlobalAtomic, bytes),
+            Operation::SharedLoad => (What::SharedLoad, bytes),
+            Operation::SharedStore => (What::SharedStore, bytes),
+            Operation::SharedAtomic => (What::SharedAtomic, bytes),
+            Operation::AsyncCopy => (What::AsyncCopy, bytes),
+            Operation::Barrier => (What::Barrier, 0),
+            Operation::WarpSync => (What::Barrier, 1),
+            Operation::Fence => (What::Fence, 0),
+            Operation::Shuffle => (What::Shuffle, 0),
+            Operation::Vote | Operation::Redux => (What::Vote, 0),
+            Operation::Match => (What::Match, 0),
+            Operation::Matrix => (What::Matrix, 0),
+            Operation::Branch | Operation::Loop => continue,
+        };
+        let times = count.requests as f64 * factor;
+        match all.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, sum)) => *sum += times,
+            None => all.push((kind, times)),
+        }
+    }
+    all
 }
 
 /// The counts of a fill of `bytes` that is enqueued as launches are: as of a kernel whose threads store 16 bytes each.
@@ -134,32 +215,23 @@ pub fn fill(bytes: u64) -> Counts {
 }
 
 /// Adds what one kind of operation did at one place.
-fn add(counts: &mut Counts, operation: Operation, count: &Count, warps: f64) {
-    let requests = count.requests as f64;
-    let each_warp = requests / warps;
+fn add(counts: &mut Counts, operation: Operation, count: &Count) {
     match operation {
         Operation::GlobalLoad | Operation::ReadOnlyLoad => {
             counts.lines += lines(count);
-            counts.waits.memory += each_warp.min(1.0);
         }
         Operation::AsyncCopy => {
             counts.lines += lines(count);
-            counts.waits.memory += each_warp.min(1.0);
             passes(counts, count);
         }
-        Operation::GlobalStore => {
+        Operation::GlobalStore | Operation::GlobalAtomic => {
             counts.lines += lines(count);
             counts.lines_written += lines(count);
         }
-        Operation::GlobalAtomic => {
-            counts.lines += lines(count);
-            counts.lines_written += lines(count);
-            counts.waits.l2 += each_warp;
-        }
-        Operation::Fence => counts.waits.l2 += each_warp,
-        Operation::Barrier => counts.waits.shared += each_warp,
         Operation::SharedLoad | Operation::SharedStore | Operation::SharedAtomic => passes(counts, count),
-        Operation::WarpSync
+        Operation::Fence
+        | Operation::Barrier
+        | Operation::WarpSync
         | Operation::Shuffle
         | Operation::Vote
         | Operation::Redux
@@ -226,7 +298,8 @@ mod tests {
         assert_eq!((counts.lines, counts.lines_written), (32.0 + 32.0 + 1024.0, 32.0 + 1024.0));
         assert_eq!((counts.wavefronts, counts.wavefronts_without_conflicts), (1056.0, 64.0));
         assert_eq!((counts.memory_read, counts.memory_written), (Bytes(4096.0), Bytes(8192.0)));
-        assert_eq!(counts.waits, Waits { memory: 1.0, l2: 0.0, shared: 1.0 });
+        assert_eq!(counts.waits, Waits { memory: 1.0, l2: 0.0, shared: 1.0, computing: 0.0 });
+        assert_eq!((counts.last, counts.chain), (Waits::default(), 0.0));
         assert_eq!((counts.instructions.memory, counts.instructions.synchronisation), (160.0, 32.0));
         assert_eq!(counts.check(), Ok(()));
     }

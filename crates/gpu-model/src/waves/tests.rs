@@ -5,8 +5,8 @@ use crate::literature::roofline::Limit;
 use crate::literature::testing::same;
 use crate::units::{Bytes, BytesPerSecond, Fraction, Hertz};
 
-/// 10 multiprocessors at 1 GHz, 4 warps a cycle; 100 GB/s of which reading gets 80, writing 50 and both 60 %; launches of
-/// 2 µs with gaps of 1 µs, half of that where they wait by themselves.
+/// 10 multiprocessors at 1 GHz, 4 warps a cycle; 100 GB/s of which reading gets 80, writing 50 and both 60 %; launches
+/// of 2 µs with gaps of 1 µs, half of that where they wait by themselves.
 fn device() -> Device {
     let mut device = Device::by_name("h200").expect("it is described");
     (device.multiprocessors, device.clock) = (10, Hertz(1e9));
@@ -32,6 +32,7 @@ fn device() -> Device {
         l2_latency: Cycles(250.0),
         l2_loaded: Cycles(350.0),
         shared_latency: Cycles(20.0),
+        shuffle: Cycles(24.0),
         barrier: Cycles(10.0),
         barrier_warp: Cycles(1.0),
         source: "made up".to_owned(),
@@ -43,15 +44,15 @@ fn level(found: &Prediction, wanted: Bottleneck) -> f64 {
     found.levels.iter().find(|(name, _)| *name == wanted).expect("it is there").1.0
 }
 
-/// 25 blocks of 256 threads: 8 are resident, so one wave, of which 25 of 80 places are taken, 0.3125 of those for warps;
-/// the busiest of 10 multiprocessors has 3 blocks, 1.2 times the average.
+/// 25 blocks of 256 threads: 8 are resident, so one wave, of which 25 of 80 places are taken, 0.3125 of those for
+/// warps; the busiest of 10 multiprocessors has 3 blocks, 1.2 times the average.
 ///
 /// issue 1.2 · 4e6 / (4 · 10 · 1e9) = 0.12 ms; arithmetic 1.2 · 2560e6 / (2 · 10 · 128 · 1e9) = 1.2 ms; l1 1.2 · (3e6 +
-/// 1e6) / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms, more than 1.2 · 2e6 / (10 ·
-/// 1e9) = 0.24; memory 2 · 32e6 / 60e9 + 18e6 / 50e9 s; starting 25 / 1e9 = 25 ns.
-/// Waits: 100 + 8 + 2 · (500 + 0.3125 · 500) + 250 + 0.3125 · 100 + 3 · (20 + 10 + 8) = 1815.75 cycles; chain 10 · 2 · 250
-/// cycles, 5 µs. A block alone computes 2560e6 / 256 / 25 cycles, 0.4 ms; three of them are less than memory.
-/// Bound: 40e6 / 100e9 = 0.4 ms, less than 2560e6 / 2560e9 = 1 ms.
+/// 1e6) / (10 · 1e9) = 0.48 ms; l2 64e6 / (500 · 1e9) = 0.128 ms; stores 1e6 / 2e9 = 0.5 ms, more than 1.2 · 2e6 / (10
+/// · 1e9) = 0.24; memory 2 · 32e6 / 60e9 + 18e6 / 50e9 s; starting 25 / 1e9 = 25 ns. Waits: 100 + 8 + 2 · (500 + 0.3125
+/// · 500) + 250 + 0.3125 · 100 + 3 · (20 + 10 + 8) = 1815.75 cycles; chain 10 · 2 · 250 cycles, 5 µs. The last block
+/// waits 500 + 250 + 38 cycles more, and for its stores 250. A block alone computes 2560e6 / 256 / 25 cycles, 0.4 ms;
+/// three of them are less than memory. Bound: 40e6 / 100e9 = 0.4 ms, less than 2560e6 / 2560e9 = 1 ms.
 #[test]
 fn every_term() {
     let counts = Counts {
@@ -63,7 +64,8 @@ fn every_term() {
         l2_read: Bytes(64e6),
         memory_read: Bytes(32e6),
         memory_written: Bytes(50e6),
-        waits: Waits { memory: 2.0, l2: 1.0, shared: 3.0 },
+        waits: Waits { memory: 2.0, l2: 1.0, shared: 3.0, computing: 0.0 },
+        last: Waits { memory: 1.0, l2: 1.0, shared: 1.0, computing: 0.0 },
         chain: 10.0,
         operations: 2560e6,
         necessary: Bytes(40e6),
@@ -83,15 +85,15 @@ fn every_term() {
     }
     same(found.latency.0, 1.81575e-6);
     same(found.chain.0, 5e-6);
-    same(found.time.0, 1e-6 + 1.81575e-6 + 64e6 / 60e9 + 18e6 / 50e9 + 25e-9 + 5e-6);
+    same(found.time.0, 1e-6 + 1.81575e-6 + 64e6 / 60e9 + 18e6 / 50e9 + 25e-9 + 5e-6 + 1.038e-6);
     assert_eq!((found.bottleneck, found.resident, found.waves), (Bottleneck::Memory, 8, 1));
     assert_eq!((found.last_wave, found.occupancy), (25.0 / 80.0, 1.0));
     same(found.bound.time.0, 1e-3);
     assert_eq!(found.bound.limit, Limit::Peak);
 }
 
-/// 4001 blocks of 32 threads, 32 resident on each of 10: 13 waves. Half of the places for warps are taken: each waits 101
-/// + 750 cycles, together 11.063 µs, more than the 4.001 that starting them takes.
+/// 4001 blocks of 32 threads, 32 resident on each of 10: 13 waves. Half of the places for warps are taken: each waits
+/// 101 + 750 cycles, together 11.063 µs, more than the 4.001 that starting them takes.
 #[test]
 fn waves_of_blocks_that_wait() {
     let counts =
@@ -119,6 +121,21 @@ fn what_limits_residence() {
     assert!(resident(Counts::empty("none", 0, 32)).is_err());
 }
 
+/// 3000 cycles of computing, of which the block's share of the multiprocessor is 400 instructions at 4 a cycle: 2900
+/// are waits, beside the 102 until it has started.
+#[test]
+fn what_warps_compute_hides_what_they_issue() {
+    let counts = Counts {
+        instructions: Instructions { arithmetic: 4000.0, ..Instructions::default() },
+        waits: Waits { computing: 3000.0, ..Waits::default() },
+        ..Counts::empty("computes", 10, 64)
+    };
+    let found = predict(&device(), &counts).expect("it fits");
+    same(found.latency.0, 3.002e-6);
+    // 10 ns until all blocks have started.
+    same(found.time.0, 1e-6 + 3.112e-6);
+}
+
 #[test]
 fn conflicts_are_told_from_use() {
     let counts = |wavefronts, free| Counts {
@@ -143,8 +160,8 @@ fn launches_follow_one_another() {
     assert!(sequence(&device(), &[]).is_err());
 }
 
-/// Of two blocks with 1 µs of waits and 1 µs at the busiest level, the second finds half a block there: one alone takes 2
-/// µs, half of that queued. Of many each takes but 1 µs more.
+/// Of two blocks with 1 µs of waits and 1 µs at the busiest level, the second finds half a block there: one alone takes
+/// 2 µs, half of that queued. Of many each takes but 1 µs more.
 #[test]
 fn blocks_queue_for_the_busiest_level() {
     let of = |blocks| wave(Seconds(1e-6), Seconds(1e-6), blocks).0;

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 
 use super::access::Access;
+use super::counts::Event;
+use super::path::STORES;
 use super::{Caller, Engine};
 use crate::clock::{View, join_into};
 use crate::config::Record;
@@ -242,8 +244,23 @@ impl Engine {
         carried
     }
 
-    fn log_atomic(&mut self, target: &Target, site: u16) {
-        self.log_if_full(target.operation, site, target.address, target.size as u32, target.caller);
+    /// `extra` tells a store, for which nobody waits.
+    fn log_atomic(&mut self, target: &Target, site: u16, extra: u32) {
+        if self.record == Record::Full {
+            let Target { operation, address, size, .. } = *target;
+            self.log_event(Event { site, operation, size: size as u8, extra, address });
+        }
+    }
+
+    /// The running thread's warp has read a message of another block, and is one hop behind that. An update comes
+    /// behind the one that it replaces, but does not wait for it.
+    fn follow(&mut self, message: &Message, effect: Effect) {
+        let (per_block, warp) = (self.per_block, self.warp());
+        let block = self.block();
+        if message.hops > 0 && message.gid / per_block != block.number {
+            let hops = &mut block.warps[warp].hops;
+            *hops = (*hops).max(message.hops - u32::from(effect == Effect::Update));
+        }
     }
 
     /// An atomic or volatile load.
@@ -257,7 +274,7 @@ impl Engine {
             return newest;
         }
         let site = self.site(target.caller);
-        self.log_atomic(target, site);
+        self.log_atomic(target, site, 0);
         let index = self.observe_atomic(target, Effect::Load, newest, site);
         let (current, per_block) = (self.current, self.per_block);
         let block = &mut self.blocks[current.slot];
@@ -271,6 +288,7 @@ impl Engine {
         let block = &self.blocks[current.slot];
         let message = self.locations.get(index).load(&Self::who(block, current, per_block), age as usize);
         self.has_read(age > 0);
+        self.follow(&message, Effect::Load);
         self.receive(index, &message, target.ordering, target.scope);
         message.value
     }
@@ -298,7 +316,7 @@ impl Engine {
         let mut age = 0;
         if self.watches_races() {
             let site = self.site(target.caller);
-            self.log_atomic(target, site);
+            self.log_atomic(target, site, STORES);
             let index = self.observe_atomic(target, Effect::Store, before, site);
             age = self.order_of_write(index);
             self.append(index, target, value, None, age);
@@ -364,7 +382,7 @@ impl Engine {
         }
         if self.watches_races() {
             let site = self.site(target.caller);
-            self.log_atomic(target, site);
+            self.log_atomic(target, site, 0);
             let effect = if new.is_some() { Effect::Update } else { Effect::Load };
             let index = self.observe_atomic(target, effect, old, site);
             let (current, per_block) = (self.current, self.per_block);
@@ -372,6 +390,7 @@ impl Engine {
             let location = self.locations.get(index);
             let message = location.load(&Self::who(block, current, per_block), age);
             self.has_read(age > 0);
+            self.follow(&message, effect);
             self.receive(index, &message, target.ordering, target.scope);
             if let Some(new) = new {
                 self.append(index, target, new, Some(&message), age);
@@ -388,7 +407,9 @@ impl Engine {
         let clock = self.blocks[self.current.slot].clock(self.current.tid);
         let [to_block, to_device] = self.promises(index, target.ordering, target.scope, replaced);
         let update = replaced.is_some();
-        let message = Message { value, gid: self.current.gid, clock, update, to_block, to_device };
+        let warp = self.warp();
+        let hops = 1 + self.block().warps[warp].hops;
+        let message = Message { value, gid: self.current.gid, clock, update, hops, to_block, to_device };
         self.locations.get(index).store(message, age, self.config.history);
     }
 }

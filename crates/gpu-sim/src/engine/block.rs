@@ -123,6 +123,8 @@ pub(crate) struct Warp {
     pub(crate) at_barrier: u32,
     /// Lanes waiting in `active_mask`.
     pub(crate) gathering: u32,
+    /// The longest chain of blocks behind it, of which each has read what the one before stored.
+    pub(crate) hops: u32,
     /// Whether it is in the scheduler's list.
     pub(crate) queued: bool,
     pub(crate) collectives: Vec<Collective>,
@@ -211,7 +213,7 @@ impl Block {
             let lanes = (threads - number as u32 * WARP).min(WARP);
             warp.lanes = u32::MAX >> (WARP - lanes);
             warp.runnable = warp.lanes;
-            warp.exited = 0;
+            (warp.exited, warp.hops) = (0, 0);
         }
         (self.floor, self.top) = (1, 1);
         if !self.dirty.is_empty() {
@@ -245,6 +247,11 @@ impl Block {
             self.dirty.push(tid);
         }
         state
+    }
+
+    /// The longest chain behind one of its warps.
+    pub(crate) fn hops(&self) -> u32 {
+        self.warps.iter().map(|warp| warp.hops).max().unwrap_or(0)
     }
 
     /// Moves a thread to its next clock.

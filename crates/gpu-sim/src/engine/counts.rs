@@ -3,6 +3,7 @@
 //! Lanes run one after another, so what a warp does "at once" is known only afterwards: every lane writes a log, and
 //! at block barriers, and when the warp ends, the n-th event of each lane at a call site is one request.
 
+use super::path::{Reach, Walks};
 use super::{Caller, Engine};
 use crate::config::Record;
 use crate::fault::Site;
@@ -51,6 +52,8 @@ pub(crate) struct Tally {
     seen: Vec<u32>,
     /// The modelled caches.
     caches: Option<Box<Hierarchy>>,
+    /// What blocks do one after the other.
+    pub(crate) walks: Walks,
 }
 
 /// Distinct 32-byte sectors; an access never spans two.
@@ -117,8 +120,9 @@ impl Tally {
         Some(self.caches.as_ref()?.traffic())
     }
 
-    /// From here on, requests are those of block `number`.
-    fn block(&mut self, number: u32) {
+    /// From here on, requests are those of warp `warp` of block `number`, in slot `slot`.
+    fn warp(&mut self, number: u32, slot: usize, warp: usize) {
+        self.walks.warp(slot, warp);
         if let Some(caches) = &mut self.caches {
             caches.block(number);
         }
@@ -134,11 +138,13 @@ impl Tally {
         count.requests += 1;
         count.lanes += events.len() as u64;
         count.bytes += events.iter().map(|event| u64::from(event.size)).sum::<u64>();
+        let mut reach = Reach::Near;
         if let Some(caches) = &mut self.caches
             && first.operation.is_global()
         {
-            caches.request(first.operation, events);
+            reach = caches.request(first.operation, events);
         }
+        self.walks.step(&first, reach);
         match first.operation {
             Operation::GlobalLoad
             | Operation::ReadOnlyLoad
@@ -291,7 +297,7 @@ impl Engine {
         } else {
             return;
         };
-        self.tally.block(block.number);
+        self.tally.warp(block.number, slot, number);
         self.tally.count_divergent(logs.iter().map(|log| &log[..len.min(log.len())]));
         for log in logs {
             log.drain(..len.min(log.len()));
@@ -304,7 +310,7 @@ impl Engine {
             return;
         }
         let first = number * WARP as usize;
-        self.tally.block(self.blocks[slot].number);
+        self.tally.warp(self.blocks[slot].number, slot, number);
         let logs = &mut self.blocks[slot].logs;
         let last = (first + WARP as usize).min(logs.len());
         let logs = &mut logs[first..last];
@@ -323,6 +329,7 @@ impl Engine {
             for number in 0..self.blocks[slot].warps.len() {
                 self.flush_warp(slot, number);
             }
+            self.tally.walks.barrier(slot);
         }
     }
 }

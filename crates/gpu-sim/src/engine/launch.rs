@@ -236,6 +236,7 @@ impl Engine {
             seed: self.config.seed,
             counts,
             sites,
+            paths: self.tally.walks.paths(),
             caches: self.tally.traffic(),
         }
     }

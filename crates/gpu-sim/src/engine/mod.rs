@@ -11,6 +11,7 @@ pub(crate) mod counts;
 pub(crate) mod earlier;
 pub(crate) mod fiber;
 pub(crate) mod launch;
+pub(crate) mod path;
 pub(crate) mod phase;
 mod progress;
 pub(crate) mod scheduler;

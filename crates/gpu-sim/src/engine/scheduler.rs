@@ -142,6 +142,7 @@ impl Engine {
             let Some(number) = self.scheduler.waiting.take(&mut self.rng) else {
                 return;
             };
+            let number = self.of_sample(number);
             self.scheduler.vacant.pop();
             self.recycle_shared(slot);
             self.blocks[slot].start(number, unflatten(number, self.geometry.grid));
@@ -151,6 +152,18 @@ impl Engine {
             self.scheduler.resident += 1;
             self.progressed = true;
         }
+    }
+
+    /// The block of the grid that is this one of the sample: one of each of as many parts of the grid, at another place
+    /// in each, so that they are not all at the same edge of it.
+    fn of_sample(&self, number: u32) -> u32 {
+        let all = u64::from(self.geometry.blocks());
+        let taken = self.config.sample.map_or(all, |sample| u64::from(sample.max(1)).min(all));
+        let start = |part: u64| part * all / taken;
+        let (first, next) = (start(number.into()), start(u64::from(number) + 1));
+        // Multiples of the golden ratio, without their whole parts, lie nowhere close together.
+        let place = (0.5 + 0.618_033_988_75 * f64::from(number)).fract();
+        (first + (place * (next - first) as f64) as u64) as u32
     }
 
     /// Makes another thread the current one. The present one is already filed: runnable, waiting or finished.
@@ -325,6 +338,7 @@ impl Engine {
         }
         if block_done {
             self.blocks[slot].live = false;
+            self.tally.walks.end(slot, self.blocks[slot].hops());
             self.scheduler.vacant.push(slot);
             self.scheduler.resident -= 1;
             self.scheduler.finished_blocks += 1;

@@ -127,6 +127,8 @@ impl Engine {
         self.progressed = true;
         let per_block = self.per_block;
         let block = &mut self.blocks[slot];
+        let hops = block.hops();
+        block.warps.iter_mut().for_each(|warp| warp.hops = hops);
         let count = block.barrier.count;
         let result = match block.barrier.operation {
             1 => u32::from(count == per_block),

@@ -21,6 +21,8 @@ pub(crate) struct Message {
     pub(crate) clock: u32,
     /// It is a read-modify-write's: nothing comes between it and the store before it.
     pub(crate) update: bool,
+    /// The chain of blocks behind it, the writer's being one; 0 where no thread of this launch wrote it.
+    pub(crate) hops: u32,
     /// What readers in the writer's block acquire.
     pub(crate) to_block: Option<Rc<View>>,
     /// What readers in other blocks acquire.
@@ -51,7 +53,7 @@ pub(crate) struct Location {
 impl Message {
     /// A value that was there before.
     fn initial(value: u64) -> Self {
-        Self { value, gid: NOBODY, clock: 0, update: false, to_block: None, to_device: None }
+        Self { value, gid: NOBODY, clock: 0, update: false, hops: 0, to_block: None, to_device: None }
     }
 }
 

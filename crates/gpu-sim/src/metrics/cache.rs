@@ -22,6 +22,7 @@
 use super::Architecture;
 use super::occupancy::resident_blocks;
 use crate::engine::counts::Event;
+use crate::engine::path::Reach;
 use crate::geometry::Geometry;
 use crate::report::Operation;
 
@@ -180,8 +181,9 @@ impl Hierarchy {
         self.at = number as usize % self.l1.len();
     }
 
-    /// One request of a warp to global memory.
-    pub(crate) fn request(&mut self, operation: Operation, events: &[Event]) {
+    /// One request of a warp to global memory, and how far it had to go.
+    pub(crate) fn request(&mut self, operation: Operation, events: &[Event]) -> Reach {
+        let before = self.traffic;
         let mut parts = std::mem::take(&mut self.parts);
         parts.clear();
         for event in events {
@@ -210,6 +212,13 @@ impl Hierarchy {
             }
         }
         self.parts = parts;
+        if self.traffic.dram_reads > before.dram_reads {
+            Reach::Memory
+        } else if self.traffic.l2_reads > before.l2_reads {
+            Reach::L2
+        } else {
+            Reach::Near
+        }
     }
 
     fn load(&mut self, line: u64, sectors: u8) {

@@ -1,0 +1,84 @@
+//! What blocks do one after the other, of small kernels where it can be counted by hand.
+
+use gpu_sim::device::{
+    Load, Ordering, Scope, Store, atomic_load, atomic_store, atomic_update, barrier, block_idx, global_load,
+    global_store, shared_load, shared_store, thread_idx,
+};
+use gpu_sim::metrics::Architecture;
+use gpu_sim::{BlockOrder, Config, Geometry, Kernel, Record, Report, Simulator, Space};
+
+const CONFIG: fn() -> Config = || Config {
+    record: Record::Full,
+    caches: Some(Architecture::H200),
+    block_order: BlockOrder::Ascending,
+    ..Config::default()
+};
+
+/// Launches with 64 words of zeros.
+fn launch(config: Config, geometry: Geometry, body: impl Fn(u64) + Sync) -> (Simulator, u64, Report) {
+    let simulator = Simulator::new(config);
+    let data = simulator.alloc(256).expect("memory");
+    simulator.fill(data, 256, 0).expect("memory");
+    let kernel = Kernel { name: "paths", file: file!(), line: line!() };
+    let report = simulator.launch(kernel, geometry, &|| body(data)).expect("it is right");
+    (simulator, data, report)
+}
+
+fn draw(ticket: u64) -> u32 {
+    atomic_update::<u32>(Space::Global, ticket, Ordering::Relaxed, Scope::Device, |old| Some(old + 1))
+}
+
+/// One thread of 128 draws a ticket, all wait for it, and each warp loads a word twice; the last one stores.
+#[test]
+fn a_ticket_is_a_step_of_the_whole_block() {
+    let (.., report) = launch(CONFIG(), Geometry::linear(3, 128, 4), |data| {
+        if thread_idx()[0] == 0 {
+            shared_store(0, draw(data));
+        }
+        barrier();
+        for _ in 0..2 {
+            global_load::<u32>(data + 128 + u64::from(thread_idx()[0] / 32) * 4, Load::Weak);
+        }
+        if shared_load::<u32>(0) == 2 {
+            barrier();
+            if thread_idx()[0] == 0 {
+                draw(data + 4);
+            }
+        }
+    });
+    let paths = report.paths;
+    assert_eq!((paths.all.atomics, paths.all.barriers), (4, 4));
+    assert_eq!((paths.longest.atomics, paths.longest.barriers), (2, 2));
+    // Of three blocks on multiprocessors of their own, the first finds the line in memory, the others in the L2.
+    assert_eq!((paths.all.loads, paths.all.memory), (3, 1));
+    assert_eq!(paths.hops, 0, "tickets are drawn one after another, but nobody waits for one");
+}
+
+/// Each block waits for the one before.
+#[test]
+fn a_chain_of_blocks_has_as_many_hops() {
+    let (.., report) = launch(CONFIG(), Geometry::linear(8, 1, 0), |data| {
+        let block = u64::from(block_idx()[0]);
+        let flag = |of: u64| data + of * 4;
+        let is_set =
+            |of: u64| atomic_load::<u32>(Space::Global, flag(of), Ordering::Acquire, Scope::Device) == 1;
+        while block > 0 && !is_set(block - 1) {}
+        atomic_store(Space::Global, flag(block), 1_u32, Ordering::Release, Scope::Device);
+    });
+    assert_eq!(report.paths.hops, 7);
+}
+
+/// Of 64 blocks four run, one of each quarter, and not all at the same place of it.
+#[test]
+fn a_sample_is_spread_over_the_grid() {
+    let config = Config { sample: Some(4), ..CONFIG() };
+    let (simulator, data, report) = launch(config, Geometry::linear(64, 1, 0), |data| {
+        global_store(data + u64::from(block_idx()[0]) * 4, 1_u32, Store::Weak);
+    });
+    let mut words = [0; 256];
+    simulator.read(data, &mut words).expect("it is there");
+    let ran: Vec<usize> = (0..64).filter(|block| words[block * 4] == 1).collect();
+    assert_eq!((report.blocks, ran.len()), (4, 4));
+    assert!(ran.iter().enumerate().all(|(quarter, block)| block / 16 == quarter), "{ran:?}");
+    assert!(ran.windows(2).any(|pair| pair[0] % 16 != pair[1] % 16), "{ran:?}");
+}
