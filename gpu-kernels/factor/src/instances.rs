@@ -46,8 +46,8 @@ macro_rules! kernels {
 
         #[doc = concat!("Solves systems of `", stringify!($T), "`: [`Solve::blocks`] blocks of 32 threads for each matrix, with [`solve_shared_bytes`](crate::solve_shared_bytes).")]
         #[kernel(images = sm_75, launch_bounds(32, 16))]
-        pub fn $solve(l: Global<$T>, b: GlobalMut<$T>, added: Global<$T>, table: Global<u64>, batch: Batch, shape: Solve) {
-            solve::solve::<$T, $v>(l, b, added, table, &batch, &shape);
+        pub fn $solve(l: Global<$T>, b: GlobalMut<$T>, table: Global<u64>, batch: Batch, shape: Solve) {
+            solve::solve::<$T, $v>(l, b, table, &batch, &shape);
         }
     )* };
     (lanes $T:ty, $v:literal: $($name:ident $n:literal),*) => { $(

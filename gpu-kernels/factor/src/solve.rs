@@ -36,12 +36,6 @@ pub struct Solve {
     pub count: u32,
     /// Blocks for each matrix.
     pub blocks: u32,
-    /// Whether `L · Y = B` is solved: 1 or 0.
-    pub forwards: u32,
-    /// Whether `Lᵀ · X = Y` is solved: 1 or 0.
-    pub backwards: u32,
-    /// Elements from one column to the next of what is added to B before all else; zero: nothing is.
-    pub added: u64,
 }
 
 /// Bytes of dynamic shared memory of a block, for matrices of at most so many rows.
@@ -70,7 +64,6 @@ fn solutions<T: Float, const V: usize>(x: Shared<T>, k: u32) -> [T; R] {
 pub(crate) fn solve<T: Float + WarpShuffleValue, const V: usize>(
     l: Global<T>,
     b: GlobalMut<T>,
-    added: Global<T>,
     table: Global<u64>,
     batch: &Batch,
     shape: &Solve,
@@ -99,56 +92,44 @@ pub(crate) fn solve<T: Float + WarpShuffleValue, const V: usize>(
         let mut sums = [T::ZERO; R];
         unroll::<R>(|r| {
             if exists && (r as u32) < columns {
-                let column = r as u64;
-                sums[r] = b.offset(row as u64 * row_step + column * column_step).read(0);
-                if shape.added != 0 {
-                    let column = column + (part * SOLVE_RHS) as u64;
-                    sums[r] = sums[r] + added.offset(column * shape.added).read(row);
-                }
+                sums[r] = b.offset(row as u64 * row_step + r as u64 * column_step).read(0);
             }
         });
-        if shape.forwards != 0 {
-            let reciprocal = T::ONE / at(safe, safe).read(0);
-            let mut k = 0;
-            while k < opaque(first) {
-                let mut ahead = [T::ZERO; 4];
-                unroll::<4>(|step| ahead[step] = at(safe, k + step as u32).read(0));
-                unroll::<4>(|step| {
-                    let known = solutions::<T, V>(x, k + step as u32);
-                    unroll::<R>(|r| sums[r] = (-ahead[step]).mul_add(known[r], sums[r]));
-                });
-                k += 4;
-            }
-            let width = (size - first).min(LANES);
-            let mut j = 0;
-            while j < opaque(width) {
-                // Above the diagonal lies what is not the factor's.
-                let factor = at(safe, (first + j).min(safe)).read(0);
-                unroll::<R>(|r| {
-                    let known = shuffle_idx(FULL, sums[r] * reciprocal, j);
-                    if lane == j {
-                        sums[r] = known;
-                    } else if lane > j {
-                        sums[r] = (-factor).mul_add(known, sums[r]);
-                    }
-                });
-                j += 1;
-            }
+        let reciprocal = T::ONE / at(safe, safe).read(0);
+        let mut k = 0;
+        while k < opaque(first) {
+            let mut ahead = [T::ZERO; 4];
+            unroll::<4>(|step| ahead[step] = at(safe, k + step as u32).read(0));
+            unroll::<4>(|step| {
+                let known = solutions::<T, V>(x, k + step as u32);
+                unroll::<R>(|r| sums[r] = (-ahead[step]).mul_add(known[r], sums[r]));
+            });
+            k += 4;
         }
-        if exists {
+        let width = (size - first).min(LANES);
+        let mut j = 0;
+        while j < opaque(width) {
+            // Above the diagonal lies what is not the factor's.
+            let factor = at(safe, (first + j).min(safe)).read(0);
             unroll::<R>(|r| {
-                x.write(row * SOLVE_RHS + r as u32, sums[r]);
-                if shape.backwards == 0 && (r as u32) < columns {
-                    b.offset(row as u64 * row_step + r as u64 * column_step).write(0, sums[r]);
+                let known = shuffle_idx(FULL, sums[r] * reciprocal, j);
+                if lane == j {
+                    sums[r] = known;
+                } else if lane > j {
+                    sums[r] = (-factor).mul_add(known, sums[r]);
                 }
             });
+            j += 1;
+        }
+        if exists {
+            unroll::<R>(|r| x.write(row * SOLVE_RHS + r as u32, sums[r]));
         }
         sync_warp(FULL);
         first += LANES;
     }
 
     // ---- backwards: Lᵀ · X = Y
-    while first > 0 && shape.backwards != 0 {
+    while first > 0 {
         first -= LANES;
         let row = first + lane;
         let exists = row < size;

@@ -163,9 +163,7 @@ pub fn potrs_sizes<'l, 'b, T: FactorElement>(
     let columns = plan::extent("the number of right-hand sides", count)?;
     let is_row_major = u64::from(b_order == Order::RowMajor);
     let blocks = columns.div_ceil(SOLVE_RHS);
-    let (forwards, backwards) = (1, 1);
-    let shape =
-        Solve { column: is_row_major, count: columns, blocks, forwards, backwards, ..Solve::default() };
+    let shape = Solve { column: is_row_major, count: columns, blocks, ..Solve::default() };
     for group in sizes.groups() {
         let batch = rows_contiguous(triangle, order, group.entries.len())?;
         let launch = plan::blocks(u128::from(batch.count) * u128::from(blocks))?;

@@ -29,10 +29,8 @@ mod sealed {
         type Block: Kernel<Arguments = OfBlock<Self>>;
         /// The block and the rows below, scratch memory, shape.
         type Strips: Kernel<Arguments = (GlobalMut<Self>, GlobalMut<Self>, Strips)>;
-        /// Factors, right-hand sides, what is added to them, table, matrices, shape.
-        type Solve: Kernel<
-            Arguments = (Global<Self>, GlobalMut<Self>, Global<Self>, Global<u64>, Batch, Solve),
-        >;
+        /// Factors, right-hand sides, table, matrices, shape.
+        type Solve: Kernel<Arguments = (Global<Self>, GlobalMut<Self>, Global<u64>, Batch, Solve)>;
         /// A, scratch memory, order of a minor, shape.
         type Step: Kernel<Arguments = (GlobalMut<Self>, GlobalMut<Self>, GlobalMut<u32>, Step)>;
         /// A, the roots' reciprocals, the tiles' progress, order of a minor, shape.
@@ -177,11 +175,11 @@ pub(crate) fn solve<T: FactorElement>(
     b: ViewMut<'_, T>,
     table: Option<View<'_, u64>>,
 ) -> Result<(), Error> {
-    // Without a table the kernel reads none, and what it might add it does not, as the shape says.
+    // Without a table the kernel reads none.
     let table = table.map_or(l.as_global().cast(), |table| table.as_global());
     // SAFETY: the views hold the batches of the plan's layouts, B is exclusive and its matrices are apart (checked by
     // the caller); a table was made for both. All is freed only after the work enqueued before.
-    unsafe { stream.launch::<T::Solve>(launch, (l, b, l, table, batch, shape))? };
+    unsafe { stream.launch::<T::Solve>(launch, (l, b, table, batch, shape))? };
     Ok(())
 }
 

@@ -272,9 +272,6 @@ pub fn solve<T: RealElement>(
         stride: b.stride as u64,
         count: columns,
         blocks: columns.div_ceil(SOLVE_RHS),
-        forwards: 1,
-        backwards: 1,
-        added: 0,
     };
     let launch = LaunchConfig::linear(blocks(l.count as u128 * u128::from(shape.blocks))?, 32);
     Ok((launch.shared(solve_shared_bytes::<T>(batch.size)), batch, shape))
