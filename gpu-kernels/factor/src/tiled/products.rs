@@ -255,7 +255,8 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     // The rows from the diagonal on: of the panel's column k those from `diagonal + k` on, all rows of other tiles.
     let diagonal = first.wrapping_sub(tile_row * TILE);
     let is_below = |row: u32, k: u32| !DIAGONAL || diagonal >= TILE || row >= diagonal + k;
-    if shape.vectors != 0 && matrix.is_whole(tile_row, first) {
+    let is_whole = matrix.is_whole(tile_row, first);
+    if shape.vectors != 0 && is_whole {
         let across = const { TILE / V as u32 };
         let (row, mut k) = (thread % across * V as u32, thread / across);
         let (mut from, mut to) = (l.at(tile_row * TILE + row, first + k), to.offset(place::<T>(k) + row));
@@ -283,7 +284,8 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     let mut item = 0;
     while item < PANEL * TILE / THREADS {
         item = rolled(item);
-        let is_there = row < rows && is_below(row, k) && matrix.start(tile_row * TILE + row) <= first + k;
+        let is_there =
+            row < rows && is_below(row, k) && (is_whole || matrix.start(tile_row * TILE + row) <= first + k);
         copy_or_zero::<T, 1>(to, place::<T>(k) + row, from.as_global(), 0, is_there as u32);
         (row, k) = (row + row_step, k + k_step);
         from = from.offset(row_step as u64 * l.row + k_step as u64 * l.column);
