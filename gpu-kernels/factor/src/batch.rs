@@ -8,8 +8,8 @@ use gpu_std::parameter::Parameter;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Batch {
-    /// Elements from one row to the next of what is read. Of what has sizes of its own 1 or 0: whether rows are contiguous, so
-    /// that the size is what lies between columns, or columns are.
+    /// Elements from one row to the next of what is read. Of what has sizes of its own 1 or 0: whether rows are
+    /// contiguous, so that the size is what lies between columns, or columns are.
     pub row: u64,
     /// Elements from one column to the next of what is read.
     pub column: u64,
@@ -24,11 +24,13 @@ pub struct Batch {
     /// Matrices.
     pub count: u32,
     /// Their rows and columns, where they all have the same; else zero: a table has three words for each matrix: the
-    /// number of its first element; in the lower half its rows, in the upper half its place in the batch; the rows before it.
+    /// number of its first element; in the lower half its rows, in the upper half its place in the batch; the rows
+    /// before it.
     pub size: u32,
     /// What is added to the orders of minors.
     pub before: u32,
-    /// Of a step of a large matrix 1, else 0: an order that is there already stays, and reciprocals of roots are written.
+    /// Of a step of a large matrix 1, else 0: an order that is there already stays, and reciprocals of roots are
+    /// written.
     pub part: u32,
     /// Elements from one column to the next of what is added to the step's columns before all else; zero: nothing is.
     pub added: u64,

@@ -1,5 +1,5 @@
-//! Matrices of any size, a block of threads for each: panels of [`PANEL`] columns one after the other, a thread for each row,
-//! which holds its part of the panel in registers.
+//! Matrices of any size, a block of threads for each: panels of [`PANEL`] columns one after the other, a thread for
+//! each row, which holds its part of the panel in registers.
 //!
 //! # Order of operations
 //! That of [`lanes`](super::lanes): of every element one chain of fused multiply-adds in ascending order of columns.
@@ -48,8 +48,8 @@ impl<T: Float> Elements<T> {
     }
 }
 
-/// Copies what rows `first` to `first + PANEL` have before column `first` to shared memory, a column after the other. Rows from
-/// `size` on are zero.
+/// Copies what rows `first` to `first + PANEL` have before column `first` to shared memory, a column after the other.
+/// Rows from `size` on are zero.
 #[device]
 #[inline(always)]
 pub(crate) fn stage<T: Float>(l: &Elements<T>, first: u32, size: u32, staged: Shared<T>, threads: u32) {
@@ -73,7 +73,8 @@ pub(crate) fn stage<T: Float>(l: &Elements<T>, first: u32, size: u32, staged: Sh
     }
 }
 
-/// Adds to the first `width` columns of a row's part of the panel that starts at column `first` what the scratch memory has for it.
+/// Adds to the first `width` columns of a row's part of the panel that starts at column `first` what the scratch
+/// memory has for it.
 #[device]
 #[inline(always)]
 pub(crate) fn add<T: Float>(
@@ -112,8 +113,8 @@ pub(crate) fn subtract<T: Float, const V: usize>(
     );
 }
 
-/// Subtracts from a row's part of the panel that starts at column `first` the products of its elements `x` of the columns before with those of the panel's
-/// rows, of which column k has its row 0 at `column(k)` in shared memory.
+/// Subtracts from a row's part of the panel that starts at column `first` the products of its elements `x` of the
+/// columns before with those of the panel's rows, of which column k has its row 0 at `column(k)` in shared memory.
 #[device]
 #[inline(always)]
 pub(crate) fn subtract_with<T: Float, const V: usize>(
@@ -145,7 +146,8 @@ pub(crate) fn subtract_with<T: Float, const V: usize>(
     }
 }
 
-/// Solves for a row below the diagonal block, of which `diagonal` has column j from `column(j)` on, with the reciprocals of its roots.
+/// Solves for a row below the diagonal block, of which `diagonal` has column j from `column(j)` on, with the
+/// reciprocals of its roots.
 #[device]
 #[inline(always)]
 pub(crate) fn below<T: Float, const V: usize>(
@@ -175,11 +177,12 @@ pub(crate) fn below<T: Float, const V: usize>(
 /// Columns of a diagonal block that are factored before what is right of them is updated.
 const GROUP: usize = 4;
 
-/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its column j goes to `diagonal` from
-/// `column(j)` on, but for the pivots. The order of the first minor that is not positive, or zero.
+/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its
+/// column j goes to `diagonal` from `column(j)` on, but for the pivots. The order of the first minor that is not
+/// positive, or zero.
 ///
-/// [`GROUP`] columns at a time: their products are taken off the columns behind at once. A lane has its own pivot at hand, of which the next
-/// one is asked for early: while its reciprocal is computed all else is done.
+/// [`GROUP`] columns at a time: their products are taken off the columns behind at once. A lane has its own pivot at
+/// hand, of which the next one is asked for early: while its reciprocal is computed all else is done.
 #[device]
 #[inline(always)]
 pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
@@ -257,10 +260,12 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     failed
 }
 
-/// Factors a matrix. Launch a block for each, of whole warps and up to [`BLOCK_THREADS`] threads, as many as there are rows, with
+/// Factors a matrix. Launch a block for each, of whole warps and up to [`BLOCK_THREADS`] threads, as many as there are
+/// rows, with
 /// [`block_shared_bytes`] for the largest.
 ///
-/// Of a step of a larger matrix the reciprocals of the roots go to `scratch`, from where what is added to it comes (see [`STEP`]).
+/// Of a step of a larger matrix the reciprocals of the roots go to `scratch`, from where what is added to it comes
+/// (see [`STEP`]).
 #[device]
 #[inline(always)]
 pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(

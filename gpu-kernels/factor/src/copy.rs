@@ -29,8 +29,8 @@ macro_rules! convert {
 }
 convert! { f64, f64; f64, f32; f32, f64; }
 
-/// What is copied. Element (i, j) lies `i · row + j` behind a matrix's first, or `i + j · column`: rows are what is written
-/// beside each other, if `to_row` is one.
+/// What is copied. Element (i, j) lies `i · row + j` behind a matrix's first, or `i + j · column`: rows are what is
+/// written beside each other, if `to_row` is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Copy {

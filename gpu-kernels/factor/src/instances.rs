@@ -9,8 +9,8 @@ use crate::step::{self, Step};
 use crate::strips::{self, Strips};
 use crate::{block, copy, lanes};
 
-/// Calls the macro `$with` with, for each type, the elements of a vector, and the kernels: of matrices of at most 8, 16 and 32
-/// rows, of larger ones, of what lies below a block, of solutions, and of steps of large ones.
+/// Calls the macro `$with` with, for each type, the elements of a vector, and the kernels: of matrices of at most 8,
+/// 16 and 32 rows, of larger ones, of what lies below a block, of solutions, and of steps of large ones.
 #[macro_export]
 macro_rules! factor_instances {
     ($with:ident) => {
@@ -72,8 +72,8 @@ macro_rules! steps {
 }
 steps! {
     factor_step_f32: f32, 4, (224, 2);
-    // A second block of a multiprocessor would leave 128 registers, and a stack of 64 bytes: on an H200 8192 rows took 9.5 ms in the
-    // place of 8.9, 512 took 263 µs in the place of 236; only 16,384 gained, 43.2 ms beside 45.0.
+    // A second block of a multiprocessor would leave 128 registers, and a stack of 64 bytes: on an H200 8192 rows took
+    // 9.5 ms in the place of 8.9, 512 took 263 µs in the place of 236; only 16,384 gained, 43.2 ms beside 45.0.
     factor_step_f64: f64, 2, (224, 1);
 }
 

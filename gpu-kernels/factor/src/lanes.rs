@@ -1,8 +1,8 @@
 //! Small matrices: a lane for each row, which it holds in registers.
 //!
 //! # Order of operations
-//! Of every element one chain of fused multiply-adds in ascending order of columns, from the element: `a - l₀ m₀ - l₁ m₁ …`. The pivot
-//! then becomes its root, what is below is multiplied by the [reciprocal](crate::Root).
+//! Of every element one chain of fused multiply-adds in ascending order of columns, from the element: `a - l₀ m₀ - l₁
+//! m₁ …`. The pivot then becomes its root, what is below is multiplied by the [reciprocal](crate::Root).
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};

@@ -1,7 +1,7 @@
 //! Cholesky factorisations, and the solutions of systems by them.
 //!
-//! Every result's order of operations is a function of the shapes alone, so the CPU, the simulator and every GPU give the
-//! same bits; each module states its order. What is found at a pivot is in [`Root`].
+//! Every result's order of operations is a function of the shapes alone, so the CPU, the simulator and every GPU give
+//! the same bits; each module states its order. What is found at a pivot is in [`Root`].
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 

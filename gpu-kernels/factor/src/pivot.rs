@@ -3,8 +3,8 @@
 use gpu_std::device;
 use gpu_std::float::Float;
 
-/// A type whose numbers have reciprocal roots that are computed without quotients and roots, which have to wait for their
-/// own exceptions: the pivots of a matrix wait for one another.
+/// A type whose numbers have reciprocal roots that are computed without quotients and roots, which have to wait for
+/// their own exceptions: the pivots of a matrix wait for one another.
 pub trait Root: Float {
     /// A power of four, and its root: what makes subnormal numbers normal.
     #[doc(hidden)]
@@ -20,9 +20,10 @@ pub trait Root: Float {
 
     /// `1 / √self` of a positive number, but for two roundings; of any other some number.
     ///
-    /// An estimate from the bits of the number, cut to `f32` (Lomont, *Fast inverse square root*, 2003), and then steps of third order
-    /// (Householder): with `e = 1 - x y²` from y to `y + y e (1/2 + 3/8 e)`, two in `f32` and of `f64` one more. The relative error
-    /// goes from 0.035 to 1.1e-4 and 1.5e-7, which is rounding, and the last step leaves less than two units in the last place.
+    /// An estimate from the bits of the number, cut to `f32` (Lomont, *Fast inverse square root*, 2003), and then
+    /// steps of third order (Householder): with `e = 1 - x y²` from y to `y + y e (1/2 + 3/8 e)`, two in `f32` and of
+    /// `f64` one more. The relative error goes from 0.035 to 1.1e-4 and 1.5e-7, which is rounding, and the last step
+    /// leaves less than two units in the last place.
     #[inline(always)]
     fn reciprocal_root(self) -> Self {
         if self.is_positive_normal() {
@@ -87,7 +88,8 @@ fn is_positive<T: Float>(square: T) -> bool {
     square > T::ZERO && square * T::ZERO == T::ZERO
 }
 
-/// The reciprocal of a pivot's root; NaN where the pivot is not positive and finite, and with it everything that comes after. And whether it is.
+/// The reciprocal of a pivot's root; NaN where the pivot is not positive and finite, and with it everything that comes
+/// after. And whether it is.
 #[device]
 #[inline(always)]
 pub(crate) fn reciprocal<T: Root>(square: T) -> (T, bool) {

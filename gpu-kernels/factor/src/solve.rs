@@ -1,8 +1,8 @@
 //! Solutions of `A · X = B`, A being factored: a warp for each matrix of a batch and some right-hand sides.
 //!
 //! # Order of operations
-//! Forwards, of every element one chain of fused multiply-adds in ascending order of columns, from the element, and then the product with
-//! the reciprocal of the diagonal's element; backwards the same in descending order of rows.
+//! Forwards, of every element one chain of fused multiply-adds in ascending order of columns, from the element, and
+//! then the product with the reciprocal of the diagonal's element; backwards the same in descending order of rows.
 
 use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
@@ -28,7 +28,8 @@ const LANES: u32 = 32;
 pub struct Solve {
     /// Elements from one row to the next; not of matrices with sizes of their own.
     pub row: u64,
-    /// Elements from one column to the next; of matrices with sizes of their own 1 or 0: whether columns are contiguous.
+    /// Elements from one column to the next; of matrices with sizes of their own 1 or 0: whether columns are
+    /// contiguous.
     pub column: u64,
     /// Elements from one matrix to the next.
     pub stride: u64,

@@ -1,13 +1,14 @@
 //! A step of a large matrix: the block on the diagonal, and what lies below it.
 //!
-//! Every block of threads factors the block on the diagonal, in shared memory, and solves for some rows below: the diagonal is what a step waits
-//! for, and the others would wait with it. What it becomes goes to scratch memory, since the others read it where it lies, and
-//! the next step's last block of threads brings it there.
+//! Every block of threads factors the block on the diagonal, in shared memory, and solves for some rows below: the
+//! diagonal is what a step waits for, and the others would wait with it. What it becomes goes to scratch memory, since
+//! the others read it where it lies, and the next step's last block of threads brings it there.
 //!
-//! Nothing is quicker than the pivots, one after the other: a warp of its own factors a panel's first rows, while the others, a thread
-//! a row, already subtract from the next panel the products of the columns before this one (look-ahead; Buttari, Langou, Kurzak and
-//! Dongarra, *A class of parallel tiled linear algebra algorithms*, 2009, section 2). What is left between two panels' pivots is this panel's
-//! own columns: their solution, and their products, of which a thread still has its row's factors in registers.
+//! Nothing is quicker than the pivots, one after the other: a warp of its own factors a panel's first rows, while the
+//! others, a thread a row, already subtract from the next panel the products of the columns before this one
+//! (look-ahead; Buttari, Langou, Kurzak and Dongarra, *A class of parallel tiled linear algebra algorithms*, 2009,
+//! section 2). What is left between two panels' pivots is this panel's own columns: their solution, and their
+//! products, of which a thread still has its row's factors in registers.
 //!
 //! # Order of operations
 //! That of [`lanes`](super::lanes).
@@ -83,8 +84,9 @@ fn column(k: u32) -> u32 {
     STEP * first - first * (first - first.min(PANEL)) / 2 + (k - first) * (STEP - first) - first
 }
 
-/// Does a step. Launch [`Step::grid`] blocks of [`STEP_THREADS`] threads with [`step_shared_bytes`]. `a` starts at the matrix's first element;
-/// `scratch` has [`STEP_SLOTS`] elements, and then what is added, column after column of the rows from the diagonal on.
+/// Does a step. Launch [`Step::grid`] blocks of [`STEP_THREADS`] threads with [`step_shared_bytes`]. `a` starts at the
+/// matrix's first element; `scratch` has [`STEP_SLOTS`] elements, and then what is added, column after column of the
+/// rows from the diagonal on.
 #[device]
 #[inline(always)]
 pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
@@ -194,8 +196,8 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
     }
 }
 
-/// What a row has in the `width` columns of the panel that starts at column `first`: the matrix's elements, and what is added, of which one column
-/// lies `leading` elements behind the other.
+/// What a row has in the `width` columns of the panel that starts at column `first`: the matrix's elements, and what
+/// is added, of which one column lies `leading` elements behind the other.
 #[device]
 #[inline(always)]
 fn load<T: Float>(
@@ -223,8 +225,8 @@ fn load<T: Float>(
     }
 }
 
-/// Subtracts from a row's part of a panel the products of its `factors` in the panel before with those of the panel's rows, which
-/// `before` has, a column every `leading` elements.
+/// Subtracts from a row's part of a panel the products of its `factors` in the panel before with those of the panel's
+/// rows, which `before` has, a column every `leading` elements.
 #[device]
 #[inline(always)]
 pub(crate) fn last_products<T: Float, const V: usize>(

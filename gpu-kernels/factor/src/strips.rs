@@ -39,7 +39,8 @@ pub const fn strips_shared_bytes<T: Float>(columns: u32) -> u32 {
 }
 
 /// Solves for [`STRIP_ROWS`] rows, in place. Launch a block of as many threads for as many rows, with
-/// [`strips_shared_bytes`]. `a` starts at the factored block's first element, and `scratch` is that of [`STEP`](super::block::STEP).
+/// [`strips_shared_bytes`]. `a` starts at the factored block's first element, and `scratch` is that of
+/// [`STEP`](super::block::STEP).
 #[device]
 #[inline(always)]
 pub(crate) fn strips<T: Float, const V: usize>(a: GlobalMut<T>, scratch: GlobalMut<T>, shape: &Strips) {

@@ -103,8 +103,8 @@ fn batches_of_all_kernels_around_every_boundary() {
     });
 }
 
-/// A pivot that is not positive, at every place of a panel and of a matrix; a NaN and infinities. What comes before is the factor,
-/// the rest of the triangle is NaN, the other matrices of the batch are as ever.
+/// A pivot that is not positive, at every place of a panel and of a matrix; a NaN and infinities. What comes before is
+/// the factor, the rest of the triangle is NaN, the other matrices of the batch are as ever.
 #[test]
 fn the_order_of_the_minor_is_the_same_everywhere() {
     fn check<T: Real>(device: &Device, n: usize, at: usize, value: f64) {

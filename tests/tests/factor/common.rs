@@ -54,8 +54,8 @@ pub fn unit(seed: u64, index: usize) -> f64 {
     (random(seed, index) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// A symmetric matrix with a heavy diagonal, whose eigenvalues lie between n / 2 and 5 n / 2, row after row. Rounding shows in
-/// every element of its factor.
+/// A symmetric matrix with a heavy diagonal, whose eigenvalues lie between n / 2 and 5 n / 2, row after row. Rounding
+/// shows in every element of its factor.
 pub fn positive<T: Real>(seed: u64, n: usize) -> Vec<T> {
     let mut a = vec![T::ZERO; n * n];
     for i in 0..n {
@@ -95,8 +95,8 @@ fn reciprocal_root<T: Real>(square: T) -> T {
     T::of(y * scale)
 }
 
-/// The Cholesky factor, row after row, and the order of the first minor that is not positive, or zero: the textbook's loops, of every
-/// element one chain of fused multiply-adds.
+/// The Cholesky factor, row after row, and the order of the first minor that is not positive, or zero: the textbook's
+/// loops, of every element one chain of fused multiply-adds.
 pub fn oracle<T: Real>(a: &[T], n: usize) -> (Vec<T>, u32) {
     let mut l = vec![T::ZERO; n * n];
     let mut failed = 0;
@@ -148,10 +148,11 @@ pub fn placed_factor<T: Real>(l: &[T], layout: Layout, triangle: Triangle, into:
 
 /// The largest of `|A - L·Lᵀ|` over its bound, elementwise, both row-major.
 ///
-/// Every element's sum is a chain of at most n fused multiply-adds, the product with a reciprocal that has three roundings, and
-/// one rounding more; where steps are subtracted as sums, one addition for each step and two for the pieces of a sum more. So
-/// `|A - L·Lᵀ| ≤ γ_{n + 8 + n/64} |L|·|Lᵀ|` (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3, whose proof
-/// takes one rounding for each operation on a chain), with `γ_k = k u / (1 - k u)`. The product here is of f64: its own error is added.
+/// Every element's sum is a chain of at most n fused multiply-adds, the product with a reciprocal that has three
+/// roundings, and one rounding more; where steps are subtracted as sums, one addition for each step and two for the
+/// pieces of a sum more. So `|A - L·Lᵀ| ≤ γ_{n + 8 + n/64} |L|·|Lᵀ|` (Higham, Accuracy and Stability of Numerical
+/// Algorithms, 2nd ed., theorem 10.3, whose proof takes one rounding for each operation on a chain), with `γ_k = k u /
+/// (1 - k u)`. The product here is of f64: its own error is added.
 pub fn backward_error<T: Real>(a: &[T], l: &[T], n: usize) -> f64 {
     let k = n as f64 + 8.0 + n as f64 / 64.0;
     let gamma = |u: f64| k * u / (1.0 - k * u);

@@ -1,4 +1,5 @@
-//! Single matrices of any size, in steps where they are large: within the bound of the error, and the same bits everywhere.
+//! Single matrices of any size, in steps where they are large: within the bound of the error, and the same bits
+//! everywhere.
 
 use gpu_core::Device;
 use gpu_linalg::{

@@ -28,8 +28,8 @@ fn factor<T: Real>(
     (on_device, info)
 }
 
-/// Pascal's matrix has binomial coefficients, and its factor too: every operation is exact, and so is the result. Its determinant
-/// is one.
+/// Pascal's matrix has binomial coefficients, and its factor too: every operation is exact, and so is the result. Its
+/// determinant is one.
 #[test]
 fn the_factor_of_pascals_matrix_is_exact() {
     for_each("the_factor_of_pascals_matrix_is_exact", |device| {
@@ -85,8 +85,8 @@ fn whole_factors_are_found_again() {
     });
 }
 
-/// The Hilbert matrix of 12 rows has condition 1.7e16, and one with eigenvalues from 1 to 1e-12 is factored, too: the bound of the
-/// backward error knows no condition.
+/// The Hilbert matrix of 12 rows has condition 1.7e16, and one with eigenvalues from 1 to 1e-12 is factored, too: the
+/// bound of the backward error knows no condition.
 #[test]
 fn ill_conditioned_matrices_are_within_the_bound() {
     for_each("ill_conditioned_matrices_are_within_the_bound", |device| {
@@ -159,14 +159,15 @@ fn inverses_and_determinants() {
         let lower: Vec<f64> = l.iter().map(|l| l.to_f64()).collect();
         let bounds = residual_bound::<T>(&lower, n, 1);
         for c in 0..n {
-            // Only where X's own triangle was computed for this column: by symmetry each other element has the bound of its row.
+            // Only where X's own triangle was computed for this column: by symmetry each other element has the bound
+            // of its row.
             let y: Vec<f64> = (0..n).map(|k| (k..n).map(|i| at(i, k) * x(i, c).abs()).sum()).collect();
             for i in 0..n {
                 let sum: f64 = (0..n).map(|k| dense[i * n + k].to_f64() * x(k, c)).sum();
                 let size: f64 = (0..=i).map(|k| at(i, k) * y[k]).sum();
                 let error = (sum - f64::from(u8::from(i == c))).abs();
-                // Elements of the mirrored triangle are from another solution, which differs from this one's by what both are wrong by:
-                // at most twice the forward error, condition below five.
+                // Elements of the mirrored triangle are from another solution, which differs from this one's by what
+                // both are wrong by: at most twice the forward error, condition below five.
                 let residual: f64 = (0..n).map(|k| bounds[i * n + k] * x(k, c).abs()).sum();
                 assert!(error <= 12.0 * (gamma * size + residual), "{n}: ({i}, {c}): {error}");
             }
@@ -235,7 +236,8 @@ fn refined_solutions_have_residuals_of_f64() {
     });
 }
 
-/// Hilbert matrices: those of 4 to 6 rows converge (condition 1.5e7), those of 7 and 8 do not, those of 9 on are not positive definite in f32.
+/// Hilbert matrices: those of 4 to 6 rows converge (condition 1.5e7), those of 7 and 8 do not, those of 9 on are not
+/// positive definite in f32.
 #[test]
 fn what_does_not_converge_says_so_and_leaves_b_alone() {
     for_each("what_does_not_converge_says_so_and_leaves_b_alone", |device| {

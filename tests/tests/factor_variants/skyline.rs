@@ -11,8 +11,8 @@ use crate::support::{Real, assert_factor, place, positive_definite, stored};
 /// Rows and columns of the kernels' tiles.
 const TILE: usize = 128;
 
-/// The factor by its definition, which is that of a matrix with zeros left of the skyline: of an element the sum of the products before its
-/// column's tile, from zero, is subtracted, then those of the tile's columns are.
+/// The factor by its definition, which is that of a matrix with zeros left of the skyline: of an element the sum of
+/// the products before its column's tile, from zero, is subtracted, then those of the tile's columns are.
 fn oracle<T: Real>(a: &[T], n: usize, start: impl Fn(usize) -> usize) -> Vec<T> {
     let mut l = vec![T::ZERO; n * n];
     for column in 0..n {

@@ -67,8 +67,8 @@ pub fn place(layout: Layout, triangle: Triangle, row: usize, column: usize) -> u
 }
 
 /// Checks `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|` (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed.,
-/// theorem 10.3, with the roundings of a reciprocal), of row-major lower triangles. The products are added in `f64`, which adds as many
-/// of its own roundings.
+/// theorem 10.3, with the roundings of a reciprocal), of row-major lower triangles. The products are added in `f64`,
+/// which adds as many of its own roundings.
 #[track_caller]
 pub fn assert_factor<T: Real>(l: &[T], a: &[T], n: usize, context: &str) {
     let gamma = |unit: f64| (n + 5) as f64 * unit / (1.0 - (n + 5) as f64 * unit);

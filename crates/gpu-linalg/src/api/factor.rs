@@ -25,14 +25,16 @@ pub(super) fn expect_info(expected: usize, actual: usize) -> Result<(), Error> {
     if actual == expected { Ok(()) } else { Err(Error::InfoLength { expected, actual }) }
 }
 
-/// Factors symmetric, positive definite matrices in place on `stream`: `A = L · Lᵀ`, or `A = Uᵀ · U` of the upper triangle.
+/// Factors symmetric, positive definite matrices in place on `stream`: `A = L · Lᵀ`, or `A = Uᵀ · U` of the upper
+/// triangle.
 ///
 /// A is n × n, row- or column-major with any leading dimension, or a batch of such. Only `triangle` is read and
-/// written; the other one is never touched. `info` has a word for each matrix: zero, or the order of the first leading minor that is
-/// not positive definite, counted from one; [`expect_positive_definite`] makes an error of it. From that column on the triangle is NaN then.
-/// A pivot that is infinite or NaN is not positive definite. `scratch` has at least [`potrf_scratch_len`] elements; what is
-/// in it afterwards is unspecified. The order of operations is a function of n, of whether there are several matrices, and of the type
-/// alone (see the [crate documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
+/// written; the other one is never touched. `info` has a word for each matrix: zero, or the order of the first leading
+/// minor that is not positive definite, counted from one; [`expect_positive_definite`] makes an error of it. From that
+/// column on the triangle is NaN then. A pivot that is infinite or NaN is not positive definite. `scratch` has at
+/// least [`potrf_scratch_len`] elements; what is in it afterwards is unspecified. The order of operations is a
+/// function of n, of whether there are several matrices, and of the type alone (see the [crate documentation](crate)):
+/// every device gives the same bits. Neither allocates device memory nor waits.
 ///
 /// Matrices whose lower triangle is column-major, or whose upper one is row-major, are read and written fastest.
 ///
@@ -90,8 +92,8 @@ pub fn potrf<'a, 'i, 's, T: FactorElement>(
     launch::whole(stream, &plan, a.as_global(), a, scratch.as_global_mut(), info, None)
 }
 
-/// As [`potrf`], from the triangle of `a` to that of `l`, the same one; the rest of `l` is as it was. `a` and `l` may have different orders and
-/// leading dimensions.
+/// As [`potrf`], from the triangle of `a` to that of `l`, the same one; the rest of `l` is as it was. `a` and `l` may
+/// have different orders and leading dimensions.
 ///
 /// # Errors
 /// As [`potrf`]; [`Error::Shapes`], [`Error::BatchCounts`], [`Error::Aliasing`].

@@ -65,9 +65,9 @@ pub fn potri_scratch_len<T: FactorElement>(n: usize) -> Result<usize, Error> {
 
 /// The logarithm of the determinant of a matrix, from its factor: `2 · Σ ln lᵢᵢ`, computed in f64 on the CPU.
 ///
-/// The work is enqueued on the device's default stream, and waited for. NaN where the matrix was not positive definite; zero of a
-/// matrix without rows. With each logarithm right within a unit in the last place, the error is at most `(n + 1) ε · 2 Σ |ln lᵢᵢ|`, to first
-/// order.
+/// The work is enqueued on the device's default stream, and waited for. NaN where the matrix was not positive
+/// definite; zero of a matrix without rows. With each logarithm right within a unit in the last place, the error is at
+/// most `(n + 1) ε · 2 Σ |ln lᵢᵢ|`, to first order.
 ///
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::Device`].

@@ -23,20 +23,24 @@ pub struct Refinement {
     pub residual: f64,
 }
 
-/// Solves `A · X = B` in place of B, A being symmetric and positive definite: factored in f32, and refined until the residual is that of
-/// a solution in f64.
+/// Solves `A · X = B` in place of B, A being symmetric and positive definite: factored in f32, and refined until the
+/// residual is that of a solution in f64.
 ///
-/// A is n × n and B is n × any number of right-hand sides, each row- or column-major with any leading dimension; of A only `triangle` is read, and
-/// nothing is written. A right-hand side is solved when `max |b - A·x| ≤ n ε · max |A| · max |x|`: its backward error is n ε at most. A step multiplies
-/// the error by about the condition number of A times 6e-8, so that matrices of condition up to some 1e6 converge; where a residual is not halved
-/// by a step, or after 30 of them, it is [`Error::NotConverged`] (J. Langou et al., *Exploiting the Performance of 32 bit Floating Point
-/// Arithmetic in Obtaining 64 bit Accuracy*, SC 2006; LAPACK's dsposv goes on in f64 there: call [`potrf`] and [`potrs`]).
+/// A is n × n and B is n × any number of right-hand sides, each row- or column-major with any leading dimension; of A
+/// only `triangle` is read, and nothing is written. A right-hand side is solved when `max |b - A·x| ≤ n ε · max |A| ·
+/// max |x|`: its backward error is n ε at most. A step multiplies the error by about the condition number of A times
+/// 6e-8, so that matrices of condition up to some 1e6 converge; where a residual is not halved by a step, or after 30
+/// of them, it is [`Error::NotConverged`] (J. Langou et al., *Exploiting the Performance of 32 bit Floating Point
+/// Arithmetic in Obtaining 64 bit Accuracy*, SC 2006; LAPACK's dsposv goes on in f64 there: call [`potrf`] and
+/// [`potrs`]).
 ///
-/// The work is enqueued on the default stream of the device that A is on, with memory of its own (n² words for the factor), and waited for.
+/// The work is enqueued on the default stream of the device that A is on, with memory of its own (n² words for the
+/// factor), and waited for.
 ///
 /// # Errors
-/// [`Error::NotConverged`]; [`Error::NotPositiveDefinite`] where A, rounded to f32, is not positive definite, or beyond its range;
-/// [`Error::NotSquare`], [`Error::Shapes`], [`Error::Aliasing`], [`Error::ExtentTooLarge`]; [`Error::Device`]. B is as it was then.
+/// [`Error::NotConverged`]; [`Error::NotPositiveDefinite`] where A, rounded to f32, is not positive definite, or
+/// beyond its range; [`Error::NotSquare`], [`Error::Shapes`], [`Error::Aliasing`], [`Error::ExtentTooLarge`];
+/// [`Error::Device`]. B is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, potrs_refined};

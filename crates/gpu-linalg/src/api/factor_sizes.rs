@@ -37,12 +37,13 @@ fn split<T>(mut all: &mut [T], count: usize, len: impl Fn(usize) -> usize) -> Ve
 
 /// [`potrf`](crate::potrf) of matrices of sizes of their own, one after the other without gaps, all in one order.
 ///
-/// `a` has [`Sizes::elements`], `info` [`Sizes::count`]; no scratch memory is needed. Each matrix is factored as `potrf` does it in a batch
-/// of several: the bits are the same.
+/// `a` has [`Sizes::elements`], `info` [`Sizes::count`]; no scratch memory is needed. Each matrix is factored as
+/// `potrf` does it in a batch of several: the bits are the same.
 ///
 /// # Errors
-/// [`Error::BatchLength`], [`Error::InfoLength`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device
-/// than the stream or where the launch failed. `a` is as it was then, but where a later one of several launches failed.
+/// [`Error::BatchLength`], [`Error::InfoLength`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream or where the launch failed. `a` is as it was then, but where a later one of several
+/// launches failed.
 ///
 /// ```
 /// use gpu_linalg::{Order, Sizes, Triangle, potrf_sizes};
@@ -104,8 +105,9 @@ fn rows_contiguous(triangle: Triangle, order: Order, count: usize) -> Result<Bat
 
 /// [`potrs`](crate::potrs) of systems of sizes of their own, each with `count` right-hand sides.
 ///
-/// `l` is what [`potrf_sizes`] made, with the same `triangle` and `order`. `b` has [`Sizes::rows`] times `count` elements: matrix after matrix, of
-/// n rows and `count` columns each, in `b_order`, without gaps; matrix `number` starts at [`Sizes::rows_before`] times `count`.
+/// `l` is what [`potrf_sizes`] made, with the same `triangle` and `order`. `b` has [`Sizes::rows`] times `count`
+/// elements: matrix after matrix, of n rows and `count` columns each, in `b_order`, without gaps; matrix `number`
+/// starts at [`Sizes::rows_before`] times `count`.
 ///
 /// # Errors
 /// As [`potrf_sizes`]; [`Error::Aliasing`], [`Error::ExtentTooLarge`].

@@ -11,17 +11,17 @@ use crate::plan::gemm::{self, AsVector, Plan, Sums};
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
-/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor
-/// is [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha`
-/// is zero A and B are not read. `scratch` has at least [`gemm_scratch_len`] elements, none but where C is small; what is
-/// in it afterwards is unspecified. The order of operations is a function of the shapes, C's order and the type alone, and where C is
-/// a single row or column without gaps, as the other factor's is, that of [`gemv()`](crate::gemv) (see the [crate documentation](crate)):
-/// every device gives the same bits. Neither allocates device memory nor waits.
+/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; a transposed factor is
+/// [`Matrix::transposed`]. Where `beta` is zero C is not read: whatever was in it, NaN too, is gone. Where `alpha` is
+/// zero A and B are not read. `scratch` has at least [`gemm_scratch_len`] elements, none but where C is small; what is
+/// in it afterwards is unspecified. The order of operations is a function of the shapes, C's order and the type alone,
+/// and where C is a single row or column without gaps, as the other factor's is, that of [`gemv()`](crate::gemv) (see
+/// the [crate documentation](crate)): every device gives the same bits. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream or where the launch
-/// failed. C is as it was then.
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the
+/// stream or where the launch failed. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, gemm, gemm_scratch_len};
@@ -84,7 +84,8 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
     product(stream, (None, Sums::Parts), alpha, a, b, beta, c, scratch)
 }
 
-/// A product by tiles, of C, if a triangle is given, only that; with an `alpha` of zero there are no sums. Everything is checked but extents.
+/// A product by tiles, of C, if a triangle is given, only that; with an `alpha` of zero there are no sums. Everything
+/// is checked but extents.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn product<T: RealElement>(
     stream: &Stream,
@@ -132,8 +133,8 @@ pub(crate) fn product<T: RealElement>(
     }
 }
 
-/// Elements of scratch memory that [`gemm()`] needs for products of elements of type `T`, of sums of `k` products each: none
-/// but where C is small.
+/// Elements of scratch memory that [`gemm()`] needs for products of elements of type `T`, of sums of `k` products
+/// each: none but where C is small.
 ///
 /// ```
 /// use gpu_linalg::{Layout, gemm_scratch_len};

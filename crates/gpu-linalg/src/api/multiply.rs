@@ -12,16 +12,18 @@ use crate::plan::level3::{self as plan, Step};
 
 /// `B = alpha · A · B`, or `B = alpha · B · A` with A on the right, on `stream`, A being triangular.
 ///
-/// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without the
-/// diagonal where it is a unit one; a transposed A is [`Matrix::transposed`](crate::Matrix::transposed) with the other triangle. Where `alpha` is
-/// zero neither A nor B is read. `scratch` has at least [`trmm_scratch_len`] elements; what is in it afterwards is unspecified. What
-/// counts as zero is multiplied within blocks of 128 rows on the diagonal (64 of small matrices): there an infinity or NaN in B reaches the rows of its
-/// block. The order of operations is a function of shapes, orders and type alone. Neither allocates device memory nor waits.
+/// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without
+/// the diagonal where it is a unit one; a transposed A is [`Matrix::transposed`](crate::Matrix::transposed) with the
+/// other triangle. Where `alpha` is zero neither A nor B is read. `scratch` has at least [`trmm_scratch_len`]
+/// elements; what is in it afterwards is unspecified. What counts as zero is multiplied within blocks of 128 rows on
+/// the diagonal (64 of small matrices): there an infinity or NaN in B reaches the rows of its block. The order of
+/// operations is a function of shapes, orders and type alone. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream. B is as
-/// it was then. Where a launch failed, [`Error::Device`] too, and B is unspecified.
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`],
+/// [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is
+/// unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, trmm, trmm_scratch_len};
@@ -100,7 +102,8 @@ fn multiply_square(n: usize) -> usize {
     if n <= 256 { 64 } else { 128 }
 }
 
-/// Elements of scratch memory that [`trmm`] needs for a B of this layout: the blocks on the diagonal, B as it was, and what products need.
+/// Elements of scratch memory that [`trmm`] needs for a B of this layout: the blocks on the diagonal, B as it was, and
+/// what products need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.
@@ -126,12 +129,13 @@ pub fn trmm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
     [triangles, old, sums].into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)
 }
 
-/// `C = alpha · A · B + beta · C`, or `C = alpha · B · A + beta · C` with A on the right, on `stream`, A being symmetric: only its
-/// `triangle` is read.
+/// `C = alpha · A · B + beta · C`, or `C = alpha · B · A + beta · C` with A on the right, on `stream`, A being
+/// symmetric: only its `triangle` is read.
 ///
-/// Matrices or batches of them, row- or column-major with any leading dimension. Where `beta` is zero C is not read, where `alpha` is
-/// zero neither A nor B. `scratch` has at least [`symm_scratch_len`] elements, for all of A is written out there; what is in it afterwards is
-/// unspecified. The result is that of [`gemm()`](crate::gemm) with all of A without gaps, bit by bit. Neither allocates device memory nor waits.
+/// Matrices or batches of them, row- or column-major with any leading dimension. Where `beta` is zero C is not read,
+/// where `alpha` is zero neither A nor B. `scratch` has at least [`symm_scratch_len`] elements, for all of A is
+/// written out there; what is in it afterwards is unspecified. The result is that of [`gemm()`](crate::gemm) with all
+/// of A without gaps, bit by bit. Neither allocates device memory nor waits.
 ///
 /// # Errors
 /// As [`trmm`]; [`Error::Shapes`] where B and C differ.

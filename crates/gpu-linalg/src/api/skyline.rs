@@ -75,8 +75,8 @@ impl BlockSkyline {
         if rows == 0 { 1.0 } else { self.blocks() as f64 / (rows * (rows + 1) / 2) as f64 }
     }
 
-    /// Multiply-adds of a factorisation, to a third of `n`³ / 2 of a matrix without zeros: of every two rows the columns
-    /// before the upper one's diagonal that both have.
+    /// Multiply-adds of a factorisation, to a third of `n`³ / 2 of a matrix without zeros: of every two rows the
+    /// columns before the upper one's diagonal that both have.
     pub fn multiply_adds(&self) -> f64 {
         let (n, side) = (self.n(), self.side);
         let rows = |block: usize| (n - block * side).min(side) as f64;
@@ -105,20 +105,21 @@ impl BlockSkyline {
 /// Enqueues Cholesky's factorisation of a skyline matrix on `stream`, in place: `A = L · Lᵀ` of the lower triangle,
 /// `A = Uᵀ · U` of the upper one, in time proportional to the work on blocks that are there.
 ///
-/// A is `n` × `n`, row- or column-major with any leading dimension, of which `triangle` is read and overwritten by L or
-/// U; what is outside the skyline counts as zero. It and the other triangle are neither read nor written. `info` is one
-/// word: zero afterwards, or, where A is not positive definite, the order of its first leading minor that is not
-/// positive, and then what is in the triangle is unspecified. `scratch` has [`BlockSkyline::scratch_len`] elements or more; what is
-/// in it afterwards is unspecified.
+/// A is `n` × `n`, row- or column-major with any leading dimension, of which `triangle` is read and overwritten by L
+/// or U; what is outside the skyline counts as zero. It and the other triangle are neither read nor written. `info` is
+/// one word: zero afterwards, or, where A is not positive definite, the order of its first leading minor that is not
+/// positive, and then what is in the triangle is unspecified. `scratch` has [`BlockSkyline::scratch_len`] elements or
+/// more; what is in it afterwards is unspecified.
 ///
 /// The factor has the bits of [`potrf`](crate::potrf)'s of one large matrix that has zeros outside the skyline (see
-/// [`gpu_factor_kernels::tiled`]): every device, both triangles and both orders give the same. With unit roundoff `u`, of a matrix that is
-/// positive definite `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
+/// [`gpu_factor_kernels::tiled`]): every device, both triangles and both orders give the same. With unit roundoff `u`,
+/// of a matrix that is positive definite `|A - L · Lᵀ| ≤ gamma_{n + 5} |L| |Lᵀ|`, element by element: Higham,
+/// *Accuracy and Stability of Numerical Algorithms*, 2nd ed., theorem
 /// 10.3, for the roundings of the reciprocal, at most three, and of its product. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::SkylineSize`], [`Error::InfoLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where memory is on another device than the
-/// stream or where the launch failed. A is as it was then.
+/// [`Error::SkylineSize`], [`Error::InfoLength`], [`Error::ScratchTooSmall`]; [`Error::Device`] where memory is on
+/// another device than the stream or where the launch failed. A is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{BlockSkyline, Layout, MatrixMut, Triangle, expect_positive_definite, potrf_skyline};

@@ -36,23 +36,27 @@ pub(super) fn expect_shapes(side: Side, a: BatchLayout, b: BatchLayout) -> Resul
     Ok(())
 }
 
-/// Solves `A · X = alpha · B`, or `X · A = alpha · B` with A on the right, on `stream`, A being triangular; X takes B's place.
+/// Solves `A · X = alpha · B`, or `X · A = alpha · B` with A on the right, on `stream`, A being triangular; X takes
+/// B's place.
 ///
-/// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without the
-/// diagonal where it is a unit one; a transposed A is [`Matrix::transposed`] with the other triangle. Where `alpha` is zero, X is zero
-/// and neither A nor B is read. `scratch` has at least [`trsm_scratch_len`] elements; what is in it afterwards is
-/// unspecified. `info` has a word for each matrix: `u32::MAX`, or, where the triangle is singular, the index of the first zero
-/// on its diagonal; the matrix's X is then as the arithmetic has it, with infinities and NaN. [`solve_triangular`] makes an error of it.
+/// Matrices or batches of them, row- or column-major with any leading dimension. Only A's `triangle` is read, without
+/// the diagonal where it is a unit one; a transposed A is [`Matrix::transposed`] with the other triangle. Where
+/// `alpha` is zero, X is zero and neither A nor B is read. `scratch` has at least [`trsm_scratch_len`] elements; what
+/// is in it afterwards is unspecified. `info` has a word for each matrix: `u32::MAX`, or, where the triangle is
+/// singular, the index of the first zero on its diagonal; the matrix's X is then as the arithmetic has it, with
+/// infinities and NaN. [`solve_triangular`] makes an error of it.
 ///
-/// One launch where there are up to 128 rows, or up to 128 right-hand sides; of more, that for 128 to 1024 rows at a time, and products of matrices
-/// between, the sizes by halves. Up to 16 rows are substitution; of more, squares of 16 rows on the diagonal are inverted, all else is substitution: the residual is bounded with the condition of those
-/// squares (see the [crate documentation](crate)). The order of operations is a function of shapes, orders and type alone. Neither
-/// allocates device memory nor waits.
+/// One launch where there are up to 128 rows, or up to 128 right-hand sides; of more, that for 128 to 1024 rows at a
+/// time, and products of matrices between, the sizes by halves. Up to 16 rows are substitution; of more, squares of 16
+/// rows on the diagonal are inverted, all else is substitution: the residual is bounded with the condition of those
+/// squares (see the [crate documentation](crate)). The order of operations is a function of shapes, orders and type
+/// alone. Neither allocates device memory nor waits.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`], [`Error::ScratchTooSmall`],
-/// [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device
-/// than the stream. B is as it was then. Where a launch failed, [`Error::Device`] too, and B is unspecified.
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::InfoLength`],
+/// [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`];
+/// [`Error::Device`] where memory is on another device than the stream. B is as it was then. Where a launch failed,
+/// [`Error::Device`] too, and B is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, trsm, trsm_scratch_len};
@@ -117,8 +121,8 @@ pub fn trsm<'a, 'b, 'i, 's, T: TriangleElement>(
     system(stream, &needs, (&of, diagonal), alpha, &mut b, info, (words, rest))
 }
 
-/// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: words by which blocks of threads wait for each
-/// other, of large systems the solution, and what products need.
+/// Elements of scratch memory that [`trsm`] needs for right-hand sides of this layout: words by which blocks of
+/// threads wait for each other, of large systems the solution, and what products need.
 ///
 /// # Errors
 /// [`Error::Device`] where they are not a `usize`.
@@ -131,14 +135,14 @@ pub fn trsm_scratch_len<T: RealElement>(side: Side, b: impl Into<BatchLayout>) -
     Needs::new::<T>(b)?.elements(1, 0)
 }
 
-/// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's order in a buffer of
-/// its own; A is triangular, and only its `triangle` is read.
+/// The solution of `A · X = B`, or of `X · A = B` with A on the right, computed where A lives, without gaps and in B's
+/// order in a buffer of its own; A is triangular, and only its `triangle` is read.
 ///
 /// It waits until it is known whether A is singular. As [`trsm`] otherwise.
 ///
 /// # Errors
-/// As [`trsm`]; [`Error::SingularTriangle`] where an element of the diagonal is zero, with the first one's index; [`Error::Device`] where the
-/// device's memory does not suffice.
+/// As [`trsm`]; [`Error::SingularTriangle`] where an element of the diagonal is zero, with the first one's index;
+/// [`Error::Device`] where the device's memory does not suffice.
 ///
 /// ```
 /// use gpu_linalg::{Diagonal, Error, Layout, Matrix, Side, Triangle, solve_triangular};
@@ -182,9 +186,10 @@ pub fn solve_triangular<T: TriangleElement>(
 
 /// Solves `A · x = b` on `stream`, A being triangular; `x` has n elements, at first those of b.
 ///
-/// [`trsm`] of a single right-hand side, whose products are those of [`gemv()`](crate::gemv): see there for what is read, for
-/// `info` (one word), and for non-finite elements. For the transposed matrix give [`Matrix::transposed`] and the other triangle.
-/// `scratch` has at least [`trsv_scratch_len`] elements. Neither allocates device memory nor waits.
+/// [`trsm`] of a single right-hand side, whose products are those of [`gemv()`](crate::gemv): see there for what is
+/// read, for `info` (one word), and for non-finite elements. For the transposed matrix give [`Matrix::transposed`] and
+/// the other triangle. `scratch` has at least [`trsv_scratch_len`] elements. Neither allocates device memory nor
+/// waits.
 ///
 /// # Errors
 /// As [`trsm`].

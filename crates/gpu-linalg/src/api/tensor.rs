@@ -11,20 +11,20 @@ use crate::reference;
 use crate::tensor::launch::{self, Kernels, TensorElement, TensorOutput};
 use crate::variants::TensorVariant;
 
-/// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or batches of
-/// them.
+/// `C = alpha · A · B + beta · C` on `stream` for factors of 16-bit floats, on the tensor cores, for matrices or
+/// batches of them.
 ///
-/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of the
-/// factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
-/// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C is
-/// small or a factor not aligned; what is in it afterwards is unspecified.
+/// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension; C is of `f32`, or of
+/// the factors' type. Products are exact in `f32`, in which they are added; where `beta` is zero C is not read, where
+/// `alpha` is zero A and B are not read. `scratch` has at least [`gemm_tensor_scratch_len`] elements, none but where C
+/// is small or a factor not aligned; what is in it afterwards is unspecified.
 ///
 /// # Order and error
-/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding, or the
-/// sum of several such chains, in ascending order: how many is a function of the shapes and of C's order. The
-/// hardware adds several products at once and cuts bits off in doing so: its result is the same each time, but not that
-/// one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by `alpha` and
-/// rounded to C's type.
+/// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding,
+/// or the sum of several such chains, in ascending order: how many is a function of the shapes and of C's order. The
+/// hardware adds several products at once and cuts bits off in doing so: its result is the same each time, but not
+/// that one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by
+/// `alpha` and rounded to C's type.
 ///
 /// # Devices
 /// Compute capability 8.0 and later. On 9.0 the copy engine takes factors whose addresses, leading dimensions and
@@ -33,9 +33,9 @@ use crate::variants::TensorVariant;
 /// `f32` runs everywhere.
 ///
 /// # Errors
-/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`], [`Error::ExtentTooLarge`],
-/// [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on another device than
-/// the stream or where the launch failed. C is as it was then.
+/// [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
+/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::NoTensorCores`]; [`Error::Device`] where memory is on
+/// another device than the stream or where the launch failed. C is as it was then.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, bf16, gemm_tensor, gemm_tensor_scratch_len};
@@ -192,12 +192,12 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
     needed(Choice::of(None), (a.into(), b.into()), c.into()).unwrap_or(0)
 }
 
-/// `C = alpha · A · B + beta · C` on `stream` for factors of `i8` and a C of `i32`, on the tensor cores, for matrices or
-/// batches of them.
+/// `C = alpha · A · B + beta · C` on `stream` for factors of `i8` and a C of `i32`, on the tensor cores, for matrices
+/// or batches of them.
 ///
 /// A is m × k, B is k × n and C is m × n, each row- or column-major with any leading dimension. Where `beta` is zero C
-/// is not read, where `alpha` is zero A and B are not read. `scratch` has at least [`gemm_i8_scratch_len`] elements, which
-/// begin anywhere; what is in it afterwards is unspecified.
+/// is not read, where `alpha` is zero A and B are not read. `scratch` has at least [`gemm_i8_scratch_len`] elements,
+/// which begin anywhere; what is in it afterwards is unspecified.
 ///
 /// The tensor cores take bytes along `k` only: A row-major, B column-major (what BLAS calls TN). A factor of the other
 /// order, or not aligned to 16 bytes, is copied into `scratch` by a launch before; that reads and writes it once.

@@ -20,9 +20,10 @@ use crate::plan::gemm::{Sums, scratch_len_of_part};
 /// waits.
 ///
 /// # Errors
-/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`], [`Error::Aliasing`],
-/// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on another device than the stream. C is as
-/// it was then. Where a launch failed, [`Error::Device`] too, and C's triangle is unspecified.
+/// [`Error::NotSquare`], [`Error::ProductShapes`], [`Error::BatchCounts`], [`Error::ScratchTooSmall`],
+/// [`Error::Aliasing`], [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`]; [`Error::Device`] where memory is on
+/// another device than the stream. C is as it was then. Where a launch failed, [`Error::Device`] too, and C's triangle
+/// is unspecified.
 ///
 /// ```
 /// use gpu_linalg::{Layout, Matrix, MatrixMut, Triangle, syrk, syrk_scratch_len};
@@ -55,10 +56,11 @@ pub fn syrk_scratch_len<T: RealElement>(k: usize, c: impl Into<BatchLayout>) -> 
     scratch_len_of_part::<T>(k, c.into(), true)
 }
 
-/// `C = alpha · A · Bᵀ + alpha · B · Aᵀ + beta · C` on `stream`, of C only its `triangle`: the other one is neither read nor written.
+/// `C = alpha · A · Bᵀ + alpha · B · Aᵀ + beta · C` on `stream`, of C only its `triangle`: the other one is neither
+/// read nor written.
 ///
-/// A and B are n × k. As [`syrk`] otherwise, with two products for each of its one; `scratch` has at least [`syr2k_scratch_len`]
-/// elements.
+/// A and B are n × k. As [`syrk`] otherwise, with two products for each of its one; `scratch` has at least
+/// [`syr2k_scratch_len`] elements.
 ///
 /// # Errors
 /// As [`syrk`]; [`Error::Shapes`] where A and B differ.

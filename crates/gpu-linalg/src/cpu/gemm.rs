@@ -32,8 +32,8 @@ const TRIANGLE_ROWS: usize = 192;
 /// Bytes times multiply-adds of a product that is not worth a second thread: to wake it takes some 15 µs.
 const SERIAL: usize = 3_000_000;
 
-/// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle of C, which is square;
-/// with sums as they are asked for.
+/// [`crate::gemm`] of slices with their layouts, as [`reference::gemm`](crate::reference::gemm), or of one triangle of
+/// C, which is square; with sums as they are asked for.
 ///
 /// # Panics
 /// Where shapes do not fit together, or a slice is shorter than its batch.

@@ -1,8 +1,8 @@
 //! Products of a matrix and a vector, with the chains of the order of operations side by side in vectors.
 //!
-//! Along the lines a lane's chain takes 16 bytes in turn: lines are read in whole rounds of all lanes, and the vector is
-//! put in the order of rounds before. Across the lines the results are side by side, and each group's sums are kept for a
-//! strip of them that a near cache holds. The bits are those of [`reference::gemv`](crate::reference::gemv).
+//! Along the lines a lane's chain takes 16 bytes in turn: lines are read in whole rounds of all lanes, and the vector
+//! is put in the order of rounds before. Across the lines the results are side by side, and each group's sums are kept
+//! for a strip of them that a near cache holds. The bits are those of [`reference::gemv`](crate::reference::gemv).
 
 use gpu_core::vectors::{Work, prefetch, run};
 use gpu_linalg_kernels::gemv::ACROSS_THREADS;
@@ -18,8 +18,8 @@ use crate::reference::finish;
 /// Products of a matrix of fewer bytes are not worth a second thread: to wake it takes some 15 µs, in which one reads
 /// so much from its cache.
 const SERIAL: usize = 1_500_000;
-/// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that of each
-/// page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
+/// Elements of the groups' sums of a strip, at most: half of a second-level cache. With 8192 strips are so narrow that
+/// of each page of A little is read at a time: 4096² `f32` took 3.9 ms on two cores.
 const STRIP_SUMS: usize = 65_536;
 
 /// Results between requests for the next lines.

@@ -1,5 +1,5 @@
-//! Products of one row with a row-major matrix, or of a column-major matrix with one column: nothing is packed, as every
-//! element is read once. The bits are those of [`reference::gemm`](crate::reference::gemm).
+//! Products of one row with a row-major matrix, or of a column-major matrix with one column: nothing is packed, as
+//! every element is read once. The bits are those of [`reference::gemm`](crate::reference::gemm).
 
 use gpu_core::vectors::{Work, run};
 use gpu_std::float::Float;
@@ -16,8 +16,8 @@ const LINES: usize = 4;
 /// Products of a matrix of fewer elements are not worth a second thread.
 const SERIAL: usize = 40_000;
 
-/// Computes C, of `m` × `n` elements and with the given distance from one row to the next, if it is such a product, and says
-/// whether it was.
+/// Computes C, of `m` × `n` elements and with the given distance from one row to the next, if it is such a product,
+/// and says whether it was.
 pub(super) fn product<T: Float>(
     (a, of_a): (&[T], Layout),
     (b, of_b): (&[T], Layout),

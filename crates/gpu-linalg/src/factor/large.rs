@@ -1,6 +1,7 @@
-//! A large matrix, left-looking: by a single launch, where the device has the memory and the instructions for that. Else step by step
-//! of columns, with the same bits: what is before them is multiplied and goes to scratch memory, from where the step's kernels add it;
-//! so nothing but the triangle is written, and a product reads what nobody writes.
+//! A large matrix, left-looking: by a single launch, where the device has the memory and the instructions for that.
+//! Else step by step of columns, with the same bits: what is before them is multiplied and goes to scratch memory,
+//! from where the step's kernels add it; so nothing but the triangle is written, and a product reads what nobody
+//! writes.
 
 use gpu_core::{Stream, View, ViewMut};
 
@@ -26,7 +27,8 @@ fn steps(n: usize) -> impl Iterator<Item = usize> {
 /// Elements before the products: two factors, by turns, of which the end may be the reciprocals of a step's roots.
 const SLOTS: usize = gpu_factor_kernels::STEP_SLOTS as usize;
 
-/// Elements of scratch memory for a matrix of `n` rows: those [`SLOTS`] and the products, or a reciprocal for each row and the tiles' words.
+/// Elements of scratch memory for a matrix of `n` rows: those [`SLOTS`] and the products, or a reciprocal for each row
+/// and the tiles' words.
 pub(crate) fn scratch_len<T: FactorElement>(n: usize) -> usize {
     let steps = SLOTS + leading(n, STEP.min(n)) * STEP;
     steps.max(plan::tiled_scratch_len::<T>(n, plan::tiles(n)))
@@ -122,7 +124,8 @@ fn factor_with<T: FactorElement>(
     Ok(())
 }
 
-/// Factors all of it by one launch; of a skyline what is there, with the tables of its structure and the number of its tiles.
+/// Factors all of it by one launch; of a skyline what is there, with the tables of its structure and the number of its
+/// tiles.
 pub(crate) fn tiled<T: FactorElement>(
     stream: &Stream,
     triangle: Triangle,

@@ -93,10 +93,10 @@ pub(crate) fn whole<T: FactorElement>(
     // Without a table the kernels read none.
     let table = table.map_or(from.cast(), |table| table.as_global());
     let lanes = (from, to, info, table, plan.batch);
-    // SAFETY: the caller took the accessors from views that hold the batches of the plan's layouts, `to` and `scratch` from exclusive
-    // ones; the matrices of `to` are apart, and `from` is either `to` with the same layout, of which each thread reads what it writes before it
-    // does, or memory of its own. Views of as many orders, and of a table made for them, are as long as the batch. All is
-    // freed only after the work enqueued before.
+    // SAFETY: the caller took the accessors from views that hold the batches of the plan's layouts, `to` and `scratch`
+    // from exclusive ones; the matrices of `to` are apart, and `from` is either `to` with the same layout, of which
+    // each thread reads what it writes before it does, or memory of its own. Views of as many orders, and of a table
+    // made for them, are as long as the batch. All is freed only after the work enqueued before.
     unsafe {
         match plan.kernel {
             Choice::Lanes8 => stream.launch::<T::Lanes8>(plan.launch, lanes),
@@ -118,9 +118,9 @@ pub(crate) fn strips<T: FactorElement>(
     a: GlobalMut<T>,
     scratch: GlobalMut<T>,
 ) -> Result<(), Error> {
-    // SAFETY: the caller took the accessors from exclusive views that hold the block and the rows below it, and a reciprocal for each
-    // column and what is added; each thread reads and writes a row of its own. All is freed only after the work
-    // enqueued before.
+    // SAFETY: the caller took the accessors from exclusive views that hold the block and the rows below it, and a
+    // reciprocal for each column and what is added; each thread reads and writes a row of its own. All is freed only
+    // after the work enqueued before.
     unsafe { stream.launch::<T::Strips>(launch, (a, scratch, shape))? };
     Ok(())
 }
@@ -138,10 +138,11 @@ pub(crate) fn tiled<T: FactorElement>(
     assert!(
         reciprocals.len() >= shape.size as usize && progress.len() >= (tiled::HEAD + shape.tiles) as usize
     );
-    // SAFETY: the caller took the accessor from an exclusive view that holds the matrix, and the tables are of the structure that
-    // the shape was made for; there are a reciprocal for each row and a word for each tile, all zero. What a block of threads reads of
-    // other blocks' panels it reads when their words say that they are known. Tiles are handed out so that what one waits for was handed
-    // out before: with any number of blocks at the same time the kernel ends. All is freed only after the work enqueued before.
+    // SAFETY: the caller took the accessor from an exclusive view that holds the matrix, and the tables are of the
+    // structure that the shape was made for; there are a reciprocal for each row and a word for each tile, all zero.
+    // What a block of threads reads of other blocks' panels it reads when their words say that they are known. Tiles
+    // are handed out so that what one waits for was handed out before: with any number of blocks at the same time the
+    // kernel ends. All is freed only after the work enqueued before.
     unsafe {
         match tables {
             None => stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape)),
@@ -161,8 +162,9 @@ pub(crate) fn step<T: FactorElement>(
     scratch: GlobalMut<T>,
     info: ViewMut<'_, u32>,
 ) -> Result<(), Error> {
-    // SAFETY: the caller took the accessors from exclusive views that hold the matrix, the factors by turns and what is added; of A the kernel
-    // writes what only the block of threads reads that writes it. All is freed only after the work enqueued before.
+    // SAFETY: the caller took the accessors from exclusive views that hold the matrix, the factors by turns and what
+    // is added; of A the kernel writes what only the block of threads reads that writes it. All is freed only after
+    // the work enqueued before.
     unsafe { stream.launch::<T::Step>(launch, (a, scratch, info, shape))? };
     Ok(())
 }
@@ -190,8 +192,8 @@ pub(crate) fn copy<T: FactorElement>(
     from: View<'_, T>,
     to: ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    // SAFETY: the views hold the matrices of the shape, of which the one that is written is exclusive (checked by the caller). All is
-    // freed only after the work enqueued before.
+    // SAFETY: the views hold the matrices of the shape, of which the one that is written is exclusive (checked by the
+    // caller). All is freed only after the work enqueued before.
     unsafe { stream.launch::<T::CopyPart>(launch, (from, to, shape, 1.0))? };
     Ok(())
 }
@@ -229,8 +231,8 @@ pub(crate) fn identity<T: FactorElement>(
     mut to: ViewMut<'_, T>,
 ) -> Result<(), Error> {
     let to = to.as_global_mut();
-    // SAFETY: the view is exclusive and holds the matrix of the shape (checked by the caller); the kernel reads nothing. All is freed
-    // only after the work enqueued before.
+    // SAFETY: the view is exclusive and holds the matrix of the shape (checked by the caller); the kernel reads
+    // nothing. All is freed only after the work enqueued before.
     unsafe { stream.launch::<T::CopyPart>(launch, (to.as_global(), to, shape, 1.0))? };
     Ok(())
 }

@@ -9,7 +9,8 @@ use crate::plan::factor::{Kernel, MOST};
 
 /// The sizes of the matrices of a batch, which lie one after the other without gaps.
 ///
-/// Made once on the host, and used for as many batches as have these sizes: matrices of like size are computed together.
+/// Made once on the host, and used for as many batches as have these sizes: matrices of like size are computed
+/// together.
 ///
 /// ```
 /// use gpu_linalg::Sizes;
@@ -108,8 +109,8 @@ impl Sizes {
         self.firsts[number]
     }
 
-    /// The rows of the matrices before matrix `number`: so many times the right-hand sides is the number of its solution's first
-    /// element.
+    /// The rows of the matrices before matrix `number`: so many times the right-hand sides is the number of its
+    /// solution's first element.
     ///
     /// # Panics
     /// Where `number` is beyond the count.

@@ -21,8 +21,8 @@ pub const SEVERAL: usize = 8;
 /// Columns of a step of a large matrix, and the most rows of one that is factored whole alone.
 pub const STEP: usize = gpu_factor_kernels::STEP as usize;
 
-/// Elements from one column to the next of what is added to a step's columns, those from `first` on of a matrix of `n` rows; zero: nothing is.
-/// 16 bytes can be written at once.
+/// Elements from one column to the next of what is added to a step's columns, those from `first` on of a matrix of `n`
+/// rows; zero: nothing is. 16 bytes can be written at once.
 pub const fn leading(n: usize, first: usize) -> usize {
     if first == 0 { 0 } else { (n - first).next_multiple_of(4) }
 }
@@ -79,8 +79,8 @@ impl Kernel {
     }
 }
 
-/// Elements from one row of the lower factor to the next, and from one column to the next. An upper factor is the lower one,
-/// transposed.
+/// Elements from one row of the lower factor to the next, and from one column to the next. An upper factor is the
+/// lower one, transposed.
 pub const fn strides(triangle: Triangle, layout: Layout) -> (usize, usize) {
     let rows_are_lines = matches!(layout.order(), Order::RowMajor);
     if rows_are_lines == matches!(triangle, Triangle::Lower) {
@@ -160,7 +160,8 @@ impl Whole {
     }
 }
 
-/// The launch for a whole large matrix, which starts at `address` and has so many tiles, on a device with so many multiprocessors.
+/// The launch for a whole large matrix, which starts at `address` and has so many tiles, on a device with so many
+/// multiprocessors.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`].
@@ -277,13 +278,14 @@ pub fn solve<T: RealElement>(
     Ok((launch.shared(solve_shared_bytes::<T>(batch.size)), batch, shape))
 }
 
-/// Whether systems are solved whole: those that one block of threads holds, where there are several, or where they are small.
+/// Whether systems are solved whole: those that one block of threads holds, where there are several, or where they are
+/// small.
 pub const fn solves_whole(n: usize, count: usize) -> bool {
     n <= 64 || n <= SOLVE_MOST as usize && count >= SEVERAL
 }
 
-/// The launch for a copy of a matrix, or of its `lower` triangle, whose rows and columns are so many elements apart where it
-/// is read and where it is written. Rows that are beside each other are one element apart.
+/// The launch for a copy of a matrix, or of its `lower` triangle, whose rows and columns are so many elements apart
+/// where it is read and where it is written. Rows that are beside each other are one element apart.
 ///
 /// # Errors
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`].

@@ -73,9 +73,9 @@ impl Structure {
         let of_all = |rows: &[u32]| rows.iter().filter(|&&start| start != NO_ROW).max().copied();
         tables.extend(self.starts.chunks(SIDE).map(|rows| of_all(rows).unwrap_or(0)));
         tables.extend(&self.starts);
-        // Column by column; but the tile on the diagonal comes as soon as the last one left of it was handed out: all others
-        // of its column wait for its factor. A row's tiles begin somewhere and go on to the diagonal, so the rows that are open are
-        // all that is looked at.
+        // Column by column; but the tile on the diagonal comes as soon as the last one left of it was handed out: all
+        // others of its column wait for its factor. A row's tiles begin somewhere and go on to the diagonal, so the
+        // rows that are open are all that is looked at.
         let mut begins = vec![Vec::new(); rows as usize];
         for (row, first) in (0..).zip(self.first_tiles()) {
             begins[first as usize].push(row);
@@ -104,8 +104,8 @@ impl Structure {
 mod tests {
     use super::*;
 
-    /// Blocks of 192 rows fall into tiles of 128: rows 192 to 383 begin with column 192, those of the third block row with
-    /// column 0.
+    /// Blocks of 192 rows fall into tiles of 128: rows 192 to 383 begin with column 192, those of the third block row
+    /// with column 0.
     #[test]
     fn blocks_of_another_side_fall_into_tiles() {
         let structure = Structure::new(400, 192, &[0, 1, 0]).unwrap();

@@ -13,10 +13,10 @@ pub const NO_ROW: u32 = u32::MAX;
 
 /// A matrix, but for addresses.
 ///
-/// The structure of a skyline is in tables, one after the other: the first column of every row of tiles; where its tiles' words
-/// are among `progress`, less its first tile; the column from which on all rows of it are there; the first column of every
-/// row, and [`NO_ROW`] for the rows that the last tiles have beyond the matrix; and row and column of every tile, in the order
-/// in which they are handed out.
+/// The structure of a skyline is in tables, one after the other: the first column of every row of tiles; where its
+/// tiles' words are among `progress`, less its first tile; the column from which on all rows of it are there; the
+/// first column of every row, and [`NO_ROW`] for the rows that the last tiles have beyond the matrix; and row and
+/// column of every tile, in the order in which they are handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Shape {
@@ -94,8 +94,8 @@ impl<T: Float, const SKYLINE: bool> Matrix<T, SKYLINE> {
         if SKYLINE { self.table(3 * self.shape.tile_rows() + row) } else { 0 }
     }
 
-    /// Row and column of tile `number` in the order in which they are handed out: (0, 0), and then column `c` after column:
-    /// (c + 1, c), (c + 1, c + 1), (c + 2, c), … A skyline has a table of those that are there.
+    /// Row and column of tile `number` in the order in which they are handed out: (0, 0), and then column `c` after
+    /// column: (c + 1, c), (c + 1, c + 1), (c + 2, c), … A skyline has a table of those that are there.
     #[device]
     #[inline(always)]
     pub(super) fn tile(&self, number: u32) -> (u32, u32) {

@@ -1,25 +1,28 @@
-//! Cholesky's factorisation of a large matrix by a single launch: a block of threads a tile after the other, each waiting for the
-//! panels that it needs.
+//! Cholesky's factorisation of a large matrix by a single launch: a block of threads a tile after the other, each
+//! waiting for the panels that it needs.
 //!
-//! The lower triangle is cut into tiles of [`TILE`] × [`TILE`]. A tile of row `i` and column `j` is `A - Σ L(i, k) · L(j, k)ᵀ` over the `k < j`,
-//! and then factored, on the diagonal, or solved with the factor there (left-looking; Golub and Van Loan, *Matrix Computations*, 4th
-//! ed., 4.2.8). Tiles are handed out column by column, that on the diagonal as early as may be: what a tile waits for was handed
-//! out before, so some block always goes on, however few there are (Buttari, Langou, Kurzak and Dongarra, *A class of parallel tiled
-//! linear algebra algorithms*, 2009).
+//! The lower triangle is cut into tiles of [`TILE`] × [`TILE`]. A tile of row `i` and column `j` is `A - Σ L(i, k) ·
+//! L(j, k)ᵀ` over the `k < j`, and then factored, on the diagonal, or solved with the factor there (left-looking;
+//! Golub and Van Loan, *Matrix Computations*, 4th ed., 4.2.8). Tiles are handed out column by column, that on the
+//! diagonal as early as may be: what a tile waits for was handed out before, so some block always goes on, however few
+//! there are (Buttari, Langou, Kurzak and Dongarra, *A class of parallel tiled linear algebra algorithms*, 2009).
 //!
-//! What one tile knows of its columns the others are told a panel of [`PANEL`] at a time. So the way from one pivot to the next
-//! leads through panels, not tiles: while a tile on the diagonal is factored, the one below it is solved a panel behind, and the
-//! next one on the diagonal takes off that panel's products.
+//! What one tile knows of its columns the others are told a panel of [`PANEL`] at a time. So the way from one pivot to
+//! the next leads through panels, not tiles: while a tile on the diagonal is factored, the one below it is solved a
+//! panel behind, and the next one on the diagonal takes off that panel's products.
 //!
-//! A block's first warp looks which panels are known, and factors the squares on the diagonal while the others take off the products of
-//! the panel before: there it has nothing to do with those, as its part of a tile lies above the diagonal when they begin.
+//! A block's first warp looks which panels are known, and factors the squares on the diagonal while the others take
+//! off the products of the panel before: there it has nothing to do with those, as its part of a tile lies above the
+//! diagonal when they begin.
 //!
-//! Of a skyline only the tiles are there of which some row is, and of a tile's sums only the panels that both rows of tiles have.
+//! Of a skyline only the tiles are there of which some row is, and of a tile's sums only the panels that both rows of
+//! tiles have.
 //!
 //! # Order of operations
-//! That of the kernels of steps (`factor_step_f32`, `factor_step_f64`) where what is added is one chain: of an element the
-//! sum of the products of the columns before its tile's, from zero, is subtracted from A's, and then those of its tile's
-//! columns are, in ascending order. What is left of a skyline counts as zero: its factor has the bits of the matrix that has zeros there.
+//! That of the kernels of steps (`factor_step_f32`, `factor_step_f64`) where what is added is one chain: of an element
+//! the sum of the products of the columns before its tile's, from zero, is subtracted from A's, and then those of its
+//! tile's columns are, in ascending order. What is left of a skyline counts as zero: its factor has the bits of the
+//! matrix that has zeros there.
 
 mod matrix;
 mod panels;
@@ -51,8 +54,8 @@ pub const HEAD: u32 = 1;
 const PANELS: u32 = TILE / PANEL;
 /// Stages of products: one that is worked on, the others on their way.
 const STAGES: u32 = 3;
-/// Elements from one column of a panel to the next in shared memory: four more than there are rows, so that what lanes read
-/// together falls into different banks.
+/// Elements from one column of a panel to the next in shared memory: four more than there are rows, so that what lanes
+/// read together falls into different banks.
 const PITCH: u32 = TILE + 4;
 /// Bytes that follow every fourth column: what lanes write together is four columns apart.
 const GAP: u32 = 32;
@@ -115,8 +118,8 @@ macro_rules! kernels {
     ($($name:ident, $skyline:ident, $images:ident: $T:ty, $v:literal;)*) => { $(
         #[doc = concat!("The factorisation of a matrix of `", stringify!($T), "`: any number of blocks of [`THREADS`] threads, with [`shared_bytes`].")]
         ///
-        /// `reciprocals` has an element for each row; `progress` has [`HEAD`] words and one for each tile, all zero before. `info`,
-        /// zero before, becomes the order of the first leading minor that is not positive.
+        /// `reciprocals` has an element for each row; `progress` has [`HEAD`] words and one for each tile, all zero
+        /// before. `info`, zero before, becomes the order of the first leading minor that is not positive.
         #[kernel(images = $images, launch_bounds(256, 1))]
         pub fn $name(
             a: GlobalMut<$T>,
@@ -130,7 +133,7 @@ macro_rules! kernels {
             factor::<$T, $v, false>(matrix, reciprocals, progress, info);
         }
 
-        #[doc = concat!("That of a skyline matrix, of which `tables` has the structure (see [`Shape`]). As [`", stringify!($name), "`] otherwise.")]
+        #[doc = concat!("That of a skyline matrix, of which `tables` has the structure (see [`Shape`]). As [`", stringify!($name), "`](fn@", stringify!($name), ") otherwise.")]
         #[kernel(images = $images, launch_bounds(256, 1))]
         pub fn $skyline(
             a: GlobalMut<$T>,

@@ -90,9 +90,10 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
 
     /// Replaces the tile by its part of the factor.
     ///
-    /// Panels go to shared memory two turns before they are solved. In the first half of a turn a thread solves for a row of the panel; in the second
-    /// all take off its products: from the next panel, a thread a row, and from all behind that. On the diagonal the first warp has no rows there:
-    /// meanwhile it factors the next panel's square. Elsewhere the next panel of the tile on the diagonal is waited for.
+    /// Panels go to shared memory two turns before they are solved. In the first half of a turn a thread solves for a
+    /// row of the panel; in the second all take off its products: from the next panel, a thread a row, and from all
+    /// behind that. On the diagonal the first warp has no rows there: meanwhile it factors the next panel's square.
+    /// Elsewhere the next panel of the tile on the diagonal is waited for.
     #[device]
     #[inline(always)]
     pub(super) fn solve<const V: usize>(&self, sums: &mut T::Part) {
@@ -146,8 +147,8 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         }
     }
 
-    /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp, when it has taken off the products
-    /// of the panel before, if there is one.
+    /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp, when it
+    /// has taken off the products of the panel before, if there is one.
     #[device]
     #[inline(always)]
     fn square<const V: usize>(&self, before: Shared<T>, own: Shared<T>, first: u32) {
@@ -196,7 +197,8 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         }
     }
 
-    /// Waits for the panel that starts at column `first` of the tile on the diagonal, and copies it, and the reciprocals of its roots.
+    /// Waits for the panel that starts at column `first` of the tile on the diagonal, and copies it, and the
+    /// reciprocals of its roots.
     #[device]
     #[inline(always)]
     fn bring<const V: usize>(&self, first: u32, to: Shared<T>) {
@@ -247,7 +249,8 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     }
 }
 
-/// Takes off a row's part of a panel the products of the panel before, of which `own` has the row and `square` the rows from that on the diagonal on.
+/// Takes off a row's part of a panel the products of the panel before, of which `own` has the row and `square` the
+/// rows from that on the diagonal on.
 #[device]
 #[inline(always)]
 fn last_products<T: Float, const V: usize>(own: Shared<T>, square: Shared<T>, row: u32, sums: &mut [T; P]) {

@@ -240,8 +240,9 @@ fn of_f64() -> (u32, u32) {
     (warp / 4 * 64 + lane / 4 * 2, warp % 4 * 32 + lane % 4 * 4)
 }
 
-/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. What is not there becomes zero. Of a tile on the
-/// diagonal (`DIAGONAL`; of any other without it) what is above the diagonal may, and is not read beyond the 16 bytes that the diagonal is in.
+/// Starts to copy the panel that starts at column `first`, of the rows of a row of tiles. What is not there becomes
+/// zero. Of a tile on the diagonal (`DIAGONAL`; of any other without it) what is above the diagonal may, and is not
+/// read beyond the 16 bytes that the diagonal is in.
 #[device]
 #[inline(always)]
 pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DIAGONAL: bool>(
@@ -293,8 +294,9 @@ pub(super) fn copy_panel<T: Float, const V: usize, const SKYLINE: bool, const DI
     }
 }
 
-/// One look at how many panels of two rows of tiles, which are at `row` and `column` of `progress`, are known from their first one on, at most
-/// `end`; of the first `known` that was seen before. Half a warp asks for a row's tiles, 16 at a time.
+/// One look at how many panels of two rows of tiles, which are at `row` and `column` of `progress`, are known from
+/// their first one on, at most `end`; of the first `known` that was seen before. Half a warp asks for a row's tiles,
+/// 16 at a time.
 #[device]
 #[inline(always)]
 fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u32) -> u32 {
@@ -311,7 +313,8 @@ fn look(progress: GlobalMut<u32>, (row, column): (u32, u32), known: u32, end: u3
     ((first + whole) * PANELS + if whole < 16 { begun } else { 0 }).min(end)
 }
 
-/// The thread's part of the sums of the products of the columns before the tile's. `words` are four of shared memory, of which two are used.
+/// The thread's part of the sums of the products of the columns before the tile's. `words` are four of shared memory,
+/// of which two are used.
 #[device]
 #[inline(always)]
 pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
@@ -323,7 +326,8 @@ pub(super) fn products<T: Sums, const V: usize, const SKYLINE: bool>(
 ) -> T::Part {
     let mut sums = T::zeros();
     let end = column * PANELS;
-    // Panels: multiplied, copied, known; and the word by which the last is told, by turns, since some may not have read the one before.
+    // Panels: multiplied, copied, known; and the word by which the last is told, by turns, since some may not have
+    // read the one before.
     let mut at = matrix.first(row).max(matrix.first(column)) / PANEL;
     let (mut copied, mut known, mut turn) = (at, at, 0);
     while at < end {

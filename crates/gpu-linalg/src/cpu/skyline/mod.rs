@@ -1,6 +1,6 @@
-//! Cholesky's factorisation of a skyline matrix, column of tiles by column, the tiles of a column on all cores. Rows of
-//! tiles are packed: whatever the order of the matrix, vectors run along the columns of a tile. The chains, and so the bits,
-//! are those of the kernel: of the columns before a tile's a sum from zero, then those of the tile's.
+//! Cholesky's factorisation of a skyline matrix, column of tiles by column, the tiles of a column on all cores. Rows
+//! of tiles are packed: whatever the order of the matrix, vectors run along the columns of a tile. The chains, and so
+//! the bits, are those of the kernel: of the columns before a tile's a sum from zero, then those of the tile's.
 
 mod launch;
 
@@ -54,8 +54,8 @@ impl<T: Float> Row<T> {
     }
 }
 
-/// A column of tiles that rows below the diagonal need: the rows before it, transposed, its factor, and the reciprocals of its
-/// pivots' roots.
+/// A column of tiles that rows below the diagonal need: the rows before it, transposed, its factor, and the
+/// reciprocals of its pivots' roots.
 struct Column<T> {
     number: usize,
     first: usize,
@@ -112,8 +112,8 @@ impl<T: Float> Column<T> {
     }
 }
 
-/// Replaces a tile by its factor, of which there are `width` columns: the order of the first minor that is not positive, or zero, and the
-/// reciprocals of the pivots' roots.
+/// Replaces a tile by its factor, of which there are `width` columns: the order of the first minor that is not
+/// positive, or zero, and the reciprocals of the pivots' roots.
 fn factor<T: Root>(tile: &mut Tile<T>, width: usize) -> (u32, [T; SIDE]) {
     let (mut failed, mut roots) = (0, [T::ZERO; SIDE]);
     for at in 0..width {
@@ -137,7 +137,8 @@ fn factor<T: Root>(tile: &mut Tile<T>, width: usize) -> (u32, [T; SIDE]) {
     (failed, roots)
 }
 
-/// Factors the lower triangle of `a`. The order of the first minor that is not positive, or zero; the triangle is unspecified then.
+/// Factors the lower triangle of `a`. The order of the first minor that is not positive, or zero; the triangle is
+/// unspecified then.
 pub(crate) fn potrf_skyline<T: Root>(structure: &Structure, a: &mut [T], layout: Layout) -> u32 {
     let size = structure.size;
     // The columns that row `row` of tile row `number` has in the matrix.
