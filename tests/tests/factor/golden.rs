@@ -7,8 +7,8 @@
 //! `W = |L̂|·|L̂ᵀ|`:
 //!
 //! * *Factor.* L̂ is the exact factor of `H + E`, `‖E‖ ≤ γ ‖W‖`, and SciPy's that of `H + F`, `‖F‖` being in the file. With `η = ‖H⁻¹‖ ‖E‖` below one
-//!   a factor differs from H's by at most `√½ · √tr(H) · η / (1 - η)` (Sun, 1991: Higham, *Accuracy and Stability of
-//! Numerical Algorithms*, 2nd   ed., theorem 10.8, and `‖L‖² ≤ tr(H)`); both of them together.
+//!   a factor differs from H's by at most `√½ · √tr(H) · η / (1 - η)` (Sun, 1991: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd
+//!   ed., theorem 10.8, and `‖L‖² ≤ tr(H)`); both of them together.
 //! * *Determinant.* The eigenvalues of `H⁻¹·(H + E)` are within η of one, so their logarithms sum up to at most `n η / (1 - η)`; and the sum of
 //!   n logarithms is wrong by `(n + 1) ε · 2 Σ |ln lᵢᵢ|`.
 //! * *Solutions.* Each is that of `H + G`, `‖G‖ ≤ γ ‖W‖ + ‖M‖`, since its residual is `|M|·|x|` at most, and so

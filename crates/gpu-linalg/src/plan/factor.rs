@@ -325,11 +325,16 @@ mod tests {
 
     #[test]
     fn every_matrix_has_its_lanes() {
-        for (n, count, blocks) in
-            [(4, 100_000, 6250), (8, 17, 2), (9, 8, 1), (32, 50_000, 12_500), (33, 7, 7)]
-        {
+        for (n, count, blocks, threads) in [
+            (4, 100_000, 6250, 128),
+            (8, 17, 2, 128),
+            (9, 8, 1, 128),
+            (32, 50_000, 12_500, 128),
+            (33, 7, 7, 64),
+            (200, 9, 9, 128),
+        ] {
             let launch = Kernel::of(n).launch::<f64>(count, n as u32).unwrap();
-            assert_eq!((launch.grid[0], launch.block[0]), (blocks, 128));
+            assert_eq!((launch.grid[0], launch.block[0]), (blocks, threads));
         }
         assert!(
             Kernel::Block.launch::<f64>(1, MOST as u32).unwrap().shared_bytes <= 99 << 10,

@@ -134,8 +134,8 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                 T::subtract_products(sums, own, other, (rows.start, ahead * PANEL));
             }
             T::put(sums, ahead, panel(self.room, ahead % 3));
-            let first = ahead.wrapping_sub(1) * PANEL;
-            if ahead > begin && first < columns {
+            if ahead > begin && (ahead - 1) * PANEL < columns {
+                let first = (ahead - 1) * PANEL;
                 if !is_diagonal {
                     self.bring::<V>(first, other_next);
                 } else if thread < 32 {
