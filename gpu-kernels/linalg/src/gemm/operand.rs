@@ -239,27 +239,6 @@ impl<T: Float, const ROWS: u32, const BK: u32, const THREADS: u32, const V: usiz
         };
         let target_step = operand.k_step * Self::PITCH + operand.row_step;
         let (mut source, mut target) = (self.source, tile.offset(self.target));
-        if const { Self::ITEMS >= 32 } {
-            // So many for few results: in loops one by one they took longer than all the rest of a small product.
-            let last = if zeros { all } else { end };
-            while at < last {
-                at = rolled(at);
-                unroll::<4>(|_| {
-                    if at < end && operand.vectors != 0 {
-                        copy::<T, V>(target, 0, source, 0);
-                    } else if at < end {
-                        copy::<T, 1>(target, 0, source, 0);
-                    } else if at < last && operand.vectors != 0 {
-                        target.write_vec::<V>(0, [T::ZERO; V]);
-                    } else if at < last {
-                        target.write(0, T::ZERO);
-                    }
-                    (source, target) = (source.offset(operand.step), target.offset(target_step));
-                    at += step;
-                });
-            }
-            return;
-        }
         while at < end {
             at = rolled(at);
             if operand.vectors != 0 {
