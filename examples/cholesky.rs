@@ -270,7 +270,7 @@ fn measure<T: Number>(
         bar.set_message(format!("{name}, {n} rows, {:.0} % of the blocks", skyline.share() * 100.0));
         bar.tick();
         if is_wanted(name) {
-            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<f64>())?);
+            let (mut info, mut scratch) = (device.alloc(1)?, device.alloc(skyline.scratch_len::<T>())?);
             let mut room = device.alloc(potrf_scratch_len::<T>(n, 1)?)?;
             let (kernel, total, factor) = fast(device, &a, runs, |stream, buffer| {
                 let matrix = MatrixMut::new(buffer, layout)?;
