@@ -6,32 +6,13 @@ use gpu_std::float::Float;
 /// A type whose numbers have reciprocal roots that are computed without quotients and roots, which have to wait for
 /// their own exceptions: the pivots of a matrix wait for one another.
 pub trait Root: Float {
-    /// A power of four, and its root: what makes subnormal numbers normal.
-    #[doc(hidden)]
-    const SCALE: (Self, Self);
-
-    /// Whether a number is positive and normal, by its bits: comparisons of `f64` take as long as sums.
-    #[doc(hidden)]
-    fn is_positive_normal(self) -> bool;
-
-    /// [`Root::reciprocal_root`] of a normal number.
-    #[doc(hidden)]
-    fn of_normal(self) -> Self;
-
     /// `1 / √self` of a positive number, but for two roundings; of any other some number.
     ///
-    /// An estimate from the bits of the number, cut to `f32` (Lomont, *Fast inverse square root*, 2003), and then
-    /// steps of third order (Householder): with `e = 1 - x y²` from y to `y + y e (1/2 + 3/8 e)`, two in `f32` and of
-    /// `f64` one more. The relative error goes from 0.035 to 1.1e-4 and 1.5e-7, which is rounding, and the last step
-    /// leaves less than two units in the last place.
-    #[inline(always)]
-    fn reciprocal_root(self) -> Self {
-        if self.is_positive_normal() {
-            self.of_normal()
-        } else {
-            (self * Self::SCALE.0).of_normal() * Self::SCALE.1
-        }
-    }
+    /// An estimate from the number's bits (Lomont, *Fast inverse square root*, 2003), and then steps of third order
+    /// (Householder): with `e = 1 - x y²` from y to `y + y e (1/2 + 3/8 e)`, two in `f32` and of `f64` one more. The
+    /// relative error goes from 0.035 to 1.1e-4 and 1.5e-7, which is rounding, and the last step leaves less than two
+    /// units in the last place.
+    fn reciprocal_root(self) -> Self;
 }
 
 /// A step of third order.
@@ -41,42 +22,34 @@ fn refined<T: Float>(square: T, y: T, half: T, three_eighths: T) -> T {
     (e * y).mul_add(e.mul_add(three_eighths, half), y)
 }
 
+/// That of a normal number.
+#[inline(always)]
+fn of_normal(square: f32) -> f32 {
+    let mut y = f32::from_bits(0x5f37_59df_u32.wrapping_sub(square.to_bits() >> 1));
+    y = refined(square, y, 0.5, 0.375);
+    refined(square, y, 0.5, 0.375)
+}
+
 impl Root for f32 {
-    const SCALE: (Self, Self) = ((1_u32 << 24) as f32, (1_u32 << 12) as f32);
-
     #[inline(always)]
-    fn is_positive_normal(self) -> bool {
-        self.to_bits().wrapping_sub(1 << 23) < 254 << 23
-    }
-
-    #[inline(always)]
-    fn of_normal(self) -> Self {
-        let mut y = f32::from_bits(0x5f37_59df_u32.wrapping_sub(self.to_bits() >> 1));
-        y = refined(self, y, 0.5, 0.375);
-        refined(self, y, 0.5, 0.375)
+    fn reciprocal_root(self) -> Self {
+        // Subnormal numbers have no exponent in their bits.
+        let is_tiny = self < f32::MIN_POSITIVE;
+        let y = of_normal(if is_tiny { self * (1_u32 << 24) as f32 } else { self });
+        if is_tiny { y * (1_u32 << 12) as f32 } else { y }
     }
 }
 
 impl Root for f64 {
-    const SCALE: (Self, Self) = ((1_u64 << 54) as f64, (1_u64 << 27) as f64);
-
     #[inline(always)]
-    fn is_positive_normal(self) -> bool {
-        ((self.to_bits() >> 32) as u32).wrapping_sub(1 << 20) < 2046 << 20
-    }
-
-    /// Conversions by bits: those by instructions take longer.
-    #[inline(always)]
-    fn of_normal(self) -> Self {
-        let bits = self.to_bits();
+    fn reciprocal_root(self) -> Self {
+        let is_tiny = self < f64::MIN_POSITIVE;
+        let bits = (if is_tiny { self * (1_u64 << 54) as f64 } else { self }).to_bits();
         // The number is `square · 4ᵏ`, and that in [1, 4), where `f32` has it.
         let k = ((bits >> 52).wrapping_add(1) >> 1).wrapping_sub(512);
-        let bits = bits.wrapping_sub(k << 53);
-        // Exponents count from 1023 in one type and from 127 in the other.
-        let single = f32::from_bits(((bits >> 29) as u32).wrapping_sub((896_u64 << 23) as u32));
-        let y = single.of_normal().to_bits();
-        let y = f64::from_bits((u64::from(y) << 29).wrapping_add(896 << 52));
-        let y = refined(f64::from_bits(bits), y, 0.5, 0.375);
+        let square = f64::from_bits(bits.wrapping_sub(k << 53));
+        let y = refined(square, f64::from(of_normal(square as f32)), 0.5, 0.375);
+        let k = if is_tiny { k.wrapping_sub(27) } else { k };
         f64::from_bits(y.to_bits().wrapping_sub(k << 52))
     }
 }
@@ -93,12 +66,9 @@ fn is_positive<T: Float>(square: T) -> bool {
 #[device]
 #[inline(always)]
 pub(crate) fn reciprocal<T: Root>(square: T) -> (T, bool) {
-    let is_normal = square.is_positive_normal();
-    let is_positive = is_positive(square);
-    let (number, scale) = if is_normal { (square, T::ONE) } else { (square * T::SCALE.0, T::SCALE.1) };
+    let (y, is_positive) = (square.reciprocal_root(), is_positive(square));
     // Zero times infinity is no number.
-    let scale = if is_positive { scale } else { T::ZERO * (T::ONE / T::ZERO) };
-    (number.of_normal() * scale, is_positive)
+    (if is_positive { y } else { T::ZERO * (T::ONE / T::ZERO) }, is_positive)
 }
 
 /// A pivot's root, correctly rounded; NaN where the pivot is not positive and finite.

@@ -79,9 +79,7 @@ fn reciprocal_root<T: Real>(square: T) -> T {
     while x < 1.0 {
         (x, scale) = (x * 4.0, scale * 2.0);
     }
-    // What `f32` has of its digits.
-    let nearest = x as f32;
-    let single = if f64::from(nearest) > x { nearest.next_down() } else { nearest };
+    let single = x as f32;
     let mut y = f32::from_bits(0x5f37_59df - single.to_bits() / 2);
     for _ in 0..2 {
         let e = f32::mul_add(-(single * y), y, 1.0);

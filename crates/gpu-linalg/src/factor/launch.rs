@@ -138,11 +138,11 @@ pub(crate) fn tiled<T: FactorElement>(
     assert!(
         reciprocals.len() >= shape.size as usize && progress.len() >= (tiled::HEAD + shape.tiles) as usize
     );
+    // What a block of threads reads of other blocks' panels it reads when their words say that they are known. Tiles
+    // are handed out so that what one waits for was handed out before: with any number of blocks the kernel ends.
     // SAFETY: the caller took the accessor from an exclusive view that holds the matrix, and the tables are of the
     // structure that the shape was made for; there are a reciprocal for each row and a word for each tile, all zero.
-    // What a block of threads reads of other blocks' panels it reads when their words say that they are known. Tiles
-    // are handed out so that what one waits for was handed out before: with any number of blocks at the same time the
-    // kernel ends. All is freed only after the work enqueued before.
+    // All is freed only after the work enqueued before.
     unsafe {
         match tables {
             None => stream.launch::<T::Tiled>(launch, (a, reciprocals, progress, info, shape)),

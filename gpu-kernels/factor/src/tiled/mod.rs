@@ -102,7 +102,6 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
         let (row, column) = matrix.tile(number);
         let panels = Panels { matrix, progress, row, column, room, of_square, reciprocals, info };
         let mut sums = products::<T, V, SKYLINE>(&matrix, progress, (row, column), room, words);
-
         panels.subtract::<V>(&mut sums);
         panels.solve::<V>(&mut sums);
     }
