@@ -8,7 +8,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut, Shared};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
-use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx};
+use gpu_std::warp::{FULL, WarpShuffleValue, sync_warp, warp_shuffle_idx, warp_vote_ballot};
 use gpu_std::{device, opaque, rolled, unroll};
 
 use crate::batch::{Batch, Place};
@@ -178,16 +178,18 @@ pub(crate) fn below<T: Float, const V: usize>(
 const GROUP: usize = 4;
 
 /// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its
-/// column j goes to `diagonal` from `column(j)` on, but for the pivots. The order of the first minor that is not
-/// positive, or zero.
+/// columns go to `diagonal`, but for the pivots: column j from `column(j)` on, and every one of [`GROUP`] columns
+/// `pitch` elements after the one before. The order of the first minor that is not positive, or zero.
 ///
-/// [`GROUP`] columns at a time: their products are taken off the columns behind at once. A lane has its own pivot at
-/// hand, of which the next one is asked for early: while its reciprocal is computed all else is done.
+/// [`GROUP`] columns at a time: their products are taken off the columns behind at once, by way of shared memory. Among
+/// them a lane learns by shuffles what it needs: all know all their pivots, as one waits for another, and the warp
+/// issues in order. So nothing is asked about a column alone either: those from `width` on get numbers that nobody
+/// reads, and the pivots are judged when all are there, of which the first that fails is the same.
 #[device]
 #[inline(always)]
 pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     diagonal: Shared<T>,
-    column: impl Fn(u32) -> u32,
+    (column, pitch): (impl Fn(u32) -> u32, u32),
     reciprocals: Shared<T>,
     lane: u32,
     width: u32,
@@ -195,69 +197,71 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
 ) -> u32 {
     let of = |value: T, row: u32| warp_shuffle_idx(FULL, value, lane + row, 32).0;
     let row = (thread_idx_x() % 32).wrapping_sub(lane);
-    let mut failed = 0;
+    // What is left of the row's element on the diagonal, and what it is as a pivot.
     let mut square = T::ONE;
+    let mut pivot = T::ONE;
+    // And the reciprocal of its root.
+    let mut mine = T::ONE;
     unroll::<P>(|c| square = if row == c as u32 { sums[c] } else { square });
-    let (mut now, mut is_positive) = reciprocal(of(square, 0));
     let mut first = 0;
     while first < PANEL {
         first = rolled(first);
-        unroll::<GROUP>(|j| {
-            let at = first + j as u32;
-            if at < width {
-                if !is_positive && failed == 0 {
-                    failed = at + 1;
-                }
+        if first < width {
+            let columns = diagonal.offset(column(first));
+            let mut squares = [T::ONE; GROUP];
+            unroll::<GROUP>(|j| squares[j] = of(square, first + j as u32));
+            unroll::<GROUP>(|j| {
+                let at = first + j as u32;
+                let now = reciprocal(squares[j]);
                 let l = sums[j] * now;
                 sums[j] = l;
-                let own = diagonal.offset(column(at));
-                if row < PANEL {
-                    own.write(row, l);
-                }
-                if row == 0 {
-                    reciprocals.write(at, now);
-                }
-                if row > at {
-                    square = (-l).mul_add(l, square);
-                }
-                let next = of(square, at + 1);
-                sync_warp(FULL);
-                let others = own.offset(first);
                 unroll::<GROUP>(|k| {
                     if k > j {
-                        sums[k] = (-l).mul_add(others.read(k as u32), sums[k]);
+                        let other = of(l, first + k as u32);
+                        squares[k] = (-other).mul_add(other, squares[k]);
+                        sums[k] = (-l).mul_add(other, sums[k]);
                     }
                 });
-                (now, is_positive) = reciprocal(next);
-            }
-        });
-        unroll::<P>(|group| {
-            let behind = first + (group * GROUP) as u32;
-            if group > 0 && group < P / GROUP && behind < width {
-                unroll::<GROUP>(|j| {
-                    let others = diagonal.offset(column(first + j as u32) + behind);
-                    unroll::<GROUP>(|part| {
-                        if part < GROUP / V {
-                            let some = others.read_vec::<V>((part * V) as u32);
-                            unroll::<V>(|v| {
-                                let at = group * GROUP + part * V + v;
-                                sums[at] = (-sums[j]).mul_add(some[v], sums[at]);
-                            });
-                        }
+                square = (-l).mul_add(l, square);
+                if row < PANEL {
+                    columns.write(j as u32 * pitch + row, l);
+                }
+                pivot = if row == at { squares[j] } else { pivot };
+                mine = if row == at { now } else { mine };
+            });
+            sync_warp(FULL);
+            unroll::<P>(|group| {
+                let behind = first + (group * GROUP) as u32;
+                if group > 0 && group < P / GROUP && behind < PANEL {
+                    unroll::<GROUP>(|j| {
+                        let others = columns.offset(j as u32 * pitch + behind);
+                        unroll::<GROUP>(|part| {
+                            if part < GROUP / V {
+                                let some = others.read_vec::<V>((part * V) as u32);
+                                unroll::<V>(|v| {
+                                    let at = group * GROUP + part * V + v;
+                                    sums[at] = (-sums[j]).mul_add(some[v], sums[at]);
+                                });
+                            }
+                        });
                     });
-                });
-            }
-        });
+                }
+            });
+        }
         *sums = core::array::from_fn(|c| sums[(c + GROUP) % P]);
         first += GROUP as u32;
     }
-    let root = root(square);
+    if row < PANEL {
+        reciprocals.write(row, mine);
+    }
+    let root = root(pivot);
     unroll::<P>(|j| {
         if row == j as u32 {
             sums[j] = root;
         }
     });
-    failed
+    let failed = warp_vote_ballot(FULL, row < width && !pivot.is_positive()) >> lane;
+    if failed == 0 { 0 } else { failed.trailing_zeros() + 1 }
 }
 
 /// Factors a matrix. Launch a block for each, of whole warps and up to [`BLOCK_THREADS`] threads, as many as there are
@@ -311,8 +315,14 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
             }
             if above == 0 {
                 if thread < 32 {
-                    let order =
-                        diagonal_block::<T, V>(diagonal, |j| j * PANEL, reciprocals, 0, width, &mut sums);
+                    let order = diagonal_block::<T, V>(
+                        diagonal,
+                        (|j| j * PANEL, PANEL),
+                        reciprocals,
+                        0,
+                        width,
+                        &mut sums,
+                    );
                     if order != 0 && failed == 0 {
                         failed = first + order;
                     }

@@ -13,6 +13,9 @@ pub trait Root: Float {
     /// relative error goes from 0.035 to 1.1e-4 and 1.5e-7, which is rounding, and the last step leaves less than two
     /// units in the last place.
     fn reciprocal_root(self) -> Self;
+
+    /// Whether it is positive and finite.
+    fn is_positive(self) -> bool;
 }
 
 /// A step of third order.
@@ -38,45 +41,55 @@ impl Root for f32 {
         let y = of_normal(if is_tiny { self * (1_u32 << 24) as f32 } else { self });
         if is_tiny { y * (1_u32 << 12) as f32 } else { y }
     }
+
+    #[inline(always)]
+    fn is_positive(self) -> bool {
+        self.to_bits().wrapping_sub(1) < f32::MAX.to_bits()
+    }
 }
 
 impl Root for f64 {
     #[inline(always)]
     fn reciprocal_root(self) -> Self {
-        let is_tiny = self < f64::MIN_POSITIVE;
-        let bits = (if is_tiny { self * (1_u64 << 54) as f64 } else { self }).to_bits();
-        // The number is `square · 4ᵏ`, and that in [1, 4), where `f32` has it.
-        let k = ((bits >> 52).wrapping_add(1) >> 1).wrapping_sub(512);
-        let square = f64::from_bits(bits.wrapping_sub(k << 53));
+        // By the upper half of its bits: where it starts with a one the number is negative, and the result of no
+        // account.
+        let upper = |x: f64| (x.to_bits() >> 32) as u32;
+        let with_upper =
+            |x: f64, upper: u32| f64::from_bits((x.to_bits() as u32 as u64) | (upper as u64) << 32);
+        let is_tiny = upper(self) < 1 << 20;
+        let scaled = if is_tiny { self * (1_u64 << 54) as f64 } else { self };
+        // The number is `square · 4ᵏ`, and that in [1, 4), where `f32` has it: the exponent and one more is 2(k + 512)
+        // or one above.
+        let raised = upper(scaled).wrapping_add(1 << 20);
+        let square = with_upper(scaled, (raised & 0x001f_ffff).wrapping_add(1023 << 20));
         let y = refined(square, f64::from(of_normal(square as f32)), 0.5, 0.375);
-        let k = if is_tiny { k.wrapping_sub(27) } else { k };
-        f64::from_bits(y.to_bits().wrapping_sub(k << 52))
+        let k =
+            ((raised & 0xffe0_0000) >> 1).wrapping_sub(if is_tiny { (512 + 27) << 20 } else { 512 << 20 });
+        with_upper(y, upper(y).wrapping_sub(k))
+    }
+
+    #[inline(always)]
+    fn is_positive(self) -> bool {
+        self.to_bits().wrapping_sub(1) < f64::MAX.to_bits()
     }
 }
 
-/// Whether a pivot is positive and finite.
-#[device]
-#[inline(always)]
-fn is_positive<T: Float>(square: T) -> bool {
-    square > T::ZERO && square * T::ZERO == T::ZERO
-}
-
 /// The reciprocal of a pivot's root; NaN where the pivot is not positive and finite, and with it everything that comes
-/// after. And whether it is.
+/// after.
 #[device]
 #[inline(always)]
-pub(crate) fn reciprocal<T: Root>(square: T) -> (T, bool) {
-    let (y, is_positive) = (square.reciprocal_root(), is_positive(square));
+pub(crate) fn reciprocal<T: Root>(square: T) -> T {
+    let y = square.reciprocal_root();
     // Zero times infinity is no number.
-    (if is_positive { y } else { T::ZERO * (T::ONE / T::ZERO) }, is_positive)
+    if square.is_positive() { y } else { T::ZERO * (T::ONE / T::ZERO) }
 }
 
 /// A pivot's root, correctly rounded; NaN where the pivot is not positive and finite.
 #[device]
 #[inline(always)]
-pub(crate) fn root<T: Float>(square: T) -> T {
+pub(crate) fn root<T: Root>(square: T) -> T {
     // The root of a negative number is none.
-    (if is_positive(square) { square } else { -T::ONE }).sqrt()
+    (if square.is_positive() { square } else { -T::ONE }).sqrt()
 }
 
 #[cfg(test)]

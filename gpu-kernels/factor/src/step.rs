@@ -133,7 +133,8 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
             if lane < PANEL {
                 unroll::<P>(|c| own[c] = diagonal.read(c as u32 * leading + lane));
             }
-            let order = diagonal_block::<T, V>(diagonal, |j| j * leading, reciprocals, 0, width, &mut own);
+            let order =
+                diagonal_block::<T, V>(diagonal, (|j| j * leading, leading), reciprocals, 0, width, &mut own);
             if block_idx_x() == 0 {
                 if order != 0 && lane == 0 && info.read(0) == 0 {
                     info.write(0, shape.first + first + order);

@@ -10,7 +10,7 @@ use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 
 use super::matrix::Matrix;
 use super::products::{Sums, copy_panel};
-use super::{PANEL, THREADS, TILE, panel, place};
+use super::{PANEL, PITCH, THREADS, TILE, panel, place};
 use crate::block::{below, diagonal_block, subtract_with};
 use crate::pivot::Root;
 
@@ -162,9 +162,10 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                 last_products::<T, V>(before, before.offset(first - PANEL), first + lane, &mut sums);
             }
         }
-        let order = diagonal_block::<T, V>(square, place::<T>, self.of_square, 0, width, &mut sums);
+        // Rows that are not there come last: they change nothing, and no loop has to end early for them.
+        let order = diagonal_block::<T, V>(square, (place::<T>, PITCH), self.of_square, 0, PANEL, &mut sums);
         let before = self.column * TILE + first;
-        if order != 0 && lane == 0 {
+        if (1..=width).contains(&order) && lane == 0 {
             self.report(before + order);
         }
         sync_warp(FULL);
