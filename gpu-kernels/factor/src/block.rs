@@ -177,9 +177,9 @@ pub(crate) fn below<T: Float, const V: usize>(
 /// Columns of a diagonal block that are factored before what is right of them is updated.
 const GROUP: usize = 4;
 
-/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. Its
-/// columns go to `diagonal`, but for the pivots: column j from `column(j)` on, and every one of [`GROUP`] columns
-/// `pitch` elements after the one before. The order of the first minor that is not positive, or zero.
+/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. The
+/// columns of the first `rows` of all these go to `diagonal`, but for the pivots: column j from `column(j)` on, and
+/// every one of [`GROUP`] columns `pitch` elements after the one before. The pivot of the lane's row: see [`roots`].
 ///
 /// [`GROUP`] columns at a time: their products are taken off the columns behind at once, by way of shared memory. Among
 /// them a lane learns by shuffles what it needs: all know all their pivots, as one waits for another, and the warp
@@ -191,10 +191,10 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     diagonal: Shared<T>,
     (column, pitch): (impl Fn(u32) -> u32, u32),
     reciprocals: Shared<T>,
-    lane: u32,
+    (lane, rows): (u32, u32),
     width: u32,
     sums: &mut [T; P],
-) -> u32 {
+) -> T {
     let of = |value: T, row: u32| warp_shuffle_idx(FULL, value, lane + row, 32).0;
     let row = (thread_idx_x() % 32).wrapping_sub(lane);
     // What is left of the row's element on the diagonal, and what it is as a pivot.
@@ -223,7 +223,7 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
                     }
                 });
                 square = (-l).mul_add(l, square);
-                if row < PANEL {
+                if row < rows {
                     columns.write(j as u32 * pitch + row, l);
                 }
                 pivot = if row == at { squares[j] } else { pivot };
@@ -254,14 +254,24 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     if row < PANEL {
         reciprocals.write(row, mine);
     }
-    let root = root(pivot);
-    unroll::<P>(|j| {
-        if row == j as u32 {
-            sums[j] = root;
-        }
-    });
+    pivot
+}
+
+/// Puts the roots of the pivots of a [`diagonal_block`] into their places, in the lanes from `lane` on: `set` gets the
+/// lane's row and its root. The order of the first minor that is not positive, or zero.
+#[device]
+#[inline(always)]
+pub(crate) fn roots<T: Root>(pivot: T, lane: u32, width: u32, set: impl FnOnce(u32, T)) -> u32 {
+    let row = (thread_idx_x() % 32).wrapping_sub(lane);
+    set(row, root(pivot));
     let failed = warp_vote_ballot(FULL, row < width && !pivot.is_positive()) >> lane;
     if failed == 0 { 0 } else { failed.trailing_zeros() + 1 }
+}
+
+/// Replaces the element on the diagonal of a row's part of a diagonal block.
+#[inline(always)]
+pub(crate) fn set_diagonal<T: Float>(sums: &mut [T; P], row: u32, root: T) {
+    unroll::<P>(|j| sums[j] = if row == j as u32 { root } else { sums[j] });
 }
 
 /// Factors a matrix. Launch a block for each, of whole warps and up to [`BLOCK_THREADS`] threads, as many as there are
@@ -315,14 +325,10 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
             }
             if above == 0 {
                 if thread < 32 {
-                    let order = diagonal_block::<T, V>(
-                        diagonal,
-                        (|j| j * PANEL, PANEL),
-                        reciprocals,
-                        0,
-                        width,
-                        &mut sums,
-                    );
+                    let columns = (|j| j * PANEL, PANEL);
+                    let pivot =
+                        diagonal_block::<T, V>(diagonal, columns, reciprocals, (0, PANEL), width, &mut sums);
+                    let order = roots(pivot, 0, width, |row, root| set_diagonal(&mut sums, row, root));
                     if order != 0 && failed == 0 {
                         failed = first + order;
                     }

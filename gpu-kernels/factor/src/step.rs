@@ -21,7 +21,7 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::warp::WarpShuffleValue;
 use gpu_std::{device, opaque, unroll};
 
-use crate::block::{Elements, PANEL, STEP, below, diagonal_block, subtract_with};
+use crate::block::{Elements, PANEL, STEP, below, diagonal_block, roots, set_diagonal, subtract_with};
 use crate::pivot::Root;
 
 /// Rows below the diagonal's block of a block of threads.
@@ -133,8 +133,9 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
             if lane < PANEL {
                 unroll::<P>(|c| own[c] = diagonal.read(c as u32 * leading + lane));
             }
-            let order =
-                diagonal_block::<T, V>(diagonal, (|j| j * leading, leading), reciprocals, 0, width, &mut own);
+            let place = (|j| j * leading, leading);
+            let pivot = diagonal_block::<T, V>(diagonal, place, reciprocals, (0, PANEL), width, &mut own);
+            let order = roots(pivot, 0, width, |row, root| set_diagonal(&mut own, row, root));
             if block_idx_x() == 0 {
                 if order != 0 && lane == 0 && info.read(0) == 0 {
                     info.write(0, shape.first + first + order);

@@ -11,7 +11,7 @@ use gpu_std::{device, keep_rolled, opaque, rolled, unroll};
 use super::matrix::Matrix;
 use super::products::{Sums, copy_panel};
 use super::{PANEL, PITCH, THREADS, TILE, panel, place};
-use crate::block::{below, diagonal_block, subtract_with};
+use crate::block::{below, diagonal_block, roots, subtract_with};
 use crate::pivot::Root;
 
 const P: usize = PANEL as usize;
@@ -91,14 +91,16 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     /// Replaces the tile by its part of the factor.
     ///
     /// Panels go to shared memory two turns before they are solved. In the first half of a turn a thread solves for a
-    /// row of the panel; in the second all take off its products: from the next panel, a thread a row, and from all
-    /// behind that. On the diagonal the first warp has no rows there: meanwhile it factors the next panel's square.
-    /// Elsewhere the next panel of the tile on the diagonal is waited for.
+    /// row of the panel, and takes off its products from the next one; in the second all take them off from all behind
+    /// that. On the diagonal the first warp has no rows there: meanwhile it factors the next panel's square, and solves
+    /// for the rows of the one after, so that nobody waits for those. Elsewhere the next panel of the tile on the
+    /// diagonal is waited for.
     #[device]
     #[inline(always)]
     pub(super) fn solve<const V: usize>(&self, sums: &mut T::Part) {
         let thread = thread_idx_x();
         let is_diagonal = self.is_diagonal();
+        let mut pivot = T::ONE;
         let mut ahead = self.begin();
         while ahead * PANEL < self.columns() + 2 * PANEL {
             ahead = rolled(ahead);
@@ -113,25 +115,29 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
             if ahead >= begin + 2 {
                 let first = (ahead - 2) * PANEL;
                 let square = other.offset(first);
-                // ---- the rows that are no pivots
-                let rows = if is_diagonal { first + PANEL..columns } else { 0..TILE };
-                if rows.contains(&thread) {
+                let is_there = thread < if is_diagonal { columns } else { TILE };
+                // ---- the rows that the square's warp has not solved for
+                if is_there && (!is_diagonal || thread >= first + 2 * PANEL) {
                     let mut of_row = [T::ZERO; P];
                     unroll::<P>(|c| of_row[c] = own.read(place::<T>(c as u32) + thread));
                     below::<T, V>(square, place::<T>, self.of_square, &mut of_row);
-                    self.write(thread, first, own, &of_row);
+                    unroll::<P>(|c| own.write(place::<T>(c as u32) + thread, of_row[c]));
+                    self.write(thread, first, PANEL, |c| of_row[c]);
                 }
-                sync_threads();
-                self.publish(ahead - 1);
-                // ---- their products
-                let rows = if is_diagonal { ahead * PANEL..columns } else { 0..TILE };
-                if rows.contains(&thread) && first + PANEL < columns {
+                // ---- what the next panel loses
+                if is_there && (!is_diagonal || thread >= first + PANEL) && first + PANEL < columns {
                     let mut of_next = [T::ZERO; P];
                     unroll::<P>(|c| of_next[c] = next.read(place::<T>(c as u32) + thread));
                     last_products::<T, V>(own, square, thread, &mut of_next);
                     unroll::<P>(|c| next.write(place::<T>(c as u32) + thread, of_next[c]));
                 }
-                T::subtract_products(sums, own, other, (rows.start, ahead * PANEL));
+                if is_diagonal && thread < 32 {
+                    self.write_square(own, first, pivot);
+                }
+                sync_threads();
+                self.publish(ahead - 1);
+                let from = if is_diagonal { ahead * PANEL } else { 0 };
+                T::subtract_products(sums, own, other, (from, ahead * PANEL));
             }
             T::put(sums, ahead, panel(self.room, ahead % 3));
             if ahead > begin && (ahead - 1) * PANEL < columns {
@@ -139,7 +145,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                 if !is_diagonal {
                     self.bring::<V>(first, other_next);
                 } else if thread < 32 {
-                    self.square::<V>(own, next, first);
+                    pivot = self.square::<V>(next, first);
                 }
             }
             sync_threads();
@@ -147,37 +153,41 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         }
     }
 
-    /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp, when it
-    /// has taken off the products of the panel before, if there is one.
+    /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp, and solves
+    /// for as many rows below. The pivot of the lane's row.
     #[device]
     #[inline(always)]
-    fn square<const V: usize>(&self, before: Shared<T>, own: Shared<T>, first: u32) {
+    fn square<const V: usize>(&self, own: Shared<T>, first: u32) -> T {
         let lane = opaque(lane_id());
-        let width = (self.columns() - first).min(PANEL);
         let square = own.offset(first);
+        let rows = (TILE - first).min(2 * PANEL);
         let mut sums = [T::ZERO; P];
-        if lane < PANEL {
+        if lane < rows {
             unroll::<P>(|c| sums[c] = square.read(place::<T>(c as u32) + lane));
-            if first > 0 {
-                last_products::<T, V>(before, before.offset(first - PANEL), first + lane, &mut sums);
-            }
         }
         // Rows that are not there come last: they change nothing, and no loop has to end early for them.
-        let order = diagonal_block::<T, V>(square, (place::<T>, PITCH), self.of_square, 0, PANEL, &mut sums);
+        diagonal_block::<T, V>(square, (place::<T>, PITCH), self.of_square, (0, rows), PANEL, &mut sums)
+    }
+
+    /// Writes what [`square`](Self::square) has left in shared memory to the matrix, with the roots of the pivots.
+    #[device]
+    #[inline(always)]
+    fn write_square(&self, own: Shared<T>, first: u32, pivot: T) {
+        let lane = opaque(lane_id());
+        let width = (self.columns() - first).min(PANEL);
         let before = self.column * TILE + first;
-        if (1..=width).contains(&order) && lane == 0 {
+        let mut of_row = T::ZERO;
+        let order = roots(pivot, 0, width, |_, root| of_row = root);
+        if order != 0 && lane == 0 {
             self.report(before + order);
         }
-        sync_warp(FULL);
         if lane < width {
             self.reciprocals.write(before + lane, self.of_square.read(lane));
-            let start = self.matrix.start(before + lane).saturating_sub(before);
-            let mut target = self.matrix.l.at(before + lane, before);
-            unroll::<P>(|c| {
-                if (start..=lane).contains(&(c as u32)) {
-                    target.write(0, sums[c]);
-                }
-                target = target.offset(self.matrix.l.column);
+        }
+        if first + lane < self.columns() {
+            let row = own.offset(first + lane);
+            self.write(first + lane, first, (lane + 1).min(PANEL), |c| {
+                if c as u32 == lane { of_row } else { row.read(place::<T>(c as u32)) }
             });
         }
     }
@@ -220,19 +230,18 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         wait::<0>();
     }
 
-    /// Writes a row's part of a panel to the matrix, and to shared memory.
+    /// Writes the first `count` elements of a row's part of a panel to the matrix.
     #[device]
     #[inline(always)]
-    fn write(&self, row: u32, first: u32, own: Shared<T>, sums: &[T; P]) {
+    fn write(&self, row: u32, first: u32, count: u32, elements: impl Fn(usize) -> T) {
         // Opaque: what addresses begin with would need registers meanwhile.
         let (row_of_all, first) = (opaque(self.row) * TILE + row, opaque(self.column) * TILE + first);
         let is_there = row_of_all < self.matrix.shape.size;
         let start = if is_there { self.matrix.start(row_of_all).saturating_sub(first) } else { PANEL };
         let mut target = self.matrix.l.at(row_of_all, first);
         unroll::<P>(|c| {
-            own.write(place::<T>(c as u32) + row, sums[c]);
-            if start <= c as u32 {
-                target.write(0, sums[c]);
+            if (start..count).contains(&(c as u32)) {
+                target.write(0, elements(c));
             }
             target = target.offset(self.matrix.l.column);
         });
