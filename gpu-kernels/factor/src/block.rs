@@ -181,10 +181,11 @@ const GROUP: usize = 4;
 /// columns of the first `rows` of all these go to `diagonal`, but for the pivots: column j from `column(j)` on, and
 /// every one of [`GROUP`] columns `pitch` elements after the one before. The pivot of the lane's row: see [`roots`].
 ///
-/// [`GROUP`] columns at a time: their products are taken off the columns behind at once, by way of shared memory. Among
-/// them a lane learns by shuffles what it needs: all know all their pivots, as one waits for another, and the warp
-/// issues in order. So nothing is asked about a column alone either: those from `width` on get numbers that nobody
-/// reads, and the pivots are judged when all are there, of which the first that fails is the same.
+/// [`GROUP`] columns at a time: their products are taken off the columns behind at once, by way of shared memory. One
+/// pivot waits for another, and a warp issues in order, so little may come between two: all lanes factor the group's own
+/// block, of which they learn by shuffles before its first pivot, and so need none between its pivots. Nothing is asked
+/// about a column alone either: those from `width` on get numbers that nobody reads, and the pivots are judged when all
+/// are there, of which the first that fails is the same.
 #[device]
 #[inline(always)]
 pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
@@ -208,26 +209,36 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
         first = rolled(first);
         if first < width {
             let columns = diagonal.offset(column(first));
-            let mut squares = [T::ONE; GROUP];
-            unroll::<GROUP>(|j| squares[j] = of(square, first + j as u32));
+            let mut block = [[T::ONE; GROUP]; GROUP];
+            unroll::<GROUP>(|k| {
+                unroll::<GROUP>(|j| {
+                    if j <= k {
+                        block[k][j] = of(if j == k { square } else { sums[j] }, first + k as u32);
+                    }
+                });
+            });
             unroll::<GROUP>(|j| {
                 let at = first + j as u32;
-                let now = reciprocal(squares[j]);
+                let now = reciprocal(block[j][j]);
+                pivot = if row == at { block[j][j] } else { pivot };
+                mine = if row == at { now } else { mine };
                 let l = sums[j] * now;
                 sums[j] = l;
                 unroll::<GROUP>(|k| {
                     if k > j {
-                        let other = of(l, first + k as u32);
-                        squares[k] = (-other).mul_add(other, squares[k]);
-                        sums[k] = (-l).mul_add(other, sums[k]);
+                        block[k][j] = block[k][j] * now;
+                        unroll::<GROUP>(|m| {
+                            if m > j && m <= k {
+                                block[k][m] = (-block[k][j]).mul_add(block[m][j], block[k][m]);
+                            }
+                        });
+                        sums[k] = (-l).mul_add(block[k][j], sums[k]);
                     }
                 });
                 square = (-l).mul_add(l, square);
                 if row < rows {
                     columns.write(j as u32 * pitch + row, l);
                 }
-                pivot = if row == at { squares[j] } else { pivot };
-                mine = if row == at { now } else { mine };
             });
             sync_warp(FULL);
             unroll::<P>(|group| {

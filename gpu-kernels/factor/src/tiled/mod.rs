@@ -73,7 +73,11 @@ const fn panel_len<T: Float>() -> u32 {
 
 /// Bytes of dynamic shared memory of a block.
 pub const fn shared_bytes<T: Float>() -> u32 {
-    SharedLayout::new().array::<T>(2 * STAGES * panel_len::<T>()).array::<T>(PANEL).array::<u32>(4).bytes()
+    SharedLayout::new()
+        .array::<T>(2 * STAGES * panel_len::<T>())
+        .array::<T>(2 * PANEL)
+        .array::<u32>(4)
+        .bytes()
 }
 
 /// Factors a matrix. `V` elements are 16 bytes.
@@ -87,7 +91,7 @@ fn factor<T: Sums + Root + WarpShuffleValue, const V: usize, const SKYLINE: bool
 ) {
     let mut memory = shared::dynamic();
     let room = memory.array::<T>(2 * STAGES * panel_len::<T>());
-    let of_square = memory.array::<T>(PANEL);
+    let of_square = memory.array::<T>(2 * PANEL);
     let words = memory.array::<u32>(4);
     loop {
         keep_rolled();

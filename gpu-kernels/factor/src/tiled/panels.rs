@@ -24,7 +24,7 @@ pub(super) struct Panels<T: Float, const SKYLINE: bool> {
     pub(super) column: u32,
     /// Room for six panels.
     pub(super) room: Shared<T>,
-    /// That for the reciprocals of the roots of a square on the diagonal.
+    /// That for the reciprocals of the roots of a square on the diagonal, and for its pivots.
     pub(super) of_square: Shared<T>,
     /// Those of the matrix.
     pub(super) reciprocals: GlobalMut<T>,
@@ -100,7 +100,6 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     pub(super) fn solve<const V: usize>(&self, sums: &mut T::Part) {
         let thread = thread_idx_x();
         let is_diagonal = self.is_diagonal();
-        let mut pivot = T::ONE;
         let mut ahead = self.begin();
         while ahead * PANEL < self.columns() + 2 * PANEL {
             ahead = rolled(ahead);
@@ -122,7 +121,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                     unroll::<P>(|c| of_row[c] = own.read(place::<T>(c as u32) + thread));
                     below::<T, V>(square, place::<T>, self.of_square, &mut of_row);
                     unroll::<P>(|c| own.write(place::<T>(c as u32) + thread, of_row[c]));
-                    self.write(thread, first, PANEL, |c| of_row[c]);
+                    self.write::<P>(thread, first, PANEL, |c| of_row[c]);
                 }
                 // ---- what the next panel loses
                 if is_there && (!is_diagonal || thread >= first + PANEL) && first + PANEL < columns {
@@ -131,8 +130,9 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                     last_products::<T, V>(own, square, thread, &mut of_next);
                     unroll::<P>(|c| next.write(place::<T>(c as u32) + thread, of_next[c]));
                 }
-                if is_diagonal && thread < 32 {
-                    self.write_square(own, first, pivot);
+                // ---- which is written by those that have no rows
+                if is_diagonal && thread >= TILE {
+                    self.write_square(own, first);
                 }
                 sync_threads();
                 self.publish(ahead - 1);
@@ -145,7 +145,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                 if !is_diagonal {
                     self.bring::<V>(first, other_next);
                 } else if thread < 32 {
-                    pivot = self.square::<V>(next, first);
+                    self.square::<V>(next, first);
                 }
             }
             sync_threads();
@@ -154,10 +154,10 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
     }
 
     /// Factors the square on the diagonal of the panel that starts at column `first` of the tile, by a warp, and solves
-    /// for as many rows below. The pivot of the lane's row.
+    /// for as many rows below.
     #[device]
     #[inline(always)]
-    fn square<const V: usize>(&self, own: Shared<T>, first: u32) -> T {
+    fn square<const V: usize>(&self, own: Shared<T>, first: u32) {
         let lane = opaque(lane_id());
         let square = own.offset(first);
         let rows = (TILE - first).min(2 * PANEL);
@@ -166,28 +166,37 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
             unroll::<P>(|c| sums[c] = square.read(place::<T>(c as u32) + lane));
         }
         // Rows that are not there come last: they change nothing, and no loop has to end early for them.
-        diagonal_block::<T, V>(square, (place::<T>, PITCH), self.of_square, (0, rows), PANEL, &mut sums)
+        let place = (place::<T>, PITCH);
+        let pivot = diagonal_block::<T, V>(square, place, self.of_square, (0, rows), PANEL, &mut sums);
+        if lane < PANEL {
+            self.of_square.write(PANEL + lane, pivot);
+        }
     }
 
-    /// Writes what [`square`](Self::square) has left in shared memory to the matrix, with the roots of the pivots.
+    /// Writes what [`square`](Self::square) has left in shared memory to the matrix, with the roots of the pivots: by
+    /// the threads from [`TILE`] on, a warp four columns.
     #[device]
     #[inline(always)]
-    fn write_square(&self, own: Shared<T>, first: u32, pivot: T) {
-        let lane = opaque(lane_id());
+    fn write_square(&self, own: Shared<T>, first: u32) {
+        let (warp, lane) = ((thread_idx_x() - TILE) / 32, lane_id());
         let width = (self.columns() - first).min(PANEL);
         let before = self.column * TILE + first;
+        let pivot = if lane < width { self.of_square.read(PANEL + lane) } else { T::ONE };
         let mut of_row = T::ZERO;
         let order = roots(pivot, 0, width, |_, root| of_row = root);
-        if order != 0 && lane == 0 {
-            self.report(before + order);
-        }
-        if lane < width {
-            self.reciprocals.write(before + lane, self.of_square.read(lane));
+        if warp == 0 {
+            if order != 0 && lane == 0 {
+                self.report(before + order);
+            }
+            if lane < width {
+                self.reciprocals.write(before + lane, self.of_square.read(lane));
+            }
         }
         if first + lane < self.columns() {
-            let row = own.offset(first + lane);
-            self.write(first + lane, first, (lane + 1).min(PANEL), |c| {
-                if c as u32 == lane { of_row } else { row.read(place::<T>(c as u32)) }
+            let own = own.offset(place::<T>(4 * warp) + first + lane);
+            let count = (lane + 1).min(PANEL).saturating_sub(4 * warp);
+            self.write::<4>(first + lane, first + 4 * warp, count, |c| {
+                if 4 * warp + c as u32 == lane { of_row } else { own.read(c as u32 * PITCH) }
             });
         }
     }
@@ -230,16 +239,16 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         wait::<0>();
     }
 
-    /// Writes the first `count` elements of a row's part of a panel to the matrix.
+    /// Writes the first `count` of `N` elements of a row's part of a panel to the matrix.
     #[device]
     #[inline(always)]
-    fn write(&self, row: u32, first: u32, count: u32, elements: impl Fn(usize) -> T) {
+    fn write<const N: usize>(&self, row: u32, first: u32, count: u32, elements: impl Fn(usize) -> T) {
         // Opaque: what addresses begin with would need registers meanwhile.
         let (row_of_all, first) = (opaque(self.row) * TILE + row, opaque(self.column) * TILE + first);
         let is_there = row_of_all < self.matrix.shape.size;
         let start = if is_there { self.matrix.start(row_of_all).saturating_sub(first) } else { PANEL };
         let mut target = self.matrix.l.at(row_of_all, first);
-        unroll::<P>(|c| {
+        unroll::<N>(|c| {
             if (start..count).contains(&(c as u32)) {
                 target.write(0, elements(c));
             }
