@@ -5,8 +5,9 @@ use gpu_linalg::{BatchLayout, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
     GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_flat_f32,
-    linalg_gemm_low_f32, linalg_gemm_medium_f32, linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64,
-    linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32,
+    linalg_gemm_low_f32, linalg_gemm_medium_f32, linalg_gemm_small_f32, linalg_gemm_small_f64,
+    linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64, linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32,
+    small,
 };
 
 use gpu_tests::backends::for_each;
@@ -45,6 +46,9 @@ fn shapes_around_flat_tiles_and_every_stage() {
 fn shapes_around_tiles_f64() {
     around_tiles::<f64>("shapes_around_tiles_f64", GEMM_TENSOR_MEDIUM_F64, &[1, 17, 16 * 3]);
 }
+
+/// What [`Kernel::Small`] has of C.
+const SMALL: Tile = Tile { rows: small::TILE, columns: small::TILE, ..GEMM_MEDIUM_F32 };
 
 /// Kernels that are only taken for large matrices, or where there are no tensor cores for doubles, each for all orders:
 /// one tile with all of it inside, with and without alignment, and several at the edges; and the triangles of squares
@@ -116,6 +120,8 @@ chosen_kernels! {
     medium_tiles_f64_on_tensor_cores: f64, TensorMedium, linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64;
     flat_tiles_f64_on_tensor_cores: f64, TensorFlat, linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64;
     doubles_without_tensor_cores: f64, Double, linalg_gemm_f64, GEMM_F64;
+    small_tiles_f32: f32, Small, linalg_gemm_small_f32, SMALL;
+    small_tiles_f64: f64, Small, linalg_gemm_small_f64, SMALL;
 }
 
 /// Sums of the lengths that [`Kernel::Short`] has, of matrices of few columns, of a warp's and of several warps', batches, too.
@@ -151,6 +157,35 @@ fn short_sums_f32() {
 #[test]
 fn short_sums_f64() {
     short_sums::<f64>("short_sums_f64");
+}
+
+/// Products of small matrices: around a thread's rows and a tile's, and what is read at once.
+fn small_products<T: Number>(test: &str) {
+    for_each(test, |device| {
+        let mut case = 0;
+        for (m, n) in [(1, 1), (5, 16), (17, 3), (16, 33), (31, 32), (40, 70)] {
+            for k in [17, 63, 96, 127, 128, 129, 300] {
+                case += 1;
+                let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[case >> bit & 1]);
+                let (gap, count) = (case % 3, 1 + case % 2);
+                let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
+                let layouts =
+                    layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
+                let beta = if case % 4 == 0 { T::of(-0.5) } else { T::ZERO };
+                check::<T>(device, layouts, (T::of(1.5), beta), gap, case as u64);
+            }
+        }
+    });
+}
+
+#[test]
+fn small_products_f32() {
+    small_products::<f32>("small_products_f32");
+}
+
+#[test]
+fn small_products_f64() {
+    small_products::<f64>("small_products_f64");
 }
 
 /// Sums that are cut, of every order of the three matrices; products that are computed transposed; and scratch memory that is too

@@ -7,6 +7,7 @@ use gpu_std::thread::{grid_dependency_synchronize, trigger_launch_completion};
 use super::finish::{Parts, finish};
 use super::operand::Product;
 use super::short::{self, short};
+use super::small::{self, small};
 use super::tensor::{self, tensor};
 use super::tiled::{Tile, tiled};
 
@@ -112,4 +113,22 @@ macro_rules! short_products {
 short_products! {
     linalg_gemm_short_f32, SHORT_COLUMNS_F32: f32, 4 a thread;
     linalg_gemm_short_f64, SHORT_COLUMNS_F64: f64, 2 a thread;
+}
+
+macro_rules! small_products {
+    ($($name:ident: $T:ty, $v:literal;)*) => { $(
+        #[doc = concat!("Products of small matrices of `", stringify!($T), "`, [`TILE`](super::small::TILE)² elements of C a block.")]
+        ///
+        /// Launch as many blocks of [`small::THREADS`](super::small::THREADS) threads as there are for each part of each product of the
+        /// batch, with [`small::shared_bytes`](super::small::shared_bytes).
+        #[kernel(images = sm_75, launch_bounds(256, 2))]
+        pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
+            small::<$T, $v, { small::loads(size_of::<$T>()) }>(a, b, c, &product, (alpha, beta));
+        }
+    )* };
+}
+
+small_products! {
+    linalg_gemm_small_f32: f32, 4;
+    linalg_gemm_small_f64: f64, 2;
 }

@@ -25,6 +25,7 @@ mod finish;
 mod instances;
 mod operand;
 pub mod short;
+pub mod small;
 mod tensor;
 mod tiled;
 

@@ -6,7 +6,7 @@
 //! Parts are chosen with the same [`ENDS`] of all kernels, tiles with each one's own: parts are the order of the sums,
 //! which is not to change with what is found out about kernels.
 
-use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, short};
+use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, short, small};
 
 use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
 
@@ -24,6 +24,14 @@ const ENDS: f64 = 2000.0;
 const SHORT_ENDS: f64 = 1500.0;
 /// Clocks that short sums wait for what is read at once.
 const SHORT_ROUND: f64 = 550.0;
+/// Clocks that a block of a small product waits for what it reads at once, and to begin and end.
+const SMALL_ROUND: f64 = 1300.0;
+/// Clocks of a multiprocessor to read and to write what is a small tile's.
+const SMALL_BLOCK: f64 = 450.0;
+/// Clocks of a multiprocessor for a product of a small tile's sums, of `f32`: what it reads of shared memory.
+const SMALL_STEP: f64 = 12.0;
+/// The most small tiles of a product: those of more are better wide, which read less.
+const MOST_SMALL: u64 = 1024;
 /// Clocks of a second launch, about 1.5 µs.
 const LAUNCH: f64 = 2600.0;
 /// Clocks of a round of parts that are added.
@@ -106,10 +114,28 @@ fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
     (rounds * SHORT_ROUND).max(near).max(memory) + SHORT_ENDS
 }
 
+/// Clocks of a product of small tiles: blocks that wait together, and then add one after the other.
+fn small_clocks(shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
+    let [down, across] = Kernel::Small.tiles(shape.m as u32, shape.n as u32, shape.bytes as usize);
+    if down * across > MOST_SMALL {
+        return f64::INFINITY;
+    }
+    let each = shape.blocks_each(Kernel::Small, parts, multiprocessors);
+    let rounds = (each / Kernel::Small.rate().blocks).ceil()
+        * piece.div_ceil(small::depth(shape.bytes as u32).into()) as f64;
+    let step = SMALL_STEP * shape.bytes as f64 / 4.0;
+    let elements = (shape.m as f64 + shape.n as f64) * shape.k as f64 * shape.count as f64 + shape.results();
+    let memory = elements * shape.bytes as f64 / MEMORY_BYTES;
+    (rounds * SMALL_ROUND + each * (SMALL_BLOCK + piece as f64 * step)).max(memory)
+}
+
 /// Clocks of a product in so many parts of `piece`, by which tiles are chosen.
 pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
     if matches!(kernel, Kernel::Short) {
         return short_clocks(shape, multiprocessors);
+    }
+    if matches!(kernel, Kernel::Small) {
+        return small_clocks(shape, parts, piece, multiprocessors);
     }
     let [one, each] = kernel.rate().ends;
     let ends = one + each * shape.blocks_each(kernel, parts, multiprocessors);

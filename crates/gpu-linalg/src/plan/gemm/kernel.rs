@@ -2,7 +2,7 @@
 
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short,
+    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short, small,
 };
 
 use super::cost::{Shape, clocks};
@@ -30,6 +30,8 @@ pub enum Kernel {
     TensorFlat,
     /// Sums of at most [`MOST_SHORT`] products, of both types.
     Short,
+    /// Tiles of 32 × 32 without stages, of both types: small matrices.
+    Small,
 }
 
 /// The longest sums of [`Kernel::Short`]: it reads them a few products at a time, tiles all at once.
@@ -56,10 +58,12 @@ impl Kernel {
     /// Those for elements of `bytes` bytes on a device from 8.0 on, or an older one.
     pub(super) const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
         match (bytes, from_8_0) {
-            (4, true) => &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short],
-            (4, false) => &[Self::Medium, Self::Short],
-            (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat, Self::Short],
-            (_, false) => &[Self::Double, Self::Short],
+            (4, true) => {
+                &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small]
+            }
+            (4, false) => &[Self::Medium, Self::Short, Self::Small],
+            (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat, Self::Short, Self::Small],
+            (_, false) => &[Self::Double, Self::Short, Self::Small],
         }
     }
 
@@ -78,7 +82,7 @@ impl Kernel {
 
     /// Whether only devices from 8.0 on have it.
     pub fn is_from_8_0(self) -> bool {
-        !matches!(self, Self::Medium | Self::Double | Self::Short)
+        !matches!(self, Self::Medium | Self::Double | Self::Short | Self::Small)
     }
 
     /// Its tile.
@@ -97,6 +101,23 @@ impl Kernel {
             Self::Short => {
                 Tile { rows: 32, columns: 32, depth: 1, threads: short::THREADS, stages: 0, bytes: 4 }
             }
+            // As little a stage: see [`Self::shared_bytes`].
+            Self::Small => Tile {
+                rows: small::TILE,
+                columns: small::TILE,
+                depth: 1,
+                threads: small::THREADS,
+                stages: 0,
+                bytes: 4,
+            },
+        }
+    }
+
+    /// Bytes of dynamic shared memory of a block.
+    pub(super) const fn shared_bytes(self, bytes: usize) -> u32 {
+        match self {
+            Self::Small => small::shared_bytes(bytes as u32),
+            _ => self.tile().shared_bytes(),
         }
     }
 
@@ -123,8 +144,9 @@ impl Kernel {
             Self::TensorLarge => (1.0, 8.0, 0.75, [12_000.0, 8000.0]),
             Self::TensorMedium => (3.0, 6.0, 0.7, [7500.0, 2400.0]),
             Self::TensorFlat => (3.0, 8.0, 0.55, [0.0, 2500.0]),
-            // Without stages: see `short_clocks`.
+            // Without stages: see `short_clocks` and `small_clocks`.
             Self::Short => (2.0, 16.0, 0.0, [0.0; 2]),
+            Self::Small => (3.0, 24.0, 0.0, [0.0; 2]),
         };
         Rate { blocks, warps, fraction, ends }
     }

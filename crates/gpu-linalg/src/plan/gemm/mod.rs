@@ -247,7 +247,7 @@ impl Seen {
         }
         let [down, across] = kernel.tiles(m, n, bytes).map(u128::from);
         let blocks = blocks(down * across * count as u128 * u128::from(parts))?;
-        let launch = LaunchConfig::linear(blocks, tile.threads).shared(tile.shared_bytes());
+        let launch = LaunchConfig::linear(blocks, tile.threads).shared(kernel.shared_bytes(bytes));
         Ok(Plan { kernel, launch, product, swapped, finish })
     }
 }

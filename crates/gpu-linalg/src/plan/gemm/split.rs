@@ -91,7 +91,9 @@ impl Split {
             across: false,
         };
         let mut chosen = (f64::INFINITY, whole);
-        for &kernel in Kernel::of(bytes, true).iter().filter(|&&kernel| kernel != Kernel::Short) {
+        // Kernels without stages came later: what they take is not to change the order of the sums.
+        let has_stages = |kernel: &&Kernel| !matches!(kernel, Kernel::Short | Kernel::Small);
+        for &kernel in Kernel::of(bytes, true).iter().filter(has_stages) {
             let mut consider = |split: Self| {
                 let parts = (split.parts as u64, split.piece as u64);
                 let time = clocks_of_parts(kernel, shape, parts, MULTIPROCESSORS, turned);
