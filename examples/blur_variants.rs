@@ -41,7 +41,7 @@ struct Options {
     /// Rows and columns; 4096 on a GPU, 128 in the simulator if not given
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=32_768))]
     size: Option<u32>,
-    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this variant: `global`, `shared`, `read_only`, `constant`

@@ -39,7 +39,7 @@ struct Options {
     /// Only these tests, by number
     #[arg(long, value_delimiter = ',')]
     test: Vec<u32>,
-    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
     #[arg(long, conflicts_with = "metrics", value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Few outputs, on a GPU too; the simulator always takes them

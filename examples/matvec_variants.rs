@@ -50,7 +50,7 @@ struct Options {
     /// Only this type of elements
     #[arg(long = "type")]
     element: Option<Type>,
-    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Small sizes, on a GPU too

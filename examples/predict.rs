@@ -32,7 +32,7 @@ struct Options {
     /// Rows and columns, or elements of a sum; 4096 or 16777216 if not given
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     size: Option<u64>,
-    /// A device that gpu-model describes and that was measured for this model
+    /// A device that gpu-model describes and that was measured for this model: h200 or h100
     #[arg(long, default_value = "h200", conflicts_with = "description")]
     device: String,
     /// A description of another device; Device::description in gpu-model gives one to start from

@@ -39,7 +39,7 @@ struct Options {
     /// the simulator if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 33))]
     len: Vec<u64>,
-    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this one: `divergent`, `several`, `fast`, …

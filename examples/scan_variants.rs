@@ -37,7 +37,7 @@ struct Options {
     /// the simulator if not given
     #[arg(short, long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=22))]
     n: Vec<u32>,
-    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this one: `recursive`, `look_back`, `fast`, …

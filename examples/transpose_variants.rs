@@ -37,7 +37,7 @@ struct Options {
     /// Rows and columns, one or more; 1024, 4096 and 16384 on a GPU, 256 elsewhere if not given
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     size: Vec<u32>,
-    /// Predict times on this device, `h200`: instead of the simulator's where there is no GPU, beside a GPU's
+    /// Predict times on this device, `h200` or `h100`: instead of the simulator's where there is no GPU, beside a GPU's
     #[arg(long, value_name = "DEVICE", value_parser = Model::by_name)]
     model: Option<Model>,
     /// Only this one: `naive`, `shared_padded_32`, `fast`, …

@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::thread;
 
 use gpu_benches::suite::{Case, Op, Shape, Type};
@@ -70,118 +69,192 @@ fn is_independent(case: Case) -> bool {
 ///
 /// # Errors
 /// Where there is no PTX.
-fn texts() -> Result<&'static HashMap<&'static str, Text>, String> {
-    static TEXTS: OnceLock<Result<HashMap<&'static str, Text>, String>> = OnceLock::new();
-    let read = || {
-        let h200 = gpu_model::Device::by_name("h200").map_err(|error| error.to_string())?;
-        let latency = Latency::of(&h200).map_err(|error| error.to_string())?;
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
-        let found = first_use::find(folder).map_err(|error| error.to_string())?;
-        let text = |one: first_use::Found| {
-            let images = one.kernel.images.iter().filter(|image| !image.ptx.contains("// Edits of"));
-            let best =
-                images.filter(|image| image.arch <= 90).max_by_key(|image| (image.arch, image.exact))?;
-            Some((one.kernel.name, Text::of(best.ptx, latency)))
-        };
-        Ok(found.into_iter().filter_map(text).collect())
+fn texts(latency: Latency) -> Result<HashMap<&'static str, Text>, Box<dyn Error>> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels"));
+    let text = |one: first_use::Found| {
+        let images = one.kernel.images.iter().filter(|image| !image.ptx.contains("// Edits of"));
+        let best = images.filter(|image| image.arch <= 90).max_by_key(|image| (image.arch, image.exact))?;
+        Some((one.kernel.name, Text::of(best.ptx, latency)))
     };
-    TEXTS.get_or_init(read).as_ref().map_err(String::clone)
+    Ok(first_use::find(folder)?.into_iter().filter_map(text).collect())
 }
 
-/// What a simulated device has launched since it was asked last.
-///
-/// # Errors
-/// Where there is no PTX.
-pub fn counts(device: &Device) -> Result<Vec<Counts>, String> {
-    let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
-    let texts = texts()?;
-    let counts = reports.iter().map(|report| match texts.get(report.kernel.as_str()) {
-        Some(text) => simulated::counts_with(report, text),
-        None => simulated::counts(report),
-    });
-    counts.collect::<Result<_, _>>().map_err(|error| error.to_string())
+/// What counts depend on of a device: its caches, which are simulated, its second-level cache's size, and what a warp
+/// waits for what it computes.
+pub struct Counting {
+    /// What is simulated.
+    pub caches: Architecture,
+    /// What a launch leaves there the next one finds if all fits.
+    pub l2: Bytes,
+    latency: Latency,
+    texts: HashMap<&'static str, Text>,
 }
 
-/// The launches of a case and the bytes that it moves at least.
-fn simulate(case: Case, caches: Architecture, sample: Option<u32>) -> Result<(Vec<Counts>, u64), String> {
-    let device = Device::simulator_with(Config { sample, ..simulated::config(caches) });
-    let bytes = counting::count(&device, case).map_err(|error| format!("{}: {error}", case.name()))?;
-    let mut launches = counts(&device)?;
-    // Scratch is cleared before it is used.
-    let fills = device.as_simulator().map(gpu_sim::Simulator::take_fills).unwrap_or_default();
-    launches.splice(0..0, fills.into_iter().map(simulated::fill));
-    // All operations are the longest launch's.
-    let longest =
-        launches.iter_mut().max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
-    if let Some(longest) = longest {
-        longest.operations = operations(case);
+impl Counting {
+    /// Counts for `device`, whose caches are `caches`.
+    ///
+    /// # Errors
+    /// A device without calibration or second-level cache; where there is no PTX.
+    pub fn new(device: &gpu_model::Device, caches: Architecture) -> Result<Self, Box<dyn Error>> {
+        let l2 = device.memory.l2.ok_or("the device has no second-level cache")?;
+        let latency = Latency::of(device)?;
+        Ok(Self { caches, l2, latency, texts: texts(latency)? })
     }
-    Ok((launches, bytes))
-}
 
-/// What a case counts, of any size, on a device with a second-level cache of `l2`: what a launch leaves there the next
-/// one finds if all fits. And the bytes that it moves at least.
-///
-/// # Errors
-/// Those of the simulator; a case whose launches are others when it is smaller, so that nothing can be scaled.
-pub fn count(case: Case, caches: Architecture, l2: Bytes) -> Result<(Counted, f64), Box<dyn Error>> {
-    let most = match case.op {
-        Op::Heat | Op::Sort | Op::SortPairs => SIMULATED_PASSES,
-        _ => SIMULATED,
-    };
-    let (mut counted, bytes) = match case.op {
-        Op::Gemm => {
-            let [launches, smaller] = product::launches(case, caches)?;
-            let bytes = 3 * case.elements() * element_bytes(case);
-            (Counted { launches, smaller, simulated: case.elements() }, bytes as f64)
+    /// Whether another device's counts are the same: neither name nor bandwidth enters them.
+    pub fn serves(&self, device: &gpu_model::Device, caches: Architecture) -> bool {
+        let caches = Architecture { name: self.caches.name, bandwidth: self.caches.bandwidth, ..caches };
+        device.memory.l2 == Some(self.l2) && Latency::of(device) == Ok(self.latency) && caches == self.caches
+    }
+
+    /// What a simulated device has launched since it was asked last.
+    ///
+    /// # Errors
+    /// Counts that contradict each other.
+    pub fn counts(&self, device: &Device) -> Result<Vec<Counts>, String> {
+        let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
+        let counts = reports.iter().map(|report| match self.texts.get(report.kernel.as_str()) {
+            Some(text) => simulated::counts_with(report, text),
+            None => simulated::counts(report),
+        });
+        counts.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    /// The launches of a case and the bytes that it moves at least.
+    fn simulate(&self, case: Case, sample: Option<u32>) -> Result<(Vec<Counts>, u64), String> {
+        let device = Device::simulator_with(Config { sample, ..simulated::config(self.caches) });
+        let bytes = counting::count(&device, case).map_err(|error| format!("{}: {error}", case.name()))?;
+        let mut launches = self.counts(&device)?;
+        // Scratch is cleared before it is used.
+        let fills = device.as_simulator().map(gpu_sim::Simulator::take_fills).unwrap_or_default();
+        launches.splice(0..0, fills.into_iter().map(simulated::fill));
+        // All operations are the longest launch's.
+        let longest = launches
+            .iter_mut()
+            .max_by(|one, other| one.instructions.all().total_cmp(&other.instructions.all()));
+        if let Some(longest) = longest {
+            longest.operations = operations(case);
         }
-        _ if is_independent(case) => {
-            sampled(case, caches).or_else(|_| scaled_from(case, most, None, caches))?
-        }
-        _ => scaled_from(case, most, None, caches)?,
-    };
-    if bytes <= l2.0 {
-        for launches in [&mut counted.launches, &mut counted.smaller] {
-            for launch in launches.iter_mut().skip(1) {
-                *launch = launch.clone().cached();
+        Ok((launches, bytes))
+    }
+
+    /// What a case of any size counts, and the bytes that it moves at least.
+    ///
+    /// # Errors
+    /// Those of the simulator; a case whose launches are others when it is smaller, so that nothing can be scaled.
+    pub fn count(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
+        let most = match (case.op, case.element) {
+            // Of 25 passes, where floats take 13.
+            (Op::Heat, Type::F64) => SIMULATED_PASSES / 4,
+            (Op::Heat | Op::Sort | Op::SortPairs, _) => SIMULATED_PASSES,
+            _ => SIMULATED,
+        };
+        let (mut counted, bytes) = match case.op {
+            Op::Gemm => {
+                let [launches, smaller] = product::launches(case, self)?;
+                let bytes = 3 * case.elements() * element_bytes(case);
+                (Counted { launches, smaller, simulated: case.elements() }, bytes as f64)
+            }
+            _ if is_independent(case) => {
+                self.sampled(case).or_else(|_| self.scaled_from(case, most, None))?
+            }
+            _ => self.scaled_from(case, most, None)?,
+        };
+        if bytes <= self.l2.0 {
+            for launches in [&mut counted.launches, &mut counted.smaller] {
+                for launch in launches.iter_mut().skip(1) {
+                    *launch = launch.clone().cached();
+                }
             }
         }
+        Ok((counted, bytes))
     }
-    Ok((counted, bytes))
-}
 
-/// What a case counts by a sample of its blocks. They are far apart, so that what neighbours share each of them reads
-/// from memory: where that is more than there is, it is read once.
-fn sampled(case: Case, caches: Architecture) -> Result<(Counted, f64), Box<dyn Error>> {
-    let (mut counted, bytes) =
-        scaled_from(case, SAMPLED.min(SAMPLED_BYTES / element_bytes(case)), Some(BLOCKS), caches)?;
-    for launches in [&mut counted.launches, &mut counted.smaller] {
-        if let [launch] = &mut launches[..] {
-            let read = (bytes - launch.memory_written.0).max(0.0);
-            launch.memory_read = Bytes(launch.memory_read.0.min(read));
+    /// What a case counts by a sample of its blocks. They are far apart, so that what neighbours share each of them reads
+    /// from memory: where that is more than there is, it is read once.
+    fn sampled(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
+        let (mut counted, bytes) =
+            self.scaled_from(case, SAMPLED.min(SAMPLED_BYTES / element_bytes(case)), Some(BLOCKS))?;
+        for launches in [&mut counted.launches, &mut counted.smaller] {
+            if let [launch] = &mut launches[..] {
+                let read = (bytes - launch.memory_written.0).max(0.0);
+                launch.memory_read = Bytes(launch.memory_read.0.min(read));
+            }
         }
+        Ok((counted, bytes))
     }
-    Ok((counted, bytes))
-}
 
-/// As [`scaled`], from larger launches where smaller ones tell nothing of the case: where they fail, are not the same
-/// launches, or have a grid that stops growing between them, if there is a larger one that does not.
-fn scaled_from(
-    case: Case,
-    most: usize,
-    sample: Option<u32>,
-    caches: Architecture,
-) -> Result<(Counted, f64), Box<dyn Error>> {
-    let attempts = [(1, true), (2, true), (1, false), (4, false), (16, false)];
-    let all = attempts.into_iter().filter(|(larger, _)| sample.is_none() || *larger <= 2);
-    let mut found = Err("nothing was simulated".into());
-    for (larger, growing) in all {
-        found = scaled(case, larger * most, sample, caches, growing);
-        if found.is_ok() {
-            break;
+    /// As `scaled`, from larger launches where smaller ones tell nothing of the case: where they fail, are not the same
+    /// launches, or have a grid that stops growing between them, if there is a larger one that does not.
+    fn scaled_from(
+        &self,
+        case: Case,
+        most: usize,
+        sample: Option<u32>,
+    ) -> Result<(Counted, f64), Box<dyn Error>> {
+        let attempts = [(1, true), (2, true), (1, false), (4, false), (16, false)];
+        let all = attempts.into_iter().filter(|(larger, _)| sample.is_none() || *larger <= 2);
+        let mut found = Err("nothing was simulated".into());
+        for (larger, growing) in all {
+            found = self.scaled(case, larger * most, sample, growing);
+            if found.is_ok() {
+                break;
+            }
         }
+        found
     }
-    found
+
+    /// What a case of at most so many elements counts, by a sample of so many blocks or by all, scaled to the case. With
+    /// `growing` it fails where a grid stops growing before that.
+    fn scaled(
+        &self,
+        case: Case,
+        most: usize,
+        sample: Option<u32>,
+        growing: bool,
+    ) -> Result<(Counted, f64), Box<dyn Error>> {
+        let Some(large) = case.shrunk(most) else {
+            let (launches, bytes) = self.simulate(case, sample)?;
+            let smaller = match sample {
+                Some(blocks) => self.simulate(case, Some(blocks / 2))?.0,
+                None => launches.clone(),
+            };
+            let counted = Counted { smaller, launches, simulated: case.elements() };
+            return Ok((counted, bytes as f64));
+        };
+        // Sides are rounded: half as many elements may be as many.
+        let halves = [2, 4, 8, 16].into_iter().filter_map(|part| large.shrunk(most / part));
+        let small = halves.into_iter().find(|small| small.elements() < large.elements());
+        let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
+        let (of_small, of_large) = thread::scope(|scope| {
+            let other = scope.spawn(|| self.simulate(small, sample));
+            let of_large = self.simulate(large, sample);
+            (other.join(), of_large)
+        });
+        let (of_small, _) = of_small.map_err(|_| format!("{}: the simulator panicked", small.name()))??;
+        let (of_large, bytes) = of_large?;
+        if of_small.len() != of_large.len() {
+            let [small, large] = [small, large].map(Case::name);
+            return Err(format!("{small} and {large} differ in their launches").into());
+        }
+        let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: large.elements() };
+        let growth = large.elements() as f64 / small.elements() as f64;
+        for (of_small, of_large) in of_small.iter().zip(&of_large) {
+            if growing && stops_growing(of_small.blocks, of_large.blocks, growth) {
+                return Err(
+                    format!("the grid of {} stops growing before {}", of_large.kernel, large.name()).into()
+                );
+            }
+            // A grid that is the same for both does not grow.
+            let fixed = (of_small.blocks == of_large.blocks).then_some(of_large.blocks);
+            let (of_small, of_large) =
+                ((of_small, small.elements() as f64), (of_large, large.elements() as f64));
+            let scaled = scale(of_small, of_large, case.elements() as f64, fixed)?;
+            counted.launches.push(scaled.counts);
+            counted.smaller.push(scaled.smaller);
+        }
+        Ok((counted, bytes as f64 * case.elements() as f64 / large.elements() as f64))
+    }
 }
 
 /// Whether a grid of more than a few blocks becomes larger, but by much less than the work.
@@ -189,66 +262,34 @@ fn stops_growing(small: u64, large: u64, growth: f64) -> bool {
     small >= 32 && large > small && (large as f64) < 0.95 * growth * small as f64
 }
 
-/// What a case of at most so many elements counts, by a sample of so many blocks or by all, scaled to the case. With
-/// `growing` it fails where a grid stops growing before that.
-fn scaled(
-    case: Case,
-    most: usize,
-    sample: Option<u32>,
-    caches: Architecture,
-    growing: bool,
-) -> Result<(Counted, f64), Box<dyn Error>> {
-    let Some(large) = case.shrunk(most) else {
-        let (launches, bytes) = simulate(case, caches, sample)?;
-        let smaller = match sample {
-            Some(blocks) => simulate(case, caches, Some(blocks / 2))?.0,
-            None => launches.clone(),
-        };
-        let counted = Counted { smaller, launches, simulated: case.elements() };
-        return Ok((counted, bytes as f64));
-    };
-    // Sides are rounded: half as many elements may be as many.
-    let halves = [2, 4, 8, 16].into_iter().filter_map(|part| large.shrunk(most / part));
-    let small = halves.into_iter().find(|small| small.elements() < large.elements());
-    let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
-    let (of_small, of_large) = thread::scope(|scope| {
-        let other = scope.spawn(|| simulate(small, caches, sample));
-        let of_large = simulate(large, caches, sample);
-        (other.join(), of_large)
-    });
-    let (of_small, _) = of_small.map_err(|_| format!("{}: the simulator panicked", small.name()))??;
-    let (of_large, bytes) = of_large?;
-    if of_small.len() != of_large.len() {
-        let [small, large] = [small, large].map(Case::name);
-        return Err(format!("{small} and {large} differ in their launches").into());
-    }
-    let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: large.elements() };
-    let growth = large.elements() as f64 / small.elements() as f64;
-    for (of_small, of_large) in of_small.iter().zip(&of_large) {
-        if growing && stops_growing(of_small.blocks, of_large.blocks, growth) {
-            return Err(
-                format!("the grid of {} stops growing before {}", of_large.kernel, large.name()).into()
-            );
-        }
-        // A grid that is the same for both does not grow.
-        let fixed = (of_small.blocks == of_large.blocks).then_some(of_large.blocks);
-        let (of_small, of_large) = ((of_small, small.elements() as f64), (of_large, large.elements() as f64));
-        let scaled = scale(of_small, of_large, case.elements() as f64, fixed)?;
-        counted.launches.push(scaled.counts);
-        counted.smaller.push(scaled.smaller);
-    }
-    Ok((counted, bytes as f64 * case.elements() as f64 / large.elements() as f64))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn count(case: Case) -> (Counted, f64) {
+        let h200 = gpu_model::Device::by_name("h200").expect("it is described");
+        let counting = Counting::new(&h200, Architecture::H200).expect("it was measured");
+        counting.count(case).expect("it is simulated")
+    }
+
+    /// The H100's warps wait as long, and its caches are the same.
+    #[test]
+    fn counts_for_one_device_serve_another_like_it() {
+        let [h100, h200] =
+            ["h100", "h200"].map(|name| gpu_model::Device::by_name(name).expect("it is described"));
+        let counting = Counting::new(&h200, Architecture::H200).expect("it was measured");
+        assert!(counting.serves(&h100, Architecture::H100));
+        assert!(!counting.serves(&h100, Architecture::A100));
+        let mut other = h100;
+        other.memory.l2 = Some(Bytes(1e6));
+        assert!(!counting.serves(&other, Architecture::H100));
+    }
 
     /// The multiple of a vector in place: each element of 4 bytes is read and written, in lines of 128 bytes.
     #[test]
     fn a_large_case_is_scaled_from_small_ones() {
         let case = Case { op: Op::Scale, element: Type::F32, shape: Shape::Vector(1 << 26) };
-        let (counted, bytes) = count(case, Architecture::H200, Bytes(1e6)).expect("it is simulated");
+        let (counted, bytes) = count(case);
         let all = f64::from(1_u32 << 26);
         assert_eq!((counted.launches.len(), counted.simulated, bytes), (1, SAMPLED, 8.0 * all));
         let launch = &counted.launches[0];
@@ -262,7 +303,7 @@ mod tests {
     fn launches_are_what_a_stream_gets() {
         let counted = |op, element| {
             let case = Case { op, element, shape: Shape::Vector(1 << 12) };
-            count(case, Architecture::H200, Bytes(1e6)).expect("it is simulated").0.launches
+            count(case).0.launches
         };
         let scan = counted(Op::Scan, Type::F32);
         assert!(scan.len() == 1 && scan[0].dependent, "{scan:?}");

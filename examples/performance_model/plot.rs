@@ -12,8 +12,18 @@ use super::Line;
 /// The least time of a plot, in microseconds.
 const LEAST: f64 = 0.1;
 
-/// Predicted over measured times: on the diagonal they are equal.
+/// Predicted over measured times, of what was measured: on the diagonal they are equal.
+///
+/// # Errors
+/// Where nothing was measured; those of the file.
 pub fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
+    let points: Vec<(f64, &Line)> =
+        lines.iter().filter_map(|line| Some((line.measured_microseconds?, line))).collect();
+    if points.is_empty() {
+        return Err("nothing was measured that could be drawn".into());
+    }
+    let mut devices: Vec<&str> = points.iter().map(|(_, line)| line.device.as_str()).collect();
+    devices.dedup();
     const WIDTH: u32 = 1000;
     type Of = Box<dyn Fn(&Line) -> f64>;
     let mut models: Vec<(&str, Of)> = vec![
@@ -38,10 +48,11 @@ pub fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
         });
         (10f64.powf(low), 10f64.powf(high))
     };
-    let (left, right) = range(lines.iter().map(|line| line.measured_microseconds).collect());
-    let (low, high) = range(models.iter().flat_map(|(_, of)| lines.iter().map(of)).collect());
+    let (left, right) = range(points.iter().map(|(measured, _)| *measured).collect());
+    let (low, high) =
+        range(models.iter().flat_map(|(_, of)| points.iter().map(|(_, line)| of(line))).collect());
     let mut chart = ChartBuilder::on(&root)
-        .caption("Predicted over measured times on an H200", (FONT, 20))
+        .caption(format!("Predicted over measured times: {}", devices.join(", ")), (FONT, 20))
         .margin(12)
         .margin_right(190)
         .x_label_area_size(40)
@@ -62,8 +73,8 @@ pub fn plot(file: &Path, lines: &[Line]) -> Result<(), Box<dyn Error>> {
     for (index, (name, of)) in models.iter().enumerate().rev() {
         let colour = Palette99::pick(index).to_rgba();
         let (size, style) = if index == 0 { (4, colour.filled()) } else { (3, colour.stroke_width(1)) };
-        let points = lines.iter().map(|line| (line.measured_microseconds, of(line).max(LEAST)));
-        chart.draw_series(points.map(|point| Circle::new(point, size, style)))?;
+        let places = points.iter().map(|(measured, line)| (*measured, of(line).max(LEAST)));
+        chart.draw_series(places.map(|place| Circle::new(place, size, style)))?;
         let (beside, top) = (WIDTH as i32 - 178, 50 + 22 * index as i32);
         root.draw(&Circle::new((beside, top + 8), size, style))?;
         root.draw(&Text::new(*name, (beside + 14, top), (FONT, 16)))?;

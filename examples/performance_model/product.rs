@@ -13,9 +13,8 @@ use gpu_linalg::plan::gemm::Split;
 use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len};
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
-use gpu_sim::metrics::Architecture;
 
-use super::cases::{counts, element_bytes, operations};
+use super::cases::{Counting, element_bytes, operations};
 
 /// The lengths of the sums that are simulated: multiples of all kernels' stages, more than are in flight at a time.
 const LENGTHS: [usize; 2] = [128, 256];
@@ -24,15 +23,15 @@ const LENGTHS: [usize; 2] = [128, 256];
 ///
 /// # Errors
 /// Those of the simulator.
-pub fn launches(case: Case, caches: Architecture) -> Result<[Vec<Counts>; 2], Box<dyn Error>> {
+pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box<dyn Error>> {
     let Shape::Matrix { rows: n, .. } = case.shape else { return Err("a product is of matrices".into()) };
     let bytes = element_bytes(case);
     let cut = Split::new(bytes, [n, n, n], 1).parts > 1;
     let runs = if cut || n <= LENGTHS[1] { [(n, 1), (n, 2)] } else { LENGTHS.map(|k| (k, 1)) };
     let [short, long] = thread::scope(|scope| {
         let run = |(k, blocks)| match case.element {
-            Type::F64 => simulate::<f64>(n, k, blocks, caches),
-            _ => simulate::<f32>(n, k, blocks, caches),
+            Type::F64 => simulate::<f64>(n, k, blocks, counting),
+            _ => simulate::<f32>(n, k, blocks, counting),
         };
         let other = scope.spawn(move || run(runs[0]));
         let long = run(runs[1]);
@@ -61,10 +60,11 @@ fn simulate<T: RealElement>(
     n: usize,
     k: usize,
     blocks: u32,
-    caches: Architecture,
+    counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
     let run = || -> Result<Device, Box<dyn Error>> {
-        let device = Device::simulator_with(Config { sample: Some(blocks), ..simulated::config(caches) });
+        let device =
+            Device::simulator_with(Config { sample: Some(blocks), ..simulated::config(counting.caches) });
         let [left, right, output] =
             [[n, k], [k, n], [n, n]].map(|[rows, cols]| Layout::row_major(rows, cols));
         let (left, right, output) = (left?, right?, output?);
@@ -77,5 +77,5 @@ fn simulate<T: RealElement>(
         gemm(&device.default_stream(), T::ONE, a, b, T::ZERO, c, &mut scratch)?;
         Ok(device)
     };
-    counts(&run().map_err(|error| error.to_string())?)
+    counting.counts(&run().map_err(|error| error.to_string())?)
 }

@@ -1,80 +1,255 @@
-//! What was measured on an H200, of the benchmarks' cases: the newest result of each in benches/results.
+//! What was measured, device by device: of the textbook's transpositions, and of the benchmarks' cases the newest
+//! result of each in benches/results.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::error::Error;
 
 use gpu_benches::report::{Mode, OURS, Record};
-use gpu_benches::suite::{Case, Op, cases};
+use gpu_benches::suite::{Case, Op, Type, cases};
+use gpu_examples::predicted::Subject;
+use serde::Deserialize;
 
-/// A case and how long a launch among many took.
-#[derive(Clone, Copy, Debug)]
-pub struct Recorded {
-    /// What was launched.
-    pub case: Case,
-    /// The median.
-    pub microseconds: f64,
-}
+use super::quantile;
 
 macro_rules! results {
-    ($($file:literal),* $(,)?) => {
-        [$(include_str!(concat!("../../benches/results/nvidia-h200-2026-11-", $file, ".jsonl"))),*]
+    ($device:literal: $($file:literal),* $(,)?) => {
+        &[$(include_str!(concat!("../../benches/results/nvidia-", $device, "-2026-11-", $file, ".jsonl"))),*]
     };
 }
 
-/// Those of inputs in turn; that of inputs in the cache (`warm`) and those of programs with shapes of their own are not
-/// among them.
-const RESULTS: [&str; 11] = results![
-    "21",
-    "21-reduce",
-    "21-scan-linalg",
-    "21-segments-scan",
-    "21-transpose",
-    "22",
-    "22-rows",
-    "22-second",
-    "22-small-kernels",
-    "22-third",
-    "23",
+/// A device's results.
+pub struct Source {
+    /// What gpu-model and the simulator call it.
+    pub device: &'static str,
+    /// The textbook's transpositions.
+    variants: &'static [&'static str],
+    /// The fast transposition and the fast sums, with the present kernels.
+    fast: &'static [&'static str],
+    /// The benchmarks' cases, of inputs in turn: those of inputs in the cache (`warm`) and of programs with shapes of
+    /// their own are not among them.
+    cases: &'static [&'static str],
+}
+
+/// All devices that there are results of.
+pub const SOURCES: [Source; 2] = [
+    Source {
+        device: "h200",
+        variants: results!("h200": "21-variants"),
+        fast: results!("h200": "22-small-kernels"),
+        cases: results![
+            "h200":
+            "21",
+            "21-reduce",
+            "21-scan-linalg",
+            "21-segments-scan",
+            "21-transpose",
+            "22",
+            "22-rows",
+            "22-second",
+            "22-small-kernels",
+            "22-third",
+            "23",
+        ],
+    },
+    Source {
+        device: "h100",
+        variants: results!("h100": "25-variants"),
+        fast: results!("h100": "25-model"),
+        cases: results!("h100": "25-model"),
+    },
 ];
 
-/// Every case of which there is a result, in the order of the cases. Copies are the driver's and no kernel of ours,
-/// sums with a copy are of the bus, first results of processes: they are left out.
-///
-/// # Errors
-/// Where a line is no result.
-pub fn recorded() -> Result<Vec<Recorded>, serde_json::Error> {
-    type Newest = (String, Vec<f64>);
-    let mut newest: BTreeMap<String, Newest> = BTreeMap::new();
-    for line in RESULTS.iter().flat_map(|text| text.lines()) {
-        let record: Record = serde_json::from_str(line)?;
-        if record.peer != OURS || record.mode != Mode::Batch {
-            continue;
-        }
-        let date = record.provenance.date;
-        let entry = newest.entry(key(&record.subject)).or_default();
-        match date.cmp(&entry.0) {
-            std::cmp::Ordering::Less => {}
-            std::cmp::Ordering::Equal => entry.1.push(record.ms_median * 1e3),
-            std::cmp::Ordering::Greater => *entry = (date, vec![record.ms_median * 1e3]),
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kernel {
+    /// A kernel whose launches are known without simulating them.
+    Subject(Subject),
+    /// A case of the benchmarks.
+    Case(Case),
+}
+
+impl Kernel {
+    /// As `--kernel` takes it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Subject(subject) => subject.to_string(),
+            Self::Case(case) => case.name(),
         }
     }
-    let ours = cases(false)
-        .into_iter()
-        .filter(|case| !matches!(case.op, Op::Copy | Op::SumWithCopy | Op::FirstResult));
-    let found = ours.filter_map(|case| {
-        let (_, times) = newest.get_mut(&key(&case.subject()))?;
-        times.sort_by(f64::total_cmp);
-        Some(Recorded { case, microseconds: times[times.len() / 2] })
-    });
-    Ok(found.collect())
+
+    /// Whether it is `name`, or of its kind: `transpose`, `transpose/fast`, `scan/f32` or `scan/f32/2^20`.
+    fn is_called(self, name: &str) -> bool {
+        self.name().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether it was never looked at while formulas were sought.
+    pub fn is_held_out(self) -> bool {
+        match self {
+            Self::Subject(subject) => matches!(subject, Subject::SumOf(_)),
+            Self::Case(case) => is_held_out(case),
+        }
+    }
+}
+
+/// A kernel and what it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// What ran.
+    pub kernel: Kernel,
+    /// Of what size.
+    pub size: usize,
+    /// A launch among many, the median; none where that was not measured.
+    pub microseconds: Option<f64>,
+    /// All on one matrix.
+    pub repeated: bool,
+}
+
+impl Measured {
+    fn new(kernel: Kernel, size: usize, microseconds: f64, repeated: bool) -> Self {
+        Self { kernel, size, microseconds: Some(microseconds), repeated }
+    }
+
+    /// What was not measured, of its usual size.
+    fn none(kernel: Kernel) -> Self {
+        let size = match kernel {
+            Kernel::Subject(subject) => subject.usual_size(),
+            Kernel::Case(case) => case.elements(),
+        };
+        Self { kernel, size, microseconds: None, repeated: false }
+    }
+}
+
+#[derive(Deserialize)]
+struct VariantRow {
+    variant: String,
+    block: u32,
+    size: usize,
+    microseconds: f64,
+}
+
+fn lines(texts: &'static [&'static str]) -> impl Iterator<Item = &'static str> {
+    texts.iter().flat_map(|text| text.lines())
+}
+
+/// Our launches among many in such files.
+fn records(texts: &'static [&'static str]) -> Result<Vec<Record>, serde_json::Error> {
+    let all = lines(texts).map(serde_json::from_str).collect::<Result<Vec<Record>, _>>()?;
+    Ok(all.into_iter().filter(|record| record.peer == OURS && record.mode == Mode::Batch).collect())
+}
+
+impl Source {
+    /// What was measured.
+    ///
+    /// # Errors
+    /// Where a line is no result, or of a kernel that there is none of.
+    pub fn measured(&self) -> Result<Vec<Measured>, Box<dyn Error>> {
+        let one = |name: &str| Subject::by_name(name).map(|found| Kernel::Subject(found[0]));
+        let mut all = Vec::new();
+        for line in lines(self.variants) {
+            let VariantRow { variant, block, size, microseconds } = serde_json::from_str(line)?;
+            let name = if variant == "fast" { variant } else { format!("{variant}_{block}") };
+            all.push(Measured::new(one(&format!("transpose/{name}"))?, size, microseconds, true));
+        }
+        let mut fast = BTreeMap::<(&str, u64), Vec<f64>>::new();
+        for record in records(self.fast)? {
+            let subject = record.subject;
+            let key = match (subject.op.as_str(), subject.element.as_str(), subject.rows, subject.cols) {
+                ("transpose", "f32", Some(rows), Some(columns)) if rows == columns => {
+                    ("transpose/fast", rows)
+                }
+                ("sum", "f64", ..) => ("sum/fast", subject.n),
+                ("sum", "f32", ..) => ("sum_of/f32", subject.n),
+                ("sum", "i32", ..) => ("sum_of/i32", subject.n),
+                ("sum", "u8", ..) => ("sum_of/u8", subject.n),
+                _ => continue,
+            };
+            fast.entry(key).or_default().push(record.ms_median * 1e3);
+        }
+        for ((name, size), mut times) in fast {
+            all.push(Measured::new(one(name)?, usize::try_from(size)?, quantile(&mut times, 0.5), false));
+        }
+        let cases = self.newest()?.into_iter().filter(|(case, _)| !is_subject(*case));
+        all.extend(cases.map(|(case, time)| Measured::new(Kernel::Case(case), case.elements(), time, false)));
+        Ok(all)
+    }
+
+    /// The microseconds of every case of which there is a result, in the order of the cases.
+    fn newest(&self) -> Result<Vec<(Case, f64)>, serde_json::Error> {
+        type Newest = (String, Vec<f64>);
+        let mut newest: BTreeMap<String, Newest> = BTreeMap::new();
+        for record in records(self.cases)? {
+            let date = record.provenance.date;
+            let entry = newest.entry(key(&record.subject)).or_default();
+            match date.cmp(&entry.0) {
+                Ordering::Less => {}
+                Ordering::Equal => entry.1.push(record.ms_median * 1e3),
+                Ordering::Greater => *entry = (date, vec![record.ms_median * 1e3]),
+            }
+        }
+        let found = cases_of_ours().filter_map(|case| {
+            let (_, times) = newest.get_mut(&key(&case.subject()))?;
+            times.sort_by(f64::total_cmp);
+            Some((case, times[times.len() / 2]))
+        });
+        Ok(found.collect())
+    }
+}
+
+/// The cases without copies, which are the driver's and no kernel of ours, sums with a copy, which are of the bus, and
+/// first results of processes.
+fn cases_of_ours() -> impl Iterator<Item = Case> {
+    cases(false).into_iter().filter(|case| !matches!(case.op, Op::Copy | Op::SumWithCopy | Op::FirstResult))
 }
 
 fn key(subject: &gpu_benches::report::Subject) -> String {
     format!("{subject:?}")
 }
 
+/// Whether a case is among those whose launches are known.
+fn is_subject(case: Case) -> bool {
+    let subject = case.subject();
+    match case.op {
+        Op::Transpose => subject.rows == subject.cols,
+        Op::Sum => matches!(case.element, Type::F32 | Type::F64 | Type::I32 | Type::U8),
+        _ => false,
+    }
+}
+
+/// What goes by these names, everything where there are none, each once.
+///
+/// # Errors
+/// A name that nothing goes by.
+pub fn kernels(names: &[String]) -> Result<Vec<Kernel>, String> {
+    let subjects = Subject::all().into_iter().map(Kernel::Subject);
+    let all: Vec<Kernel> =
+        subjects.chain(cases_of_ours().filter(|case| !is_subject(*case)).map(Kernel::Case)).collect();
+    let mut chosen = vec![names.is_empty(); all.len()];
+    for name in names {
+        let mut found = false;
+        for (kernel, chosen) in all.iter().zip(&mut chosen) {
+            let is_called = kernel.is_called(name);
+            (found, *chosen) = (found || is_called, *chosen || is_called);
+        }
+        if !found {
+            let error = Subject::by_name(name).err().unwrap_or_default();
+            return Err(format!("{error}; and the benchmarks' cases, as `scan` or `scan/f32/2^20`"));
+        }
+    }
+    Ok(all.into_iter().zip(chosen).filter_map(|(kernel, chosen)| chosen.then_some(kernel)).collect())
+}
+
+/// The rows of these kernels, and those of which there is none without a time.
+pub fn rows(kernels: &[Kernel], measured: Vec<Measured>) -> Vec<Measured> {
+    let without = kernels.iter().filter(|&&kernel| measured.iter().all(|row| row.kernel != kernel));
+    let without: Vec<Measured> = without.map(|&kernel| Measured::none(kernel)).collect();
+    let of_them = measured.into_iter().filter(|row| kernels.contains(&row.kernel));
+    of_them.chain(without).collect()
+}
+
 /// Whether a case is judged only, and never looked at while the model's formulas are sought: those whose name has an
 /// odd hash (FNV-1a, 32 bits). The rule was fixed before any case was predicted.
-pub fn is_held_out(case: Case) -> bool {
+fn is_held_out(case: Case) -> bool {
     let fnv = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     case.name().bytes().fold(0x811c_9dc5, fnv) % 2 == 1
 }
@@ -85,33 +260,42 @@ mod tests {
 
     #[test]
     fn every_kind_of_case_was_measured_and_about_half_is_held_out() {
-        let all = recorded().expect("results are results");
-        for op in
-            ["max", "argmax", "scan", "segments", "sort", "select", "histogram", "unique", "gemm", "heat"]
-        {
-            assert!(all.iter().any(|one| one.case.op.name() == op), "{op}");
+        for source in &SOURCES {
+            let all = source.newest().expect("results are results");
+            for op in
+                ["max", "argmax", "scan", "segments", "sort", "select", "histogram", "unique", "gemm", "heat"]
+            {
+                assert!(all.iter().any(|(case, _)| case.op.name() == op), "{op} on {}", source.device);
+            }
+            assert!(all.iter().all(|(_, time)| *time > 0.0));
+            let held_out = all.iter().filter(|(case, _)| is_held_out(*case)).count();
+            assert!(3 * held_out > all.len() && 3 * held_out < 2 * all.len(), "{held_out} of {}", all.len());
         }
-        assert!(all.iter().all(|one| one.microseconds > 0.0));
-        let held_out = all.iter().filter(|one| is_held_out(one.case)).count();
-        assert!(3 * held_out > all.len() && 3 * held_out < 2 * all.len(), "{held_out} of {}", all.len());
     }
 
     #[test]
     fn the_newest_result_counts() {
-        let all = recorded().expect("results are results");
-        let case = |name: &str| all.iter().find(|one| one.case.name() == name).expect("it was measured");
+        let [h200, _] = &SOURCES;
+        let (all, records) = (h200.newest().expect("results"), records(h200.cases).expect("results"));
         for name in ["gemm/f32/4096x4096", "scan/f32/2^28", "max/f64/2^20"] {
-            let found = case(name);
-            let subject = found.case.subject();
-            let of_case = RESULTS.iter().flat_map(|text| text.lines()).filter_map(|line| {
-                let record: Record = serde_json::from_str(line).expect("a result");
-                let is_ours = record.peer == OURS && record.mode == Mode::Batch && record.subject == subject;
-                is_ours.then_some((record.provenance.date, record.ms_median * 1e3))
-            });
-            let of_case: Vec<(String, f64)> = of_case.collect();
-            let last = of_case.iter().map(|(date, _)| date).max().expect("it was measured");
-            let newest = of_case.iter().filter(|(date, _)| date == last);
-            assert!(newest.clone().any(|(_, time)| *time == found.microseconds), "{name}: {of_case:?}");
+            let (case, time) = all.iter().find(|(case, _)| case.name() == name).expect("it was measured");
+            let subject = case.subject();
+            let of_case: Vec<&Record> = records.iter().filter(|one| one.subject == subject).collect();
+            let last = of_case.iter().map(|one| &one.provenance.date).max().expect("it was measured");
+            let mut newest = of_case.iter().filter(|one| one.provenance.date == *last);
+            assert!(newest.any(|one| one.ms_median * 1e3 == *time), "{name}: {of_case:?}");
         }
+    }
+
+    /// The filters of the textbook were never measured; the transposition was, of three sizes and in turn.
+    #[test]
+    fn rows_are_those_of_the_names_with_a_time_or_without() {
+        let measured = SOURCES[0].measured().expect("results are results");
+        let of = |name: &str| rows(&kernels(&[name.to_owned()]).expect("it is there"), measured.clone());
+        assert!(of("blur").len() > 4 && of("blur").iter().all(|row| row.microseconds.is_none()));
+        let naive = of("transpose/naive_32");
+        assert!(naive.len() == 3 && naive.iter().all(|row| row.microseconds.is_some()), "{naive:?}");
+        assert_eq!(of("max/f32/2^20").len(), 1);
+        assert!(kernels(&["nothing".to_owned()]).unwrap_err().contains("transpose/naive_32"));
     }
 }

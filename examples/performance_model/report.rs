@@ -1,31 +1,37 @@
 //! The tables.
 
 use gpu_examples::table::Table;
-use gpu_model::Device;
 use gpu_model::literature::counted::Model;
 
-use super::{Errors, Line};
+use super::Line;
+use super::errors::Errors;
 
 /// Prints them.
-pub fn print(device: &Device, lines: &[Line], errors: &Errors) {
-    println!("Predicted and measured on a {}, in µs; errors in percent of what was measured:\n", device.name);
+pub fn print(lines: &[Line], errors: &Errors) {
+    println!(
+        "Predicted and measured on an {}, in µs; errors in percent of what was measured:\n",
+        errors.device
+    );
+    let time = |time: Option<f64>| time.map_or("–".to_owned(), |time| format!("{time:.2}"));
+    let off = |error: Option<f64>| error.map_or("–".to_owned(), |error| format!("{error:+.1}"));
     let mut table =
         Table::new(["kernel", "size", "measured", "waves", "error", "bottleneck", "roofline", "error", ""]);
     for line in lines {
-        let remark = match (line.held_out, line.cached) {
-            (true, _) => "held out",
-            (_, true) => "in L2",
+        let remark = match (line.measured_microseconds, line.held_out, line.cached) {
+            (None, ..) => "not measured",
+            (_, true, _) => "held out",
+            (_, _, true) => "in L2",
             _ => "",
         };
         table.row([
             line.kernel.clone(),
             line.size.to_string(),
-            format!("{:.2}", line.measured_microseconds),
-            format!("{:.2}", line.predicted_microseconds),
-            format!("{:+.1}", line.error),
+            time(line.measured_microseconds),
+            time(Some(line.predicted_microseconds)),
+            off(line.error),
             line.bottleneck.to_string(),
-            format!("{:.2}", line.roofline_microseconds),
-            format!("{:+.1}", line.roofline_error),
+            time(Some(line.roofline_microseconds)),
+            off(line.roofline_error),
             remark.to_owned(),
         ]);
     }
@@ -35,16 +41,24 @@ pub fn print(device: &Device, lines: &[Line], errors: &Errors) {
     let mut table = Table::new(head);
     for line in lines {
         let times = Model::ALL.map(|model| line.literature.get(&model).copied());
-        let cells = [Some(line.measured_microseconds)]
-            .into_iter()
-            .chain(times)
-            .map(|time| time.map_or("–".to_owned(), |time| format!("{time:.2}")));
+        let cells = [line.measured_microseconds].into_iter().chain(times).map(time);
         table.row([line.kernel.clone(), line.size.to_string()].into_iter().chain(cells));
     }
     println!("{table}");
+    if errors.not_measured > 0 {
+        let were = if errors.not_measured == 1 { "was" } else { "were" };
+        println!(
+            "{} of these {were} not measured on an {}: predicted only.\n",
+            errors.not_measured, errors.device
+        );
+    }
+    println!("The longest prediction, of {}, took {:.1} s.", errors.slowest, errors.slowest_seconds);
+    let all = lines.len() - errors.not_measured;
+    if all == 0 {
+        return;
+    }
     println!("Absolute errors:\n");
     let mut table = Table::new(["model", "rows", "median %", "90th percentile %"]);
-    let all = lines.len();
     let ours = [
         ("waves", errors.rows, [errors.median, errors.ninetieth]),
         ("waves, held out", errors.held_out_rows, [errors.held_out_median, errors.held_out_ninetieth]),
@@ -57,10 +71,19 @@ pub fn print(device: &Device, lines: &[Line], errors: &Errors) {
         }
     }
     println!("{table}");
-    println!("The longest prediction, of {}, took {:.1} s.", errors.slowest, errors.slowest_seconds);
-    println!("The variant predicted as the fastest is, in {} of {} sizes.", errors.fastest, errors.sizes);
-    println!(
-        "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.",
-        errors.pairs, errors.right
-    );
+    if errors.pairs > 0 {
+        println!(
+            "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.",
+            errors.pairs, errors.right
+        );
+    }
+    if !errors.tuned.is_empty() {
+        println!("The fastest variant of each size:\n");
+        let mut table = Table::new(["size", "predicted", "ahead by %", "measured"]);
+        for row in &errors.tuned {
+            let lead = format!("{:.0}", row.lead);
+            table.row([row.size.to_string(), row.predicted.clone(), lead, row.measured.clone()]);
+        }
+        println!("{table}");
+    }
 }

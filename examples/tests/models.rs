@@ -39,6 +39,17 @@ fn a_table_says_what_it_is_bound_by() {
     assert!(text.contains("H200 SXM") && text.contains("stores to L2"), "{text}");
 }
 
+/// Stores of lines bound it on both, and an H100's second-level cache takes fewer of them in a second.
+#[test]
+fn each_device_has_times_of_its_own() {
+    let [h200, h100] = ["h200", "h100"].map(|name| {
+        let asked = ["--json", "--device", "simulator", "--model", name, "--variant", "naive_32"];
+        let lines = json("transpose_variants", &asked);
+        lines[0]["predicted_microseconds"].as_f64().expect("a time")
+    });
+    assert!(h100 > 1.05 * h200, "{h100} {h200}");
+}
+
 #[test]
 fn a_device_that_was_not_measured_is_refused() {
     for (name, told) in [("c2075", "no `waves`"), ("nothing", "there is no device `nothing`")] {

@@ -300,6 +300,9 @@ fn draw(files: &[Vec<Record>]) -> Result<(String, BTreeMap<String, f64>), Box<dy
     Ok((svg, ratios))
 }
 
+/// Whose results are drawn. Those of other GPUs lie in the same folder.
+const DEVICE: &str = "NVIDIA H200";
+
 /// The results that count, a list for each file.
 fn results(folder: &Path) -> Result<Vec<Vec<Record>>, Box<dyn Error>> {
     let named = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -313,7 +316,11 @@ fn results(folder: &Path) -> Result<Vec<Vec<Record>>, Box<dyn Error>> {
         }
     }
     files.sort();
-    files.iter().map(|file| read(file)).collect()
+    let of_device = |mut records: Vec<Record>| {
+        records.retain(|record| record.device == DEVICE);
+        records
+    };
+    files.iter().map(|file| read(file).map(of_device)).collect()
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {

@@ -120,6 +120,21 @@ pub enum Error {
         other_value: f64,
     },
 
+    /// Two values in a description contradict each other.
+    #[error("line {line}: `{field}` is {value}, which contradicts `{other}`, which is {other_value}")]
+    ContradictionAt {
+        /// One of them, with its section.
+        field: String,
+        /// Where it stands.
+        line: usize,
+        /// Its value, in the base unit.
+        value: f64,
+        /// The other, with its section.
+        other: String,
+        /// Its value.
+        other_value: f64,
+    },
+
     /// A model needs a constant that no source gives for the device.
     #[error("the description of {device} has no `{field}`, which the model needs")]
     NotGiven {

@@ -57,6 +57,12 @@ prop_compose! {
     }
 }
 
+/// Those that were measured.
+fn measured() -> impl Strategy<Value = Device> {
+    prop::sample::select(vec!["h200", "h100"])
+        .prop_map(|name| Device::by_name(name).expect("it is described"))
+}
+
 fn time(device: &Device, counts: &Counts) -> f64 {
     predict(device, counts).expect("it fits").time.0
 }
@@ -65,8 +71,13 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn more_work_never_takes_less(counts in any_counts(), more in 0.0..1e9_f64, which in 0_usize..13) {
-        let before = time(&h200(), &counts);
+    fn more_work_never_takes_less(
+        device in measured(),
+        counts in any_counts(),
+        more in 0.0..1e9_f64,
+        which in 0_usize..13,
+    ) {
+        let before = time(&device, &counts);
         let mut larger = counts;
         match which {
             0 => larger.memory_read.0 += more,
@@ -87,27 +98,31 @@ proptest! {
             11 => larger.last.l2 += more,
             _ => larger.waits.shared += more,
         }
-        prop_assert!(not_more(before, time(&h200(), &larger)));
+        prop_assert!(not_more(before, time(&device, &larger)));
     }
 
     #[test]
-    fn a_faster_clock_never_takes_longer(counts in any_counts(), factor in 1.0..10.0_f64) {
-        let mut faster = h200();
+    fn a_faster_clock_never_takes_longer(
+        device in measured(),
+        counts in any_counts(),
+        factor in 1.0..10.0_f64,
+    ) {
+        let mut faster = device.clone();
         faster.clock = faster.clock * factor;
-        prop_assert!(not_more(time(&faster, &counts), time(&h200(), &counts)));
+        prop_assert!(not_more(time(&faster, &counts), time(&device, &counts)));
     }
 
     #[test]
-    fn twice_the_bandwidth_never_takes_longer(counts in any_counts()) {
-        let mut faster = h200();
+    fn twice_the_bandwidth_never_takes_longer(device in measured(), counts in any_counts()) {
+        let mut faster = device.clone();
         faster.memory.bandwidth = faster.memory.bandwidth * 2.0;
-        prop_assert!(not_more(time(&faster, &counts), time(&h200(), &counts)));
+        prop_assert!(not_more(time(&faster, &counts), time(&device, &counts)));
     }
 
     /// Nothing is faster than the bound, if it moves and computes no less than it has to.
     #[test]
-    fn no_prediction_is_below_the_bound(counts in any_counts()) {
-        let found = predict(&h200(), &counts).expect("it fits");
+    fn no_prediction_is_below_the_bound(device in measured(), counts in any_counts()) {
+        let found = predict(&device, &counts).expect("it fits");
         prop_assert!(not_more(found.bound.time.0, found.time.0));
         let levels: Vec<f64> = found.levels.iter().map(|level| level.1.0).collect();
         prop_assert!(levels.is_sorted_by(|one, other| one >= other));
@@ -116,12 +131,12 @@ proptest! {
 
     /// A clock twice as fast halves what is counted in cycles, and nothing else.
     #[test]
-    fn time_has_the_clock_s_dimension(counts in any_counts()) {
+    fn time_has_the_clock_s_dimension(device in measured(), counts in any_counts()) {
         let mut only_cycles = counts;
         (only_cycles.memory_read, only_cycles.memory_written) = (Bytes(0.0), Bytes(0.0));
         only_cycles.lines_written = 0.0;
         // Launches and the start of blocks are not counted in cycles.
-        let mut slow = h200();
+        let mut slow = device;
         let waves = slow.waves.as_mut().expect("it was measured");
         (waves.launch.0, waves.blocks.0) = (1e-30, 1e30);
         let mut fast = slow.clone();

@@ -248,8 +248,8 @@ impl Device {
     /// Reads a description; [`description`](Self::description) shows what one has.
     ///
     /// # Errors
-    /// No TOML; a field that is missing or unknown; a value with a wrong unit, or that is not positive; counts that
-    /// contradict each other. All but the last name the line.
+    /// No TOML; a field that is missing or unknown; a value with a wrong unit, or that is not positive; values that
+    /// contradict each other. All name the line.
     pub fn from_toml(text: &str) -> Result<Self> {
         read::device(text)
     }

@@ -106,6 +106,16 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Fails where the first of two fields, which were read, is larger than the second.
+    fn ordered(&self, fields: [&'static str; 2], [value, other_value]: [f64; 2]) -> Result<()> {
+        if value <= other_value {
+            return Ok(());
+        }
+        let line = self.value(fields[0]).map_or(self.line, |(_, line)| line);
+        let [field, other] = fields.map(|field| self.path(field));
+        Err(Error::ContradictionAt { field, line, value, other, other_value })
+    }
+
     /// Fails if there is a field that nobody asked for: a name that is not spelt right would go unseen.
     fn finish(&self) -> Result<()> {
         let asked = self.asked.borrow();
@@ -127,11 +137,6 @@ fn optional<T>(
     let value = read(&section)?;
     section.finish()?;
     Ok(Some(value))
-}
-
-/// Two numbers of which the first may not be larger.
-fn ordered(field: &'static str, value: f64, other: &'static str, other_value: f64) -> Result<()> {
-    if value <= other_value { Ok(()) } else { Err(Error::Contradiction { field, value, other, other_value }) }
 }
 
 pub(super) fn device(text: &str) -> Result<Device> {
@@ -208,7 +213,7 @@ pub(super) fn device(text: &str) -> Result<Device> {
             })
         })?,
         waves: optional(&top, "waves", |section| {
-            Ok(Calibration {
+            let waves = Calibration {
                 launch: section.quantity("launch")?,
                 launch_dependent: section.quantity("launch_dependent")?,
                 gap: section.quantity("gap")?,
@@ -233,17 +238,22 @@ pub(super) fn device(text: &str) -> Result<Device> {
                 barrier: section.quantity("barrier")?,
                 barrier_warp: section.quantity("barrier_warp")?,
                 source: section.text("source")?,
-            })
+            };
+            // What waits beside others does not wait less.
+            let memory = [waves.memory_latency.0, waves.memory_loaded.0];
+            section.ordered(["memory_latency", "memory_loaded"], memory)?;
+            section.ordered(["l2_latency", "l2_loaded"], [waves.l2_latency.0, waves.l2_loaded.0])?;
+            section.ordered(["l2_unit", "l2"], [waves.l2_unit.0, waves.l2.0])?;
+            Ok(waves)
         })?,
     };
-    [top, processor, memory, limits].iter().try_for_each(Section::finish)?;
+    [&top, &processor, &memory, &limits].into_iter().try_for_each(Section::finish)?;
 
     let resident = f64::from(device.limits.warps) * f64::from(device.warp);
     let threads = f64::from(device.limits.threads_per_block);
-    ordered("limits.threads_per_block", threads, "limits.warps", resident)?;
-    let lanes = [device.double_lanes, device.lanes].map(f64::from);
-    ordered("multiprocessor.double_lanes", lanes[0], "multiprocessor.lanes", lanes[1])?;
-    ordered("memory.sector", device.memory.sector.0, "memory.line", device.memory.line.0)?;
+    limits.ordered(["threads_per_block", "warps"], [threads, resident])?;
+    processor.ordered(["double_lanes", "lanes"], [device.double_lanes, device.lanes].map(f64::from))?;
+    memory.ordered(["sector", "line"], [device.memory.sector.0, device.memory.line.0])?;
     Ok(device)
 }
 
@@ -343,12 +353,21 @@ mod tests {
     #[test]
     fn what_contradicts_itself_is_refused() {
         // 48 warps of 32 are 1536 threads: a block of 2048 could never run.
-        let (result, _) = changed("threads_per_block = 1024", "threads_per_block = 2048");
-        assert!(matches!(result, Err(Error::Contradiction { .. })), "{result:?}");
-        let (result, _) = changed("double_lanes = 16", "double_lanes = 64");
-        assert!(matches!(result, Err(Error::Contradiction { .. })), "{result:?}");
+        let (result, at) = changed("threads_per_block = 1024", "threads_per_block = 2048");
+        let (field, other) = ("limits.threads_per_block".to_owned(), "limits.warps".to_owned());
+        let error = Error::ContradictionAt { field, line: at, value: 2048.0, other, other_value: 1536.0 };
+        assert_eq!(result, Err(error));
+        let (result, at) = changed("double_lanes = 16", "double_lanes = 64");
+        let Err(Error::ContradictionAt { line, .. }) = result else { panic!("{result:?}") };
+        assert_eq!(line, at);
         let (result, _) = changed("pinned_to_host = \"75 %\"", "pinned_to_host = \"175 %\"");
         assert!(matches!(result, Err(Error::WrongUnit { .. })), "{result:?}");
+        // With everybody waiting the memory would answer sooner than with one.
+        let h200 = Device::description("h200").expect("it is described");
+        let result = device(&h200.replace("\"1491 cycles\"", "\"491 cycles\""));
+        let Err(Error::ContradictionAt { field, line, .. }) = result else { panic!("{result:?}") };
+        let at = h200.find("memory_latency").expect("it was measured");
+        assert_eq!((field.as_str(), line), ("waves.memory_latency", line_of(h200, at)));
     }
 
     #[test]
@@ -360,8 +379,11 @@ mod tests {
 
     #[test]
     fn what_no_source_gives_is_said() {
-        let h100 = Device::by_name("h100").expect("it is described");
-        let asked = h100.latency();
-        assert_eq!(asked, Err(Error::NotGiven { device: "H100 SXM".to_owned(), field: "latency" }));
+        let v100 = Device::by_name("v100").expect("it is described");
+        let asked = v100.latency();
+        assert_eq!(
+            asked,
+            Err(Error::NotGiven { device: "Tesla V100 PCIe 16GB".to_owned(), field: "latency" })
+        );
     }
 }

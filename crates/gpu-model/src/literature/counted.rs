@@ -221,8 +221,8 @@ mod tests {
 
     #[test]
     fn a_device_without_latencies() {
-        let h100 = Device::by_name("h100").expect("it is described");
-        let error = Model::HongKim.time(&h100, &copy()).unwrap_err();
-        assert_eq!(error, Error::NotGiven { device: "H100 SXM".to_owned(), field: "latency" });
+        let v100 = Device::by_name("v100").expect("it is described");
+        let error = Model::HongKim.time(&v100, &copy()).unwrap_err();
+        assert_eq!(error, Error::NotGiven { device: "Tesla V100 PCIe 16GB".to_owned(), field: "latency" });
     }
 }

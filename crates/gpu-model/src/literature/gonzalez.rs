@@ -367,9 +367,9 @@ mod tests {
         assert!(matches!(atomic(&c1060, 1024), Err(Error::OverLimit { limit: 512.0, .. })));
         same(launch(&c2070()).expect("given").0, 3450.0);
         same(launch(&c1060).expect("given").0, 5200.0);
-        let h100 = Device::by_name("h100").expect("it is described");
-        assert!(matches!(launch(&h100), Err(Error::NotGiven { field: "launch", .. })));
-        assert!(matches!(atomic(&h100, 32), Err(Error::NotGiven { field: "atomics", .. })));
+        let v100 = Device::by_name("v100").expect("it is described");
+        assert!(matches!(launch(&v100), Err(Error::NotGiven { field: "launch", .. })));
+        assert!(matches!(atomic(&v100, 32), Err(Error::NotGiven { field: "atomics", .. })));
     }
 
     /// 8 GB/s: 50 % are 4, 45 % 3.6, 70 % 5.6, 75 % 6. 4e9 bytes take 1 s, in GiB/s 4e9/(4·2^30) = 0.9313… s.

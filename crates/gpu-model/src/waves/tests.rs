@@ -182,7 +182,7 @@ fn kernels_that_wait_for_the_one_before_by_themselves() {
 
 #[test]
 fn a_device_that_was_not_measured() {
-    let h100 = Device::by_name("h100").expect("it is described");
-    let error = predict(&h100, &Counts::empty("any", 1, 32));
-    assert_eq!(error, Err(Error::NotGiven { device: "H100 SXM".to_owned(), field: "waves" }));
+    let v100 = Device::by_name("v100").expect("it is described");
+    let error = predict(&v100, &Counts::empty("any", 1, 32));
+    assert_eq!(error, Err(Error::NotGiven { device: "Tesla V100 PCIe 16GB".to_owned(), field: "waves" }));
 }

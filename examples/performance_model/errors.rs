@@ -1,0 +1,166 @@
+//! How far off predictions are.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use gpu_examples::predicted::Subject;
+use gpu_model::Device;
+use gpu_model::literature::counted::Model;
+use gpu_model::waves::Counts;
+use gpu_model::waves::tuning::rank;
+use serde::Serialize;
+
+use super::counter::Counter;
+use super::recorded::Kernel;
+use super::{Line, quantile};
+
+/// Pairs of variants whose times differ by less are no matter of winning.
+const DIFFERENT: f64 = 1.1;
+
+/// Absolute errors in percent, of what was measured on a device.
+#[derive(Serialize)]
+pub struct Errors {
+    pub device: String,
+    pub rows: usize,
+    pub median: f64,
+    pub ninetieth: f64,
+    /// Those of rows that were looked at only when the model was finished.
+    pub held_out_rows: usize,
+    pub held_out_median: f64,
+    pub held_out_ninetieth: f64,
+    pub roofline_median: f64,
+    pub roofline_ninetieth: f64,
+    /// Median and 90th percentile.
+    pub literature: BTreeMap<Model, [f64; 2]>,
+    /// Pairs of textbook variants of one size that differ by more than 10 %, and those of which the faster is found.
+    pub pairs: usize,
+    pub right: usize,
+    /// Sizes of which all variants were measured, and those of which the fastest is the one predicted.
+    pub sizes: usize,
+    pub fastest: usize,
+    /// What is predicted to be the fastest of them.
+    pub tuned: Vec<Tuned>,
+    /// Rows without a time to compare with: they are predicted only.
+    pub not_measured: usize,
+    /// The kernel whose counting and prediction took longest, and how long, in seconds.
+    pub slowest: String,
+    pub slowest_seconds: f64,
+}
+
+/// A row of a tuning table.
+#[derive(Serialize)]
+pub struct Tuned {
+    pub size: usize,
+    /// The variant predicted as the fastest, and how much longer the second is predicted to take, in percent.
+    pub predicted: String,
+    pub lead: f64,
+    /// The one that is.
+    pub measured: String,
+}
+
+impl Errors {
+    /// Those of the predictions for a device.
+    ///
+    /// # Errors
+    /// Those of the simulator and of the model.
+    pub fn of(device: &Device, counter: &mut Counter, lines: &[Line]) -> Result<Self, Box<dyn Error>> {
+        let all = |held_out: bool| -> Vec<f64> {
+            let lines = lines.iter().filter(|line| line.held_out == held_out);
+            lines.filter_map(|line| line.error).map(f64::abs).collect()
+        };
+        let (mut ours, mut held_out) = (all(false), all(true));
+        let mut roofline: Vec<f64> =
+            lines.iter().filter_map(|line| line.roofline_error).map(f64::abs).collect();
+        let mut literature = BTreeMap::new();
+        for model in Model::ALL {
+            let off = |line: &Line| {
+                let time = line.literature.get(&model)?;
+                Some(100.0 * (time / line.measured_microseconds? - 1.0).abs())
+            };
+            let mut errors: Vec<f64> = lines.iter().filter_map(off).collect();
+            literature.insert(model, [quantile(&mut errors, 0.5), quantile(&mut errors, 0.9)]);
+        }
+        let (pairs, right) = pairs(lines);
+        let tuned = tuned(device, counter, lines)?;
+        let slowest =
+            lines.iter().max_by(|one, other| one.prediction_seconds.total_cmp(&other.prediction_seconds));
+        Ok(Self {
+            device: device.name.clone(),
+            rows: ours.len(),
+            median: quantile(&mut ours, 0.5),
+            ninetieth: quantile(&mut ours, 0.9),
+            held_out_rows: held_out.len(),
+            held_out_median: quantile(&mut held_out, 0.5),
+            held_out_ninetieth: quantile(&mut held_out, 0.9),
+            roofline_median: quantile(&mut roofline, 0.5),
+            roofline_ninetieth: quantile(&mut roofline, 0.9),
+            literature,
+            pairs,
+            right,
+            sizes: tuned.len(),
+            fastest: tuned.iter().filter(|row| row.predicted == row.measured).count(),
+            tuned,
+            not_measured: lines.iter().filter(|line| line.measured_microseconds.is_none()).count(),
+            slowest: slowest.map(|line| line.kernel.clone()).unwrap_or_default(),
+            slowest_seconds: slowest.map_or(0.0, |line| line.prediction_seconds),
+        })
+    }
+}
+
+/// Pairs of variants of one size, on one matrix, that differ, and those of which the faster one is found.
+fn pairs(lines: &[Line]) -> (usize, usize) {
+    let variants: Vec<(usize, f64, f64)> = lines
+        .iter()
+        .filter(|line| line.row.repeated)
+        .filter_map(|line| Some((line.size, line.measured_microseconds?, line.predicted_microseconds)))
+        .collect();
+    let (mut pairs, mut right) = (0, 0);
+    for (index, (size, measured, predicted)) in variants.iter().enumerate() {
+        for (_, other, by_model) in variants[index + 1..].iter().filter(|(of, ..)| of == size) {
+            let ratio = measured / other;
+            if ratio.max(1.0 / ratio) > DIFFERENT {
+                pairs += 1;
+                let predicted = predicted / by_model;
+                right += usize::from((ratio > 1.0 && predicted > 1.0) || (ratio < 1.0 && predicted < 1.0));
+            }
+        }
+    }
+    (pairs, right)
+}
+
+/// A tuning table of the variants that were measured on one matrix, with the fastest by that beside it.
+fn tuned(device: &Device, counter: &mut Counter, lines: &[Line]) -> Result<Vec<Tuned>, Box<dyn Error>> {
+    let repeated: Vec<&Line> = lines.iter().filter(|line| line.row.repeated).collect();
+    let mut sizes: Vec<usize> = repeated.iter().map(|line| line.size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut variants: Vec<Subject> = Vec::new();
+    for line in &repeated {
+        match line.row.kernel {
+            Kernel::Subject(subject) if !variants.contains(&subject) => variants.push(subject),
+            _ => {}
+        }
+    }
+    if variants.is_empty() {
+        return Ok(Vec::new());
+    }
+    let l2 = counter.l2();
+    let table = rank(device, sizes, &variants, |&size, &subject| -> Result<_, Box<dyn Error>> {
+        let found = counter.found(Kernel::Subject(subject), size)?;
+        let launches = found.counted.launches.iter().cloned();
+        let cached = found.demand.bytes[0] <= l2;
+        Ok(if cached { launches.map(Counts::cached).collect() } else { launches.collect() })
+    })?;
+    let time = |line: &Line| line.measured_microseconds.unwrap_or(f64::INFINITY);
+    let rows = table.iter().map(|ranking| {
+        let of_size = repeated.iter().filter(|line| line.size == ranking.size);
+        let measured = of_size.min_by(|one, other| time(one).total_cmp(&time(other)));
+        Tuned {
+            size: ranking.size,
+            predicted: ranking.best().to_string(),
+            lead: 100.0 * ranking.lead(),
+            measured: measured.map(|line| line.kernel.clone()).unwrap_or_default(),
+        }
+    });
+    Ok(rows.collect())
+}
