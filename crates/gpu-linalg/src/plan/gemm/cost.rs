@@ -24,12 +24,14 @@ const ENDS: f64 = 2000.0;
 const SHORT_ENDS: f64 = 1500.0;
 /// Clocks that short sums wait for what is read at once.
 const SHORT_ROUND: f64 = 550.0;
-/// Clocks that a block of a small product waits for what it reads at once, and to begin and end.
-const SMALL_ROUND: f64 = 1300.0;
+/// Clocks that the blocks of small tiles of a multiprocessor wait for what they read at once: like those of the next two,
+/// what is left of the times of 263 products on an H100.
+const SMALL_ROUND: f64 = 500.0;
 /// Clocks of a multiprocessor to read and to write what is a small tile's.
-const SMALL_BLOCK: f64 = 450.0;
-/// Clocks of a multiprocessor for a product of a small tile's sums, of `f32`: what it reads of shared memory.
-const SMALL_STEP: f64 = 12.0;
+const SMALL_BLOCK: f64 = 1400.0;
+/// Clocks of a multiprocessor for a small tile's products of one k, of `f32` and of `f64`: what it reads of shared memory,
+/// and doubles without tensor cores. Where no thread has more than one element they are a fourth.
+const SMALL_STEP: [f64; 2] = [18.0, 48.0];
 /// The most small tiles of a product: those of more are better wide, which read less.
 const MOST_SMALL: u64 = 1024;
 /// Clocks of a second launch, about 1.5 µs.
@@ -123,7 +125,8 @@ fn small_clocks(shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f
     let each = shape.blocks_each(Kernel::Small, parts, multiprocessors);
     let rounds = (each / Kernel::Small.rate().blocks).ceil()
         * piece.div_ceil(small::depth(shape.bytes as u32).into()) as f64;
-    let step = SMALL_STEP * shape.bytes as f64 / 4.0;
+    let step = SMALL_STEP[if shape.bytes == 4 { 0 } else { 1 }];
+    let step = if shape.m.max(shape.n) <= small::TILE as u64 / 2 { step / 4.0 } else { step };
     let elements = (shape.m as f64 + shape.n as f64) * shape.k as f64 * shape.count as f64 + shape.results();
     let memory = elements * shape.bytes as f64 / MEMORY_BYTES;
     (rounds * SMALL_ROUND + each * (SMALL_BLOCK + piece as f64 * step)).max(memory)

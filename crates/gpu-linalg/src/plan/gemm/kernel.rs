@@ -146,7 +146,7 @@ impl Kernel {
             Self::TensorFlat => (3.0, 8.0, 0.55, [0.0, 2500.0]),
             // Without stages: see `short_clocks` and `small_clocks`.
             Self::Short => (2.0, 16.0, 0.0, [0.0; 2]),
-            Self::Small => (3.0, 24.0, 0.0, [0.0; 2]),
+            Self::Small => (2.0, 16.0, 0.0, [0.0; 2]),
         };
         Rate { blocks, warps, fraction, ends }
     }
