@@ -123,28 +123,41 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                     unroll::<P>(|c| own.write(place::<T>(c as u32) + thread, of_row[c]));
                     self.write::<P>(thread, first, PANEL, |c| of_row[c]);
                 }
-                // ---- the square and those rows are written by the threads that have no rows
-                if is_diagonal && thread >= TILE {
-                    self.write_square(own, first);
-                }
-                // ---- what the next panel loses: on the diagonal at once, as its square is waited for, elsewhere beside
-                // all else; code that is there twice would need more registers than there are
+                // ---- what the next panel loses: on the diagonal at once, as its square is waited for
                 let rows = if is_diagonal { first + PANEL..columns } else { 0..TILE };
-                let mut is_published = false;
-                loop {
-                    keep_rolled();
-                    if is_diagonal != is_published && first + PANEL < columns && rows.contains(&thread) {
+                let take_off = || {
+                    if first + PANEL < columns && rows.contains(&thread) {
                         let mut of_next = [T::ZERO; P];
                         unroll::<P>(|c| of_next[c] = next.read(place::<T>(c as u32) + thread));
                         last_products::<T, V>(own, square, thread, &mut of_next);
                         unroll::<P>(|c| next.write(place::<T>(c as u32) + thread, of_next[c]));
                     }
-                    if is_published {
-                        break;
+                };
+                let publish = || {
+                    // The square and those rows are written by the threads that have no rows.
+                    if is_diagonal && thread >= TILE {
+                        self.write_square(own, first);
                     }
                     sync_threads();
                     self.publish(ahead - 1);
-                    is_published = true;
+                };
+                if T::AT_ONCE {
+                    take_off();
+                    publish();
+                } else {
+                    // The same code twice would be long.
+                    let mut is_published = false;
+                    loop {
+                        keep_rolled();
+                        if is_diagonal != is_published {
+                            take_off();
+                        }
+                        if is_published {
+                            break;
+                        }
+                        publish();
+                        is_published = true;
+                    }
                 }
                 let from = if is_diagonal { ahead * PANEL } else { 0 };
                 T::subtract_products(sums, own, other, (from, ahead * PANEL));

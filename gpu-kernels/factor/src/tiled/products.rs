@@ -16,6 +16,9 @@ use super::{PANEL, PANELS, PITCH, STAGES, THREADS, TILE, panel, place};
 pub(super) trait Sums: Float {
     /// A thread's part of a tile.
     type Part;
+    /// Whether off the diagonal, too, the next panel's products are taken off before a panel is told of: it needs no loop,
+    /// whose registers `f64` lacks. In `f32` the tiles behind would wait for it.
+    const AT_ONCE: bool;
 
     /// Zeros.
     fn zeros() -> Self::Part;
@@ -43,6 +46,7 @@ fn warp_and_lane() -> (u32, u32) {
 /// 8 × 8 elements in vectors of four, of 32 × 64 of a warp: as in `gpu_linalg_kernels::gemm`.
 impl Sums for f32 {
     type Part = [[f32; 8]; 8];
+    const AT_ONCE: bool = false;
 
     #[inline(always)]
     fn zeros() -> Self::Part {
@@ -137,6 +141,7 @@ fn of_f32() -> (u32, u32) {
 /// Products of 16 × 4 and 4 × 8 on the tensor cores, 64 × 32 elements a warp: as in `gpu_linalg_kernels::gemm`.
 impl Sums for f64 {
     type Part = [[[[f64; 4]; 2]; 2]; 4];
+    const AT_ONCE: bool = true;
 
     #[inline(always)]
     fn zeros() -> Self::Part {
