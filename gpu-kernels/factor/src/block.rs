@@ -201,8 +201,6 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     // What is left of the row's element on the diagonal, and what it is as a pivot.
     let mut square = T::ONE;
     let mut pivot = T::ONE;
-    // And the reciprocal of its root.
-    let mut mine = T::ONE;
     unroll::<P>(|c| square = if row == c as u32 { sums[c] } else { square });
     let mut first = 0;
     while first < PANEL {
@@ -221,7 +219,9 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
                 let at = first + j as u32;
                 let now = reciprocal(block[j][j]);
                 pivot = if row == at { block[j][j] } else { pivot };
-                mine = if row == at { now } else { mine };
+                if row == at {
+                    reciprocals.write(at, now);
+                }
                 let l = sums[j] * now;
                 sums[j] = l;
                 unroll::<GROUP>(|k| {
@@ -261,9 +261,6 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
         }
         *sums = core::array::from_fn(|c| sums[(c + GROUP) % P]);
         first += GROUP as u32;
-    }
-    if row < PANEL {
-        reciprocals.write(row, mine);
     }
     pivot
 }

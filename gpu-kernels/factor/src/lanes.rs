@@ -8,9 +8,7 @@ use gpu_std::float::Float;
 use gpu_std::memory::{Global, GlobalMut};
 use gpu_std::shared::{self, SharedLayout};
 use gpu_std::thread::{block_idx_x, thread_idx_x};
-use gpu_std::warp::{
-    FULL, WarpReductionOp, WarpShuffleValue, sync_warp, warp_reduce, warp_shuffle_idx, warp_vote_ballot,
-};
+use gpu_std::warp::{FULL, WarpReductionOp, WarpShuffleValue, sync_warp, warp_reduce, warp_shuffle_idx};
 use gpu_std::{device, rolled, unroll};
 
 use crate::batch::Batch;
@@ -57,6 +55,7 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
     // The lanes of a warp stay together, those of smaller matrices too.
     let steps = if N == 32 { place.size } else { warp_reduce(FULL, place.size, WarpReductionOp::Max) };
     let columns = shared::dynamic().array::<T>(2 * LANES_THREADS).offset(2 * N as u32 * part);
+    let mut failed = 0;
     // The lane's own pivot: its root, for which nobody waits, is found at the end.
     let mut square = T::ONE;
     // 16 columns, and then once more the same code: that of 32 would take the driver twice as long to compile.
@@ -67,6 +66,9 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
             let at = first + j as u32;
             if j < HALF && at < steps {
                 let pivot = warp_shuffle_idx(FULL, a[j], at, N as u32).0;
+                if !pivot.is_positive() && failed == 0 {
+                    failed = at + 1;
+                }
                 let reciprocal = reciprocal(pivot);
                 if lane == at {
                     square = a[j];
@@ -107,9 +109,6 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
         first += HALF as u32;
     }
 
-    // A lane's square is its row's pivot, and one where there is no row.
-    let failed = warp_vote_ballot(FULL, !square.is_positive()) >> (thread_idx_x() % 32 - lane);
-    let failed = failed & (u32::MAX >> (32 - N as u32));
     if exists {
         let root = root(square);
         let row = to.offset(place.to_first + lane as u64 * place.to_row);
@@ -119,7 +118,7 @@ pub(crate) fn lanes<T: Root + WarpShuffleValue, const N: usize, const V: usize>(
             }
         });
         if lane == 0 {
-            info.write(place.number, if failed == 0 { 0 } else { failed.trailing_zeros() + 1 });
+            info.write(place.number, failed);
         }
     }
 }

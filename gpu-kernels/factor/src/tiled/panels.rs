@@ -124,9 +124,8 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
                     self.write::<P>(thread, first, PANEL, |c| of_row[c]);
                 }
                 // ---- what the next panel loses: on the diagonal at once, as its square is waited for
-                let rows = if is_diagonal { first + PANEL..columns } else { 0..TILE };
                 let take_off = || {
-                    if first + PANEL < columns && rows.contains(&thread) {
+                    if is_there && first + PANEL < columns && (!is_diagonal || thread >= first + PANEL) {
                         let mut of_next = [T::ZERO; P];
                         unroll::<P>(|c| of_next[c] = next.read(place::<T>(c as u32) + thread));
                         last_products::<T, V>(own, square, thread, &mut of_next);
