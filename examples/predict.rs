@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release --example predict` runs the transpositions in the simulator and puts what it counts of them
 //! into gpu_model::waves. `--kernel sum,blur/shared_5` does it for others, `--size` for other sizes, `--device` and
-//! `--description` for other devices. A kernel of your own needs two calls: `simulated::counts` of the simulator's
-//! report, and `predict`.
+//! `--description` for other devices. A kernel of your own is a function, which no command line takes: the
+//! documentation of `gpu_model::waves::simulated` has the program for one, which launches it in the simulator and
+//! makes two calls, `simulated::counts` of the simulator's report, and `predict`.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -22,6 +23,7 @@ use serde::Serialize;
 
 /// Time, bottleneck and lower bound of kernels on a device, predicted from what the simulator counts of them
 #[derive(Parser)]
+#[command(after_help = OWN)]
 struct Options {
     /// Print JSON lines instead of a table
     #[arg(long)]
@@ -45,6 +47,12 @@ struct Options {
     #[arg(long)]
     cached: bool,
 }
+
+const OWN: &str = "\
+A kernel of your own is predicted by a program of your own, with crates gpu-sim and gpu-model (feature simulator):
+launch it with Simulator::new(simulated::config(Architecture::H200)), then
+    predict(&Device::by_name(\"h200\")?, &simulated::counts(&report)?)?
+The documentation of gpu_model::waves::simulated has such a program, and how a sample of a large grid's blocks is counted.";
 
 #[derive(Serialize)]
 struct Line {

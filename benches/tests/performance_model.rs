@@ -23,7 +23,7 @@ fn a_line_for_each_row_and_one_of_the_errors() {
             / row["measured_microseconds"].as_f64().expect("a time");
         assert!((100.0 * (off - 1.0) - row["error"].as_f64().expect("a number")).abs() < 1e-9, "{row}");
         let literature = row["literature"].as_object().expect("models");
-        assert_eq!(literature.len(), 5);
+        assert_eq!(literature.len(), 7);
         assert!(literature.values().all(|time| time.as_f64().is_some_and(|time| time > 0.0)), "{row}");
     }
     // The naive one is slower at each size, and the padded one is found to be the fastest.

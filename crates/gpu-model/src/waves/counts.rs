@@ -171,6 +171,20 @@ impl Counts {
         ]
     }
 
+    /// By what part of itself it differs from what should be the same, in the amount or wait where that is most, and
+    /// which; empty where nothing differs.
+    #[cfg(feature = "simulator")]
+    pub(super) fn differs_from(&self, other: &Self) -> (f64, &'static str) {
+        let (mut one, mut two) = (self.clone(), other.clone());
+        let amounts = one.amounts().into_iter().zip(two.amounts());
+        let mut pairs: Vec<_> = amounts.map(|((field, one), (_, two))| (field, *one, *two)).collect();
+        let waits = WAITS.into_iter().zip(self.waits.all()).zip(other.waits.all());
+        pairs.extend(waits.map(|((field, one), two)| (field, one, two)));
+        let parts = pairs.into_iter().filter(|(_, one, two)| one != two);
+        let parts = parts.map(|(field, one, two)| ((one - two).abs() / one, field));
+        parts.max_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or((0.0, ""))
+    }
+
     /// Fails where a count is negative or not finite, or two contradict each other.
     pub(super) fn check(&self) -> Result<()> {
         let mut copy = self.clone();

@@ -99,12 +99,12 @@
 //! | rows | | median | 90th percentile |
 //! |---|---|---|---|
 //! | 48 | transpositions, sums of `f64` | 5.6 | 25.8 |
-//! | 82 | other cases of the benchmarks, looked at on the H200 | 7.8 | 33.5 |
+//! | 98 | other cases of the benchmarks, looked at on the H200 | 7.5 | 33.5 |
 //! | 15 | sums of `f32`, `i32` and `u8` | 10.0 | 23.4 |
-//! | 81 | other cases of the benchmarks, held out | 6.3 | 27.6 |
+//! | 90 | other cases of the benchmarks, held out | 5.5 | 25.7 |
 //!
-//! The faster one of a pair is found in 145 of 150, the fastest in each of 3 sizes. Orders of axes, what is done in
-//! place, and filters were not measured there. Other devices were not measured.
+//! The faster one of a pair is found in 145 of 150, the fastest in each of 3 sizes. Orders of four axes and most
+//! filters were not measured there. Other devices were not measured.
 //!
 //! # What is left out
 //!

@@ -30,7 +30,7 @@ use gpu_sim::metrics::{Architecture, Metrics};
 use gpu_sim::{BlockOrder, Config, Count, Operation, Path, Record, Report, SiteCounts, WARP};
 
 use super::ptx::{Kind, Text, What};
-use super::{Counts, Instructions, Waits};
+use super::{Counts, Instructions, Scaled, Waits};
 use crate::error::{Error, Result};
 use crate::units::Bytes;
 
@@ -70,7 +70,8 @@ pub fn config(device: Architecture) -> Config {
 /// - *Conflicts.* Without them requests take a pass each, or as many as their bytes fill.
 ///
 /// Where only a sample of the blocks ran ([`Config::sample`]), amounts are scaled to the whole grid. What blocks share
-/// in the second-level cache is then read once for each of them.
+/// in the second-level cache is then read once for each of them. How far that is off one launch cannot tell: [`sampled`]
+/// states it, from a second one.
 ///
 /// `registers`, `instructions.arithmetic` and `waits.computing` (see [`counts_with`]), `operations` and `necessary` are
 /// for the caller to give.
@@ -128,6 +129,74 @@ pub fn counts(report: &Report) -> Result<Counts> {
         counts.amounts().into_iter().for_each(|(_, amount)| *amount *= factor);
     }
     Ok(counts)
+}
+
+/// The counts of a launch of which a sample of the blocks ran, with the error that scaling them to the whole grid may
+/// have: from two launches of the same kernel and geometry with samples of different sizes ([`Config::sample`]).
+///
+/// `counts` are those of the larger sample and `smaller` those of the smaller one. `error` is the part by which the two
+/// differ in the amount where they differ most, what a block waits for on average being one of them; by how much the
+/// predictions of the two differ is the error of a time. Of samples of n blocks that are drawn independently and of n/2,
+/// the difference is off by √3 times the larger one's standard error on average, so that it rather says too much than too
+/// little. Where all blocks do the same, it is 0. It is none of what blocks do for each other: neither of what the second-level
+/// cache would keep, nor of `last`, the most that any block of the sample does.
+///
+/// # Errors
+/// Those of [`counts`]; launches of different kernels, grids or blocks; samples of as many blocks, unless all ran.
+///
+/// ```
+/// use gpu_model::waves::simulated;
+/// use gpu_sim::device::{Store, block_idx, global_store, thread_idx};
+/// use gpu_sim::metrics::Architecture;
+/// use gpu_sim::{Config, Geometry, Kernel, Simulator};
+///
+/// // Of 4096 blocks, 16 and 8: each warp stores a line, in the first half of the grid two.
+/// let run = |sample| -> Result<_, Box<dyn std::error::Error>> {
+///     let config = Config { sample: Some(sample), ..simulated::config(Architecture::H200) };
+///     let simulator = Simulator::new(config);
+///     let output = simulator.alloc(4096 * 256)?;
+///     let kernel = Kernel { name: "uneven", file: file!(), line: line!() };
+///     Ok(simulator.launch(kernel, Geometry::linear(4096, 32, 0), &|| {
+///         let word = output + u64::from(block_idx()[0]) * 256 + u64::from(thread_idx()[0]) * 4;
+///         global_store(word, 1_u32, Store::Weak);
+///         if block_idx()[0] < 2048 {
+///             global_store(word + 128, 1_u32, Store::Weak);
+///         }
+///     })?)
+/// };
+/// let found = simulated::sampled(&run(16)?, &run(8)?)?;
+/// assert_eq!((found.counts.blocks, found.counts.lines_written, found.error), (4096, 6144.0, 0.0));
+/// // Three blocks are not a half and a half.
+/// assert!(simulated::sampled(&run(16)?, &run(3)?)?.error > 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn sampled(one: &Report, other: &Report) -> Result<Scaled> {
+    let (larger, smaller) = if one.blocks < other.blocks { (other, one) } else { (one, other) };
+    let (counts, of_smaller) = (self::counts(larger)?, self::counts(smaller)?);
+    if counts.kernel != of_smaller.kernel {
+        return Err(Error::OtherKernel { one: counts.kernel, other: of_smaller.kernel });
+    }
+    let same = |field, value: f64, other, other_value: f64| {
+        if value == other_value {
+            Ok(())
+        } else {
+            Err(Error::Contradiction { field, value, other, other_value })
+        }
+    };
+    let (blocks, threads) = (counts.blocks as f64, f64::from(counts.threads));
+    same("blocks", blocks, "blocks of the other sample's grid", of_smaller.blocks as f64)?;
+    same("threads", threads, "threads of the other sample", f64::from(of_smaller.threads))?;
+    let all = counts.blocks == smaller.blocks;
+    if larger.blocks == smaller.blocks && !all {
+        return Err(Error::Contradiction {
+            field: "simulated blocks",
+            value: smaller.blocks as f64,
+            other: "those of the other sample",
+            other_value: larger.blocks as f64,
+        });
+    }
+    let (error, worst) = counts.differs_from(&of_smaller);
+    Ok(Scaled { counts, smaller: of_smaller, error, worst })
 }
 
 /// What a block waits for where so many have this path together.
@@ -321,6 +390,36 @@ mod tests {
         });
         assert_eq!((found[0].sectors_read, found[0].lines, found[0].waits.memory), (64.0, 32.0, 1.0));
         assert_eq!(found[0], found[1]);
+    }
+
+    /// Block 0 does 9 times what the other 15 do. By 4 blocks, of which none is the first, it is missed; by
+    /// all it is not, and the difference is stated: 24 lines, where 4 of 1 line are 16.
+    #[test]
+    fn the_error_of_a_sample_is_stated() {
+        let run = |sample, kernel, blocks| {
+            let simulator = Simulator::new(Config { sample: Some(sample), ..config(Architecture::H200) });
+            let data = simulator.alloc(blocks as usize * 9 * 128).expect("memory");
+            let body = || {
+                let block = gpu_sim::device::block_idx()[0];
+                for line in 0..if block == 0 { 9 } else { 1 } {
+                    let word = data + u64::from((block * 9 + line) * 32 + thread_idx()[0]) * 4;
+                    global_store(word, line, Store::Weak);
+                }
+            };
+            simulator.launch(kernel, Geometry::linear(blocks, 32, 0), &body).expect("it is right")
+        };
+        let (all, some) = (run(16, KERNEL, 16), run(4, KERNEL, 16));
+        let found = sampled(&some, &all).expect("they are of one launch");
+        assert_eq!((found.counts.lines, found.smaller.lines), (24.0, 16.0));
+        assert_eq!((found.error, sampled(&all, &all).expect("all ran").error), (1.0 / 3.0, 0.0));
+        // What cannot be compared.
+        let other = Kernel { name: "other", ..KERNEL };
+        let error = sampled(&all, &run(4, other, 16));
+        assert!(matches!(error, Err(Error::OtherKernel { .. })), "{error:?}");
+        for report in [&some, &run(4, KERNEL, 32)] {
+            let error = sampled(report, &some);
+            assert!(matches!(error, Err(Error::Contradiction { .. })), "{error:?}");
+        }
     }
 
     #[test]
