@@ -177,7 +177,7 @@ pub(crate) fn below<T: Float, const V: usize>(
 /// Columns of a diagonal block that are factored before what is right of them is updated.
 const GROUP: usize = 4;
 
-/// Factors the diagonal block in the lanes of a warp from `lane` on, and solves for the rows in those behind. The
+/// Factors the diagonal block in the first lanes of a warp, and solves for the rows in those behind. The
 /// columns of the first `rows` of all these go to `diagonal`, but for the pivots: column j from `column(j)` on, and
 /// every one of [`GROUP`] columns `pitch` elements after the one before. The pivot of the lane's row: see [`roots`].
 ///
@@ -192,12 +192,12 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     diagonal: Shared<T>,
     (column, pitch): (impl Fn(u32) -> u32, u32),
     reciprocals: Shared<T>,
-    (lane, rows): (u32, u32),
+    rows: u32,
     width: u32,
     sums: &mut [T; P],
 ) -> T {
-    let of = |value: T, row: u32| warp_shuffle_idx(FULL, value, lane + row, 32).0;
-    let row = (thread_idx_x() % 32).wrapping_sub(lane);
+    let of = |value: T, row: u32| warp_shuffle_idx(FULL, value, row, 32).0;
+    let row = thread_idx_x() % 32;
     // What is left of the row's element on the diagonal, and what it is as a pivot.
     let mut square = T::ONE;
     let mut pivot = T::ONE;
@@ -265,15 +265,14 @@ pub(crate) fn diagonal_block<T: Root + WarpShuffleValue, const V: usize>(
     pivot
 }
 
-/// Puts the roots of the pivots of a [`diagonal_block`] into their places, in the lanes from `lane` on: `set` gets the
-/// lane's row and its root. The order of the first minor that is not positive, or zero.
+/// The root of the pivot of a lane's row of a [`diagonal_block`], and the order of the first minor that is not positive,
+/// or zero.
 #[device]
 #[inline(always)]
-pub(crate) fn roots<T: Root>(pivot: T, lane: u32, width: u32, set: impl FnOnce(u32, T)) -> u32 {
-    let row = (thread_idx_x() % 32).wrapping_sub(lane);
-    set(row, root(pivot));
-    let failed = warp_vote_ballot(FULL, row < width && !pivot.is_positive()) >> lane;
-    if failed == 0 { 0 } else { failed.trailing_zeros() + 1 }
+pub(crate) fn roots<T: Root>(pivot: T, width: u32) -> (T, u32) {
+    let (row, root) = (thread_idx_x() % 32, root(pivot));
+    let failed = warp_vote_ballot(FULL, row < width && !pivot.is_positive());
+    (root, if failed == 0 { 0 } else { failed.trailing_zeros() + 1 })
 }
 
 /// Replaces the element on the diagonal of a row's part of a diagonal block.
@@ -335,8 +334,9 @@ pub(crate) fn block<T: Root + WarpShuffleValue, const V: usize>(
                 if thread < 32 {
                     let columns = (|j| j * PANEL, PANEL);
                     let pivot =
-                        diagonal_block::<T, V>(diagonal, columns, reciprocals, (0, PANEL), width, &mut sums);
-                    let order = roots(pivot, 0, width, |row, root| set_diagonal(&mut sums, row, root));
+                        diagonal_block::<T, V>(diagonal, columns, reciprocals, PANEL, width, &mut sums);
+                    let (root, order) = roots(pivot, width);
+                    set_diagonal(&mut sums, thread, root);
                     if order != 0 && failed == 0 {
                         failed = first + order;
                     }

@@ -134,8 +134,9 @@ pub(crate) fn step<T: Root + WarpShuffleValue, const V: usize>(
                 unroll::<P>(|c| own[c] = diagonal.read(c as u32 * leading + lane));
             }
             let place = (|j| j * leading, leading);
-            let pivot = diagonal_block::<T, V>(diagonal, place, reciprocals, (0, PANEL), width, &mut own);
-            let order = roots(pivot, 0, width, |row, root| set_diagonal(&mut own, row, root));
+            let pivot = diagonal_block::<T, V>(diagonal, place, reciprocals, PANEL, width, &mut own);
+            let (root, order) = roots(pivot, width);
+            set_diagonal(&mut own, lane, root);
             if block_idx_x() == 0 {
                 if order != 0 && lane == 0 && info.read(0) == 0 {
                     info.write(0, shape.first + first + order);

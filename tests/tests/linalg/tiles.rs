@@ -1,5 +1,6 @@
 //! Products of matrices around the tiles of each kernel, and of sums that are cut.
 
+use gpu_core::Device;
 use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
 use gpu_linalg::{BatchLayout, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
@@ -124,6 +125,16 @@ chosen_kernels! {
     small_tiles_f64: f64, Small, linalg_gemm_small_f64, SMALL;
 }
 
+/// A product in orders, gaps and batches that differ from the next case's.
+fn numbered<T: Number>(device: &Device, case: usize, (m, n, k): (usize, usize, usize)) {
+    let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[case >> bit & 1]);
+    let (gap, count) = (case % 3, 1 + case % 2);
+    let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
+    let layouts = layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
+    let beta = if case.is_multiple_of(4) { T::of(-0.5) } else { T::ZERO };
+    check::<T>(device, layouts, (T::of(1.5), beta), gap, case as u64);
+}
+
 /// Sums of the lengths that [`Kernel::Short`] has, of matrices of few columns, of a warp's and of several warps', batches, too.
 fn short_sums<T: Number>(test: &str) {
     for_each(test, |device| {
@@ -132,17 +143,11 @@ fn short_sums<T: Number>(test: &str) {
             for m in [1, 8, 63, 66, 515] {
                 for k in [1, 3, 4, 8, 9, MOST_SHORT] {
                     case += 1;
-                    // Each case once, in orders, gaps and batches that differ from the next one's.
+                    // Each case once.
                     if m * n * k > 40_000 && case % 7 != 0 {
                         continue;
                     }
-                    let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[case >> bit & 1]);
-                    let (gap, count) = (case % 3, 1 + case % 2);
-                    let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
-                    let layouts =
-                        layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
-                    let beta = if case % 4 == 0 { T::of(-0.5) } else { T::ZERO };
-                    check::<T>(device, layouts, (T::of(1.5), beta), gap, case as u64);
+                    numbered::<T>(device, case, (m, n, k));
                 }
             }
         }
@@ -166,13 +171,7 @@ fn small_products<T: Number>(test: &str) {
         for (m, n) in [(1, 1), (5, 16), (17, 3), (16, 33), (31, 32), (40, 70)] {
             for k in [17, 63, 96, 127, 128, 129, 300] {
                 case += 1;
-                let [a, b, c] = [0, 1, 2].map(|bit| ORDERS[case >> bit & 1]);
-                let (gap, count) = (case % 3, 1 + case % 2);
-                let layouts = [layout(m, k, a, gap), layout(k, n, b, gap), layout(m, n, c, gap)];
-                let layouts =
-                    layouts.map(|matrix| BatchLayout { matrix, count, stride: matrix.span() + 2 * gap });
-                let beta = if case % 4 == 0 { T::of(-0.5) } else { T::ZERO };
-                check::<T>(device, layouts, (T::of(1.5), beta), gap, case as u64);
+                numbered::<T>(device, case, (m, n, k));
             }
         }
     });

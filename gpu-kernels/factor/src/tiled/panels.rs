@@ -189,7 +189,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         }
         // Rows that are not there come last: they change nothing, and no loop has to end early for them.
         let place = (place::<T>, PITCH);
-        let pivot = diagonal_block::<T, V>(square, place, self.of_square, (0, rows), PANEL, &mut sums);
+        let pivot = diagonal_block::<T, V>(square, place, self.of_square, rows, PANEL, &mut sums);
         if lane < PANEL {
             self.of_square.write(PANEL + lane, pivot);
         }
@@ -204,8 +204,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
         let width = (self.columns() - first).min(PANEL);
         let before = self.column * TILE + first;
         let pivot = if lane < width { self.of_square.read(PANEL + lane) } else { T::ONE };
-        let mut of_row = T::ZERO;
-        let order = roots(pivot, 0, width, |_, root| of_row = root);
+        let (root, order) = roots(pivot, width);
         if warp == 0 {
             if order != 0 && lane == 0 {
                 self.report(before + order);
@@ -218,7 +217,7 @@ impl<T: Sums + Root + WarpShuffleValue, const SKYLINE: bool> Panels<T, SKYLINE> 
             let own = own.offset(place::<T>(4 * warp) + first + lane);
             let count = (lane + 1).min(PANEL).saturating_sub(4 * warp);
             self.write::<4>(first + lane, first + 4 * warp, count, |c| {
-                if 4 * warp + c as u32 == lane { of_row } else { own.read(c as u32 * PITCH) }
+                if 4 * warp + c as u32 == lane { root } else { own.read(c as u32 * PITCH) }
             });
         }
     }

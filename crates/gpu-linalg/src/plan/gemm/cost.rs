@@ -72,11 +72,17 @@ impl Shape {
     fn results(&self) -> f64 {
         self.m as f64 * self.n as f64 * self.count as f64 * if self.half { 0.5 } else { 1.0 }
     }
+
+    /// Clocks of memory to read A and B and to write C.
+    fn memory_clocks(&self) -> f64 {
+        let factors = (self.m as f64 + self.n as f64) * self.k as f64 * self.count as f64;
+        (factors + self.results()) * self.bytes as f64 / MEMORY_BYTES
+    }
 }
 
 /// Clocks of the sums of a product in so many parts of `piece`, by a kernel with stages.
 fn stages(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
-    let Shape { m, n, k, count, bytes, .. } = shape;
+    let Shape { bytes, .. } = shape;
     let (tile, rate) = (kernel.tile(), kernel.rate());
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));
     let each = shape.blocks_each(kernel, parts, multiprocessors);
@@ -87,8 +93,7 @@ fn stages(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors:
 
     let arithmetic = each * rows * columns * depth / (MULTIPLY_ADDS * rate.fraction * busy);
     let l2 = each * (rows + columns) * depth * bytes as f64 / L2_BYTES;
-    let elements = (m as f64 + n as f64) * k as f64 * count as f64 + shape.results();
-    let memory = elements * bytes as f64 / MEMORY_BYTES;
+    let memory = shape.memory_clocks();
     let latency = (each / resident).ceil() * stages * STAGE;
     arithmetic.max(l2).max(memory).max(latency)
 }
@@ -96,7 +101,7 @@ fn stages(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors:
 /// Clocks of a product of short sums: those of rounds that are waited for, of what warps read of the nearest cache,
 /// or of memory.
 fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
-    let Shape { m, n, k, count, bytes, .. } = shape;
+    let Shape { m, n, k, bytes, .. } = shape;
     if k > if shape.across { MOST_SHORT_ACROSS } else { MOST_SHORT } as u64 {
         return f64::INFINITY;
     }
@@ -111,8 +116,7 @@ fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
     let warps = m.div_ceil(32 / lanes).min(u64::from(short::THREADS / 32)) as f64;
     let (rows, columns) = (f64::from(short::ROWS), f64::from(columns));
     let near = each * warps * (k as f64 * (columns * of_b + rows) + columns * rows);
-    let elements = (m as f64 + n as f64) * k as f64 * count as f64 + shape.results();
-    let memory = elements * bytes as f64 / MEMORY_BYTES;
+    let memory = shape.memory_clocks();
     (rounds * SHORT_ROUND).max(near).max(memory) + SHORT_ENDS
 }
 
@@ -127,8 +131,7 @@ fn small_clocks(shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f
         * piece.div_ceil(small::depth(shape.bytes as u32).into()) as f64;
     let step = SMALL_STEP[if shape.bytes == 4 { 0 } else { 1 }];
     let step = if shape.m.max(shape.n) <= small::TILE as u64 / 2 { step / 4.0 } else { step };
-    let elements = (shape.m as f64 + shape.n as f64) * shape.k as f64 * shape.count as f64 + shape.results();
-    let memory = elements * shape.bytes as f64 / MEMORY_BYTES;
+    let memory = shape.memory_clocks();
     (rounds * SMALL_ROUND + each * (SMALL_BLOCK + piece as f64 * step)).max(memory)
 }
 
