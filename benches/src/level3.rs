@@ -3,6 +3,8 @@
 use std::fmt;
 
 use gpu_core::{Device, Stream};
+use gpu_linalg::plan::gemm::Kernel;
+use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{
     Diagonal, Layout, Matrix, MatrixMut, Side, Triangle, TriangleElement, syrk, syrk_scratch_len, trsm,
     trsm_scratch_len,
@@ -11,7 +13,7 @@ use gpu_linalg::{
 use crate::data;
 use crate::error::Error;
 use crate::shapes::{logarithmic, split_mix};
-use crate::sweep::batch_median;
+use crate::sweep::{batch_median, brief_median};
 
 /// The seed of the drawn shapes.
 pub const SEED: u64 = 20_261_123;
@@ -92,19 +94,35 @@ impl fmt::Display for Shape {
     }
 }
 
+impl Shape {
+    /// The kernels that take it, of devices from 8.0 on: those that the plan of an update chooses between; none of solves.
+    pub fn kernels(&self) -> impl Iterator<Item = Kernel> {
+        let ([_, k], bytes) = (self.extents, if self.element == "f32" { 4 } else { 8 });
+        let is_update = self.op == Op::Syrk;
+        // Of A and its transpose one is contiguous along the sums.
+        let takes = move |kernel: &Kernel| is_update && kernel.takes(bytes, k, true);
+        Kernel::of(bytes, true).iter().copied().filter(takes)
+    }
+}
+
 /// The median milliseconds of a launch, of batches of launches, between two events.
 ///
-/// A solve's triangle has 2 on its diagonal and `1 / 4n` at most elsewhere, so that solving again and again stays finite.
+/// An update by a kernel, or by that which the plan takes. A solve's triangle has 2 on its diagonal and `1 / 4n` at most elsewhere, so that solving again and again stays finite.
 ///
 /// # Errors
 /// Those of the device; a result that is not right.
-pub fn measure(device: &Device, shape: &Shape, is_checked: bool) -> Result<f64, Error> {
+pub fn measure(
+    device: &Device,
+    shape: &Shape,
+    kernel: Option<Kernel>,
+    is_checked: bool,
+) -> Result<f64, Error> {
     let stream = device.stream()?;
     match (shape.op, shape.element) {
         (Op::Trsm, "f32") => solve::<f32>(device, &stream, shape, is_checked),
         (Op::Trsm, _) => solve::<f64>(device, &stream, shape, is_checked),
-        (Op::Syrk, "f32") => update::<f32>(device, &stream, shape, is_checked),
-        (Op::Syrk, _) => update::<f64>(device, &stream, shape, is_checked),
+        (Op::Syrk, "f32") => update::<f32>(device, &stream, shape, kernel, is_checked),
+        (Op::Syrk, _) => update::<f64>(device, &stream, shape, kernel, is_checked),
     }
 }
 
@@ -179,6 +197,7 @@ fn update<T: TriangleElement + From<f32> + Into<f64>>(
     device: &Device,
     stream: &Stream,
     shape: &Shape,
+    kernel: Option<Kernel>,
     is_checked: bool,
 ) -> Result<f64, Error> {
     let ([n, k], triangle) = (shape.extents, if shape.upper { Triangle::Upper } else { Triangle::Lower });
@@ -188,10 +207,16 @@ fn update<T: TriangleElement + From<f32> + Into<f64>>(
     let mut c = device.zeroed::<T>(of_c.span())?;
     let mut scratch = device.alloc::<T>(syrk_scratch_len::<T>(k, of_c))?;
     let a = Matrix::new(&a, of_a)?;
-    let ms = batch_median(stream, || -> Result<(), Error> {
-        let c = MatrixMut::new(&mut c, of_c)?;
-        Ok(syrk(stream, triangle, T::ONE, a, T::ZERO, c, &mut scratch)?)
-    })?;
+    let ms = match kernel {
+        None => batch_median(stream, || -> Result<(), Error> {
+            let c = MatrixMut::new(&mut c, of_c)?;
+            Ok(syrk(stream, triangle, T::ONE, a, T::ZERO, c, &mut scratch)?)
+        }),
+        Some(kernel) => brief_median(stream, || -> Result<(), Error> {
+            let (c, b) = (MatrixMut::new(&mut c, of_c)?, a.transposed());
+            Ok(gemm_tiles(stream, kernel, Some(triangle), T::ONE, a, b, T::ZERO, c, &mut scratch)?)
+        }),
+    }?;
     if is_checked {
         let c = c.to_vec()?;
         for sample in 0..CHECKED {
@@ -244,7 +269,7 @@ mod tests {
         let small = |shape: &Shape| shape.extents.iter().all(|&extent| extent <= 200);
         let mut count = 0;
         for shape in shapes().iter().filter(|shape| small(shape)) {
-            assert!(measure(&device, shape, true).expect("the results are right") > 0.0);
+            assert!(measure(&device, shape, None, true).expect("the results are right") > 0.0);
             count += 1;
         }
         assert!(count > 10);

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use gpu_core::{Buffer, Device, Stream};
-use gpu_linalg::plan::gemm::{AsVector, Split};
+use gpu_linalg::plan::gemm::{AsVector, Kernel, Split};
+use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len, gemv, gemv_scratch_len};
 
 use crate::data::{self, Element};
 use crate::error::Error;
 use crate::shapes::{logarithmic, split_mix};
-use crate::sweep::batch_median;
+use crate::sweep::{batch_median, brief_median};
 
 /// The seed of the drawn shapes.
 pub const SEED: u64 = 20_261_121;
@@ -188,25 +189,45 @@ impl Factors {
         Ok(Self { device: device.clone(), stream: device.stream()?, f32: None, f64: None })
     }
 
-    /// The median milliseconds of a launch, of batches of launches: between two events, on a CPU by the clock.
+    /// The median milliseconds of a launch, of batches of launches: between two events, on a CPU by the clock. By a
+    /// kernel, or by that which the plan takes.
     ///
     /// # Errors
     /// Those of the device; a result that is not the one that the order of operations gives.
-    pub fn measure(&mut self, shape: &Shape, most: usize, is_checked: bool) -> Result<f64, Error> {
+    pub fn measure(
+        &mut self,
+        shape: &Shape,
+        kernel: Option<Kernel>,
+        most: usize,
+        is_checked: bool,
+    ) -> Result<f64, Error> {
         let Self { device, stream, .. } = self;
         if shape.element == "f32" {
             self.f64 = None;
             if self.f32.is_none() {
                 self.f32 = Some(Pool::new(device, stream, most)?);
             }
-            of_type(device, stream, self.f32.as_ref().expect("it was made"), shape, is_checked)
+            of_type(device, stream, self.f32.as_ref().expect("it was made"), shape, kernel, is_checked)
         } else {
             self.f32 = None;
             if self.f64.is_none() {
                 self.f64 = Some(Pool::new(device, stream, most)?);
             }
-            of_type(device, stream, self.f64.as_ref().expect("it was made"), shape, is_checked)
+            of_type(device, stream, self.f64.as_ref().expect("it was made"), shape, kernel, is_checked)
         }
+    }
+}
+
+impl Shape {
+    /// The kernels that take it, of devices from 8.0 on: those that its plan chooses between. None of products that are of a
+    /// matrix and a vector.
+    pub fn kernels(&self) -> impl Iterator<Item = Kernel> {
+        let ([m, n, k], bytes) = (self.extents, if self.element == "f32" { 4 } else { 8 });
+        let of_tiles = self.op == Op::Gemm && m > 1 && n > 1;
+        // C is row-major; a flat one may be computed turned, and then A is what is read across.
+        let across = self.transposed[1] || !self.transposed[0];
+        let takes = move |kernel: &Kernel| of_tiles && kernel.takes(bytes, k, across);
+        Kernel::of(bytes, true).iter().copied().filter(takes)
     }
 }
 
@@ -224,6 +245,7 @@ fn of_type<T: Element + RealElement + Into<f64>>(
     stream: &Stream,
     pool: &Pool<T>,
     shape: &Shape,
+    kernel: Option<Kernel>,
     is_checked: bool,
 ) -> Result<f64, Error> {
     let [m, n, k] = shape.extents;
@@ -240,14 +262,21 @@ fn of_type<T: Element + RealElement + Into<f64>>(
     let of_c = Layout::row_major(m, n)?;
     let mut c = device.zeroed::<T>(m * n)?;
     let mut scratch = device.alloc::<T>(gemm_scratch_len::<T>(k, of_c))?;
-    let ms = batch_median(stream, || -> Result<(), Error> {
-        let c = MatrixMut::new(&mut c, of_c)?;
-        Ok(gemm(stream, T::ONE, a, b, T::ZERO, c, &mut scratch)?)
-    })?;
+    let ms = match kernel {
+        None => batch_median(stream, || -> Result<(), Error> {
+            let c = MatrixMut::new(&mut c, of_c)?;
+            Ok(gemm(stream, T::ONE, a, b, T::ZERO, c, &mut scratch)?)
+        }),
+        Some(kernel) => brief_median(stream, || -> Result<(), Error> {
+            let c = MatrixMut::new(&mut c, of_c)?;
+            Ok(gemm_tiles(stream, kernel, None, T::ONE, a, b, T::ZERO, c, &mut scratch)?)
+        }),
+    }?;
     if is_checked {
         let c = c.to_vec()?;
         let value = |index: usize| pool.period[index % pool.period.len()];
-        let of_vector = AsVector::of::<T>([of_a.into(), of_b.into(), of_c.into()]).is_some();
+        let vector = AsVector::of::<T>([of_a.into(), of_b.into(), of_c.into()]);
+        let of_vector = kernel.is_none() && vector.is_some();
         let split = Split::of(size_of::<T>(), k, of_c.into());
         for sample in 0..CHECKED.min(m * n) {
             let (row, column) = if sample == 0 {
@@ -313,7 +342,8 @@ mod tests {
         let shapes: Vec<Shape> = cpu_shapes().iter().filter(small).copied().collect();
         let mut factors = Factors::new(&device).expect("the CPU is there");
         for shape in &shapes {
-            let ms = factors.measure(shape, most_elements(&shapes), true).expect("the results are right");
+            let ms =
+                factors.measure(shape, None, most_elements(&shapes), true).expect("the results are right");
             assert!(ms > 0.0, "{shape}");
         }
         assert!(shapes.len() > 20);

@@ -19,6 +19,10 @@ struct Args {
     #[arg(long)]
     list: bool,
 
+    /// Updates by each kernel that their plan chooses between, one after the other, beside the choice
+    #[arg(long)]
+    kernels: bool,
+
     #[command(flatten)]
     options: Options,
 }
@@ -27,7 +31,7 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, options }: &Args) -> Result<(), Error> {
+fn start(Args { list, kernels, options }: &Args) -> Result<(), Error> {
     let all = level3::shapes();
     let all: Vec<Shape> = all.into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
@@ -37,9 +41,14 @@ fn start(Args { list, options }: &Args) -> Result<(), Error> {
     let device = Device::cuda(0)?;
     let mut results = Results::new("level3", &device, options)?;
     for shape in &all {
-        let ms = level3::measure(&device, shape, options.check)?;
+        let ms = level3::measure(&device, shape, None, options.check)?;
         println!("{shape} ours {ms:.6}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
+        for kernel in shape.kernels().filter(|_| *kernels) {
+            let (ms, name) = (level3::measure(&device, shape, Some(kernel), options.check)?, kernel.name());
+            println!("{shape} {name} {ms:.6}");
+            results.write(&serde_json::json!({ "shape": shape.to_string(), "kernel": name }), ms)?;
+        }
     }
     Ok(())
 }

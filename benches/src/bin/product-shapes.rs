@@ -23,6 +23,10 @@ struct Args {
     #[arg(long)]
     cpu: bool,
 
+    /// Each kernel that the plan chooses between, one after the other, beside the choice
+    #[arg(long, conflicts_with = "cpu")]
+    kernels: bool,
+
     #[command(flatten)]
     options: Options,
 }
@@ -31,7 +35,7 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, cpu, options }: &Args) -> Result<(), Error> {
+fn start(Args { list, cpu, kernels, options }: &Args) -> Result<(), Error> {
     let all = if *cpu { products::cpu_shapes() } else { products::shapes() };
     let all: Vec<Shape> = all.into_iter().filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
@@ -40,11 +44,16 @@ fn start(Args { list, cpu, options }: &Args) -> Result<(), Error> {
     }
     let device = if *cpu { Device::cpu() } else { Device::cuda(0)? };
     let mut results = Results::new("product-shapes", &device, options)?;
-    let mut factors = Factors::new(&device)?;
+    let (mut factors, most) = (Factors::new(&device)?, products::most_elements(&all));
     for shape in &all {
-        let ms = factors.measure(shape, products::most_elements(&all), options.check)?;
+        let ms = factors.measure(shape, None, most, options.check)?;
         println!("{shape} ours {ms:.6}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
+        for kernel in shape.kernels().filter(|_| *kernels) {
+            let (ms, name) = (factors.measure(shape, Some(kernel), most, options.check)?, kernel.name());
+            println!("{shape} {name} {ms:.6}");
+            results.write(&serde_json::json!({ "shape": shape.to_string(), "kernel": name }), ms)?;
+        }
     }
     Ok(())
 }

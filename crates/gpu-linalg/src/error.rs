@@ -144,6 +144,16 @@ pub enum Error {
         /// The capability needed.
         needs: &'static str,
     },
+    /// A kernel was asked for by name that does not take the product.
+    #[error("kernel `{kernel}` takes no product of elements of {bytes} bytes with sums of {k} products")]
+    KernelNotFor {
+        /// The kernel.
+        kernel: &'static str,
+        /// Bytes of an element.
+        bytes: usize,
+        /// The products of a sum.
+        k: usize,
+    },
     /// An extent is too large for the kernels.
     #[error("{what} is {actual}, the limit is {limit}")]
     ExtentTooLarge {

@@ -7,7 +7,7 @@ use crate::cpu;
 use crate::error::Error;
 use crate::launch::{self, RealElement};
 use crate::matrix::{Batch, BatchLayout, BatchMut, Layout, Matrix, MatrixMut};
-use crate::plan::gemm::{self, AsVector, Plan, Sums};
+use crate::plan::gemm::{self, AsVector, Kernel, Plan, Sums};
 
 /// `C = alpha · A · B + beta · C` on `stream`, for matrices or batches of them.
 ///
@@ -46,30 +46,15 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
 ) -> Result<(), Error> {
     let (a, b, mut c, scratch) = (a.into(), b.into(), c.into(), scratch.into());
     let layouts = [a.layout(), b.layout(), c.layout()];
-    let shapes = layouts.map(|layout| layout.matrix.shape());
-    let [(m, k), (inner, n), output] = shapes;
-    if inner != k || output != (m, n) {
-        return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
-    }
-    let counts = layouts.map(|layout| layout.count);
-    if counts[0] != counts[2] || counts[1] != counts[2] {
-        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
-    }
-    let expected = gemm::scratch_len::<T>(k, c.layout());
-    if scratch.len() < expected {
-        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
-    }
-    stream.expect("first factor of a product", a.data().device())?;
-    stream.expect("second factor of a product", b.data().device())?;
-    stream.expect("output of a product", c.data().device())?;
-    stream.expect("scratch memory of a product", scratch.device())?;
-    expect_apart(&c.data_mut(), "A", &a.data())?;
-    expect_apart(&c.data_mut(), "B", &b.data())?;
-    if m == 0 || n == 0 || counts[2] == 0 {
+    let expected = gemm::scratch_len::<T>(layouts[0].matrix.columns(), layouts[2]);
+    expect_product(stream, a, b, &mut c, (&scratch, expected))?;
+    let (m, n) = layouts[2].matrix.shape();
+    if m == 0 || n == 0 || layouts[2].count == 0 {
         return Ok(());
     }
     if let Some(AsVector { matrix, is_left }) = AsVector::of::<T>(layouts) {
         let (of_matrix, of_vector) = if is_left { (a.data(), b.data()) } else { (b.data(), a.data()) };
+        let k = layouts[0].matrix.columns();
         let matrix = Matrix::new(of_matrix, matrix)?;
         return gemv(
             stream,
@@ -81,15 +66,64 @@ pub fn gemm<'a, 'b, 'c, 's, T: RealElement>(
             scratch,
         );
     }
-    product(stream, (None, Sums::Parts), alpha, a, b, beta, c, scratch)
+    product(stream, How::default(), alpha, a, b, beta, c, scratch)
 }
 
-/// A product by tiles, of C, if a triangle is given, only that; with an `alpha` of zero there are no sums. Everything
-/// is checked but extents.
+/// That a product is one of matrices of these shapes, on the stream's device, with as many elements of scratch memory.
+///
+/// # Errors
+/// Those of [`gemm()`] but for extents and launches.
+pub(crate) fn expect_product<T: RealElement>(
+    stream: &Stream,
+    a: Batch<'_, T>,
+    b: Batch<'_, T>,
+    c: &mut BatchMut<'_, T>,
+    (scratch, expected): (&ViewMut<'_, T>, usize),
+) -> Result<(), Error> {
+    let layouts = [a.layout(), b.layout(), c.layout()];
+    let shapes = layouts.map(|layout| layout.matrix.shape());
+    let [(m, k), (inner, n), output] = shapes;
+    if inner != k || output != (m, n) {
+        return Err(Error::ProductShapes { a: shapes[0], b: shapes[1], c: shapes[2] });
+    }
+    let counts = layouts.map(|layout| layout.count);
+    if counts[0] != counts[2] || counts[1] != counts[2] {
+        return Err(Error::BatchCounts { a: counts[0], b: counts[1], c: counts[2] });
+    }
+    if scratch.len() < expected {
+        return Err(Error::ScratchTooSmall { expected, actual: scratch.len() });
+    }
+    stream.expect("first factor of a product", a.data().device())?;
+    stream.expect("second factor of a product", b.data().device())?;
+    stream.expect("output of a product", c.data().device())?;
+    stream.expect("scratch memory of a product", scratch.device())?;
+    expect_apart(&c.data_mut(), "A", &a.data())?;
+    expect_apart(&c.data_mut(), "B", &b.data())?;
+    Ok(())
+}
+
+/// How a product by tiles is computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// The part of C that is computed, if not all of it.
+    pub triangle: Option<Triangle>,
+    /// The order of its sums.
+    pub sums: Sums,
+    /// The kernel, if not the one that the plan takes.
+    pub kernel: Option<Kernel>,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self { triangle: None, sums: Sums::Parts, kernel: None }
+    }
+}
+
+/// A product by tiles; with an `alpha` of zero there are no sums. Everything is checked but extents.
 #[expect(clippy::too_many_arguments, reason = "those of the product")]
 pub(crate) fn product<T: RealElement>(
     stream: &Stream,
-    (triangle, sums): (Option<Triangle>, Sums),
+    How { triangle, sums, kernel }: How,
     alpha: T,
     a: Batch<'_, T>,
     b: Batch<'_, T>,
@@ -113,8 +147,11 @@ pub(crate) fn product<T: RealElement>(
     ];
     let sums = if alpha == T::ZERO { Sums::None } else { sums };
     let multiprocessors = stream.device().planned_multiprocessors();
-    let plan =
-        |from_8_0| Plan::new(size_of::<T>(), from_8_0, multiprocessors, layouts, addresses, sums, triangle);
+    let bytes = size_of::<T>();
+    let plan = |from_8_0| match kernel {
+        Some(kernel) => Plan::with_kernel(kernel, bytes, layouts, addresses, sums, triangle),
+        None => Plan::new(bytes, from_8_0, multiprocessors, layouts, addresses, sums, triangle),
+    };
     match launch::gemm(
         stream,
         &plan(true)?,
@@ -126,7 +163,9 @@ pub(crate) fn product<T: RealElement>(
         scratch.reborrow(),
     ) {
         // The device is older than 8.0, and nothing was launched.
-        Err(Error::Device(gpu_core::Error::NoKernelImage { .. })) if plan(true)?.kernel.is_from_8_0() => {
+        Err(Error::Device(gpu_core::Error::NoKernelImage { .. }))
+            if kernel.is_none() && plan(true)?.kernel.is_from_8_0() =>
+        {
             launch::gemm(stream, &plan(false)?, alpha, a.data(), b.data(), beta, c.into_data(), scratch)
         }
         other => other,

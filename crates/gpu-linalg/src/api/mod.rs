@@ -20,7 +20,7 @@ pub use factor::{expect_positive_definite, potrf, potrf_scratch_len, potrf_to, p
 pub use factor_inverse::{logdet, potri, potri_scratch_len};
 pub use factor_refined::{Refinement, potrs_refined};
 pub use factor_sizes::{potrf_sizes, potrs_sizes};
-pub(crate) use gemm::product;
+pub(crate) use gemm::{How, expect_product, product};
 pub use gemm::{gemm, gemm_scratch_len, matmul};
 pub use gemv::{gemv, gemv_scratch_len, matvec};
 pub use ger::ger;

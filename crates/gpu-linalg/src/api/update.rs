@@ -2,13 +2,13 @@
 
 use gpu_core::{Stream, ViewMut};
 
-use super::gemm::product;
+use super::gemm::{How, product};
 use super::{Triangle, expect_apart};
 use crate::error::Error;
 use crate::launch::RealElement;
 use crate::level3::TriangleElement;
 use crate::matrix::{Batch, BatchLayout, BatchMut};
-use crate::plan::gemm::{Sums, scratch_len_of_part};
+use crate::plan::gemm::scratch_len_of_part;
 
 /// `C = alpha · A · Aᵀ + beta · C` on `stream`, of C only its `triangle`: the other one is neither read nor written.
 ///
@@ -141,7 +141,8 @@ fn update<T: TriangleElement>(
     let mut beta = beta;
     for &(a, b) in factors {
         let (b, c) = (b.transposed(), BatchMut::new(c.data_mut(), layout)?);
-        product(stream, (Some(triangle), Sums::Parts), alpha, a, b, beta, c, scratch.reborrow())?;
+        let how = How { triangle: Some(triangle), ..How::default() };
+        product(stream, how, alpha, a, b, beta, c, scratch.reborrow())?;
         beta = T::ONE;
     }
     Ok(())

@@ -6,7 +6,7 @@
 use gpu_core::{Stream, View, ViewMut};
 
 use super::launch::{self, FactorElement};
-use crate::api::{Triangle, product};
+use crate::api::{How, Triangle, product};
 use crate::cpu;
 use crate::error::Error;
 use crate::matrix::{Layout, Matrix, MatrixMut, Order};
@@ -107,7 +107,8 @@ fn factor_with<T: FactorElement>(
             let (sums, rest) = rest.try_split_at(leading(n, first) * width)?;
             let sums = MatrixMut::new(sums, sums_layout(n, first)?)?.into();
             let (before, beside) = (before.into(), beside.transposed().into());
-            product(stream, (None, Sums::Chains), -T::ONE, before, beside, T::ZERO, sums, rest)?;
+            let how = How { sums: Sums::Chains, ..How::default() };
+            product(stream, how, -T::ONE, before, beside, T::ZERO, sums, rest)?;
         }
         if way != Way::Apart {
             match step(stream, triangle, (a.data_mut(), layout), first, scratch.reborrow(), info.reborrow()) {

@@ -7,11 +7,13 @@
 pub mod cholesky;
 mod launch;
 mod tensor;
+mod tiles;
 
 pub use launch::VariantElement;
 pub use tensor::{
     TensorVariant, gemm_i8, gemm_i8_scratch_len, gemm_tensor, gemm_tensor_scratch_len, gemm_tf32,
 };
+pub use tiles::gemm_tiles;
 
 use gpu_core::{Stream, View, ViewMut};
 use gpu_linalg_kernels::variants as kernels;

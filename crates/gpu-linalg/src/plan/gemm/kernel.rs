@@ -55,8 +55,8 @@ pub(super) struct Rate {
 }
 
 impl Kernel {
-    /// Those for elements of `bytes` bytes on a device from 8.0 on, or an older one.
-    pub(super) const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
+    /// Those for elements of `bytes` bytes, 4 or 8, on a device from 8.0 on, or an older one.
+    pub const fn of(bytes: usize, from_8_0: bool) -> &'static [Self] {
         match (bytes, from_8_0) {
             (4, true) => {
                 &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small]
@@ -64,6 +64,31 @@ impl Kernel {
             (4, false) => &[Self::Medium, Self::Short, Self::Small],
             (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat, Self::Short, Self::Small],
             (_, false) => &[Self::Double, Self::Short, Self::Small],
+        }
+    }
+
+    /// Whether it takes products of elements of `bytes` bytes with sums of `k` products. Those of
+    /// [`Kernel::Short`] are few, and where B is contiguous along k it takes [`MOST_SHORT_ACROSS`] at most.
+    pub fn takes(self, bytes: usize, k: usize, across: bool) -> bool {
+        let most = if across { MOST_SHORT_ACROSS } else { MOST_SHORT };
+        let is_of_type = [true, false].iter().any(|&from_8_0| Self::of(bytes, from_8_0).contains(&self));
+        is_of_type && (self != Self::Short || k <= most)
+    }
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wide => "wide",
+            Self::Large => "large",
+            Self::Medium => "medium",
+            Self::Low => "low",
+            Self::Flat => "flat",
+            Self::Double => "double",
+            Self::TensorLarge => "tensor_large",
+            Self::TensorMedium => "tensor_medium",
+            Self::TensorFlat => "tensor_flat",
+            Self::Short => "short",
+            Self::Small => "small",
         }
     }
 

@@ -112,7 +112,7 @@ impl Plan {
     /// [`Plan::new`] for a kernel of the caller's choice.
     ///
     /// # Errors
-    /// As [`Plan::new`].
+    /// As [`Plan::new`]; [`Error::KernelNotFor`] where [`Kernel::takes`] says no.
     pub fn with_kernel(
         kernel: Kernel,
         bytes: usize,
@@ -121,7 +121,12 @@ impl Plan {
         sums: Sums,
         triangle: Option<Triangle>,
     ) -> Result<Self, Error> {
-        Seen::new(bytes, layouts, addresses, sums, triangle)?.plan(kernel)
+        let view = Seen::new(bytes, layouts, addresses, sums, triangle)?;
+        let (k, across) = (view.k as usize, view.shape().across);
+        if !kernel.takes(bytes, k, across) {
+            return Err(Error::KernelNotFor { kernel: kernel.name(), bytes, k });
+        }
+        view.plan(kernel)
     }
 }
 
