@@ -3,35 +3,32 @@
 //! A roofline of four ceilings: arithmetic, the L2, memory, and the latency of stages. Blocks are spread evenly; the
 //! multiprocessor with the most of them is the last.
 //!
-//! Parts are chosen with the same [`ENDS`] of all kernels, tiles with each one's own: parts are the order of the sums,
-//! which is not to change with what is found out about kernels.
+//! Parts are chosen with constants of their own, which stay: parts are the order of the sums, which is not to change with
+//! what is found out about kernels.
 
 use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, short, small};
 
-use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS};
+use super::kernel::{Kernel, MOST_SHORT, MOST_SHORT_ACROSS, Rate};
 
 /// Multiply-adds of a multiprocessor in a clock, of `f32` and, on tensor cores, of `f64`: that of an H200.
 const MULTIPLY_ADDS: f64 = 128.0;
 /// Bytes from the L2 to a multiprocessor in a clock: 5.5 TB/s of 132.
 const L2_BYTES: f64 = 24.0;
-/// Bytes from memory in a clock: 4.2 TB/s.
-const MEMORY_BYTES: f64 = 2400.0;
-/// Clocks that a stage takes at least: what comes from memory takes some 700, and two stages are on their way.
-const STAGE: f64 = 350.0;
-/// Clocks of a block's first stages and of what it writes, of whichever kernel.
-const ENDS: f64 = 2000.0;
-/// Clocks of a block of short sums besides.
-const SHORT_ENDS: f64 = 1500.0;
+/// Bytes from memory in a clock: 3.5 TB/s, between an H100's and an H200's.
+const MEMORY_BYTES: f64 = 2000.0;
+/// The same where parts are chosen: an H200's.
+const MEMORY_BYTES_OF_CUT: f64 = 2400.0;
+/// Clocks of a launch of short sums besides, and of each block of a multiprocessor.
+const SHORT_ENDS: [f64; 2] = [3700.0, 666.0];
 /// Clocks that short sums wait for what is read at once.
-const SHORT_ROUND: f64 = 550.0;
-/// Clocks that the blocks of small tiles of a multiprocessor wait for what they read at once: like those of the next two,
-/// what is left of the times of 263 products on an H100.
-const SMALL_ROUND: f64 = 500.0;
+const SHORT_ROUND: f64 = 68.0;
+/// Clocks that the blocks of small tiles of a multiprocessor wait for what they read at once.
+const SMALL_ROUND: f64 = 1500.0;
 /// Clocks of a multiprocessor to read and to write what is a small tile's.
-const SMALL_BLOCK: f64 = 1400.0;
+const SMALL_BLOCK: f64 = 1600.0;
 /// Clocks of a multiprocessor for a small tile's products of one k, of `f32` and of `f64`: what it reads of shared memory,
 /// and doubles without tensor cores. Where no thread has more than one element they are a fourth.
-const SMALL_STEP: [f64; 2] = [18.0, 48.0];
+const SMALL_STEP: [f64; 2] = [27.9, 53.5];
 /// The most small tiles of a product: those of more are better wide, which read less.
 const MOST_SMALL: u64 = 1024;
 /// Clocks of a second launch, about 1.5 µs.
@@ -73,17 +70,23 @@ impl Shape {
         self.m as f64 * self.n as f64 * self.count as f64 * if self.half { 0.5 } else { 1.0 }
     }
 
-    /// Clocks of memory to read A and B and to write C.
-    fn memory_clocks(&self) -> f64 {
+    /// Clocks to read A and B and to write C, of a memory of so many bytes a clock.
+    fn memory_clocks(&self, bytes: f64) -> f64 {
         let factors = (self.m as f64 + self.n as f64) * self.k as f64 * self.count as f64;
-        (factors + self.results()) * self.bytes as f64 / MEMORY_BYTES
+        (factors + self.results()) * self.bytes as f64 / bytes
     }
 }
 
-/// Clocks of the sums of a product in so many parts of `piece`, by a kernel with stages.
-fn stages(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f64 {
+/// Clocks of a product in so many parts of `piece`, by a kernel with stages that is so fast.
+fn staged_clocks(
+    (kernel, rate): (Kernel, Rate),
+    shape: Shape,
+    (parts, piece): (u64, u64),
+    multiprocessors: u32,
+    memory_bytes: f64,
+) -> f64 {
     let Shape { bytes, .. } = shape;
-    let (tile, rate) = (kernel.tile(), kernel.rate());
+    let tile = kernel.tile();
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));
     let each = shape.blocks_each(kernel, parts, multiprocessors);
     let resident = each.min(rate.blocks);
@@ -93,9 +96,10 @@ fn stages(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multiprocessors:
 
     let arithmetic = each * rows * columns * depth / (MULTIPLY_ADDS * rate.fraction * busy);
     let l2 = each * (rows + columns) * depth * bytes as f64 / L2_BYTES;
-    let memory = shape.memory_clocks();
-    let latency = (each / resident).ceil() * stages * STAGE;
-    arithmetic.max(l2).max(memory).max(latency)
+    let memory = shape.memory_clocks(memory_bytes);
+    let latency = (each / resident).ceil() * stages * rate.stage;
+    let [one, more] = rate.ends;
+    arithmetic.max(l2).max(memory).max(latency) + one + more * each
 }
 
 /// Clocks of a product of short sums: those of rounds that are waited for, of what warps read of the nearest cache,
@@ -116,8 +120,9 @@ fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
     let warps = m.div_ceil(32 / lanes).min(u64::from(short::THREADS / 32)) as f64;
     let (rows, columns) = (f64::from(short::ROWS), f64::from(columns));
     let near = each * warps * (k as f64 * (columns * of_b + rows) + columns * rows);
-    let memory = shape.memory_clocks();
-    (rounds * SHORT_ROUND).max(near).max(memory) + SHORT_ENDS
+    let memory = shape.memory_clocks(MEMORY_BYTES);
+    let [one, more] = SHORT_ENDS;
+    (rounds * SHORT_ROUND).max(near).max(memory) + one + more * each
 }
 
 /// Clocks of a product of small tiles: blocks that wait together, and then add one after the other.
@@ -131,7 +136,7 @@ fn small_clocks(shape: Shape, parts: u64, piece: u64, multiprocessors: u32) -> f
         * piece.div_ceil(small::depth(shape.bytes as u32).into()) as f64;
     let step = SMALL_STEP[if shape.bytes == 4 { 0 } else { 1 }];
     let step = if shape.m.max(shape.n) <= small::TILE as u64 / 2 { step / 4.0 } else { step };
-    let memory = shape.memory_clocks();
+    let memory = shape.memory_clocks(MEMORY_BYTES);
     (rounds * SMALL_ROUND + each * (SMALL_BLOCK + piece as f64 * step)).max(memory)
 }
 
@@ -143,9 +148,7 @@ pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multi
     if matches!(kernel, Kernel::Small) {
         return small_clocks(shape, parts, piece, multiprocessors);
     }
-    let [one, each] = kernel.rate().ends;
-    let ends = one + each * shape.blocks_each(kernel, parts, multiprocessors);
-    stages(kernel, shape, parts, piece, multiprocessors) + ends
+    staged_clocks((kernel, kernel.rate()), shape, (parts, piece), multiprocessors, MEMORY_BYTES)
 }
 
 /// The same, by which parts are chosen, and what adds them.
@@ -156,7 +159,8 @@ pub(super) fn clocks_of_parts(
     multiprocessors: u32,
     turned: bool,
 ) -> f64 {
-    let sums = stages(kernel, shape, parts, piece, multiprocessors) + ENDS;
+    let of_kernel = (kernel, kernel.rate_of_cut());
+    let sums = staged_clocks(of_kernel, shape, (parts, piece), multiprocessors, MEMORY_BYTES_OF_CUT);
     sums + finish_clocks(shape, parts, turned)
 }
 
