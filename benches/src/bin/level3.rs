@@ -19,9 +19,9 @@ struct Args {
     #[arg(long)]
     list: bool,
 
-    /// Updates by each kernel that their plan chooses between, one after the other, beside the choice
-    #[arg(long)]
-    kernels: bool,
+    /// Updates by each kernel that their plan chooses between, one after the other, beside the choice; or only these
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
+    kernels: Option<Vec<String>>,
 
     #[command(flatten)]
     options: Options,
@@ -44,7 +44,11 @@ fn start(Args { list, kernels, options }: &Args) -> Result<(), Error> {
         let ms = level3::measure(&device, shape, None, options.check)?;
         println!("{shape} ours {ms:.6}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
-        for kernel in shape.kernels().filter(|_| *kernels) {
+        let Some(names) = kernels else { continue };
+        for kernel in shape.kernels() {
+            if !names.is_empty() && !names.iter().any(|name| name == kernel.name()) {
+                continue;
+            }
             let (ms, name) = (level3::measure(&device, shape, Some(kernel), options.check)?, kernel.name());
             println!("{shape} {name} {ms:.6}");
             results.write(&serde_json::json!({ "shape": shape.to_string(), "kernel": name }), ms)?;

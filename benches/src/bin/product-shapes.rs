@@ -23,9 +23,9 @@ struct Args {
     #[arg(long)]
     cpu: bool,
 
-    /// Each kernel that the plan chooses between, one after the other, beside the choice
-    #[arg(long, conflicts_with = "cpu")]
-    kernels: bool,
+    /// Each kernel that the plan chooses between, one after the other, beside the choice; or only these
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0.., conflicts_with = "cpu")]
+    kernels: Option<Vec<String>>,
 
     #[command(flatten)]
     options: Options,
@@ -49,7 +49,11 @@ fn start(Args { list, cpu, kernels, options }: &Args) -> Result<(), Error> {
         let ms = factors.measure(shape, None, most, options.check)?;
         println!("{shape} ours {ms:.6}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
-        for kernel in shape.kernels().filter(|_| *kernels) {
+        let Some(names) = kernels else { continue };
+        for kernel in shape.kernels() {
+            if !names.is_empty() && !names.iter().any(|name| name == kernel.name()) {
+                continue;
+            }
             let (ms, name) = (factors.measure(shape, Some(kernel), most, options.check)?, kernel.name());
             println!("{shape} {name} {ms:.6}");
             results.write(&serde_json::json!({ "shape": shape.to_string(), "kernel": name }), ms)?;

@@ -121,7 +121,7 @@ macro_rules! small_products {
         ///
         /// Launch as many blocks of [`small::THREADS`](super::small::THREADS) threads as there are for each part of each product of the
         /// batch, with [`small::shared_bytes`](super::small::shared_bytes).
-        #[kernel(images = sm_75, launch_bounds(256, 2))]
+        #[kernel(images = sm_75, launch_bounds(256, 3))]
         pub fn $name(a: Global<$T>, b: Global<$T>, c: GlobalMut<$T>, product: Product, alpha: $T, beta: $T) {
             small::<$T, $v, { small::loads(size_of::<$T>()) }>(a, b, c, &product, (alpha, beta));
         }
