@@ -43,6 +43,7 @@ mod sealed {
         type Double: Kernel<Arguments = OfProduct<Self>>;
         type TensorLarge: Kernel<Arguments = OfProduct<Self>>;
         type TensorMedium: Kernel<Arguments = OfProduct<Self>>;
+        type TensorDense: Kernel<Arguments = OfProduct<Self>>;
         type TensorFlat: Kernel<Arguments = OfProduct<Self>>;
         type Short: Kernel<Arguments = OfProduct<Self>>;
         type Small: Kernel<Arguments = OfProduct<Self>>;
@@ -110,11 +111,11 @@ macro_rules! products {
 products! {
     f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Medium linalg_gemm_medium_f32 Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
         Double linalg_gemm_medium_f32 TensorLarge linalg_gemm_medium_f32 TensorMedium linalg_gemm_medium_f32
-        TensorFlat linalg_gemm_medium_f32 Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
+        TensorDense linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32 Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
         AddParts linalg_gemm_finish_f32;
     f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Medium linalg_gemm_f64 Low linalg_gemm_f64 Flat linalg_gemm_f64
         Double linalg_gemm_f64 TensorLarge linalg_gemm_tensor_f64 TensorMedium linalg_gemm_tensor_medium_f64
-        TensorFlat linalg_gemm_tensor_flat_f64 Short linalg_gemm_short_f64 Small linalg_gemm_small_f64
+        TensorDense linalg_gemm_tensor_dense_f64 TensorFlat linalg_gemm_tensor_flat_f64 Short linalg_gemm_short_f64 Small linalg_gemm_small_f64
         AddParts linalg_gemm_finish_f64;
 }
 
@@ -163,6 +164,7 @@ pub(crate) fn gemm<T: RealElement>(
             Kernel::Double => stream.launch::<T::Double>(plan.launch, arguments),
             Kernel::TensorLarge => stream.launch::<T::TensorLarge>(plan.launch, arguments),
             Kernel::TensorMedium => stream.launch::<T::TensorMedium>(plan.launch, arguments),
+            Kernel::TensorDense => stream.launch::<T::TensorDense>(plan.launch, arguments),
             Kernel::TensorFlat => stream.launch::<T::TensorFlat>(plan.launch, arguments),
             Kernel::Short => stream.launch::<T::Short>(plan.launch, arguments),
             Kernel::Small => stream.launch::<T::Small>(plan.launch, arguments),

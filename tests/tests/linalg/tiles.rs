@@ -4,11 +4,11 @@ use gpu_core::Device;
 use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
 use gpu_linalg::{BatchLayout, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_f32, linalg_gemm_f64, linalg_gemm_flat_f32,
-    linalg_gemm_low_f32, linalg_gemm_medium_f32, linalg_gemm_small_f32, linalg_gemm_small_f64,
-    linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64, linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32,
-    small,
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_DENSE_F64, GEMM_TENSOR_F64,
+    GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_f32, linalg_gemm_f64,
+    linalg_gemm_flat_f32, linalg_gemm_low_f32, linalg_gemm_medium_f32, linalg_gemm_small_f32,
+    linalg_gemm_small_f64, linalg_gemm_tensor_dense_f64, linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64,
+    linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -119,6 +119,7 @@ chosen_kernels! {
     low_tiles_f32: f32, Low, linalg_gemm_low_f32, GEMM_LOW_F32;
     flat_tiles_f32: f32, Flat, linalg_gemm_flat_f32, GEMM_FLAT_F32;
     medium_tiles_f64_on_tensor_cores: f64, TensorMedium, linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64;
+    dense_tiles_f64_on_tensor_cores: f64, TensorDense, linalg_gemm_tensor_dense_f64, GEMM_TENSOR_DENSE_F64;
     flat_tiles_f64_on_tensor_cores: f64, TensorFlat, linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64;
     doubles_without_tensor_cores: f64, Double, linalg_gemm_f64, GEMM_F64;
     small_tiles_f32: f32, Small, linalg_gemm_small_f32, SMALL;

@@ -19,16 +19,16 @@ const MEMORY_BYTES: f64 = 2000.0;
 /// The same where parts are chosen: an H200's.
 const MEMORY_BYTES_OF_CUT: f64 = 2400.0;
 /// Clocks of a launch of short sums besides, and of each block of a multiprocessor.
-const SHORT_ENDS: [f64; 2] = [3700.0, 666.0];
+const SHORT_ENDS: [f64; 2] = [3310.0, 738.0];
 /// Clocks that short sums wait for what is read at once.
-const SHORT_ROUND: f64 = 68.0;
+const SHORT_ROUND: f64 = 20.0;
 /// Clocks that the blocks of small tiles of a multiprocessor wait for what they read at once.
-const SMALL_ROUND: f64 = 1500.0;
+const SMALL_ROUND: f64 = 2140.0;
 /// Clocks of a multiprocessor to read and to write what is a small tile's.
-const SMALL_BLOCK: f64 = 1600.0;
+const SMALL_BLOCK: f64 = 870.0;
 /// Clocks of a multiprocessor for a small tile's products of one k, of `f32` and of `f64`: what it reads of shared memory,
 /// and doubles without tensor cores. Where no thread has more than one element they are a fourth.
-const SMALL_STEP: [f64; 2] = [27.9, 53.5];
+const SMALL_STEP: [f64; 2] = [18.3, 51.0];
 /// The most small tiles of a product: those of more are better wide, which read less.
 const MOST_SMALL: u64 = 1024;
 /// Clocks of a second launch, about 1.5 µs.
@@ -77,26 +77,41 @@ impl Shape {
     }
 }
 
-/// Clocks of a product in so many parts of `piece`, by a kernel with stages that is so fast.
+/// What tiles are chosen by, or parts.
+struct Constants {
+    rate: Rate,
+    /// Bytes from memory in a clock.
+    memory: f64,
+    /// Whether blocks that no room is left for at first are taken to run by themselves, or evenly with the others.
+    in_waves: bool,
+}
+
+/// Clocks of a product in so many parts of `piece`, by a kernel with stages.
 fn staged_clocks(
-    (kernel, rate): (Kernel, Rate),
+    kernel: Kernel,
+    Constants { rate, memory, in_waves }: Constants,
     shape: Shape,
     (parts, piece): (u64, u64),
     multiprocessors: u32,
-    memory_bytes: f64,
 ) -> f64 {
     let Shape { bytes, .. } = shape;
     let tile = kernel.tile();
     let (rows, columns) = (f64::from(tile.rows), f64::from(tile.columns));
     let each = shape.blocks_each(kernel, parts, multiprocessors);
     let resident = each.min(rate.blocks);
-    let busy = (resident * f64::from(tile.threads / 32) / rate.warps).min(1.0);
+    // What so many blocks cost that run together, in blocks of a busy multiprocessor.
+    let together = |blocks: f64| blocks / (blocks * f64::from(tile.threads / 32) / rate.warps).min(1.0);
+    let waves = (each / resident).floor();
+    let blocks = match each - waves * resident {
+        rest if in_waves && rest > 0.0 => waves * together(resident) + together(rest),
+        _ => each / resident * together(resident),
+    };
     let stages = piece.div_ceil(tile.depth.into()) as f64;
     let depth = stages * f64::from(tile.depth);
 
-    let arithmetic = each * rows * columns * depth / (MULTIPLY_ADDS * rate.fraction * busy);
+    let arithmetic = blocks * rows * columns * depth / (MULTIPLY_ADDS * rate.fraction);
     let l2 = each * (rows + columns) * depth * bytes as f64 / L2_BYTES;
-    let memory = shape.memory_clocks(memory_bytes);
+    let memory = shape.memory_clocks(memory);
     let latency = (each / resident).ceil() * stages * rate.stage;
     let [one, more] = rate.ends;
     arithmetic.max(l2).max(memory).max(latency) + one + more * each
@@ -106,7 +121,9 @@ fn staged_clocks(
 /// or of memory.
 fn short_clocks(shape: Shape, multiprocessors: u32) -> f64 {
     let Shape { m, n, k, bytes, .. } = shape;
-    if k > if shape.across { MOST_SHORT_ACROSS } else { MOST_SHORT } as u64 {
+    // Of doubles there are registers for three products at once: longer sums were a quarter slower than by tiles.
+    let most = if bytes == 8 { 4 * short::flight(8) } else { MOST_SHORT };
+    if k > most.min(if shape.across { MOST_SHORT_ACROSS } else { MOST_SHORT }) as u64 {
         return f64::INFINITY;
     }
     let columns = if bytes == 4 { SHORT_COLUMNS_F32 } else { SHORT_COLUMNS_F64 };
@@ -148,7 +165,8 @@ pub(super) fn clocks(kernel: Kernel, shape: Shape, parts: u64, piece: u64, multi
     if matches!(kernel, Kernel::Small) {
         return small_clocks(shape, parts, piece, multiprocessors);
     }
-    staged_clocks((kernel, kernel.rate()), shape, (parts, piece), multiprocessors, MEMORY_BYTES)
+    let constants = Constants { rate: kernel.rate(), memory: MEMORY_BYTES, in_waves: true };
+    staged_clocks(kernel, constants, shape, (parts, piece), multiprocessors)
 }
 
 /// The same, by which parts are chosen, and what adds them.
@@ -159,9 +177,9 @@ pub(super) fn clocks_of_parts(
     multiprocessors: u32,
     turned: bool,
 ) -> f64 {
-    let of_kernel = (kernel, kernel.rate_of_cut());
-    let sums = staged_clocks(of_kernel, shape, (parts, piece), multiprocessors, MEMORY_BYTES_OF_CUT);
-    sums + finish_clocks(shape, parts, turned)
+    let constants = Constants { rate: kernel.rate_of_cut(), memory: MEMORY_BYTES_OF_CUT, in_waves: false };
+    staged_clocks(kernel, constants, shape, (parts, piece), multiprocessors)
+        + finish_clocks(shape, parts, turned)
 }
 
 /// Clocks to add the parts' sums, if there are any to add.

@@ -1,8 +1,9 @@
 //! The kernels, and which one is taken.
 
 use gpu_linalg_kernels::gemm::{
-    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_F64, GEMM_TENSOR_FLAT_F64,
-    GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile, short, small,
+    GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_DENSE_F64, GEMM_TENSOR_F64,
+    GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, Tile,
+    short, small,
 };
 
 use super::cost::{Shape, clocks};
@@ -26,6 +27,8 @@ pub enum Kernel {
     TensorLarge,
     /// Tiles of 64 × 64 `f64`, on the tensor cores.
     TensorMedium,
+    /// The same, with less for each block and room for more of them: short sums of as many tiles as fill a device.
+    TensorDense,
     /// Tiles of 16 × 128 `f64`, on the tensor cores, for products of few rows.
     TensorFlat,
     /// Sums of at most [`MOST_SHORT`] products, of both types.
@@ -63,7 +66,14 @@ impl Kernel {
                 &[Self::Wide, Self::Large, Self::Medium, Self::Low, Self::Flat, Self::Short, Self::Small]
             }
             (4, false) => &[Self::Medium, Self::Short, Self::Small],
-            (_, true) => &[Self::TensorLarge, Self::TensorMedium, Self::TensorFlat, Self::Short, Self::Small],
+            (_, true) => &[
+                Self::TensorLarge,
+                Self::TensorMedium,
+                Self::TensorDense,
+                Self::TensorFlat,
+                Self::Short,
+                Self::Small,
+            ],
             (_, false) => &[Self::Double, Self::Short, Self::Small],
         }
     }
@@ -87,6 +97,7 @@ impl Kernel {
             Self::Double => "double",
             Self::TensorLarge => "tensor_large",
             Self::TensorMedium => "tensor_medium",
+            Self::TensorDense => "tensor_dense",
             Self::TensorFlat => "tensor_flat",
             Self::Short => "short",
             Self::Small => "small",
@@ -122,6 +133,7 @@ impl Kernel {
             Self::Double => GEMM_F64,
             Self::TensorLarge => GEMM_TENSOR_F64,
             Self::TensorMedium => GEMM_TENSOR_MEDIUM_F64,
+            Self::TensorDense => GEMM_TENSOR_DENSE_F64,
             Self::TensorFlat => GEMM_TENSOR_FLAT_F64,
             // There are no stages to copy, and how many rows and columns a block has depends on C: see [`Self::tiles`].
             Self::Short => {
@@ -160,19 +172,19 @@ impl Kernel {
     /// How fast it is; without meaning where there are no stages: see `short_clocks` and `small_clocks`.
     ///
     /// Fitted, like the other constants that only [`clocks`] has, to what an H100 took for 472 products by each kernel
-    /// (`product-shapes --kernels`, `level3 --kernels`): so that the one that is taken is hardly slower than the fastest. Of a
-    /// half of them that was not fitted to, the choice was 1.1 % slower in the geometric mean, before that 3.9 %.
+    /// (`product-shapes --kernels`, `level3 --kernels`): so that the one that is taken is hardly slower than the fastest.
     pub(super) const fn rate(self) -> Rate {
         let (blocks, warps, fraction, stage, ends) = match self {
-            Self::Wide => (1.0, 11.0, 0.95, 480.0, [5200.0, 17_600.0]),
-            Self::Large => (2.0, 8.0, 0.69, 5600.0, [3100.0, 8100.0]),
-            Self::Medium => (6.0, 5.0, 0.647, 3440.0, [4050.0, 2110.0]),
-            Self::Low => (4.0, 10.0, 0.6, 360.0, [3340.0, 2220.0]),
-            Self::Flat => (3.0, 11.0, 0.46, 72.0, [1950.0, 2150.0]),
+            Self::Wide => (1.0, 11.0, 0.95, 370.0, [5240.0, 17_500.0]),
+            Self::Large => (2.0, 8.0, 0.69, 2800.0, [2320.0, 8220.0]),
+            Self::Medium => (6.0, 4.0, 0.647, 3400.0, [4110.0, 2130.0]),
+            Self::Low => (4.0, 10.0, 0.608, 410.0, [3480.0, 2200.0]),
+            Self::Flat => (3.0, 12.0, 0.475, 190.0, [1790.0, 2160.0]),
             Self::Double => (2.0, 8.0, 0.25, 350.0, [4000.0, 2500.0]),
-            Self::TensorLarge => (1.0, 8.0, 0.75, 1330.0, [0.0, 12_600.0]),
-            Self::TensorMedium => (3.0, 6.0, 0.68, 390.0, [5900.0, 2430.0]),
-            Self::TensorFlat => (3.0, 13.0, 0.457, 49.0, [1900.0, 2370.0]),
+            Self::TensorLarge => (1.0, 8.0, 0.75, 340.0, [0.0, 13_400.0]),
+            Self::TensorMedium => (3.0, 6.0, 0.682, 1650.0, [4410.0, 2270.0]),
+            Self::TensorDense => (4.0, 6.0, 0.622, 330.0, [5490.0, 2060.0]),
+            Self::TensorFlat => (3.0, 14.0, 0.482, 40.0, [2640.0, 1570.0]),
             Self::Short | Self::Small => (2.0, 16.0, 0.0, 0.0, [0.0; 2]),
         };
         Rate { blocks, warps, fraction, stage, ends }
@@ -190,7 +202,8 @@ impl Kernel {
             Self::TensorLarge => (1.0, 8.0, 0.75),
             Self::TensorMedium => (3.0, 6.0, 0.7),
             Self::TensorFlat => (3.0, 8.0, 0.55),
-            Self::Short | Self::Small => (2.0, 16.0, 0.0),
+            // They came later.
+            Self::TensorDense | Self::Short | Self::Small => (0.0, 0.0, 0.0),
         };
         Rate { blocks, warps, fraction, stage: 350.0, ends: [2000.0, 0.0] }
     }

@@ -91,9 +91,10 @@ impl Split {
             across: false,
         };
         let mut chosen = (f64::INFINITY, whole);
-        // Kernels without stages came later: what they take is not to change the order of the sums.
-        let has_stages = |kernel: &&Kernel| !matches!(kernel, Kernel::Short | Kernel::Small);
-        for &kernel in Kernel::of(bytes, true).iter().filter(has_stages) {
+        // Some kernels came later: what they take is not to change the order of the sums.
+        let is_of_old =
+            |kernel: &&Kernel| !matches!(kernel, Kernel::TensorDense | Kernel::Short | Kernel::Small);
+        for &kernel in Kernel::of(bytes, true).iter().filter(is_of_old) {
             let mut consider = |split: Self| {
                 let parts = (split.parts as u64, split.piece as u64);
                 let time = clocks_of_parts(kernel, shape, parts, MULTIPROCESSORS, turned);
