@@ -37,6 +37,7 @@ pub mod report;
 pub mod run;
 pub mod session;
 pub mod shapes;
+pub mod skyline;
 pub mod stats;
 pub mod suite;
 pub mod sweep;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_benches::Error;
 use gpu_benches::factor::{self, Shape};
+use gpu_benches::skyline::{self, Measured};
 use gpu_benches::sweep::{self, Options, Results};
 use gpu_core::Device;
 
@@ -23,6 +24,14 @@ struct Args {
     #[arg(long)]
     cpu: bool,
 
+    /// Instead, bands with so much of a matrix's blocks, beside the whole matrix, of these sizes
+    #[arg(long, value_delimiter = ',', value_name = "ROWS")]
+    skyline: Vec<usize>,
+
+    /// The share of the blocks of those bands
+    #[arg(long, default_value_t = 0.1)]
+    share: f64,
+
     #[command(flatten)]
     options: Options,
 }
@@ -31,7 +40,7 @@ fn main() -> ExitCode {
     sweep::exit(start(&Args::parse()))
 }
 
-fn start(Args { list, cpu, options }: &Args) -> Result<(), Error> {
+fn start(Args { list, cpu, skyline, share, options }: &Args) -> Result<(), Error> {
     let all = factor::shapes().into_iter();
     let all: Vec<Shape> = all.filter(|shape| options.selects(&shape.to_string())).collect();
     if *list {
@@ -40,7 +49,26 @@ fn start(Args { list, cpu, options }: &Args) -> Result<(), Error> {
     }
     let device = if *cpu { Device::cpu() } else { Device::cuda(0)? };
     let mut results = Results::new("factor", &device, options)?;
-    for shape in &all {
+    for &n in skyline {
+        for element in ["f32", "f64"].into_iter().filter(|element| options.selects(element)) {
+            let found = match element {
+                "f32" => skyline::measure::<f32>(&device, n, *share)?,
+                _ => skyline::measure::<f64>(&device, n, *share)?,
+            };
+            let Measured { share, work, band_ms, whole_ms } = found;
+            println!(
+                "skyline {element} {n}: {:.1} % of the blocks, {:.3} % of the work, {band_ms:.3} ms; the whole matrix {whole_ms:.3} ms: \
+                 {:.2} x the share of the work",
+                100.0 * share,
+                100.0 * work,
+                found.ratio()
+            );
+            let shape = |share: f64| format!("skyline {element} {n} {share:.4}");
+            results.write(&serde_json::json!({ "shape": shape(share), "work": work }), band_ms)?;
+            results.write(&serde_json::json!({ "shape": shape(1.0), "work": 1.0 }), whole_ms)?;
+        }
+    }
+    for shape in all.iter().filter(|_| skyline.is_empty()) {
         let ms = factor::measure(&device, shape, options.check)?;
         println!("{shape} ours {ms:.6} ms {:.1} GFLOP/s", shape.operations() / ms * 1e-6);
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
