@@ -18,6 +18,8 @@ mod cases;
 mod counter;
 #[path = "performance_model/errors.rs"]
 mod errors;
+#[path = "performance_model/measure.rs"]
+mod measure;
 #[path = "performance_model/plot.rs"]
 mod plot;
 #[path = "performance_model/product.rs"]
@@ -45,7 +47,8 @@ use gpu_model::literature::counted::Model;
 use gpu_model::literature::roofline::Roofline;
 use gpu_model::waves::Bottleneck;
 use gpu_sim::metrics::Architecture;
-use recorded::{Measured, SOURCES, Source, kernels, rows};
+use measure::Gpu;
+use recorded::{Kernel, Measured, Role, SOURCES, Source, kernels, rows};
 use serde::Serialize;
 
 /// Predicted against measured times, by this workspace's model, the roofline and the literature's
@@ -57,10 +60,25 @@ struct Options {
     /// Draw predicted over measured times
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// The devices to predict for, whose measured times are in benches/results
-    #[arg(long, value_delimiter = ',', default_value = SOURCES[0].device)]
+    /// The devices to predict for, whose measured times are in benches/results; the first of them if not given, with
+    /// `--measure` the GPU at hand
+    #[arg(long, value_delimiter = ',')]
     #[arg(value_parser = PossibleValuesParser::new(SOURCES.map(|source| source.device)))]
     device: Vec<String>,
+    /// Time what is asked for on the GPU at hand, in place of the times in benches/results: variants at the sizes of
+    /// their tables, on one input again and again; the benchmarks' cases as bench-gpu does, on inputs in turn. Where there
+    /// is no GPU that is an error
+    #[arg(long, conflicts_with = "measured")]
+    measure: bool,
+    /// Print what was timed and stop, without predicting anything: with `--json` lines for benches/results
+    #[arg(long, requires = "measure")]
+    only_measure: bool,
+    /// The commit to note with what is timed, where the one found is not right
+    #[arg(long, value_name = "HASH", requires = "measure")]
+    commit: Option<String>,
+    /// Leave out the benchmarks' cases
+    #[arg(long)]
+    variants: bool,
     /// Leave out what was not measured on a device
     #[arg(long)]
     measured: bool,
@@ -77,6 +95,8 @@ struct Line {
     size: usize,
     /// None where it was not measured.
     measured_microseconds: Option<f64>,
+    /// On one input again and again; else on inputs in turn.
+    repeated: bool,
     predicted_microseconds: f64,
     /// Predicted less measured, of measured, in percent.
     error: Option<f64>,
@@ -102,14 +122,25 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let kernels = kernels(&options.kernel)?;
-    let asked = |source: &&Source| options.device.iter().any(|name| name == source.device);
+    let mut kernels = kernels(&options.kernel)?;
+    kernels.retain(|kernel| !options.variants || matches!(kernel, Kernel::Subject(_)));
+    // Cases that are measured only where they are asked for.
+    let is_long = |kernel: &Kernel| matches!(kernel, Kernel::Case(case) if case.is_long());
+    kernels.retain(|kernel| !(options.measure && options.kernel.is_empty() && is_long(kernel)));
+    let mut gpu = if options.measure { Some(Gpu::open(options.commit.as_deref())?) } else { None };
+    let timed = gpu.as_mut().map(|gpu| gpu.measure(&kernels)).transpose()?;
+    if let (Some(gpu), Some(timed), true) = (&gpu, &timed, options.only_measure) {
+        return Ok(gpu.print(options.json, timed)?);
+    }
     let (mut counters, mut drawn) = (Vec::new(), Vec::new());
-    for source in SOURCES.iter().filter(asked) {
+    for source in sources(&options.device, gpu.as_ref())? {
         let device = Device::by_name(source.device)?;
         let counter = counter(&mut counters, source, &device)?;
         let (mut lines, mut failed) = (Vec::new(), Vec::new());
-        let mut rows = rows(&kernels, source.measured()?);
+        let mut rows = match &timed {
+            Some(timed) => timed.clone(),
+            None => rows(&kernels, source.measured()?),
+        };
         rows.retain(|row| row.microseconds.is_some() || !options.measured);
         if rows.is_empty() {
             return Err(format!("no measured row of {} is of these kernels", device.name).into());
@@ -139,6 +170,19 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The devices that were asked for: where one is at hand, that is the only one whose times can be set beside it.
+fn sources(asked: &[String], gpu: Option<&Gpu>) -> Result<Vec<&'static Source>, String> {
+    if let Some(gpu) = gpu {
+        let source = gpu.source()?;
+        return match asked.iter().find(|name| *name != source.device) {
+            Some(other) => Err(format!("this is an {}, whose times say nothing of an {other}", gpu.name())),
+            None => Ok(vec![source]),
+        };
+    }
+    let is_asked = |source: &&Source| asked.iter().any(|name| name == source.device);
+    Ok(if asked.is_empty() { vec![&SOURCES[0]] } else { SOURCES.iter().filter(is_asked).collect() })
+}
+
 /// The one whose counts are right for a device, a new one where there is none.
 fn counter<'a>(
     counters: &'a mut Vec<Counter>,
@@ -155,7 +199,7 @@ fn counter<'a>(
 }
 
 fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, Box<dyn Error>> {
-    let Measured { kernel, size, microseconds, repeated } = row;
+    let Measured { kernel, size, microseconds, repeated, role } = row;
     let found = counter.found(kernel, size)?;
     let start = Instant::now();
     let cached = repeated && found.demand.bytes[0] <= counter.l2();
@@ -177,6 +221,7 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
         kernel: kernel.name(),
         size,
         measured_microseconds: microseconds,
+        repeated,
         predicted_microseconds: predicted,
         error: off(predicted),
         bottleneck: sequence.bottleneck,
@@ -187,7 +232,7 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
         roofline_error: off(roofline),
         literature,
         cached,
-        held_out: kernel.is_held_out(),
+        held_out: role != Role::Seen,
         row,
     })
 }

@@ -92,6 +92,17 @@ pub fn run(args: &Args, program: PathBuf) -> Result<Outcome, Error> {
     Ok(run.outcome)
 }
 
+/// Times one case in a session, without the copy that results are set beside.
+///
+/// # Errors
+/// Those of the device; a result that is wrong; [`Error::NoCase`] for a first result, which is a process of its own.
+pub fn time(session: &mut Session, case: Case) -> Result<Vec<Timing>, Error> {
+    if case.op == Op::FirstResult {
+        return Err(Error::NoCase(vec![case.name()]));
+    }
+    measure::case(session, case).map(|(timings, ..)| timings)
+}
+
 /// The cases that `args` selects; long ones only if it filters.
 ///
 /// # Errors

@@ -16,8 +16,8 @@ use gpu_core::Device;
 use gpu_model::units::Bytes;
 use gpu_model::waves::ptx::{Latency, Text};
 use gpu_model::waves::{Counts, scale, simulated};
-use gpu_sim::Config;
 use gpu_sim::metrics::Architecture;
+use gpu_sim::{Config, Report};
 
 use gpu_examples::predicted::Counted;
 
@@ -107,16 +107,24 @@ impl Counting {
         device.memory.l2 == Some(self.l2) && Latency::of(device) == Ok(self.latency) && caches == self.caches
     }
 
+    /// The counts of a launch, with what its kernel's text says where there is one.
+    ///
+    /// # Errors
+    /// Counts that contradict each other.
+    pub fn read(&self, report: &Report) -> Result<Counts, gpu_model::Error> {
+        match self.texts.get(report.kernel.as_str()) {
+            Some(text) => simulated::counts_with(report, text),
+            None => simulated::counts(report),
+        }
+    }
+
     /// What a simulated device has launched since it was asked last.
     ///
     /// # Errors
     /// Counts that contradict each other.
     pub fn counts(&self, device: &Device) -> Result<Vec<Counts>, String> {
         let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
-        let counts = reports.iter().map(|report| match self.texts.get(report.kernel.as_str()) {
-            Some(text) => simulated::counts_with(report, text),
-            None => simulated::counts(report),
-        });
+        let counts = reports.iter().map(|report| self.read(report));
         counts.collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 

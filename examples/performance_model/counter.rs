@@ -5,7 +5,7 @@ use std::error::Error;
 use std::rc::Rc;
 use std::time::Instant;
 
-use gpu_examples::predicted::Counted;
+use gpu_examples::predicted::{Counted, Subject};
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
 
@@ -55,7 +55,17 @@ impl Counter {
         }
         let start = Instant::now();
         let (counted, demand) = match kernel {
-            Kernel::Subject(subject) => (subject.count(size, self.counting.caches)?, subject.demand(size)),
+            Kernel::Subject(subject) => {
+                let (counting, caches) = (&self.counting, self.counting.caches);
+                let counted = match subject {
+                    // As these were counted when the formulas were found.
+                    Subject::Transpose(_) | Subject::Sum(_) | Subject::SumOf(_) | Subject::Blur(..) => {
+                        subject.count(size, caches)?
+                    }
+                    _ => subject.count_with(size, caches, &|report| counting.read(report))?,
+                };
+                (counted, subject.demand(size))
+            }
             Kernel::Case(case) => {
                 let (counted, bytes) = self.counting.count(case)?;
                 (counted, Demand { operations: operations(case), bytes: vec![Bytes(bytes)] })
