@@ -28,6 +28,8 @@ mod product;
 mod recorded;
 #[path = "performance_model/report.rs"]
 mod report;
+#[path = "performance_model/tiles.rs"]
+mod tiles;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -50,6 +52,7 @@ use gpu_sim::metrics::Architecture;
 use measure::Gpu;
 use recorded::{Kernel, Measured, Role, SOURCES, Source, kernels, rows};
 use serde::Serialize;
+use tiles::Tiles;
 
 /// Predicted against measured times, by this workspace's model, the roofline and the literature's
 #[derive(Parser)]
@@ -76,6 +79,10 @@ struct Options {
     /// The commit to note with what is timed, where the one found is not right
     #[arg(long, value_name = "HASH", requires = "measure")]
     commit: Option<String>,
+    /// Only the table of kernels of `gemm`, of those devices on which they were measured; without this it is printed where
+    /// no `--kernel` is given
+    #[arg(long, conflicts_with_all = ["measure", "measured", "kernel", "plot", "variants"])]
+    tiles: bool,
     /// Leave out the benchmarks' cases
     #[arg(long)]
     variants: bool,
@@ -136,6 +143,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for source in sources(&options.device, gpu.as_ref())? {
         let device = Device::by_name(source.device)?;
         let counter = counter(&mut counters, source, &device)?;
+        if options.tiles {
+            tiles(options, &device, counter, source)?;
+            continue;
+        }
         let (mut lines, mut failed) = (Vec::new(), Vec::new());
         let mut rows = match &timed {
             Some(timed) => timed.clone(),
@@ -162,6 +173,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             report::print(&lines, &errors);
         }
         drawn.extend(lines);
+        if options.kernel.is_empty() && !options.measure && source.tiles.is_some() {
+            tiles(options, &device, counter, source)?;
+        }
     }
     if let Some(file) = &options.plot {
         plot::plot(file, &drawn).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -181,6 +195,23 @@ fn sources(asked: &[String], gpu: Option<&Gpu>) -> Result<Vec<&'static Source>, 
     }
     let is_asked = |source: &&Source| asked.iter().any(|name| name == source.device);
     Ok(if asked.is_empty() { vec![&SOURCES[0]] } else { SOURCES.iter().filter(is_asked).collect() })
+}
+
+/// Prints the table of kernels of `gemm`.
+fn tiles(
+    options: &Options,
+    device: &Device,
+    counter: &Counter,
+    source: &Source,
+) -> Result<(), Box<dyn Error>> {
+    let results = source.tiles.ok_or_else(|| format!("on an {} no kernels were measured", device.name))?;
+    let table = Tiles::of(device, counter.counting(), results)?;
+    if options.json {
+        println!("{}", serde_json::to_string(&table)?);
+    } else {
+        table.print();
+    }
+    Ok(())
 }
 
 /// The one whose counts are right for a device, a new one where there is none.

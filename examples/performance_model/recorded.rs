@@ -31,6 +31,8 @@ pub struct Source {
     cases: &'static [&'static str],
     /// What `--measure` printed: of these, what the others do not have.
     measured: &'static [&'static str],
+    /// Of each kernel of `gemm`, at many shapes.
+    pub tiles: Option<&'static str>,
 }
 
 /// All devices that there are results of.
@@ -54,6 +56,7 @@ pub const SOURCES: [Source; 2] = [
             "23",
         ],
         measured: results!("h200":),
+        tiles: None,
     },
     Source {
         device: "h100",
@@ -61,6 +64,7 @@ pub const SOURCES: [Source; 2] = [
         fast: results!("h100": "25-model"),
         cases: results!("h100": "25-model"),
         measured: results!("h100":),
+        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-25-gemm-kernels.jsonl")),
     },
 ];
 

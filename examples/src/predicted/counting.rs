@@ -4,6 +4,7 @@ use std::error::Error;
 use std::thread;
 
 use gpu_core::Device;
+use gpu_linalg::variants::GemvVariant;
 use gpu_model::units::Bytes;
 use gpu_model::waves::{Counts, Sequence, scale, sequence, simulated};
 use gpu_scan::variants::{TILE, Variant};
@@ -22,8 +23,6 @@ pub type Read<'a> = &'a (dyn Fn(&Report) -> Result<Counts, gpu_model::Error> + S
 
 /// Blocks that are simulated of what takes too long otherwise and whose blocks do not wait for each other.
 const BLOCKS: u32 = 8;
-/// The same of products with a vector: a block's rows are long.
-const BLOCKS_OF_ROWS: u32 = 4;
 /// Lengths of the sums of products that are simulated: what a block does is something once, and something for each
 /// element of its sums.
 const LENGTHS: [usize; 2] = [128, 256];
@@ -65,7 +64,9 @@ impl Subject {
     /// How many of its blocks are simulated, if not all.
     fn sample(self) -> Option<u32> {
         match self {
-            Self::Gemv(..) => Some(BLOCKS_OF_ROWS),
+            // A block's rows are long, and these have several a thread.
+            Self::Gemv(Way::Textbook(GemvVariant::Rows(_)), _) => Some(1),
+            Self::Gemv(..) => Some(2),
             Self::Product(_) => Some(BLOCKS),
             _ => None,
         }
