@@ -28,6 +28,8 @@ mod product;
 mod recorded;
 #[path = "performance_model/report.rs"]
 mod report;
+#[path = "performance_model/steps.rs"]
+mod steps;
 #[path = "performance_model/tiles.rs"]
 mod tiles;
 

@@ -21,7 +21,7 @@ use gpu_sim::{Config, Report};
 
 use gpu_examples::predicted::Counted;
 
-use super::product;
+use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
 const SIMULATED: usize = 1 << 17;
@@ -152,9 +152,7 @@ impl Counting {
     /// Those of the simulator; a case whose launches are others when it is smaller, so that nothing can be scaled.
     pub fn count(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
         let most = match (case.op, case.element) {
-            // Of 25 passes, where floats take 13.
-            (Op::Heat, Type::F64) => SIMULATED_PASSES / 4,
-            (Op::Heat | Op::Sort | Op::SortPairs, _) => SIMULATED_PASSES,
+            (Op::Sort | Op::SortPairs, _) => SIMULATED_PASSES,
             _ => SIMULATED,
         };
         let (mut counted, bytes) = match case.op {
@@ -162,6 +160,11 @@ impl Counting {
                 let [launches, smaller] = product::launches(case, self)?;
                 let bytes = 3 * case.elements() * element_bytes(case);
                 (Counted { launches, smaller, simulated: case.elements() }, bytes as f64)
+            }
+            Op::Heat => {
+                // Those of one step.
+                let bytes = 2 * case.elements() * element_bytes(case);
+                (steps::heat(case, self)?, bytes as f64)
             }
             _ if is_independent(case) => {
                 self.sampled(case).or_else(|_| self.scaled_from(case, most, None))?

@@ -52,7 +52,12 @@ pub fn tiles(product: Product, counting: &Counting) -> Result<Vec<Counts>, Box<d
         launches[0].operations = 2.0 * (m * n * k) as f64;
         return Ok(launches);
     }
-    let (short, long) = (run(WHOLE[0], 1)?, run(WHOLE[1], 1)?);
+    let (short, long) = thread::scope(|scope| {
+        let other = scope.spawn(|| run(WHOLE[0], 1));
+        let long = run(WHOLE[1], 1);
+        (other.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), long)
+    });
+    let (short, long) = (short?, long?);
     let ([short], [long]) = (&short[..], &long[..]) else {
         return Err("sums that are not cut take more than a launch".into());
     };

@@ -63,7 +63,7 @@ pub const SOURCES: [Source; 2] = [
         variants: results!("h100": "25-variants"),
         fast: results!("h100": "25-model"),
         cases: results!("h100": "25-model"),
-        measured: results!("h100":),
+        measured: results!("h100": "25-subjects"),
         tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-25-gemm-kernels.jsonl")),
     },
 ];
