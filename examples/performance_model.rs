@@ -115,6 +115,8 @@ struct Line {
     scaling_error: f64,
     /// How long counting and predicting took; counts for another device that serve this one are not counted again.
     prediction_seconds: f64,
+    /// What counting took of all processors together, where the system says.
+    prediction_cpu_seconds: Option<f64>,
     roofline_microseconds: f64,
     roofline_error: Option<f64>,
     /// In microseconds, model by model.
@@ -261,6 +263,7 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
         launches: found.counted.launches.len(),
         scaling_error: 100.0 * scaling,
         prediction_seconds: seconds,
+        prediction_cpu_seconds: found.cpu_seconds,
         roofline_microseconds: roofline,
         roofline_error: off(roofline),
         literature,

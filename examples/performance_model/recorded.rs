@@ -367,4 +367,38 @@ mod tests {
         assert_eq!(of("max/f32/2^20").len(), 1);
         assert!(kernels(&["nothing".to_owned()]).unwrap_err().contains("transpose/naive_32"));
     }
+
+    /// Of what `--measure` printed the rows count that have a time, once, and are judged only.
+    #[test]
+    fn what_was_timed_later_is_added() {
+        let text = r#"{"device":"x","kernel":"scan/look_back","size":64,"measured_microseconds":2.5,"repeated":true,"date":"y"}
+{"kernel":"scan/look_back","size":64,"measured_microseconds":null,"repeated":true}
+{"device":"x","rows":1}"#;
+        let [row] = timed(&[text]).expect("they are lines")[..] else { panic!("one has a time") };
+        assert_eq!(
+            (row.kernel.name().as_str(), row.size, row.microseconds),
+            ("scan/look_back", 64, Some(2.5))
+        );
+        assert_eq!((row.repeated, row.role), (true, Role::Later));
+        let error = timed(&[r#"{"kernel":"scan/none","size":1,"measured_microseconds":1,"repeated":true}"#]);
+        assert!(error.expect_err("there is none").to_string().contains("scan/none"));
+        for source in &SOURCES {
+            let all = source.measured().expect("results are results");
+            for (index, row) in all.iter().enumerate() {
+                let is_same = |one: &&Measured| {
+                    (one.kernel, one.size, one.repeated) == (row.kernel, row.size, row.repeated)
+                };
+                assert!(!all[..index].iter().any(|one| is_same(&one)), "{row:?} on {}", source.device);
+            }
+        }
+    }
+
+    /// An order of axes that leaves them as they are is a copy by the driver, and no kernel of ours.
+    #[test]
+    fn copies_are_no_kernels() {
+        let all = kernels(&[]).expect("everything is there");
+        let permutations: Vec<String> =
+            all.iter().map(|one| one.name()).filter(|name| name.starts_with("permute/")).collect();
+        assert!(permutations.len() > 20 && permutations.iter().all(|name| !name.ends_with("/0123")));
+    }
 }

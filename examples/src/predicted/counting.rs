@@ -49,7 +49,7 @@ impl Subject {
             // Whole blocks of a row a thread, and of four.
             Self::Gemv(..) => 8 * super::THREADS as usize,
             Self::Product(_) => LENGTHS[1],
-            Self::Blur(..) => 256,
+            Self::Blur(..) => 1024,
         }
     }
 
@@ -67,7 +67,7 @@ impl Subject {
             // A block's rows are long, and these have several a thread.
             Self::Gemv(Way::Textbook(GemvVariant::Rows(_)), _) => Some(1),
             Self::Gemv(..) => Some(2),
-            Self::Product(_) => Some(BLOCKS),
+            Self::Product(_) | Self::Blur(..) => Some(BLOCKS),
             _ => None,
         }
     }
