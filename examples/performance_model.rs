@@ -1,16 +1,26 @@
 //! How well gpu_model::waves predicts what was measured, beside the roofline and the literature's models.
 //!
-//! `cargo run --release --example performance_model` takes what was timed on an H200 (benches/results): the textbook's
-//! transpositions, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the simulator
-//! (performance_model/cases.rs), predicts its time, and prints how far off that is; what was not measured there it
-//! predicts too, and says so; what cannot be predicted, with why, on standard error. The model's numbers are from
-//! kernels of their own (example `calibrate`).
+//! `cargo run --release -p gpu-benches --example performance_model` takes what was timed on an H200 (benches/results):
+//! textbook variants, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the simulator
+//! (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that is; what was
+//! not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error. The model's
+//! numbers are from kernels of their own (example `calibrate`).
+//!
+//! With `--measure` it times what is asked for on the GPU at hand and sets the predictions beside that; `--only-measure`
+//! prints the times alone, with `--json` as lines that benches/results takes. Without a GPU both are errors. Copies are
+//! no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is one.
+//!
+//! Of variants of one size it says how often the faster one of two is found, and which is predicted to be the fastest;
+//! so it does of the kernels that `gemm` chooses between, at shapes of which an H100 has timed them all
+//! (performance_model/tiles.rs).
 //!
 //! Its formulas were found with the transpositions, the sums of `f64` and half of the benchmarks' other cases in view,
 //! of the H200; the sums of other types and the other half are held out (`recorded::is_held_out`, a rule that was fixed
-//! before any of them was predicted), and judged apart. Of the H100 no row was looked at for them. The textbook's
-//! transpositions were timed again and again on one matrix, so what fits into the second-level cache was there; the
-//! others on inputs in turn, which were not.
+//! before any of them was predicted), and judged apart. Of the H100 no row was looked at for them, nor anything that
+//! `--measure` has timed: variants timed later are judged only, and apart. How the filters among them are counted was
+//! changed with their times in view: by their kernels' texts, as all but transpositions and sums are. Variants were
+//! timed again and again on one input, so what fits into the second-level cache was there; the others on inputs in
+//! turn, which were not.
 
 #[path = "performance_model/cases.rs"]
 mod cases;
@@ -71,8 +81,8 @@ struct Options {
     #[arg(value_parser = PossibleValuesParser::new(SOURCES.map(|source| source.device)))]
     device: Vec<String>,
     /// Time what is asked for on the GPU at hand, in place of the times in benches/results: variants at the sizes of
-    /// their tables, on one input again and again; the benchmarks' cases as bench-gpu does, on inputs in turn. Where there
-    /// is no GPU that is an error
+    /// their tables, on one input again and again; the benchmarks' cases as bench-gpu does, on inputs in turn. Where
+    /// there is no GPU that is an error
     #[arg(long, conflicts_with = "measured")]
     measure: bool,
     /// Print what was timed and stop, without predicting anything: with `--json` lines for benches/results
@@ -81,8 +91,8 @@ struct Options {
     /// The commit to note with what is timed, where the one found is not right
     #[arg(long, value_name = "HASH", requires = "measure")]
     commit: Option<String>,
-    /// Only the table of kernels of `gemm`, of those devices on which they were measured; without this it is printed where
-    /// no `--kernel` is given
+    /// Only the table of kernels of `gemm`, of a device on which they were measured, as an H100; without this it comes
+    /// last where no `--kernel` is given
     #[arg(long, conflicts_with_all = ["measure", "measured", "kernel", "plot", "variants"])]
     tiles: bool,
     /// Leave out the benchmarks' cases

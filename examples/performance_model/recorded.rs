@@ -371,7 +371,7 @@ mod tests {
     /// Of what `--measure` printed the rows count that have a time, once, and are judged only.
     #[test]
     fn what_was_timed_later_is_added() {
-        let text = r#"{"device":"x","kernel":"scan/look_back","size":64,"measured_microseconds":2.5,"repeated":true,"date":"y"}
+        let text = r#"{"kernel":"scan/look_back","size":64,"measured_microseconds":2.5,"repeated":true,"date":"y"}
 {"kernel":"scan/look_back","size":64,"measured_microseconds":null,"repeated":true}
 {"device":"x","rows":1}"#;
         let [row] = timed(&[text]).expect("they are lines")[..] else { panic!("one has a time") };

@@ -1,9 +1,9 @@
-//! Which tiles a product of matrices should take: the model's choice beside the fastest that was measured, and beside that
-//! of gpu-linalg's plan.
+//! Which tiles a product of matrices should take: the model's choice beside the fastest that was measured, and beside
+//! that of gpu-linalg's plan.
 //!
-//! Every kernel of `gemm` was timed on an H100, at shapes drawn by a seed (benches/results, `product-shapes --kernels`).
-//! The table has every third of those of `f32` none of whose sides is less than 64, from the first one on: a rule that was
-//! fixed before anything was predicted of them. No formula was sought with them in view.
+//! Every kernel of `gemm` was timed on an H100, at shapes drawn by a seed (benches/results, `product-shapes
+//! --kernels`). The table has every third of those of `f32` none of whose sides is less than 64, from the first one on:
+//! a rule that was fixed before anything was predicted of them. No formula was sought with them in view.
 
 use std::error::Error;
 
@@ -69,8 +69,8 @@ pub struct Row {
 pub struct Tiles {
     pub device: String,
     pub shapes: usize,
-    /// How much longer than the fastest the choices take, in percent, by the geometric mean: the model's, the plan's, and
-    /// those of whoever takes any of the kernels.
+    /// How much longer than the fastest the choices take, in percent, by the geometric mean: the model's, the plan's,
+    /// and those of whoever takes any of the kernels.
     pub model_loss: f64,
     pub plan_loss: f64,
     pub random_loss: f64,
