@@ -1,14 +1,15 @@
 //! How well gpu_model::waves predicts what was measured, beside the roofline and the literature's models.
 //!
 //! `cargo run --release -p gpu-benches --example performance_model` takes what was timed on an H200 (benches/results):
-//! textbook variants, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the simulator
-//! (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that is; what was
-//! not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error. The model's
-//! numbers are from kernels of their own (example `calibrate`).
+//! textbook variants, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the
+//! simulator (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that is;
+//! what was not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error. The
+//! model's numbers are from kernels of their own (example `calibrate`).
 //!
-//! With `--measure` it times what is asked for on the GPU at hand and sets the predictions beside that; `--only-measure`
-//! prints the times alone, with `--json` as lines that benches/results takes. Without a GPU both are errors. Copies are
-//! no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is one.
+//! With `--measure` it times what is asked for on the GPU at hand and sets the predictions beside that;
+//! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes. Without a GPU both are
+//! errors. Copies are no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is
+//! one.
 //!
 //! Of variants of one size it says how often the faster one of two is found, and which is predicted to be the fastest;
 //! so it does of the kernels that `gemm` chooses between, at shapes of which an H100 has timed them all

@@ -32,8 +32,8 @@ struct Options {
     /// `transpose/naive_32`
     #[arg(long, value_delimiter = ',', default_value = "transpose")]
     kernel: Vec<String>,
-    /// Rows and columns, rows of a matrix that is multiplied with a vector, or elements of a sum or scan; the largest of
-    /// the tables if not given: 4096 of transpositions and filters, 2048 of products, 20000 rows, 16777216 elements
+    /// Rows and columns, rows of a matrix that is multiplied with a vector, or elements of a sum or scan; the largest
+    /// of the tables if not given: 4096 of transpositions and filters, 2048 of products, 20000 rows, 16777216 elements
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     size: Option<u64>,
     /// A device that gpu-model describes and that was measured for this model: h200 or h100

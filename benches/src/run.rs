@@ -262,3 +262,22 @@ impl Lines {
         written.map_err(|source| Error::File { path: self.path.clone(), source })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::suite::{Shape, Type};
+
+    #[test]
+    fn a_case_is_timed_alone_and_a_process_is_none() {
+        let args = Args::try_parse_from(["bench-gpu", "--device", "cpu"]).expect("valid");
+        let mut session = Session::new(&args).expect("the CPU is there");
+        let case = |op| Case { op, element: Type::F64, shape: Shape::Vector(1 << 10) };
+        let timings = time(&mut session, case(Op::Sum)).expect("it is right");
+        let batch = timings.iter().find(|timing| timing.mode == Mode::Batch).expect("launches in a row");
+        assert!(batch.summary.median > 0.0, "{batch:?}");
+        assert!(matches!(time(&mut session, case(Op::FirstResult)), Err(Error::NoCase(_))));
+    }
+}
