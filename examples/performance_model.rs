@@ -1,16 +1,27 @@
 //! How well gpu_model::waves predicts what was measured, beside the roofline and the literature's models.
 //!
-//! `cargo run --release --example performance_model` takes what was timed on an H200 (benches/results): the textbook's
-//! transpositions, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the simulator
-//! (performance_model/cases.rs), predicts its time, and prints how far off that is; what was not measured there it
-//! predicts too, and says so; what cannot be predicted, with why, on standard error. The model's numbers are from
-//! kernels of their own (example `calibrate`).
+//! `cargo run --release -p gpu-benches --example performance_model` takes what was timed on an H200 (benches/results):
+//! textbook variants, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the
+//! simulator (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that is;
+//! what was not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error. The
+//! model's numbers are from kernels of their own (example `calibrate`).
+//!
+//! With `--measure` it times what is asked for on the GPU at hand and sets the predictions beside that;
+//! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes. Without a GPU both are
+//! errors. Copies are no kernels of ours, so they are not predicted; an order of axes that leaves all where they are is
+//! one.
+//!
+//! Of variants of one size it says how often the faster one of two is found, and which is predicted to be the fastest;
+//! so it does of the kernels that `gemm` chooses between, at shapes of which an H100 has timed them all
+//! (performance_model/tiles.rs).
 //!
 //! Its formulas were found with the transpositions, the sums of `f64` and half of the benchmarks' other cases in view,
 //! of the H200; the sums of other types and the other half are held out (`recorded::is_held_out`, a rule that was fixed
-//! before any of them was predicted), and judged apart. Of the H100 no row was looked at for them. The textbook's
-//! transpositions were timed again and again on one matrix, so what fits into the second-level cache was there; the
-//! others on inputs in turn, which were not.
+//! before any of them was predicted), and judged apart. Of the H100 no row was looked at for them, nor anything that
+//! `--measure` has timed: variants timed later are judged only, and apart. How the filters among them are counted was
+//! changed with their times in view: by their kernels' texts, as all but transpositions and sums are. Variants were
+//! timed again and again on one input, so what fits into the second-level cache was there; the others on inputs in
+//! turn, which were not.
 
 #[path = "performance_model/cases.rs"]
 mod cases;
@@ -18,6 +29,8 @@ mod cases;
 mod counter;
 #[path = "performance_model/errors.rs"]
 mod errors;
+#[path = "performance_model/measure.rs"]
+mod measure;
 #[path = "performance_model/plot.rs"]
 mod plot;
 #[path = "performance_model/product.rs"]
@@ -26,6 +39,10 @@ mod product;
 mod recorded;
 #[path = "performance_model/report.rs"]
 mod report;
+#[path = "performance_model/steps.rs"]
+mod steps;
+#[path = "performance_model/tiles.rs"]
+mod tiles;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -45,8 +62,10 @@ use gpu_model::literature::counted::Model;
 use gpu_model::literature::roofline::Roofline;
 use gpu_model::waves::Bottleneck;
 use gpu_sim::metrics::Architecture;
-use recorded::{Measured, SOURCES, Source, kernels, rows};
+use measure::Gpu;
+use recorded::{Kernel, Measured, Role, SOURCES, Source, kernels, rows};
 use serde::Serialize;
+use tiles::Tiles;
 
 /// Predicted against measured times, by this workspace's model, the roofline and the literature's
 #[derive(Parser)]
@@ -57,10 +76,29 @@ struct Options {
     /// Draw predicted over measured times
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
-    /// The devices to predict for, whose measured times are in benches/results
-    #[arg(long, value_delimiter = ',', default_value = SOURCES[0].device)]
+    /// The devices to predict for, whose measured times are in benches/results; the first of them if not given, with
+    /// `--measure` the GPU at hand
+    #[arg(long, value_delimiter = ',')]
     #[arg(value_parser = PossibleValuesParser::new(SOURCES.map(|source| source.device)))]
     device: Vec<String>,
+    /// Time what is asked for on the GPU at hand, in place of the times in benches/results: variants at the sizes of
+    /// their tables, on one input again and again; the benchmarks' cases as bench-gpu does, on inputs in turn. Where
+    /// there is no GPU that is an error
+    #[arg(long, conflicts_with = "measured")]
+    measure: bool,
+    /// Print what was timed and stop, without predicting anything: with `--json` lines for benches/results
+    #[arg(long, requires = "measure")]
+    only_measure: bool,
+    /// The commit to note with what is timed, where the one found is not right
+    #[arg(long, value_name = "HASH", requires = "measure")]
+    commit: Option<String>,
+    /// Only the table of kernels of `gemm`, of a device on which they were measured, as an H100; without this it comes
+    /// last where no `--kernel` is given
+    #[arg(long, conflicts_with_all = ["measure", "measured", "kernel", "plot", "variants"])]
+    tiles: bool,
+    /// Leave out the benchmarks' cases
+    #[arg(long)]
+    variants: bool,
     /// Leave out what was not measured on a device
     #[arg(long)]
     measured: bool,
@@ -77,6 +115,8 @@ struct Line {
     size: usize,
     /// None where it was not measured.
     measured_microseconds: Option<f64>,
+    /// On one input again and again; else on inputs in turn.
+    repeated: bool,
     predicted_microseconds: f64,
     /// Predicted less measured, of measured, in percent.
     error: Option<f64>,
@@ -86,6 +126,8 @@ struct Line {
     scaling_error: f64,
     /// How long counting and predicting took; counts for another device that serve this one are not counted again.
     prediction_seconds: f64,
+    /// What counting took of all processors together, where the system says.
+    prediction_cpu_seconds: Option<f64>,
     roofline_microseconds: f64,
     roofline_error: Option<f64>,
     /// In microseconds, model by model.
@@ -102,14 +144,29 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let kernels = kernels(&options.kernel)?;
-    let asked = |source: &&Source| options.device.iter().any(|name| name == source.device);
+    let mut kernels = kernels(&options.kernel)?;
+    kernels.retain(|kernel| !options.variants || matches!(kernel, Kernel::Subject(_)));
+    // Cases that are measured only where they are asked for.
+    let is_long = |kernel: &Kernel| matches!(kernel, Kernel::Case(case) if case.is_long());
+    kernels.retain(|kernel| !(options.measure && options.kernel.is_empty() && is_long(kernel)));
+    let mut gpu = if options.measure { Some(Gpu::open(options.commit.as_deref())?) } else { None };
+    let timed = gpu.as_mut().map(|gpu| gpu.measure(&kernels)).transpose()?;
+    if let (Some(gpu), Some(timed), true) = (&gpu, &timed, options.only_measure) {
+        return Ok(gpu.print(options.json, timed)?);
+    }
     let (mut counters, mut drawn) = (Vec::new(), Vec::new());
-    for source in SOURCES.iter().filter(asked) {
+    for source in sources(&options.device, gpu.as_ref())? {
         let device = Device::by_name(source.device)?;
         let counter = counter(&mut counters, source, &device)?;
+        if options.tiles {
+            tiles(options, &device, counter, source)?;
+            continue;
+        }
         let (mut lines, mut failed) = (Vec::new(), Vec::new());
-        let mut rows = rows(&kernels, source.measured()?);
+        let mut rows = match &timed {
+            Some(timed) => timed.clone(),
+            None => rows(&kernels, source.measured()?),
+        };
         rows.retain(|row| row.microseconds.is_some() || !options.measured);
         if rows.is_empty() {
             return Err(format!("no measured row of {} is of these kernels", device.name).into());
@@ -131,10 +188,43 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             report::print(&lines, &errors);
         }
         drawn.extend(lines);
+        if options.kernel.is_empty() && !options.measure && source.tiles.is_some() {
+            tiles(options, &device, counter, source)?;
+        }
     }
     if let Some(file) = &options.plot {
         plot::plot(file, &drawn).map_err(|error| format!("{}: {error}", file.display()))?;
         eprintln!("drawn: {}", file.display());
+    }
+    Ok(())
+}
+
+/// The devices that were asked for: where one is at hand, that is the only one whose times can be set beside it.
+fn sources(asked: &[String], gpu: Option<&Gpu>) -> Result<Vec<&'static Source>, String> {
+    if let Some(gpu) = gpu {
+        let source = gpu.source()?;
+        return match asked.iter().find(|name| *name != source.device) {
+            Some(other) => Err(format!("this is an {}, whose times say nothing of an {other}", gpu.name())),
+            None => Ok(vec![source]),
+        };
+    }
+    let is_asked = |source: &&Source| asked.iter().any(|name| name == source.device);
+    Ok(if asked.is_empty() { vec![&SOURCES[0]] } else { SOURCES.iter().filter(is_asked).collect() })
+}
+
+/// Prints the table of kernels of `gemm`.
+fn tiles(
+    options: &Options,
+    device: &Device,
+    counter: &Counter,
+    source: &Source,
+) -> Result<(), Box<dyn Error>> {
+    let results = source.tiles.ok_or_else(|| format!("on an {} no kernels were measured", device.name))?;
+    let table = Tiles::of(device, counter.counting(), results)?;
+    if options.json {
+        println!("{}", serde_json::to_string(&table)?);
+    } else {
+        table.print();
     }
     Ok(())
 }
@@ -155,7 +245,7 @@ fn counter<'a>(
 }
 
 fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, Box<dyn Error>> {
-    let Measured { kernel, size, microseconds, repeated } = row;
+    let Measured { kernel, size, microseconds, repeated, role } = row;
     let found = counter.found(kernel, size)?;
     let start = Instant::now();
     let cached = repeated && found.demand.bytes[0] <= counter.l2();
@@ -177,17 +267,19 @@ fn line(row: Measured, device: &Device, counter: &mut Counter) -> Result<Line, B
         kernel: kernel.name(),
         size,
         measured_microseconds: microseconds,
+        repeated,
         predicted_microseconds: predicted,
         error: off(predicted),
         bottleneck: sequence.bottleneck,
         launches: found.counted.launches.len(),
         scaling_error: 100.0 * scaling,
         prediction_seconds: seconds,
+        prediction_cpu_seconds: found.cpu_seconds,
         roofline_microseconds: roofline,
         roofline_error: off(roofline),
         literature,
         cached,
-        held_out: kernel.is_held_out(),
+        held_out: role != Role::Seen,
         row,
     })
 }

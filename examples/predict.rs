@@ -28,10 +28,12 @@ struct Options {
     /// Print JSON lines instead of a table
     #[arg(long)]
     json: bool,
-    /// Which: `transpose`, `sum` or `blur` for all of a kind, or names like `transpose/naive_32`
+    /// Which: `transpose`, `sum`, `scan`, `gemv`, `product` or `blur` for all of a kind, or names like
+    /// `transpose/naive_32`
     #[arg(long, value_delimiter = ',', default_value = "transpose")]
     kernel: Vec<String>,
-    /// Rows and columns, or elements of a sum; 4096 or 16777216 if not given
+    /// Rows and columns, rows of a matrix that is multiplied with a vector, or elements of a sum or scan; the largest
+    /// of the tables if not given: 4096 of transpositions and filters, 2048 of products, 20000 rows, 16777216 elements
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     size: Option<u64>,
     /// A device that gpu-model describes and that was measured for this model: h200 or h100

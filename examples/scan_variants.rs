@@ -15,7 +15,8 @@ use gpu_core::{Device, Kind};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::exit_code;
-use gpu_examples::model::{Asked, Case, Model};
+use gpu_examples::model::{Case, Model};
+use gpu_examples::predicted::Subject;
 use gpu_examples::scans::{Summation, Work};
 use gpu_examples::table::Table;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -132,11 +133,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Elements of the longest array that is simulated for a prediction.
-const SIMULATED: usize = 1 << 18;
-
-/// What the model says of each, beside what was measured. A scan that looks back at the blocks before waits for them in
-/// a chain, which only whoever knows the algorithm can count: here it is left out.
+/// What the model says of each, beside what was measured.
 fn predicted(
     model: &Model,
     chosen: &[Summation],
@@ -146,17 +143,9 @@ fn predicted(
     let mut cases = Vec::new();
     for &n in exponents {
         for &one in chosen {
-            let measured = lines.iter().find(|line| line.variant == one.name() && line.n == n);
-            let asked = Asked {
-                variant: one.name().to_owned(),
-                label: format!("1024 · 2^{n}"),
-                size: 1024 << n,
-                simulated: SIMULATED,
-                blocks: None,
-                dependent: one == Summation::Fast,
-                measured: measured.map(|line| line.mean_microseconds),
-            };
-            cases.push(model.case(asked, |device, len| Work::new(device, len)?.check(one))?);
+            let line = lines.iter().find(|line| line.variant == one.name() && line.n == n);
+            let measured = line.map(|line| line.mean_microseconds);
+            cases.push(model.subject(Subject::Scan(one), 1024 << n, measured)?);
         }
     }
     Ok(cases)

@@ -92,6 +92,17 @@ pub fn run(args: &Args, program: PathBuf) -> Result<Outcome, Error> {
     Ok(run.outcome)
 }
 
+/// Times one case in a session, without the copy that results are set beside.
+///
+/// # Errors
+/// Those of the device; a result that is wrong; [`Error::NoCase`] for a first result, which is a process of its own.
+pub fn time(session: &mut Session, case: Case) -> Result<Vec<Timing>, Error> {
+    if case.op == Op::FirstResult {
+        return Err(Error::NoCase(vec![case.name()]));
+    }
+    measure::case(session, case).map(|(timings, ..)| timings)
+}
+
 /// The cases that `args` selects; long ones only if it filters.
 ///
 /// # Errors
@@ -249,5 +260,24 @@ impl Lines {
         let line = record.to_line()? + "\n";
         let written = self.file.write_all(line.as_bytes());
         written.map_err(|source| Error::File { path: self.path.clone(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::suite::{Shape, Type};
+
+    #[test]
+    fn a_case_is_timed_alone_and_a_process_is_none() {
+        let args = Args::try_parse_from(["bench-gpu", "--device", "cpu"]).expect("valid");
+        let mut session = Session::new(&args).expect("the CPU is there");
+        let case = |op| Case { op, element: Type::F64, shape: Shape::Vector(1 << 10) };
+        let timings = time(&mut session, case(Op::Sum)).expect("it is right");
+        let batch = timings.iter().find(|timing| timing.mode == Mode::Batch).expect("launches in a row");
+        assert!(batch.summary.median > 0.0, "{batch:?}");
+        assert!(matches!(time(&mut session, case(Op::FirstResult)), Err(Error::NoCase(_))));
     }
 }

@@ -17,7 +17,8 @@ fn a_line_for_each_row_and_one_of_the_errors() {
     for row in rows {
         let held_out = row["kernel"] == "sum_of/f32";
         assert_eq!(row["held_out"], held_out, "{row}");
-        // 1024 × 1024 floats, read and written, are 8 MiB: less than the second-level cache. Sums were of inputs in turn.
+        // 1024 × 1024 floats, read and written, are 8 MiB: less than the second-level cache. Sums were of inputs in
+        // turn.
         assert_eq!(row["cached"], !held_out && row["size"] == 1024, "{row}");
         let off = row["predicted_microseconds"].as_f64().expect("a time")
             / row["measured_microseconds"].as_f64().expect("a time");
@@ -31,12 +32,19 @@ fn a_line_for_each_row_and_one_of_the_errors() {
     assert_eq!((&errors["sizes"], &errors["fastest"]), (&3.into(), &3.into()));
 }
 
-/// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners, of all rows. On the H100
-/// too, of which no row was looked at; its counts are the H200's.
+/// Processor time that a prediction may take, in seconds. Most of it are two simulations on two cores, of which the
+/// larger one is at most four fifths: where all of it takes two and a half seconds, the larger one, and with it the
+/// prediction, takes two. Processor time, as the clock's depends on what else runs. Without optimization kernels take
+/// several times as long.
+const PROCESSOR_SECONDS: f64 = if cfg!(debug_assertions) { 12.0 } else { 2.5 };
+
+/// What is asked of the model: 15 % in the median, 35 % in the 90th percentile, 9 of 10 winners, of all rows that there
+/// were when it was finished, and a prediction within two seconds. On the H100 too, of which no row was looked at; its
+/// counts are the H200's. Variants timed later are harder: some of one block wait for each step of a loop.
 #[test]
 fn the_model_is_as_good_as_it_has_to_be() {
     let lines = json(EXAMPLE, &["--json", "--measured", "--device", "h200,h100"]);
-    let all: Vec<_> = lines.iter().filter(|line| line["kernel"].is_null()).collect();
+    let all: Vec<_> = lines.iter().filter(|line| line["median"].is_number()).collect();
     assert_eq!(all.len(), 2, "{all:?}");
     for (errors, (device, rows)) in all.into_iter().zip([("H200 SXM", 290.0), ("H100 SXM", 220.0)]) {
         let number = |field: &str| errors[field].as_f64().unwrap_or_else(|| panic!("{field} in {errors}"));
@@ -45,13 +53,47 @@ fn the_model_is_as_good_as_it_has_to_be() {
         assert!(number("median") <= 15.0 && number("ninetieth") <= 35.0, "{errors}");
         assert!(number("held_out_median") <= 15.0 && number("held_out_ninetieth") <= 35.0, "{errors}");
         assert!(number("right") >= 0.9 * number("pairs") && number("pairs") > 100.0, "{errors}");
+        if number("later_rows") > 0.0 {
+            assert!(number("later_rows") > 90.0 && number("later_median") <= 20.0, "{errors}");
+            // Every family of variants, and in all of them together 9 of 10 winners.
+            let families = errors["families"].as_object().expect("families");
+            for family in ["transpose", "sum", "scan", "gemv of f32", "gemv of f64", "product"] {
+                assert!(families[family][0].as_u64().is_some_and(|pairs| pairs >= 5), "{family}: {errors}");
+            }
+        }
+    }
+    for line in lines.iter().filter(|line| line["kernel"].is_string()) {
+        let seconds = line["prediction_cpu_seconds"].as_f64();
+        assert!(seconds.is_some() || !cfg!(target_os = "linux"), "{line}");
+        assert!(seconds.is_none_or(|seconds| seconds <= PROCESSOR_SECONDS), "{line}");
     }
 }
 
-/// The textbook's filters have no rows: they are predicted, and it is said that there is nothing to compare with.
+/// Which kernel of `gemm` to take: of an H100's times the model's choice is within 15 % of the fastest in the geometric
+/// mean, and at least twice as near to it as any kernel would be.
+#[test]
+fn tiles_are_chosen_without_a_device() {
+    let lines = json(EXAMPLE, &["--json", "--tiles", "--device", "h100"]);
+    let [table] = &lines[..] else { panic!("{lines:?}") };
+    let number = |field: &str| table[field].as_f64().unwrap_or_else(|| panic!("{field} in {table}"));
+    let rows = table["tiles"].as_array().expect("rows");
+    assert_eq!((rows.len(), number("shapes")), (16, 16.0));
+    assert!(number("model_loss") >= 0.0 && number("model_loss") <= 15.0, "{table}");
+    assert!(number("model_loss") <= number("random_loss") / 2.0, "{table}");
+    for row in rows {
+        assert!(
+            row["model"].is_string() && row["fastest"].is_string() && row["plan_loss"].is_number(),
+            "{row}"
+        );
+        assert!(row["predicted_microseconds"].as_f64().is_some_and(|time| time > 0.0), "{row}");
+    }
+}
+
+/// The textbook's filters have no rows of an H200: they are predicted, and it is said that there is nothing to compare
+/// with.
 #[test]
 fn what_was_not_measured_is_predicted() {
-    let lines = json(EXAMPLE, &["--json", "--kernel", "blur/constant_2", "--device", "h100"]);
+    let lines = json(EXAMPLE, &["--json", "--kernel", "blur/constant_2", "--device", "h200"]);
     let [row, errors] = &lines[..] else { panic!("{lines:?}") };
     assert!(row["measured_microseconds"].is_null() && row["error"].is_null(), "{row}");
     assert!(row["predicted_microseconds"].as_f64().is_some_and(|time| time > 0.0), "{row}");
@@ -61,7 +103,8 @@ fn what_was_not_measured_is_predicted() {
     assert!(text.contains("1 of these was not measured on an H200 SXM: predicted only"), "{text}");
 }
 
-/// Cases of other families, by counts of smaller ones: within half of what was measured, and of what was simulated itself.
+/// Cases of other families, by counts of smaller ones: within half of what was measured, and of what was simulated
+/// itself.
 #[test]
 fn any_case_of_the_benchmarks_is_predicted() {
     let kernels = "max/f32,scan/f32,scan/f64/2^28,in_place/u16,sobel_magnitude/f32,select/i32/2^10,nrm2";
@@ -92,16 +135,34 @@ fn a_table_and_a_plot() {
 #[test]
 fn a_user_is_told_what_there_is() {
     let help = run(EXAMPLE, &["--help"]);
-    for option in ["--json", "--plot", "--device", "h200, h100", "--measured", "--kernel"] {
+    let options = ["--json", "--plot", "--device", "h200, h100", "--measured", "--kernel", "--variants"];
+    for option in options.into_iter().chain(["--measure ", "--only-measure", "--commit", "--tiles"]) {
         assert!(help.contains(option), "{option} is missing from\n{help}");
     }
     for (arguments, told) in [
         (&["--kernel", "nothing"] as &[_], "there are transpose"),
         (&["--kernel", "blur", "--measured"], "no measured row"),
         (&["--device", "v100"], "h200, h100"),
+        (&["--tiles", "--device", "h200"], "no kernels were measured"),
+        (&["--only-measure"], "--measure"),
     ] {
         let output = start(EXAMPLE, arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && errors.contains(told), "{errors}");
     }
+}
+
+/// No GPU, no times: nothing takes its place.
+#[test]
+fn what_is_to_be_measured_needs_a_gpu() {
+    if gpu_core::Device::cuda(0).is_ok() {
+        let lines = json(EXAMPLE, &["--json", "--measure", "--only-measure", "--kernel", "product/shared"]);
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| line["repeated"] == true), "{lines:?}");
+        return;
+    }
+    let output = start(EXAMPLE, &["--measure", "--kernel", "product/shared"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
+    assert!(errors.contains("there is no GPU to measure on"), "{errors}");
 }

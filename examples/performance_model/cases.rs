@@ -16,12 +16,12 @@ use gpu_core::Device;
 use gpu_model::units::Bytes;
 use gpu_model::waves::ptx::{Latency, Text};
 use gpu_model::waves::{Counts, scale, simulated};
-use gpu_sim::Config;
 use gpu_sim::metrics::Architecture;
+use gpu_sim::{Config, Report};
 
 use gpu_examples::predicted::Counted;
 
-use super::product;
+use super::{product, steps};
 
 /// Elements that are simulated at most; counts of more are scaled from those of as many and of half of them.
 const SIMULATED: usize = 1 << 17;
@@ -107,16 +107,24 @@ impl Counting {
         device.memory.l2 == Some(self.l2) && Latency::of(device) == Ok(self.latency) && caches == self.caches
     }
 
+    /// The counts of a launch, with what its kernel's text says where there is one.
+    ///
+    /// # Errors
+    /// Counts that contradict each other.
+    pub fn read(&self, report: &Report) -> Result<Counts, gpu_model::Error> {
+        match self.texts.get(report.kernel.as_str()) {
+            Some(text) => simulated::counts_with(report, text),
+            None => simulated::counts(report),
+        }
+    }
+
     /// What a simulated device has launched since it was asked last.
     ///
     /// # Errors
     /// Counts that contradict each other.
     pub fn counts(&self, device: &Device) -> Result<Vec<Counts>, String> {
         let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
-        let counts = reports.iter().map(|report| match self.texts.get(report.kernel.as_str()) {
-            Some(text) => simulated::counts_with(report, text),
-            None => simulated::counts(report),
-        });
+        let counts = reports.iter().map(|report| self.read(report));
         counts.collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
@@ -144,9 +152,7 @@ impl Counting {
     /// Those of the simulator; a case whose launches are others when it is smaller, so that nothing can be scaled.
     pub fn count(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
         let most = match (case.op, case.element) {
-            // Of 25 passes, where floats take 13.
-            (Op::Heat, Type::F64) => SIMULATED_PASSES / 4,
-            (Op::Heat | Op::Sort | Op::SortPairs, _) => SIMULATED_PASSES,
+            (Op::Sort | Op::SortPairs, _) => SIMULATED_PASSES,
             _ => SIMULATED,
         };
         let (mut counted, bytes) = match case.op {
@@ -154,6 +160,11 @@ impl Counting {
                 let [launches, smaller] = product::launches(case, self)?;
                 let bytes = 3 * case.elements() * element_bytes(case);
                 (Counted { launches, smaller, simulated: case.elements() }, bytes as f64)
+            }
+            Op::Heat => {
+                // Those of one step.
+                let bytes = 2 * case.elements() * element_bytes(case);
+                (steps::heat(case, self)?, bytes as f64)
             }
             _ if is_independent(case) => {
                 self.sampled(case).or_else(|_| self.scaled_from(case, most, None))?
@@ -170,8 +181,8 @@ impl Counting {
         Ok((counted, bytes))
     }
 
-    /// What a case counts by a sample of its blocks. They are far apart, so that what neighbours share each of them reads
-    /// from memory: where that is more than there is, it is read once.
+    /// What a case counts by a sample of its blocks. They are far apart, so that what neighbours share each of them
+    /// reads from memory: where that is more than there is, it is read once.
     fn sampled(&self, case: Case) -> Result<(Counted, f64), Box<dyn Error>> {
         let (mut counted, bytes) =
             self.scaled_from(case, SAMPLED.min(SAMPLED_BYTES / element_bytes(case)), Some(BLOCKS))?;
@@ -204,8 +215,8 @@ impl Counting {
         found
     }
 
-    /// What a case of at most so many elements counts, by a sample of so many blocks or by all, scaled to the case. With
-    /// `growing` it fails where a grid stops growing before that.
+    /// What a case of at most so many elements counts, by a sample of so many blocks or by all, scaled to the case.
+    /// With `growing` it fails where a grid stops growing before that.
     fn scaled(
         &self,
         case: Case,
@@ -223,7 +234,10 @@ impl Counting {
             return Ok((counted, bytes as f64));
         };
         // Sides are rounded: half as many elements may be as many.
-        let halves = [2, 4, 8, 16].into_iter().filter_map(|part| large.shrunk(most / part));
+        // Of many passes a quarter is enough to say how far they are off, and leaves more of two seconds.
+        let many = matches!(case.op, Op::Sort | Op::SortPairs);
+        let parts = [2, 4, 8, 16].into_iter().skip(usize::from(many));
+        let halves = parts.filter_map(|part| large.shrunk(most / part));
         let small = halves.into_iter().find(|small| small.elements() < large.elements());
         let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
         let (of_small, of_large) = thread::scope(|scope| {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use gpu_examples::predicted::Subject;
 use gpu_model::Device;
 use gpu_model::literature::counted::Model;
 use gpu_model::waves::Counts;
@@ -11,7 +10,7 @@ use gpu_model::waves::tuning::rank;
 use serde::Serialize;
 
 use super::counter::Counter;
-use super::recorded::Kernel;
+use super::recorded::{Kernel, Role};
 use super::{Line, quantile};
 
 /// Pairs of variants whose times differ by less are no matter of winning.
@@ -30,11 +29,17 @@ pub struct Errors {
     pub held_out_ninetieth: f64,
     pub roofline_median: f64,
     pub roofline_ninetieth: f64,
+    /// Those of variants that were timed later, which are judged only, too.
+    pub later_rows: usize,
+    pub later_median: f64,
+    pub later_ninetieth: f64,
     /// Median and 90th percentile.
     pub literature: BTreeMap<Model, [f64; 2]>,
-    /// Pairs of textbook variants of one size that differ by more than 10 %, and those of which the faster is found.
+    /// Pairs of variants of one family and size that differ by more than 10 %, and those of which the faster is found.
     pub pairs: usize,
     pub right: usize,
+    /// The same, family by family.
+    pub families: BTreeMap<String, [usize; 2]>,
     /// Sizes of which all variants were measured, and those of which the fastest is the one predicted.
     pub sizes: usize,
     pub fastest: usize,
@@ -50,6 +55,7 @@ pub struct Errors {
 /// A row of a tuning table.
 #[derive(Serialize)]
 pub struct Tuned {
+    pub family: String,
     pub size: usize,
     /// The variant predicted as the fastest, and how much longer the second is predicted to take, in percent.
     pub predicted: String,
@@ -64,11 +70,11 @@ impl Errors {
     /// # Errors
     /// Those of the simulator and of the model.
     pub fn of(device: &Device, counter: &mut Counter, lines: &[Line]) -> Result<Self, Box<dyn Error>> {
-        let all = |held_out: bool| -> Vec<f64> {
-            let lines = lines.iter().filter(|line| line.held_out == held_out);
+        let all = |role: Role| -> Vec<f64> {
+            let lines = lines.iter().filter(|line| line.row.role == role);
             lines.filter_map(|line| line.error).map(f64::abs).collect()
         };
-        let (mut ours, mut held_out) = (all(false), all(true));
+        let [mut ours, mut held_out, mut later] = [Role::Seen, Role::HeldOut, Role::Later].map(all);
         let mut roofline: Vec<f64> =
             lines.iter().filter_map(|line| line.roofline_error).map(f64::abs).collect();
         let mut literature = BTreeMap::new();
@@ -80,7 +86,9 @@ impl Errors {
             let mut errors: Vec<f64> = lines.iter().filter_map(off).collect();
             literature.insert(model, [quantile(&mut errors, 0.5), quantile(&mut errors, 0.9)]);
         }
-        let (pairs, right) = pairs(lines);
+        let families = pairs(lines);
+        let sum = |which: usize| families.values().map(|found| found[which]).sum();
+        let (pairs, right) = (sum(0), sum(1));
         let tuned = tuned(device, counter, lines)?;
         let slowest =
             lines.iter().max_by(|one, other| one.prediction_seconds.total_cmp(&other.prediction_seconds));
@@ -94,9 +102,13 @@ impl Errors {
             held_out_ninetieth: quantile(&mut held_out, 0.9),
             roofline_median: quantile(&mut roofline, 0.5),
             roofline_ninetieth: quantile(&mut roofline, 0.9),
+            later_rows: later.len(),
+            later_median: quantile(&mut later, 0.5),
+            later_ninetieth: quantile(&mut later, 0.9),
             literature,
             pairs,
             right,
+            families,
             sizes: tuned.len(),
             fastest: tuned.iter().filter(|row| row.predicted == row.measured).count(),
             tuned,
@@ -107,60 +119,77 @@ impl Errors {
     }
 }
 
-/// Pairs of variants of one size, on one matrix, that differ, and those of which the faster one is found.
-fn pairs(lines: &[Line]) -> (usize, usize) {
-    let variants: Vec<(usize, f64, f64)> = lines
-        .iter()
-        .filter(|line| line.row.repeated)
-        .filter_map(|line| Some((line.size, line.measured_microseconds?, line.predicted_microseconds)))
-        .collect();
-    let (mut pairs, mut right) = (0, 0);
-    for (index, (size, measured, predicted)) in variants.iter().enumerate() {
-        for (_, other, by_model) in variants[index + 1..].iter().filter(|(of, ..)| of == size) {
-            let ratio = measured / other;
-            if ratio.max(1.0 / ratio) > DIFFERENT {
-                pairs += 1;
-                let predicted = predicted / by_model;
-                right += usize::from((ratio > 1.0 && predicted > 1.0) || (ratio < 1.0 && predicted < 1.0));
-            }
+/// The rows of variants on one input, family by family.
+fn by_family(lines: &[Line]) -> BTreeMap<String, Vec<&Line>> {
+    let mut families = BTreeMap::<_, Vec<&Line>>::new();
+    for line in lines.iter().filter(|line| line.row.repeated) {
+        if let Kernel::Subject(subject) = line.row.kernel {
+            families.entry(subject.family()).or_default().push(line);
         }
     }
-    (pairs, right)
+    families
 }
 
-/// A tuning table of the variants that were measured on one matrix, with the fastest by that beside it.
+/// Pairs of variants of one size, on one input, that differ, and those of which the faster one is found.
+fn pairs(lines: &[Line]) -> BTreeMap<String, [usize; 2]> {
+    let of_family = |lines: Vec<&Line>| {
+        let times =
+            |line: &&Line| Some((line.size, line.measured_microseconds?, line.predicted_microseconds));
+        let variants: Vec<(usize, f64, f64)> = lines.iter().filter_map(times).collect();
+        let (mut pairs, mut right) = (0, 0);
+        for (index, (size, measured, predicted)) in variants.iter().enumerate() {
+            for (_, other, by_model) in variants[index + 1..].iter().filter(|(of, ..)| of == size) {
+                let ratio = measured / other;
+                if ratio.max(1.0 / ratio) > DIFFERENT {
+                    pairs += 1;
+                    let predicted = predicted / by_model;
+                    right +=
+                        usize::from((ratio > 1.0 && predicted > 1.0) || (ratio < 1.0 && predicted < 1.0));
+                }
+            }
+        }
+        [pairs, right]
+    };
+    by_family(lines).into_iter().map(|(family, lines)| (family, of_family(lines))).collect()
+}
+
+/// A tuning table of the variants that were measured on one input, with the fastest by that beside it.
 fn tuned(device: &Device, counter: &mut Counter, lines: &[Line]) -> Result<Vec<Tuned>, Box<dyn Error>> {
-    let repeated: Vec<&Line> = lines.iter().filter(|line| line.row.repeated).collect();
-    let mut sizes: Vec<usize> = repeated.iter().map(|line| line.size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let mut variants: Vec<Subject> = Vec::new();
-    for line in &repeated {
-        match line.row.kernel {
-            Kernel::Subject(subject) if !variants.contains(&subject) => variants.push(subject),
-            _ => {}
-        }
-    }
-    if variants.is_empty() {
-        return Ok(Vec::new());
-    }
     let l2 = counter.l2();
-    let table = rank(device, sizes, &variants, |&size, &subject| -> Result<_, Box<dyn Error>> {
-        let found = counter.found(Kernel::Subject(subject), size)?;
-        let launches = found.counted.launches.iter().cloned();
-        let cached = found.demand.bytes[0] <= l2;
-        Ok(if cached { launches.map(Counts::cached).collect() } else { launches.collect() })
-    })?;
-    let time = |line: &Line| line.measured_microseconds.unwrap_or(f64::INFINITY);
-    let rows = table.iter().map(|ranking| {
-        let of_size = repeated.iter().filter(|line| line.size == ranking.size);
-        let measured = of_size.min_by(|one, other| time(one).total_cmp(&time(other)));
-        Tuned {
-            size: ranking.size,
-            predicted: ranking.best().to_string(),
-            lead: 100.0 * ranking.lead(),
-            measured: measured.map(|line| line.kernel.clone()).unwrap_or_default(),
+    let mut all = Vec::new();
+    for (family, lines) in by_family(lines) {
+        let (mut sizes, mut variants) = (Vec::new(), Vec::new());
+        for line in &lines {
+            sizes.push(line.size);
+            match line.row.kernel {
+                Kernel::Subject(subject) if !variants.contains(&subject) => variants.push(subject),
+                _ => {}
+            }
         }
-    });
-    Ok(rows.collect())
+        // One alone wins nothing.
+        if variants.len() < 2 {
+            continue;
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        let table = rank(device, sizes, &variants, |&size, &subject| -> Result<_, Box<dyn Error>> {
+            let found = counter.found(Kernel::Subject(subject), size)?;
+            let launches = found.counted.launches.iter().cloned();
+            let cached = found.demand.bytes[0] <= l2;
+            Ok(if cached { launches.map(Counts::cached).collect() } else { launches.collect() })
+        })?;
+        let time = |line: &Line| line.measured_microseconds.unwrap_or(f64::INFINITY);
+        all.extend(table.iter().map(|ranking| {
+            let of_size = lines.iter().filter(|line| line.size == ranking.size);
+            let measured = of_size.min_by(|one, other| time(one).total_cmp(&time(other)));
+            Tuned {
+                family: family.clone(),
+                size: ranking.size,
+                predicted: ranking.best().to_string(),
+                lead: 100.0 * ranking.lead(),
+                measured: measured.map(|line| line.kernel.clone()).unwrap_or_default(),
+            }
+        }));
+    }
+    Ok(all)
 }

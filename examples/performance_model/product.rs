@@ -9,7 +9,8 @@ use std::thread;
 
 use gpu_benches::suite::{Case, Shape, Type};
 use gpu_core::Device;
-use gpu_linalg::plan::gemm::Split;
+use gpu_linalg::plan::gemm::{Kernel, Split};
+use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len};
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
@@ -18,8 +19,69 @@ use super::cases::{Counting, element_bytes, operations};
 
 /// The lengths of the sums that are simulated: multiples of all kernels' stages, more than are in flight at a time.
 const LENGTHS: [usize; 2] = [128, 256];
+/// What lengths are tried in, where some with as many parts are looked for.
+const STEP: usize = 32;
 
-/// The launches of a product, and the same by another simulation.
+/// Lengths that no plan cuts, for sums of which it is known into how many parts they are.
+const WHOLE: [usize; 2] = [64, 96];
+
+/// A product of an m × k and a k × n matrix, the product row-major.
+#[derive(Clone, Copy, Debug)]
+pub struct Product {
+    /// m, n, k.
+    pub extents: [usize; 3],
+    /// Whether the factors are column-major.
+    pub transposed: [bool; 2],
+    /// The kernel, or that of the plan's choice.
+    pub kernel: Option<Kernel>,
+}
+
+/// The launches of a product of `f32`: the tiles', for each part of the sums, and where there are several parts the one
+/// that adds them. What the tiles of one part count is from sums too short to be cut, and grows with their length and
+/// with the parts.
+///
+/// # Errors
+/// Those of the simulator.
+pub fn tiles(product: Product, counting: &Counting) -> Result<Vec<Counts>, Box<dyn Error>> {
+    let [m, n, k] = product.extents;
+    let split = Split::new(size_of::<f32>(), [m, n, k], 1);
+    let run = |k: usize, blocks| simulate::<f32>(Product { extents: [m, n, k], ..product }, blocks, counting);
+    let length = k as f64 / split.parts as f64;
+    if length < WHOLE[1] as f64 && split.parts == 1 {
+        let mut launches = run(k, 1)?;
+        launches[0].operations = 2.0 * (m * n * k) as f64;
+        return Ok(launches);
+    }
+    let (short, long) = thread::scope(|scope| {
+        let other = scope.spawn(|| run(WHOLE[0], 1));
+        let long = run(WHOLE[1], 1);
+        (other.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), long)
+    });
+    let (short, long) = (short?, long?);
+    let ([short], [long]) = (&short[..], &long[..]) else {
+        return Err("sums that are not cut take more than a launch".into());
+    };
+    let [of_short, of_long] = WHOLE.map(|length| length as f64);
+    let one = if length < of_long {
+        short.clone()
+    } else {
+        scale((short, of_short), (long, of_long), length, Some(long.blocks))?.counts
+    };
+    let parts = split.parts as f64;
+    let mut all = scale((&one, 0.5), (&one, 1.0), parts, None)?.counts;
+    all.operations = 2.0 * (m * n * k) as f64;
+    let mut launches = vec![all];
+    if split.parts > 1 {
+        // The launch that adds the parts is the same whatever their lengths: the shortest sums with as many.
+        let as_many = |k: &usize| Split::new(size_of::<f32>(), [m, n, *k], 1).parts == split.parts;
+        let shortest = (1..).map(|steps| STEP * steps).take_while(|&shorter| shorter < k).find(as_many);
+        let launched = run(shortest.unwrap_or(k), 1)?;
+        launches.extend(launched.into_iter().skip(1));
+    }
+    Ok(launches)
+}
+
+/// The launches of a benchmark's product, and the same by another simulation.
 ///
 /// # Errors
 /// Those of the simulator.
@@ -29,9 +91,12 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     let cut = Split::new(bytes, [n, n, n], 1).parts > 1;
     let runs = if cut || n <= LENGTHS[1] { [(n, 1), (n, 2)] } else { LENGTHS.map(|k| (k, 1)) };
     let [short, long] = thread::scope(|scope| {
-        let run = |(k, blocks)| match case.element {
-            Type::F64 => simulate::<f64>(n, k, blocks, counting),
-            _ => simulate::<f32>(n, k, blocks, counting),
+        let run = |(k, blocks)| {
+            let product = Product { extents: [n, n, k], transposed: [false; 2], kernel: None };
+            match case.element {
+                Type::F64 => simulate::<f64>(product, blocks, counting),
+                _ => simulate::<f32>(product, blocks, counting),
+            }
         };
         let other = scope.spawn(move || run(runs[0]));
         let long = run(runs[1]);
@@ -55,26 +120,31 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     Ok([long, smaller])
 }
 
-/// Of a product of n × k and k × n elements, `blocks` blocks.
+/// Of a product, `blocks` blocks.
 fn simulate<T: RealElement>(
-    n: usize,
-    k: usize,
+    product: Product,
     blocks: u32,
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
+    let Product { extents: [m, n, k], transposed, kernel } = product;
     let run = || -> Result<Device, Box<dyn Error>> {
         let device =
             Device::simulator_with(Config { sample: Some(blocks), ..simulated::config(counting.caches) });
-        let [left, right, output] =
-            [[n, k], [k, n], [n, n]].map(|[rows, cols]| Layout::row_major(rows, cols));
-        let (left, right, output) = (left?, right?, output?);
-        let (a, b) = (device.zeroed::<T>(n * k)?, device.zeroed::<T>(n * k)?);
-        let mut c = device.alloc::<T>(n * n)?;
+        let layout = |rows, columns, transposed| {
+            if transposed { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) }
+        };
+        let (left, right) = (layout(m, k, transposed[0])?, layout(k, n, transposed[1])?);
+        let output = Layout::row_major(m, n)?;
+        let (a, b) = (device.zeroed::<T>(m * k)?, device.zeroed::<T>(k * n)?);
+        let mut c = device.alloc::<T>(m * n)?;
         // Zeros, as not all blocks write their part of it.
         let mut scratch = device.zeroed::<T>(gemm_scratch_len::<T>(k, BatchLayout::from(output)).max(1))?;
         let (a, b) = (Matrix::new(&a, left)?, Matrix::new(&b, right)?);
-        let c = MatrixMut::new(&mut c, output)?;
-        gemm(&device.default_stream(), T::ONE, a, b, T::ZERO, c, &mut scratch)?;
+        let (c, stream) = (MatrixMut::new(&mut c, output)?, device.default_stream());
+        match kernel {
+            None => gemm(&stream, T::ONE, a, b, T::ZERO, c, &mut scratch)?,
+            Some(kernel) => gemm_tiles(&stream, kernel, None, T::ONE, a, b, T::ZERO, c, &mut scratch)?,
+        }
         Ok(device)
     };
     counting.counts(&run().map_err(|error| error.to_string())?)

@@ -1,12 +1,12 @@
-//! What was measured, device by device: of the textbook's transpositions, and of the benchmarks' cases the newest
-//! result of each in benches/results.
+//! What was measured, device by device: of the textbook's transpositions, of the benchmarks' cases the newest result of
+//! each in benches/results, and of variants what `--measure` has timed since.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::error::Error;
 
 use gpu_benches::report::{Mode, OURS, Record};
-use gpu_benches::suite::{Case, Op, Type, cases};
+use gpu_benches::suite::{Case, Op, Shape, Type, cases};
 use gpu_examples::predicted::Subject;
 use serde::Deserialize;
 
@@ -29,6 +29,10 @@ pub struct Source {
     /// The benchmarks' cases, of inputs in turn: those of inputs in the cache (`warm`) and of programs with shapes of
     /// their own are not among them.
     cases: &'static [&'static str],
+    /// What `--measure` printed: of these, what the others do not have.
+    measured: &'static [&'static str],
+    /// Of each kernel of `gemm`, at many shapes.
+    pub tiles: Option<&'static str>,
 }
 
 /// All devices that there are results of.
@@ -51,12 +55,16 @@ pub const SOURCES: [Source; 2] = [
             "22-third",
             "23",
         ],
+        measured: results!("h200":),
+        tiles: None,
     },
     Source {
         device: "h100",
         variants: results!("h100": "25-variants"),
         fast: results!("h100": "25-model"),
         cases: results!("h100": "25-model"),
+        measured: results!("h100": "25-subjects"),
+        tiles: Some(include_str!("../../benches/results/nvidia-h100-2026-11-25-gemm-kernels.jsonl")),
     },
 ];
 
@@ -83,13 +91,25 @@ impl Kernel {
         self.name().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Whether it was never looked at while formulas were sought.
-    pub fn is_held_out(self) -> bool {
-        match self {
+    /// What its rows in the files before `--measure` were to the model.
+    fn role(self) -> Role {
+        let held_out = match self {
             Self::Subject(subject) => matches!(subject, Subject::SumOf(_)),
             Self::Case(case) => is_held_out(case),
-        }
+        };
+        if held_out { Role::HeldOut } else { Role::Seen }
     }
+}
+
+/// What a row was to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// In view while formulas were sought.
+    Seen,
+    /// Held out then, by its name.
+    HeldOut,
+    /// Of what there was no time then: judged only, like what was held out.
+    Later,
 }
 
 /// A kernel and what it took.
@@ -101,13 +121,21 @@ pub struct Measured {
     pub size: usize,
     /// A launch among many, the median; none where that was not measured.
     pub microseconds: Option<f64>,
-    /// All on one matrix.
+    /// All on one input.
     pub repeated: bool,
+    /// What it was to the model.
+    pub role: Role,
 }
 
 impl Measured {
     fn new(kernel: Kernel, size: usize, microseconds: f64, repeated: bool) -> Self {
-        Self { kernel, size, microseconds: Some(microseconds), repeated }
+        Self { kernel, size, microseconds: Some(microseconds), repeated, role: kernel.role() }
+    }
+
+    /// What `--measure` has just timed: variants on one input.
+    pub fn now(kernel: Kernel, size: usize, microseconds: f64) -> Self {
+        let repeated = matches!(kernel, Kernel::Subject(_));
+        Self { kernel, size, microseconds: Some(microseconds), repeated, role: Role::Later }
     }
 
     /// What was not measured, of its usual size.
@@ -116,8 +144,17 @@ impl Measured {
             Kernel::Subject(subject) => subject.usual_size(),
             Kernel::Case(case) => case.elements(),
         };
-        Self { kernel, size, microseconds: None, repeated: false }
+        Self { kernel, size, microseconds: None, repeated: false, role: Role::Later }
     }
+}
+
+/// A line that `--measure` printed; the last one is of the errors, and not all have a time.
+#[derive(Deserialize)]
+struct TimedRow {
+    kernel: Option<String>,
+    size: Option<usize>,
+    measured_microseconds: Option<f64>,
+    repeated: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -171,6 +208,13 @@ impl Source {
         }
         let cases = self.newest()?.into_iter().filter(|(case, _)| !is_subject(*case));
         all.extend(cases.map(|(case, time)| Measured::new(Kernel::Case(case), case.elements(), time, false)));
+        for row in timed(self.measured)? {
+            let known =
+                |one: &Measured| (one.kernel, one.size, one.repeated) == (row.kernel, row.size, row.repeated);
+            if !all.iter().any(known) {
+                all.push(row);
+            }
+        }
         Ok(all)
     }
 
@@ -197,9 +241,34 @@ impl Source {
 }
 
 /// The cases without copies, which are the driver's and no kernel of ours, sums with a copy, which are of the bus, and
-/// first results of processes.
+/// first results of processes. An order of axes that leaves them as they are is such a copy too: it launches nothing.
 fn cases_of_ours() -> impl Iterator<Item = Case> {
-    cases(false).into_iter().filter(|case| !matches!(case.op, Op::Copy | Op::SumWithCopy | Op::FirstResult))
+    let is_copy = |case: &Case| match case.shape {
+        Shape::Array(typed) => typed.axes == [0, 1, 2, 3],
+        _ => matches!(case.op, Op::Copy | Op::SumWithCopy | Op::FirstResult),
+    };
+    cases(false).into_iter().filter(move |case| !is_copy(case))
+}
+
+/// The rows of what `--measure` printed.
+///
+/// # Errors
+/// Where a line is no JSON, or of a kernel that there is none of.
+fn timed(texts: &[&str]) -> Result<Vec<Measured>, Box<dyn Error>> {
+    let all = kernels(&[])?;
+    let mut rows = Vec::new();
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        let row: TimedRow = serde_json::from_str(line)?;
+        let (Some(name), Some(size), Some(microseconds), Some(repeated)) =
+            (row.kernel, row.size, row.measured_microseconds, row.repeated)
+        else {
+            continue;
+        };
+        let kernel = all.iter().copied().find(|kernel| kernel.name() == name);
+        let kernel = kernel.ok_or_else(|| format!("there is no `{name}`, which was measured"))?;
+        rows.push(Measured { kernel, size, microseconds: Some(microseconds), repeated, role: Role::Later });
+    }
+    Ok(rows)
 }
 
 fn key(subject: &gpu_benches::report::Subject) -> String {
@@ -297,5 +366,39 @@ mod tests {
         assert!(naive.len() == 3 && naive.iter().all(|row| row.microseconds.is_some()), "{naive:?}");
         assert_eq!(of("max/f32/2^20").len(), 1);
         assert!(kernels(&["nothing".to_owned()]).unwrap_err().contains("transpose/naive_32"));
+    }
+
+    /// Of what `--measure` printed the rows count that have a time, once, and are judged only.
+    #[test]
+    fn what_was_timed_later_is_added() {
+        let text = r#"{"kernel":"scan/look_back","size":64,"measured_microseconds":2.5,"repeated":true,"date":"y"}
+{"kernel":"scan/look_back","size":64,"measured_microseconds":null,"repeated":true}
+{"device":"x","rows":1}"#;
+        let [row] = timed(&[text]).expect("they are lines")[..] else { panic!("one has a time") };
+        assert_eq!(
+            (row.kernel.name().as_str(), row.size, row.microseconds),
+            ("scan/look_back", 64, Some(2.5))
+        );
+        assert_eq!((row.repeated, row.role), (true, Role::Later));
+        let error = timed(&[r#"{"kernel":"scan/none","size":1,"measured_microseconds":1,"repeated":true}"#]);
+        assert!(error.expect_err("there is none").to_string().contains("scan/none"));
+        for source in &SOURCES {
+            let all = source.measured().expect("results are results");
+            for (index, row) in all.iter().enumerate() {
+                let is_same = |one: &&Measured| {
+                    (one.kernel, one.size, one.repeated) == (row.kernel, row.size, row.repeated)
+                };
+                assert!(!all[..index].iter().any(|one| is_same(&one)), "{row:?} on {}", source.device);
+            }
+        }
+    }
+
+    /// An order of axes that leaves them as they are is a copy by the driver, and no kernel of ours.
+    #[test]
+    fn copies_are_no_kernels() {
+        let all = kernels(&[]).expect("everything is there");
+        let permutations: Vec<String> =
+            all.iter().map(|one| one.name()).filter(|name| name.starts_with("permute/")).collect();
+        assert!(permutations.len() > 20 && permutations.iter().all(|name| !name.ends_with("/0123")));
     }
 }

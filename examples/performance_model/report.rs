@@ -62,6 +62,7 @@ pub fn print(lines: &[Line], errors: &Errors) {
     let ours = [
         ("waves", errors.rows, [errors.median, errors.ninetieth]),
         ("waves, held out", errors.held_out_rows, [errors.held_out_median, errors.held_out_ninetieth]),
+        ("waves, variants timed later", errors.later_rows, [errors.later_median, errors.later_ninetieth]),
         ("roofline", all, [errors.roofline_median, errors.roofline_ninetieth]),
     ];
     let others = errors.literature.iter().map(|(model, found)| (model.name(), all, *found));
@@ -73,16 +74,23 @@ pub fn print(lines: &[Line], errors: &Errors) {
     println!("{table}");
     if errors.pairs > 0 {
         println!(
-            "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.",
+            "Of {} pairs of variants of one size that differ by more than 10 %, the faster one is found in {}.\n",
             errors.pairs, errors.right
         );
+        let mut table = Table::new(["family", "pairs", "found"]);
+        for (family, [pairs, right]) in &errors.families {
+            table.row([family.clone(), pairs.to_string(), right.to_string()]);
+        }
+        println!("{table}");
     }
     if !errors.tuned.is_empty() {
         println!("The fastest variant of each size:\n");
-        let mut table = Table::new(["size", "predicted", "ahead by %", "measured"]);
+        let mut table = Table::new(["family", "size", "predicted", "ahead by %", "measured"]);
         for row in &errors.tuned {
             let lead = format!("{:.0}", row.lead);
-            table.row([row.size.to_string(), row.predicted.clone(), lead, row.measured.clone()]);
+            let [family, predicted, measured] =
+                [&row.family, &row.predicted, &row.measured].map(Clone::clone);
+            table.row([family, row.size.to_string(), predicted, lead, measured]);
         }
         println!("{table}");
     }

@@ -1,19 +1,22 @@
-//! Kernels whose time is predicted from what the simulator counts of them.
+//! Kernels whose time is predicted from what the simulator counts of them: every textbook variant of the workspace, and
+//! the fast version beside them.
 
-use std::error::Error;
+mod counting;
+mod ready;
+
 use std::fmt;
 
-use gpu_core::Device;
+use gpu_linalg::variants::GemmVariant;
 use gpu_model::literature::roofline::Demand;
 use gpu_model::units::Bytes;
-use gpu_model::waves::{Counts, Sequence, scale, sequence, simulated};
-use gpu_sim::metrics::Architecture;
-use gpu_std::launch::LaunchConfig;
-use gpu_stencil::variants::{BlurVariant, Mask, blur};
-use gpu_transpose::Layout;
+use gpu_stencil::variants::BlurVariant;
 
-use crate::reductions::{Summation, Work};
+pub use counting::{Counted, Predicted};
+pub use ready::Ready;
+
+use crate::products::{WAYS, Way};
 use crate::transpositions::Transposition;
+use crate::{reductions, scans};
 
 /// An operation of the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,28 +24,39 @@ pub enum Subject {
     /// A transposition of `f32`.
     Transpose(Transposition),
     /// A sum of `f64`.
-    Sum(Summation),
+    Sum(reductions::Summation),
     /// The fast sum of another type.
     SumOf(Element),
+    /// Inclusive sums of `f32`.
+    Scan(scans::Summation),
+    /// A product of a matrix of [`COLUMNS`] columns and a vector, of `f32` or `f64`.
+    Gemv(Way, Element),
+    /// A product of two square matrices of `f32`.
+    Product(GemmVariant),
     /// A Gaussian filter of this radius on `f32`.
     Blur(BlurVariant, u32),
 }
 
-/// What the fast sum adds.
+/// A type of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Element {
     F32,
+    F64,
     I32,
     U8,
 }
 
 impl Element {
-    const ALL: [Self; 3] = [Self::F32, Self::I32, Self::U8];
+    /// What the fast sum adds; sums of `f64` are [`Subject::Sum`].
+    const SUMMED: [Self; 3] = [Self::F32, Self::I32, Self::U8];
+    /// Of products with a vector.
+    const MULTIPLIED: [Self; 2] = [Self::F32, Self::F64];
 
     fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
+            Self::F64 => "f64",
             Self::I32 => "i32",
             Self::U8 => "u8",
         }
@@ -50,19 +64,21 @@ impl Element {
 
     fn bytes(self) -> usize {
         match self {
+            Self::F64 => 8,
             Self::F32 | Self::I32 => 4,
             Self::U8 => 1,
         }
     }
 }
 
+/// Columns of the matrices that are multiplied with a vector, as the literature measured them.
+pub const COLUMNS: usize = 2000;
+/// Threads of a block there.
+pub const THREADS: u32 = 192;
 /// Radii of the Gaussian filters.
 const RADII: [u32; 2] = [2, 5];
 /// Their standard deviation: it changes values, not counts.
 const SIGMA: f64 = 1.5;
-
-/// The size of a launch, and its blocks where they are known from that alone.
-type Launch = (usize, Option<u64>);
 
 impl Subject {
     /// All of them.
@@ -71,8 +87,14 @@ impl Subject {
             .into_iter()
             .flat_map(|radius| BlurVariant::ALL.into_iter().map(move |variant| Self::Blur(variant, radius)));
         let transpositions = Transposition::all().into_iter().map(Self::Transpose);
-        let sums = Summation::all().into_iter().map(Self::Sum).chain(Element::ALL.map(Self::SumOf));
-        transpositions.chain(sums).chain(blurs).collect()
+        let sums = reductions::Summation::all().into_iter().map(Self::Sum);
+        let sums = sums.chain(Element::SUMMED.map(Self::SumOf));
+        let scans = scans::Summation::all().into_iter().map(Self::Scan);
+        let gemvs = Element::MULTIPLIED
+            .into_iter()
+            .flat_map(|element| WAYS.into_iter().map(move |way| Self::Gemv(way, element)));
+        let products = GemmVariant::ALL.into_iter().map(Self::Product);
+        transpositions.chain(sums).chain(scans).chain(gemvs).chain(products).chain(blurs).collect()
     }
 
     /// Those that go by this name: one, as `transpose/naive_32`, or all of a kind, as `transpose`.
@@ -84,46 +106,73 @@ impl Subject {
         let found: Vec<Self> =
             all.iter().copied().filter(|one| one.kind() == name || one.to_string() == name).collect();
         if found.is_empty() {
+            let mut kinds: Vec<&str> = all.iter().map(|one| one.kind()).collect();
+            kinds.dedup();
             let names: Vec<String> = all.iter().map(Self::to_string).collect();
             return Err(format!(
-                "there is no `{name}`; there are transpose, sum, sum_of, blur, {}",
+                "there is no `{name}`; there are {}, {}",
+                kinds.join(", "),
                 names.join(", ")
             ));
         }
         Ok(found)
     }
 
-    /// `transpose`, `sum`, `sum_of` or `blur`.
+    /// `transpose`, `sum`, `sum_of`, `scan`, `gemv`, `product` or `blur`.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Transpose(_) => "transpose",
             Self::Sum(_) => "sum",
             Self::SumOf(_) => "sum_of",
+            Self::Scan(_) => "scan",
+            Self::Gemv(..) => "gemv",
+            Self::Product(_) => "product",
             Self::Blur(..) => "blur",
         }
     }
 
-    /// How large it is if nobody says: rows and columns, or elements of a sum.
-    pub fn usual_size(self) -> usize {
-        if self.is_sum() { 1 << 24 } else { 4096 }
-    }
-
-    fn is_sum(self) -> bool {
-        matches!(self, Self::Sum(_) | Self::SumOf(_))
-    }
-
-    /// The largest size that is simulated itself.
-    fn largest(self) -> usize {
+    /// What it is one variant of: those of a family compute the same, so that one may take the place of another.
+    pub fn family(self) -> String {
         match self {
-            Self::Transpose(_) => 512,
-            Self::Sum(_) | Self::SumOf(_) => 1 << 18,
-            Self::Blur(..) => 256,
+            Self::SumOf(_) => self.to_string(),
+            Self::Gemv(_, element) => format!("gemv of {}", element.name()),
+            Self::Blur(_, radius) => format!("blur of radius {radius}"),
+            _ => self.kind().to_owned(),
         }
     }
 
-    /// Elements.
+    /// The sizes of tables: rows and columns, rows of a matrix that is multiplied with a vector, or elements.
+    pub fn sizes(self) -> &'static [usize] {
+        match self {
+            Self::Transpose(_) => &[1024, 2048, 4096],
+            Self::Sum(_) | Self::SumOf(_) | Self::Scan(_) => &[1 << 20, 1 << 24],
+            Self::Gemv(..) => &[4000, 20_000],
+            Self::Product(_) => &[512, 1024, 2048],
+            Self::Blur(..) => &[1024, 4096],
+        }
+    }
+
+    /// How large it is if nobody says: the largest of the tables.
+    pub fn usual_size(self) -> usize {
+        self.sizes().iter().copied().max().unwrap_or(1)
+    }
+
+    /// What the work is proportional to, of blocks that grow in number.
     fn work(self, size: usize) -> f64 {
-        if self.is_sum() { size as f64 } else { (size as f64).powi(2) }
+        match self {
+            Self::Sum(_) | Self::SumOf(_) | Self::Scan(_) | Self::Gemv(..) => size as f64,
+            Self::Transpose(_) | Self::Product(_) | Self::Blur(..) => (size as f64).powi(2),
+        }
+    }
+
+    /// 32-bit operations that the variant does, where they are no sums alone; one of `f64` takes as long as two.
+    fn operations(self, size: usize) -> f64 {
+        match self {
+            Self::Transpose(_) | Self::Sum(_) | Self::SumOf(_) | Self::Scan(_) => 0.0,
+            Self::Gemv(_, element) => 2.0 * (element.bytes() / 4 * size * COLUMNS) as f64,
+            Self::Product(_) => 2.0 * (size as f64).powi(3),
+            Self::Blur(_, radius) => 2.0 * f64::from(2 * radius + 1).powi(2) * self.work(size),
+        }
     }
 
     /// What any implementation has to compute, in 32-bit operations, and to read and write.
@@ -134,104 +183,18 @@ impl Subject {
             // Additions of f64 are not 32-bit operations; that they are no limit is known from their number.
             Self::Sum(_) => (0.0, 8.0 * (elements + 1.0)),
             Self::SumOf(element) => (0.0, element.bytes() as f64 * (elements + 1.0)),
+            Self::Scan(_) => (0.0, 8.0 * elements),
+            Self::Gemv(_, element) => {
+                let all = size * COLUMNS + size + COLUMNS;
+                (self.operations(size), (element.bytes() * all) as f64)
+            }
+            Self::Product(_) => (self.operations(size), 12.0 * elements),
             Self::Blur(_, radius) => {
                 // A Gaussian filter is separable: a row and a column of weights would do.
                 (2.0 * 2.0 * f64::from(2 * radius + 1) * elements, 8.0 * elements)
             }
         };
         Demand { operations, bytes: vec![Bytes(bytes)] }
-    }
-
-    /// Its launches.
-    fn launches(self, size: usize) -> Result<Vec<Launch>, Box<dyn Error>> {
-        let blocks =
-            |config: LaunchConfig| Some(config.grid.iter().map(|&one| u64::from(one)).product::<u64>());
-        Ok(match self {
-            Self::Transpose(Transposition::Textbook(variant)) => {
-                vec![(size, blocks(variant.launch_config(Layout::row_major(size, size)?)))]
-            }
-            Self::Sum(Summation::Textbook(variant)) => {
-                variant.launches(size).map(|(len, blocks)| (len, Some(blocks as u64))).collect()
-            }
-            Self::Blur(variant, radius) => {
-                let side = u32::try_from(size)?;
-                vec![(size, blocks(variant.launch_config(side, side, radius)))]
-            }
-            Self::Transpose(Transposition::Fast) | Self::Sum(Summation::Fast) | Self::SumOf(_) => {
-                vec![(size, None)]
-            }
-        })
-    }
-
-    /// What the simulator counts, launch by launch.
-    fn simulate(self, size: usize, caches: Architecture) -> Result<Vec<Counts>, Box<dyn Error>> {
-        let device = Device::simulator_with(simulated::config(caches));
-        let mut operations = 0.0;
-        match self {
-            Self::Transpose(transposition) => {
-                let matrix = Layout::row_major(size, size)?;
-                let input = device.zeroed::<f32>(matrix.span())?;
-                let mut output = device.alloc(matrix.span())?;
-                transposition.enqueue(&device.default_stream(), &input, matrix, &mut output)?;
-            }
-            Self::Sum(summation) => Work::new(&device, size)?.check(summation)?,
-            Self::SumOf(Element::F32) => drop(gpu_reduce::sum(&device.zeroed::<f32>(size)?)?),
-            Self::SumOf(Element::I32) => drop(gpu_reduce::sum(&device.zeroed::<i32>(size)?)?),
-            Self::SumOf(Element::U8) => drop(gpu_reduce::sum(&device.zeroed::<u8>(size)?)?),
-            Self::Blur(variant, radius) => {
-                let mask = Mask::gaussian(&device, radius, SIGMA)?;
-                let input = device.zeroed::<f32>(size * size)?;
-                let mut output = device.alloc(size * size)?;
-                blur(variant, &device.default_stream(), &input, &mask, &mut output, [size; 2])?;
-                operations = 2.0 * f64::from(2 * radius + 1).powi(2) * self.work(size);
-            }
-        }
-        let reports = device.as_simulator().ok_or("the simulator is a simulator")?.take_reports();
-        // The crates' own kernels wait for the one before by themselves; the textbook's are launched plainly.
-        let sum = matches!(self, Self::Sum(Summation::Fast) | Self::SumOf(_));
-        let dependent = sum || self == Self::Transpose(Transposition::Fast);
-        let counts =
-            reports.iter().map(|report| Ok(Counts { operations, dependent, ..simulated::counts(report)? }));
-        counts.collect()
-    }
-
-    /// What it counts for any size: as simulated up to some size, scaled from two of those beyond.
-    ///
-    /// # Errors
-    /// Those of the simulator.
-    #[inline]
-    pub fn count(self, size: usize, caches: Architecture) -> Result<Counted, Box<dyn Error>> {
-        let large = self.largest();
-        if size <= large {
-            let launches = self.simulate(size, caches)?;
-            return Ok(Counted { smaller: launches.clone(), launches, simulated: size });
-        }
-        let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: large };
-        let small = if self.is_sum() { large / 2 } else { large / 4 * 3 };
-        let (of_small, of_large) = (self.simulate(small, caches)?, self.simulate(large, caches)?);
-        let launches = self.launches(size)?;
-        // Only sums of partial results are launches of different sizes; the first launch of a sum is its longest.
-        let several = launches.len() > 1;
-        for (len, blocks) in launches {
-            if len <= large {
-                let launch = self.simulate(len, caches)?.swap_remove(0);
-                counted.smaller.push(launch.clone());
-                counted.launches.push(launch);
-                continue;
-            }
-            let of_len = |all: &[Counts]| if several { all[..1].to_vec() } else { all.to_vec() };
-            let (of_small, of_large) = (of_len(&of_small), of_len(&of_large));
-            if of_small.len() != of_large.len() {
-                return Err(format!("{self}: {small} and {large} differ in their launches").into());
-            }
-            for (of_small, of_large) in of_small.iter().zip(&of_large) {
-                let (of_small, of_large) = ((of_small, self.work(small)), (of_large, self.work(large)));
-                let scaled = scale(of_small, of_large, self.work(len), blocks)?;
-                counted.smaller.push(scaled.smaller);
-                counted.launches.push(scaled.counts);
-            }
-        }
-        Ok(counted)
     }
 }
 
@@ -243,43 +206,12 @@ impl fmt::Display for Subject {
             Self::Transpose(transposition) => write!(f, "{kind}/{transposition}"),
             Self::Sum(summation) => write!(f, "{kind}/{summation}"),
             Self::SumOf(element) => write!(f, "{kind}/{}", element.name()),
+            Self::Scan(summation) => write!(f, "{kind}/{summation}"),
+            Self::Gemv(way, element) => write!(f, "{kind}/{}_{}", way.name(), element.name()),
+            Self::Product(GemmVariant::Naive) => write!(f, "{kind}/naive"),
+            Self::Product(GemmVariant::Shared) => write!(f, "{kind}/shared"),
+            Self::Product(_) => write!(f, "{kind}/registers"),
             Self::Blur(variant, radius) => write!(f, "{kind}/{}_{radius}", variant.name()),
         }
-    }
-}
-
-/// What is counted of an operation.
-pub struct Counted {
-    /// Launch by launch.
-    pub launches: Vec<Counts>,
-    /// The same from a smaller simulation: what the times of both differ by is what scaling may have cost.
-    pub smaller: Vec<Counts>,
-    /// The size that was simulated; beyond it counts are scaled.
-    pub simulated: usize,
-}
-
-/// A predicted time.
-pub struct Predicted {
-    /// The launches, and all of them.
-    pub sequence: Sequence,
-    /// By what part of it the time differs where the counts are scaled from a smaller size; 0 where none are scaled.
-    pub error: f64,
-}
-
-impl Counted {
-    /// How long it takes on `device`; `cached`: with all data in the second-level cache already.
-    ///
-    /// # Errors
-    /// Those of the model.
-    pub fn predict(&self, device: &gpu_model::Device, cached: bool) -> Result<Predicted, gpu_model::Error> {
-        let of = |launches: &[Counts]| {
-            let launches = launches.iter().cloned();
-            let launches: Vec<Counts> =
-                if cached { launches.map(Counts::cached).collect() } else { launches.collect() };
-            sequence(device, &launches)
-        };
-        let (sequence, smaller) = (of(&self.launches)?, of(&self.smaller)?);
-        let error = (smaller.time.0 - sequence.time.0).abs() / sequence.time.0;
-        Ok(Predicted { sequence, error })
     }
 }

@@ -55,7 +55,8 @@ impl Times {
 
 /// An array on a device, with all that its scans take.
 pub struct Work {
-    stream: Stream,
+    /// Where everything is enqueued.
+    pub stream: Stream,
     input: Buffer<f32>,
     output: Buffer<f32>,
     words: Buffer<u64>,
@@ -105,7 +106,7 @@ impl Work {
     /// # Errors
     /// Those of [`inclusive_sum_into`] and [`sum_with`].
     #[inline]
-    fn enqueue(&mut self, one: Summation) -> Result<(), gpu_scan::Error> {
+    pub fn enqueue(&mut self, one: Summation) -> Result<(), gpu_scan::Error> {
         match one {
             Summation::Textbook(variant) => {
                 sum_with(variant, &self.stream, &self.input, &mut self.output, &mut self.words)

@@ -15,7 +15,7 @@ const RUN_SECONDS: f64 = 3e-3;
 ///
 /// # Errors
 /// Those of `enqueue` and of the device.
-pub fn seconds<E: Error + 'static>(
+pub fn seconds<E: Into<Box<dyn Error>>>(
     stream: &Stream,
     mut enqueue: impl FnMut() -> Result<(), E>,
 ) -> Result<f64, Box<dyn Error>> {
@@ -23,7 +23,7 @@ pub fn seconds<E: Error + 'static>(
     if kind != Kind::Cuda {
         return median(if kind == Kind::Cpu { RUNS } else { 1 }, || {
             let start = Instant::now();
-            enqueue()?;
+            enqueue().map_err(Into::into)?;
             stream.synchronize()?;
             Ok(start.elapsed().as_secs_f64())
         });
@@ -31,7 +31,7 @@ pub fn seconds<E: Error + 'static>(
     let mut several = |count: usize| -> Result<f64, Box<dyn Error>> {
         let start = stream.record()?;
         for _ in 0..count {
-            enqueue()?;
+            enqueue().map_err(Into::into)?;
         }
         let end = stream.record()?;
         stream.synchronize()?;

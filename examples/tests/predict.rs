@@ -48,6 +48,59 @@ fn partial_results_are_launches_too() {
     assert!(number(0, "microseconds") > 1.40 * number(0, "launches"), "{lines:?}");
 }
 
+/// A scan of tiles and of their sums is a launch of each level and one back for each but the last, which is a tile: of
+/// 2^20 elements three, of 2^24 five. Each element is read and written twice, but for the first tile's.
+#[test]
+fn levels_of_a_scan_are_launches_too() {
+    let count = |name: &str, size| {
+        let [subject] = Subject::by_name(name).expect("it is there")[..] else { panic!("{name} is not one") };
+        subject.count(size, Architecture::H200).expect("it runs").launches
+    };
+    for (size, launches) in [(1000, 1), (1 << 20, 3), (1 << 24, 5)] {
+        let found = count("scan/recursive_padded", size);
+        assert_eq!(found.len(), launches, "{size}");
+        if size > 1000 {
+            let lines: f64 = found.iter().map(|one| one.lines).sum();
+            assert!((lines / (4.0 * size as f64 / 32.0) - 1.0).abs() < 0.02, "{size}: {lines} lines");
+        }
+    }
+    let found = count("scan/reduce_then_scan", 1 << 24);
+    assert_eq!(found.iter().map(|one| one.blocks).collect::<Vec<_>>(), [1 << 14, 1, 1 << 14]);
+    // Flags are cleared before.
+    let found = count("scan/look_back", 1 << 20);
+    assert_eq!(found.iter().map(|one| one.kernel.as_str()).collect::<Vec<_>>()[0], "fill");
+}
+
+/// A thread an element, each of which reads a row and a column: 2 n³ operations, and a load of each factor for each.
+#[test]
+fn a_product_has_its_operations() {
+    let [naive] = Subject::by_name("product/naive").expect("it is there")[..] else { panic!("it is one") };
+    let counted = naive.count(1024, Architecture::H200).expect("it runs");
+    let [launch] = &counted.launches[..] else { panic!("it is one launch") };
+    assert_eq!((launch.operations, launch.blocks), (2.0 * 1024f64.powi(3), 32 * 128));
+    let loads = launch.instructions.memory / (2.0 * 1024f64.powi(3) / 32.0);
+    assert!((loads - 1.0).abs() < 0.01, "{loads}");
+    // Sampled blocks are far apart, but no more is read from memory than there is.
+    assert!(launch.memory_read.0 <= 12.0 * 1024.0 * 1024.0, "{launch:?}");
+}
+
+/// What is counted and what is timed is one: every subject is enqueued again and again.
+#[test]
+fn every_subject_is_ready_on_any_device() {
+    let device = gpu_core::Device::simulator();
+    let mut kinds = std::collections::BTreeSet::new();
+    for subject in Subject::all() {
+        let mut ready = subject.ready(&device, 64).expect("there is memory");
+        for _ in 0..2 {
+            ready.enqueue().unwrap_or_else(|error| panic!("{subject}: {error}"));
+        }
+        ready.stream.synchronize().unwrap_or_else(|error| panic!("{subject}: {error}"));
+        assert!(subject.sizes().contains(&subject.usual_size()), "{subject}");
+        kinds.insert(subject.kind());
+    }
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
+}
+
 #[test]
 fn a_table_with_advice() {
     let text = run(EXAMPLE, &["--kernel", "transpose/shared_32", "--size", "2048"]);
