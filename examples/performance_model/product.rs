@@ -9,7 +9,7 @@ use std::thread;
 
 use gpu_benches::suite::{Case, Shape, Type};
 use gpu_core::Device;
-use gpu_linalg::plan::gemm::{Kernel, Split};
+use gpu_linalg::plan::gemm::{Kernel, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len};
 use gpu_model::waves::{Counts, scale, simulated};
@@ -34,6 +34,28 @@ pub struct Product {
     pub transposed: [bool; 2],
     /// The kernel, or that of the plan's choice.
     pub kernel: Option<Kernel>,
+}
+
+impl Product {
+    /// The layouts of its factors and of itself.
+    fn layouts(&self) -> Result<[Layout; 3], gpu_linalg::Error> {
+        let [m, n, k] = self.extents;
+        let factor = |rows, columns, transposed| {
+            if transposed { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) }
+        };
+        let [a, b] = self.transposed;
+        Ok([factor(m, k, a)?, factor(k, n, b)?, Layout::row_major(m, n)?])
+    }
+
+    /// The kernel that the plan takes for elements of so many bytes, in memory that is aligned.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub fn planned(&self, bytes: usize) -> Result<Kernel, gpu_linalg::Error> {
+        let multiprocessors = Device::simulator().planned_multiprocessors();
+        let layouts = self.layouts()?.map(BatchLayout::from);
+        Ok(Plan::new(bytes, true, multiprocessors, layouts, [0; 4], Sums::Parts, None)?.kernel)
+    }
 }
 
 /// The launches of a product of `f32`: the tiles', for each part of the sums, and where there are several parts the one
@@ -90,9 +112,12 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     let bytes = element_bytes(case);
     let cut = Split::new(bytes, [n, n, n], 1).parts > 1;
     let runs = if cut || n <= LENGTHS[1] { [(n, 1), (n, 2)] } else { LENGTHS.map(|k| (k, 1)) };
+    // Of shorter sums the plan would take others.
+    let whole = Product { extents: [n; 3], transposed: [false; 2], kernel: None };
+    let kernel = Some(whole.planned(bytes)?);
     let [short, long] = thread::scope(|scope| {
         let run = |(k, blocks)| {
-            let product = Product { extents: [n, n, k], transposed: [false; 2], kernel: None };
+            let product = Product { extents: [n, n, k], kernel, ..whole };
             match case.element {
                 Type::F64 => simulate::<f64>(product, blocks, counting),
                 _ => simulate::<f32>(product, blocks, counting),
@@ -126,15 +151,11 @@ fn simulate<T: RealElement>(
     blocks: u32,
     counting: &Counting,
 ) -> Result<Vec<Counts>, String> {
-    let Product { extents: [m, n, k], transposed, kernel } = product;
+    let Product { extents: [m, n, k], kernel, .. } = product;
     let run = || -> Result<Device, Box<dyn Error>> {
         let device =
             Device::simulator_with(Config { sample: Some(blocks), ..simulated::config(counting.caches) });
-        let layout = |rows, columns, transposed| {
-            if transposed { Layout::column_major(rows, columns) } else { Layout::row_major(rows, columns) }
-        };
-        let (left, right) = (layout(m, k, transposed[0])?, layout(k, n, transposed[1])?);
-        let output = Layout::row_major(m, n)?;
+        let [left, right, output] = product.layouts()?;
         let (a, b) = (device.zeroed::<T>(m * k)?, device.zeroed::<T>(k * n)?);
         let mut c = device.alloc::<T>(m * n)?;
         // Zeros, as not all blocks write their part of it.

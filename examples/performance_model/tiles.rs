@@ -28,7 +28,7 @@ const EVERY: usize = 3;
 struct Timed {
     /// Type, m, n, k, which factors are transposed, whether it was drawn.
     shape: String,
-    /// None: the plan's choice.
+    /// None where the plan of that day chose.
     kernel: Option<String>,
     ms_median: f64,
 }
@@ -38,9 +38,7 @@ struct Shape {
     name: String,
     extents: [usize; 3],
     transposed: [bool; 2],
-    /// Microseconds by the plan.
-    plan: f64,
-    /// By each kernel.
+    /// Microseconds by each kernel.
     times: Vec<(Kernel, f64)>,
 }
 
@@ -83,7 +81,7 @@ fn shapes(results: &str) -> Result<Vec<Shape>, Box<dyn Error>> {
     for line in results.lines() {
         let Timed { shape: name, kernel, ms_median } = serde_json::from_str(line)?;
         let words: Vec<&str> = name.split(' ').collect();
-        let &["gemm", "f32", m, n, k, orders, "1"] = &words[..] else { continue };
+        let (&["gemm", "f32", m, n, k, orders, "1"], Some(kernel)) = (&words[..], kernel) else { continue };
         let extents = [m.parse()?, n.parse()?, k.parse()?];
         if extents.iter().any(|&side| side < LEAST) {
             continue;
@@ -91,18 +89,12 @@ fn shapes(results: &str) -> Result<Vec<Shape>, Box<dyn Error>> {
         let place = all.iter().position(|shape| shape.name == name).unwrap_or(all.len());
         if place == all.len() {
             let transposed = [0, 1].map(|factor| orders.as_bytes().get(factor) == Some(&b't'));
-            all.push(Shape { name, extents, transposed, plan: f64::NAN, times: Vec::new() });
+            all.push(Shape { name, extents, transposed, times: Vec::new() });
         }
         let shape = &mut all[place];
-        match kernel {
-            None => shape.plan = ms_median * 1e3,
-            Some(name) => {
-                let kernel = Kernel::of(size_of::<f32>(), true).iter().find(|one| one.name() == name);
-                let kernel =
-                    kernel.ok_or_else(|| format!("there is no kernel `{name}`, which was measured"))?;
-                shape.times.push((*kernel, ms_median * 1e3));
-            }
-        }
+        let known = Kernel::of(size_of::<f32>(), true).iter().find(|one| one.name() == kernel);
+        let known = known.ok_or_else(|| format!("there is no kernel `{kernel}`, which was measured"))?;
+        shape.times.push((*known, ms_median * 1e3));
     }
     Ok(all.into_iter().step_by(EVERY).collect())
 }
@@ -114,7 +106,7 @@ impl Tiles {
     /// Those of the simulator and of the model; lines that are no results.
     pub fn of(device: &Device, counting: &Counting, results: &str) -> Result<Self, Box<dyn Error>> {
         let (mut tiles, mut logarithms) = (Vec::new(), [0.0; 3]);
-        for Shape { name, extents, transposed, plan, times } in shapes(results)? {
+        for Shape { name, extents, transposed, times } in shapes(results)? {
             let kernels: Vec<Kernel> = times.iter().map(|(kernel, _)| *kernel).collect();
             let [m, n, k] = extents.map(|side| side as f64);
             // Each was launched again and again on the same factors.
@@ -132,6 +124,7 @@ impl Tiles {
             let fastest = times.iter().min_by(|one, other| one.1.total_cmp(&other.1));
             let &(fastest, least) = fastest.ok_or_else(|| format!("{name}: no kernel was measured"))?;
             let model = *ranking.best();
+            let plan = took(Product { extents, transposed, kernel: None }.planned(size_of::<f32>())?);
             let mean = times.iter().map(|(_, time)| (time / least).ln()).sum::<f64>() / times.len() as f64;
             let ratios = [took(model) / least, plan / least];
             for (sum, more) in logarithms.iter_mut().zip([ratios[0].ln(), ratios[1].ln(), mean]) {
@@ -210,7 +203,7 @@ mod tests {
         let found = shapes(h100.tiles.expect("it was measured")).expect("they are results");
         assert_eq!(found.len(), 16);
         for shape in &found {
-            assert!(shape.extents.iter().all(|&side| side >= LEAST) && shape.plan > 0.0, "{}", shape.name);
+            assert!(shape.extents.iter().all(|&side| side >= LEAST), "{}", shape.name);
             // All but the one for short sums.
             assert_eq!(shape.times.len(), 6, "{}", shape.name);
         }
