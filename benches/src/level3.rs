@@ -31,8 +31,8 @@ pub enum Op {
     Syrk,
 }
 
-/// A solve with an n × n triangle and m right-hand sides, or an update of an n × n triangle by sums of m products. All matrices are
-/// row-major.
+/// A solve with an n × n triangle and m right-hand sides, or an update of an n × n triangle by sums of m products. All
+/// matrices are row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// What is computed.
@@ -95,7 +95,8 @@ impl fmt::Display for Shape {
 }
 
 impl Shape {
-    /// The kernels that take it, of devices from 8.0 on: those that the plan of an update chooses between; none of solves.
+    /// The kernels that take it, of devices from 8.0 on: those that the plan of an update chooses between; none of
+    /// solves.
     pub fn kernels(&self) -> impl Iterator<Item = Kernel> {
         let ([_, k], bytes) = (self.extents, if self.element == "f32" { 4 } else { 8 });
         let is_update = self.op == Op::Syrk;
@@ -107,7 +108,8 @@ impl Shape {
 
 /// The median milliseconds of a launch, of batches of launches, between two events.
 ///
-/// An update by a kernel, or by that which the plan takes. A solve's triangle has 2 on its diagonal and `1 / 4n` at most elsewhere, so that solving again and again stays finite.
+/// An update by a kernel, or by that which the plan takes. A solve's triangle has 2 on its diagonal and `1 / 4n` at
+/// most elsewhere, so that solving again and again stays finite.
 ///
 /// # Errors
 /// Those of the device; a result that is not right.
@@ -178,7 +180,8 @@ fn solve<T: TriangleElement + From<f32> + Into<f64>>(
         }
         let at = if shape.right { of_b.index(other, row) } else { of_b.index(row, other) };
         let expected: f64 = start[at].into();
-        // A's blocks have a condition of about one, so the bound is that of a sum of n products, with room for the inverses.
+        // A's blocks have a condition of about one, so the bound is that of a sum of n products, with room for the
+        // inverses.
         let bound = 4.0 * (n + 128) as f64 * unit::<T>() * (magnitudes + expected.abs());
         if (sum - expected).abs() > bound || sum.is_nan() {
             let what =

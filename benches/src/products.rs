@@ -219,8 +219,8 @@ impl Factors {
 }
 
 impl Shape {
-    /// The kernels that take it, of devices from 8.0 on: those that its plan chooses between. None of products that are of a
-    /// matrix and a vector.
+    /// The kernels that take it, of devices from 8.0 on: those that its plan chooses between. None of products that are
+    /// of a matrix and a vector.
     pub fn kernels(&self) -> impl Iterator<Item = Kernel> {
         let ([m, n, k], bytes) = (self.extents, if self.element == "f32" { 4 } else { 8 });
         let of_tiles = self.op == Op::Gemm && m > 1 && n > 1;

@@ -1,8 +1,8 @@
 //! A band's factorisation beside that of the whole matrix, of the same size.
 //!
-//! The matrices' blocks on the diagonal are tridiagonal, and what is stored besides is zeros, which are computed with like
-//! anything else: so matrices that fill a device's memory need none on the host, and a serial recurrence knows their
-//! factor.
+//! The matrices' blocks on the diagonal are tridiagonal, and what is stored besides is zeros, which are computed with
+//! like anything else: so matrices that fill a device's memory need none on the host, and a serial recurrence knows
+//! their factor.
 
 use gpu_core::{Buffer, Device, Stream};
 use gpu_linalg::variants::cholesky::rows_of_share;

@@ -57,7 +57,8 @@ fn start(Args { list, cpu, skyline, share, options }: &Args) -> Result<(), Error
             };
             let Measured { share, work, band_ms, whole_ms } = found;
             println!(
-                "skyline {element} {n}: {:.1} % of the blocks, {:.3} % of the work, {band_ms:.3} ms; the whole matrix {whole_ms:.3} ms: \
+                "skyline {element} {n}: {:.1} % of the blocks, {:.3} % of the work, {band_ms:.3} ms; \
+                 the whole matrix {whole_ms:.3} ms: \
                  {:.2} x the share of the work",
                 100.0 * share,
                 100.0 * work,

@@ -3,8 +3,8 @@
 //! A roofline of four ceilings: arithmetic, the L2, memory, and the latency of stages. Blocks are spread evenly; the
 //! multiprocessor with the most of them is the last.
 //!
-//! Parts are chosen with constants of their own, which stay: parts are the order of the sums, which is not to change with
-//! what is found out about kernels.
+//! Parts are chosen with constants of their own, which stay: parts are the order of the sums, which is not to change
+//! with what is found out about kernels.
 
 use gpu_linalg_kernels::gemm::{SHORT_COLUMNS_F32, SHORT_COLUMNS_F64, short, small};
 
@@ -26,8 +26,8 @@ const SHORT_ROUND: f64 = 20.0;
 const SMALL_ROUND: f64 = 2140.0;
 /// Clocks of a multiprocessor to read and to write what is a small tile's.
 const SMALL_BLOCK: f64 = 870.0;
-/// Clocks of a multiprocessor for a small tile's products of one k, of `f32` and of `f64`: what it reads of shared memory,
-/// and doubles without tensor cores. Where no thread has more than one element they are a fourth.
+/// Clocks of a multiprocessor for a small tile's products of one k, of `f32` and of `f64`: what it reads of shared
+/// memory, and doubles without tensor cores. Where no thread has more than one element they are a fourth.
 const SMALL_STEP: [f64; 2] = [18.3, 51.0];
 /// The most small tiles of a product: those of more are better wide, which read less.
 const MOST_SMALL: u64 = 1024;

@@ -172,7 +172,8 @@ impl Kernel {
     /// How fast it is; without meaning where there are no stages: see `short_clocks` and `small_clocks`.
     ///
     /// Fitted, like the other constants that only [`clocks`] has, to what an H100 took for 472 products by each kernel
-    /// (`product-shapes --kernels`, `level3 --kernels`): so that the one that is taken is hardly slower than the fastest.
+    /// (`product-shapes --kernels`, `level3 --kernels`): so that the one that is taken is hardly slower than the
+    /// fastest.
     pub(super) const fn rate(self) -> Rate {
         let (blocks, warps, fraction, stage, ends) = match self {
             Self::Wide => (1.0, 11.0, 0.95, 370.0, [5240.0, 17_500.0]),
