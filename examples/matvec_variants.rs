@@ -17,7 +17,7 @@ use gpu_core::{Device, Kind, Stream};
 use gpu_examples::chart::{Curve, curves, paper};
 use gpu_examples::device::gpu_or_simulator;
 use gpu_examples::model::{Asked, Case, Model};
-use gpu_examples::products::{Number, WAYS, Way};
+use gpu_examples::products::{Number, WAYS, Way, element};
 use gpu_examples::table::Table;
 use gpu_examples::{exit_code, timing};
 use gpu_linalg::variants::gemv as gemv_variant;
@@ -248,8 +248,6 @@ fn measure<T: Number>(
 ) -> Result<Vec<Line>, Box<dyn Error>> {
     let (m, n) = (rows as usize, columns as usize);
     let layout = Layout::row_major(m, n)?;
-    // Magnitudes up to 8: sums of 2^18 products are exact in 24 bits.
-    let element = |index: usize| T::whole(((index as u32).wrapping_mul(2_654_435_761) >> 28) as i8 - 8);
     let a: Vec<T> = (0..m * n).map(element).collect();
     let x: Vec<T> = (0..n).map(|index| element(index + m * n)).collect();
     let runs = if device.kind() == Kind::Cuda { RUNS } else { 1 };

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release -p gpu-benches --example performance_model` takes what was timed on an H200 (benches/results):
 //! textbook variants, and every case of the benchmarks; with `--device h100` on an H100. It counts each in the
-//! simulator (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that is;
-//! what was not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error. The
-//! model's numbers are from kernels of their own (example `calibrate`).
+//! simulator (examples/src/predicted.rs, performance_model/cases.rs), predicts its time, and prints how far off that
+//! is; what was not measured there it predicts too, and says so; what cannot be predicted, with why, on standard error.
+//! The model's numbers are from kernels of their own (example `calibrate`).
 //!
 //! With `--measure` it times what is asked for on the GPU at hand and sets the predictions beside that;
 //! `--only-measure` prints the times alone, with `--json` as lines that benches/results takes. Without a GPU both are

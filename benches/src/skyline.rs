@@ -87,10 +87,11 @@ where
 {
     // A row's first element that is not zero: no block but those on the diagonal is sure to be there.
     let first_of = |row: usize| if row.is_multiple_of(SIDE) { row } else { row - 1 };
+    let element = |row: usize, column| T::from(if row == column { DIAGONAL } else { BESIDE } as f32);
     for row in 0..n {
         let first = first_of(row);
-        let values = [BESIDE, DIAGONAL].map(|value| T::from(value as f32));
-        a.slice_mut(row * n + first..row * n + row + 1).copy_from(&values[2 - (row + 1 - first)..])?;
+        let values: Vec<T> = (first..=row).map(|column| element(row, column)).collect();
+        a.slice_mut(row * n + first..row * n + row + 1).copy_from(&values)?;
     }
     factor(stream, a)?;
     stream.synchronize()?;

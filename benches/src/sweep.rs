@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use gpu_core::{Device, Kind, Stream};
+use gpu_linalg::plan::gemm::Kernel;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -31,6 +32,34 @@ pub struct Options {
     /// The commit to note in the results [default: the one that is checked out]
     #[arg(long)]
     pub commit: Option<String>,
+}
+
+/// Which of the kernels that a plan chooses between are timed beside its choice.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Kernels {
+    /// Each kernel that the plan chooses between, one after the other, beside the choice; or only these
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0.., value_parser = kernel)]
+    kernels: Option<Vec<Kernel>>,
+}
+
+fn kernel(name: &str) -> Result<Kernel, String> {
+    let all = || [4, 8].into_iter().flat_map(|bytes| Kernel::of(bytes, true));
+    all().copied().find(|kernel| kernel.name() == name).ok_or_else(|| {
+        let mut names: Vec<&str> = all().map(|kernel| kernel.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+impl Kernels {
+    /// Those of `all` that are to be timed; none if nobody asked for any.
+    pub fn of(&self, all: impl Iterator<Item = Kernel>) -> impl Iterator<Item = Kernel> {
+        let asked = |kernel: &Kernel| {
+            self.kernels.as_ref().is_some_and(|named| named.is_empty() || named.contains(kernel))
+        };
+        all.filter(asked)
+    }
 }
 
 impl Options {

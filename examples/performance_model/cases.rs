@@ -8,18 +8,17 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
-use std::thread;
 
 use gpu_benches::suite::{Case, Op, Shape, Type};
 use gpu_benches::{counting, first_use};
 use gpu_core::Device;
 use gpu_model::units::Bytes;
 use gpu_model::waves::ptx::{Latency, Text};
-use gpu_model::waves::{Counts, scale, simulated};
+use gpu_model::waves::{Counts, simulated};
 use gpu_sim::metrics::Architecture;
 use gpu_sim::{Config, Report};
 
-use gpu_examples::predicted::Counted;
+use gpu_examples::predicted::{Counted, side_by_side};
 
 use super::{product, steps};
 
@@ -240,13 +239,8 @@ impl Counting {
         let halves = parts.filter_map(|part| large.shrunk(most / part));
         let small = halves.into_iter().find(|small| small.elements() < large.elements());
         let small = small.ok_or_else(|| format!("{} has nothing smaller", large.name()))?;
-        let (of_small, of_large) = thread::scope(|scope| {
-            let other = scope.spawn(|| self.simulate(small, sample));
-            let of_large = self.simulate(large, sample);
-            (other.join(), of_large)
-        });
-        let (of_small, _) = of_small.map_err(|_| format!("{}: the simulator panicked", small.name()))??;
-        let (of_large, bytes) = of_large?;
+        let [(of_small, _), (of_large, bytes)] =
+            side_by_side([small, large], |case| self.simulate(case, sample))?;
         if of_small.len() != of_large.len() {
             let [small, large] = [small, large].map(Case::name);
             return Err(format!("{small} and {large} differ in their launches").into());
@@ -263,9 +257,7 @@ impl Counting {
             let fixed = (of_small.blocks == of_large.blocks).then_some(of_large.blocks);
             let (of_small, of_large) =
                 ((of_small, small.elements() as f64), (of_large, large.elements() as f64));
-            let scaled = scale(of_small, of_large, case.elements() as f64, fixed)?;
-            counted.launches.push(scaled.counts);
-            counted.smaller.push(scaled.smaller);
+            counted.push_scaled(of_small, of_large, case.elements() as f64, fixed)?;
         }
         Ok((counted, bytes as f64 * case.elements() as f64 / large.elements() as f64))
     }

@@ -5,10 +5,10 @@
 //! into parts are short as they are.
 
 use std::error::Error;
-use std::thread;
 
 use gpu_benches::suite::{Case, Shape, Type};
 use gpu_core::Device;
+use gpu_examples::predicted::side_by_side;
 use gpu_linalg::plan::gemm::{Kernel, Plan, Split, Sums};
 use gpu_linalg::variants::gemm_tiles;
 use gpu_linalg::{BatchLayout, Layout, Matrix, MatrixMut, RealElement, gemm, gemm_scratch_len};
@@ -74,12 +74,7 @@ pub fn tiles(product: Product, counting: &Counting) -> Result<Vec<Counts>, Box<d
         launches[0].operations = 2.0 * (m * n * k) as f64;
         return Ok(launches);
     }
-    let (short, long) = thread::scope(|scope| {
-        let other = scope.spawn(|| run(WHOLE[0], 1));
-        let long = run(WHOLE[1], 1);
-        (other.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), long)
-    });
-    let (short, long) = (short?, long?);
+    let [short, long] = side_by_side(WHOLE, |length| run(length, 1))?;
     let ([short], [long]) = (&short[..], &long[..]) else {
         return Err("sums that are not cut take more than a launch".into());
     };
@@ -115,19 +110,13 @@ pub fn launches(case: Case, counting: &Counting) -> Result<[Vec<Counts>; 2], Box
     // Of shorter sums the plan would take others.
     let whole = Product { extents: [n; 3], transposed: [false; 2], kernel: None };
     let kernel = Some(whole.planned(bytes)?);
-    let [short, long] = thread::scope(|scope| {
-        let run = |(k, blocks)| {
-            let product = Product { extents: [n, n, k], kernel, ..whole };
-            match case.element {
-                Type::F64 => simulate::<f64>(product, blocks, counting),
-                _ => simulate::<f32>(product, blocks, counting),
-            }
-        };
-        let other = scope.spawn(move || run(runs[0]));
-        let long = run(runs[1]);
-        [other.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), long]
-    });
-    let (short, mut long) = (short?, long?);
+    let [short, mut long] = side_by_side(runs, |(k, blocks)| {
+        let product = Product { extents: [n, n, k], kernel, ..whole };
+        match case.element {
+            Type::F64 => simulate::<f64>(product, blocks, counting),
+            _ => simulate::<f32>(product, blocks, counting),
+        }
+    })?;
     if short.len() != long.len() {
         return Err(format!("{}: sums of other lengths have other launches", case.name()).into());
     }

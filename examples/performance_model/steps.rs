@@ -6,11 +6,10 @@
 //! ones, where they overlap less: some 7 % too much is counted.
 
 use std::error::Error;
-use std::thread;
 
 use gpu_benches::suite::{Case, HEAT_STEPS, Shape, Type};
 use gpu_core::Device;
-use gpu_examples::predicted::Counted;
+use gpu_examples::predicted::{Counted, side_by_side};
 use gpu_model::waves::{Counts, scale, simulated};
 use gpu_sim::Config;
 use gpu_std::float::Float;
@@ -44,12 +43,7 @@ pub fn heat(case: Case, counting: &Counting) -> Result<Counted, Box<dyn Error>> 
     };
     let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: CELLS[1] };
     for (steps, times) in parts.into_iter().filter(|(steps, _)| *steps > 0) {
-        let [small, large] = thread::scope(|scope| {
-            let other = scope.spawn(|| run(planes[0], steps));
-            let large = run(planes[1], steps);
-            [other.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), large]
-        });
-        let (small, large) = (small?, large?);
+        let [small, large] = side_by_side(planes, |plane| run(plane, steps))?;
         if small.len() != large.len() {
             return Err(format!("{}: planes of other sizes have other launches", case.name()).into());
         }

@@ -70,6 +70,12 @@ pub trait Number: VariantElement + Debug {
     }
 }
 
+/// Element `index` of a factor, as a hash decides: magnitudes up to 8, so that sums of 2^18 products are exact in 24
+/// bits.
+pub fn element<T: Number>(index: usize) -> T {
+    T::whole(((index as u32).wrapping_mul(2_654_435_761) >> 28) as i8 - 8)
+}
+
 macro_rules! floats {
     ($($T:ty, $name:literal;)*) => { $(
         impl Number for $T {

@@ -25,11 +25,11 @@ struct Args {
     cpu: bool,
 
     /// Instead, bands with so much of a matrix's blocks, beside the whole matrix, of these sizes
-    #[arg(long, value_delimiter = ',', value_name = "ROWS")]
+    #[arg(long, value_delimiter = ',', value_name = "ROWS", conflicts_with = "list")]
     skyline: Vec<usize>,
 
     /// The share of the blocks of those bands
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = 0.1, value_parser = share)]
     share: f64,
 
     #[command(flatten)]
@@ -49,17 +49,35 @@ fn start(Args { list, cpu, skyline, share, options }: &Args) -> Result<(), Error
     }
     let device = if *cpu { Device::cpu() } else { Device::cuda(0)? };
     let mut results = Results::new("factor", &device, options)?;
-    for &n in skyline {
+    if !skyline.is_empty() {
+        return bands(&device, skyline, *share, options, &mut results);
+    }
+    for shape in &all {
+        let ms = factor::measure(&device, shape, options.check)?;
+        println!("{shape} ours {ms:.6} ms {:.1} GFLOP/s", shape.operations() / ms * 1e-6);
+        results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
+    }
+    Ok(())
+}
+
+/// Times bands of these sizes, of which a share of the blocks is there, and the whole matrices.
+fn bands(
+    device: &Device,
+    sizes: &[usize],
+    share: f64,
+    options: &Options,
+    results: &mut Results,
+) -> Result<(), Error> {
+    for &n in sizes {
         for element in ["f32", "f64"].into_iter().filter(|element| options.selects(element)) {
             let found = match element {
-                "f32" => skyline::measure::<f32>(&device, n, *share)?,
-                _ => skyline::measure::<f64>(&device, n, *share)?,
+                "f32" => skyline::measure::<f32>(device, n, share)?,
+                _ => skyline::measure::<f64>(device, n, share)?,
             };
             let Measured { share, work, band_ms, whole_ms } = found;
             println!(
                 "skyline {element} {n}: {:.1} % of the blocks, {:.3} % of the work, {band_ms:.3} ms; \
-                 the whole matrix {whole_ms:.3} ms: \
-                 {:.2} x the share of the work",
+                 the whole matrix {whole_ms:.3} ms: {:.2} x the share of the work",
                 100.0 * share,
                 100.0 * work,
                 found.ratio()
@@ -69,10 +87,11 @@ fn start(Args { list, cpu, skyline, share, options }: &Args) -> Result<(), Error
             results.write(&serde_json::json!({ "shape": shape(1.0), "work": 1.0 }), whole_ms)?;
         }
     }
-    for shape in all.iter().filter(|_| skyline.is_empty()) {
-        let ms = factor::measure(&device, shape, options.check)?;
-        println!("{shape} ours {ms:.6} ms {:.1} GFLOP/s", shape.operations() / ms * 1e-6);
-        results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
-    }
     Ok(())
+}
+
+/// A share, from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(format!("a share is from 0 to 1, not {share}")) }
 }

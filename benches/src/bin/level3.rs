@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_benches::Error;
 use gpu_benches::level3::{self, Shape};
-use gpu_benches::sweep::{self, Options, Results};
+use gpu_benches::sweep::{self, Kernels, Options, Results};
 use gpu_core::Device;
 
 /// Times `trsm` and `syrk` at the shapes of the figures and at 100 of each that a seed draws.
@@ -19,9 +19,8 @@ struct Args {
     #[arg(long)]
     list: bool,
 
-    /// Updates by each kernel that their plan chooses between, one after the other, beside the choice; or only these
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
-    kernels: Option<Vec<String>>,
+    #[command(flatten)]
+    kernels: Kernels,
 
     #[command(flatten)]
     options: Options,
@@ -44,11 +43,7 @@ fn start(Args { list, kernels, options }: &Args) -> Result<(), Error> {
         let ms = level3::measure(&device, shape, None, options.check)?;
         println!("{shape} ours {ms:.6}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
-        let Some(names) = kernels else { continue };
-        for kernel in shape.kernels() {
-            if !names.is_empty() && !names.iter().any(|name| name == kernel.name()) {
-                continue;
-            }
+        for kernel in kernels.of(shape.kernels()) {
             let (ms, name) = (level3::measure(&device, shape, Some(kernel), options.check)?, kernel.name());
             println!("{shape} {name} {ms:.6}");
             results.write(&serde_json::json!({ "shape": shape.to_string(), "kernel": name }), ms)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gpu_benches::Error;
 use gpu_benches::products::{self, Factors, Shape};
-use gpu_benches::sweep::{self, Options, Results};
+use gpu_benches::sweep::{self, Kernels, Options, Results};
 use gpu_core::Device;
 
 /// Times `gemm` at the shapes of the figures and at 200 of each type that a seed draws; with `--cpu`, `gemm` and `gemv` on the CPU.
@@ -20,12 +20,11 @@ struct Args {
     list: bool,
 
     /// The CPU, and shapes for it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "kernels")]
     cpu: bool,
 
-    /// Each kernel that the plan chooses between, one after the other, beside the choice; or only these
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0.., conflicts_with = "cpu")]
-    kernels: Option<Vec<String>>,
+    #[command(flatten)]
+    kernels: Kernels,
 
     #[command(flatten)]
     options: Options,
@@ -49,11 +48,7 @@ fn start(Args { list, cpu, kernels, options }: &Args) -> Result<(), Error> {
         let ms = factors.measure(shape, None, most, options.check)?;
         println!("{shape} ours {ms:.6}");
         results.write(&serde_json::json!({ "shape": shape.to_string() }), ms)?;
-        let Some(names) = kernels else { continue };
-        for kernel in shape.kernels() {
-            if !names.is_empty() && !names.iter().any(|name| name == kernel.name()) {
-                continue;
-            }
+        for kernel in kernels.of(shape.kernels()) {
             let (ms, name) = (factors.measure(shape, Some(kernel), most, options.check)?, kernel.name());
             println!("{shape} {name} {ms:.6}");
             results.write(&serde_json::json!({ "shape": shape.to_string(), "kernel": name }), ms)?;

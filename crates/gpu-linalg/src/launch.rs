@@ -111,11 +111,13 @@ macro_rules! products {
 products! {
     f32: Wide linalg_gemm_wide_f32 Large linalg_gemm_f32 Medium linalg_gemm_medium_f32 Low linalg_gemm_low_f32 Flat linalg_gemm_flat_f32
         Double linalg_gemm_medium_f32 TensorLarge linalg_gemm_medium_f32 TensorMedium linalg_gemm_medium_f32
-        TensorDense linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32 Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
+        TensorDense linalg_gemm_medium_f32 TensorFlat linalg_gemm_medium_f32
+        Short linalg_gemm_short_f32 Small linalg_gemm_small_f32
         AddParts linalg_gemm_finish_f32;
     f64: Wide linalg_gemm_f64 Large linalg_gemm_f64 Medium linalg_gemm_f64 Low linalg_gemm_f64 Flat linalg_gemm_f64
         Double linalg_gemm_f64 TensorLarge linalg_gemm_tensor_f64 TensorMedium linalg_gemm_tensor_medium_f64
-        TensorDense linalg_gemm_tensor_dense_f64 TensorFlat linalg_gemm_tensor_flat_f64 Short linalg_gemm_short_f64 Small linalg_gemm_small_f64
+        TensorDense linalg_gemm_tensor_dense_f64 TensorFlat linalg_gemm_tensor_flat_f64
+        Short linalg_gemm_short_f64 Small linalg_gemm_small_f64
         AddParts linalg_gemm_finish_f64;
 }
 

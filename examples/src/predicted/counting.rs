@@ -235,9 +235,7 @@ impl Subject {
                 // One block that clears a few words stays one.
                 let alone = (of_small.blocks == 1 && of_large.blocks == 1).then_some(1);
                 let (of_small, of_large) = ((of_small, one.work(small)), (of_large, one.work(large)));
-                let scaled = scale(of_small, of_large, one.work(size), blocks.or(alone))?;
-                counted.smaller.push(scaled.smaller);
-                counted.launches.push(scaled.counts);
+                counted.push_scaled(of_small, of_large, one.work(size), blocks.or(alone))?;
             }
         }
         Ok(counted)
@@ -254,24 +252,33 @@ impl Subject {
         let runs =
             if short { [(size, BLOCKS / 2), (size, BLOCKS)] } else { LENGTHS.map(|one| (one, BLOCKS)) };
         let simulate = |(length, blocks)| self.simulate(size, length, Some(blocks), caches, read);
-        let [small, large] = thread::scope(|scope| {
-            let other = scope.spawn(|| simulate(runs[0]));
-            let large = simulate(runs[1]);
-            [other.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), large]
-        });
-        let (small, large) = (small?, large?);
+        let [small, large] = side_by_side(runs, simulate)?;
         if short {
             return Ok(Counted { launches: large, smaller: small, simulated: size });
         }
         let mut counted = Counted { launches: Vec::new(), smaller: Vec::new(), simulated: LENGTHS[1] };
+        let [of_small, of_large] = LENGTHS.map(|one| one as f64);
         for (small, large) in small.iter().zip(&large) {
-            let [of_small, of_large] = LENGTHS.map(|one| one as f64);
-            let scaled = scale((small, of_small), (large, of_large), size as f64, Some(large.blocks))?;
-            counted.smaller.push(scaled.smaller);
-            counted.launches.push(scaled.counts);
+            counted.push_scaled((small, of_small), (large, of_large), size as f64, Some(large.blocks))?;
         }
         Ok(counted)
     }
+}
+
+/// What two simulations give, which run at the same time.
+///
+/// # Errors
+/// Those of the simulations; one that panicked.
+pub fn side_by_side<I: Copy + Send + Sync, T: Send>(
+    [one, other]: [I; 2],
+    simulate: impl Fn(I) -> Result<T, String> + Sync,
+) -> Result<[T; 2], String> {
+    let (one, other) = thread::scope(|scope| {
+        let one = scope.spawn(|| simulate(one));
+        let other = simulate(other);
+        (one.join().unwrap_or_else(|_| Err("the simulator panicked".to_owned())), other)
+    });
+    Ok([one?, other?])
 }
 
 /// What is counted of an operation.
@@ -293,6 +300,23 @@ pub struct Predicted {
 }
 
 impl Counted {
+    /// One launch more: of work `to`, scaled from two smaller ones, as [`scale`] does it.
+    ///
+    /// # Errors
+    /// Those of [`scale`].
+    pub fn push_scaled(
+        &mut self,
+        small: (&Counts, f64),
+        large: (&Counts, f64),
+        to: f64,
+        blocks: Option<u64>,
+    ) -> Result<(), gpu_model::Error> {
+        let scaled = scale(small, large, to, blocks)?;
+        self.launches.push(scaled.counts);
+        self.smaller.push(scaled.smaller);
+        Ok(())
+    }
+
     /// How long it takes on `device`; `cached`: with all data in the second-level cache already.
     ///
     /// # Errors

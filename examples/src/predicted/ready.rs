@@ -10,7 +10,7 @@ use gpu_std::launch::LaunchConfig;
 use gpu_stencil::variants::{Mask, blur};
 
 use super::{COLUMNS, Element, SIGMA, Subject, THREADS};
-use crate::products::{Number, Way};
+use crate::products::{Number, Way, element};
 use crate::{reductions, scans};
 
 /// A subject of a size, with all that it reads and writes, on a device.
@@ -34,10 +34,9 @@ impl Ready {
     }
 }
 
-/// Small whole numbers, as a hash decides: what is added or multiplied is exact, and not all of it zero, which takes
-/// less power than anything else.
+/// Small whole numbers: what is added or multiplied is exact, and not all of it zero, which takes less power than
+/// anything else.
 fn numbers<T: Number>(device: &Device, len: usize) -> Result<Buffer<T>, Box<dyn Error>> {
-    let element = |index: usize| T::whole(((index as u32).wrapping_mul(2_654_435_761) >> 28) as i8 - 8);
     Ok(device.upload(&(0..len).map(element).collect::<Vec<T>>())?)
 }
 

@@ -2,13 +2,12 @@
 
 use gpu_core::Device;
 use gpu_linalg::plan::gemm::{Kernel, MOST_SHORT, Plan, Split, Sums};
-use gpu_linalg::{BatchLayout, Order, Triangle};
+use gpu_linalg::variants::gemm_tiles;
+use gpu_linalg::{Batch, BatchLayout, BatchMut, Error, Order, Triangle};
 use gpu_linalg_kernels::gemm::{
     GEMM_F32, GEMM_F64, GEMM_FLAT_F32, GEMM_LOW_F32, GEMM_MEDIUM_F32, GEMM_TENSOR_DENSE_F64, GEMM_TENSOR_F64,
-    GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_f32, linalg_gemm_f64,
-    linalg_gemm_flat_f32, linalg_gemm_low_f32, linalg_gemm_medium_f32, linalg_gemm_small_f32,
-    linalg_gemm_small_f64, linalg_gemm_tensor_dense_f64, linalg_gemm_tensor_f64, linalg_gemm_tensor_flat_f64,
-    linalg_gemm_tensor_medium_f64, linalg_gemm_wide_f32, small,
+    GEMM_TENSOR_FLAT_F64, GEMM_TENSOR_MEDIUM_F64, GEMM_WIDE_F32, Tile, linalg_gemm_medium_f32,
+    linalg_gemm_tensor_medium_f64, small,
 };
 
 use gpu_tests::backends::for_each;
@@ -55,7 +54,7 @@ const SMALL: Tile = Tile { rows: small::TILE, columns: small::TILE, ..GEMM_MEDIU
 /// one tile with all of it inside, with and without alignment, and several at the edges; and the triangles of squares
 /// of several tiles.
 macro_rules! chosen_kernels {
-    ($($test:ident: $T:ty, $kernel:ident, $name:ident, $tile:ident;)*) => { $(
+    ($($test:ident: $T:ty, $kernel:ident, $tile:ident;)*) => { $(
         #[test]
         fn $test() {
             for_each(stringify!($test), |device| {
@@ -92,17 +91,12 @@ macro_rules! chosen_kernels {
                             }
                         }
 
-                        let (a, b) = (a_device.view().as_global(), b_device.view().as_global());
-                        let c = c_device.view_mut().as_global_mut();
-                        let addresses = [a.address(), b.address(), c.address(), 0];
-                        let bytes = size_of::<$T>();
-                        let (kernel, sums) = (Kernel::$kernel, Sums::Parts);
-                        let plan = Plan::with_kernel(kernel, bytes, layouts, addresses, sums, triangle).unwrap();
-                        assert_eq!(plan.finish, None, "one launch");
-                        let (a, b) = if plan.swapped { (b, a) } else { (a, b) };
-                        let stream = device.default_stream();
-                        // SAFETY: the buffers hold the plan's matrices, and are read only after the kernel has ended.
-                        unsafe { $name::launch(&stream, plan.launch, a, b, c, plan.product, 1.5, -0.5) }.unwrap();
+                        // None of them needs scratch memory: it is one launch.
+                        let mut scratch = device.alloc::<$T>(0).unwrap();
+                        let (a, b) = (Batch::new(&a_device, a).unwrap(), Batch::new(&b_device, b).unwrap());
+                        let c = BatchMut::new(&mut c_device, c).unwrap();
+                        let (kernel, stream) = (Kernel::$kernel, device.default_stream());
+                        gemm_tiles(&stream, kernel, triangle, 1.5, a, b, -0.5, c, &mut scratch).unwrap();
                         let context = format!("{layouts:?} on {}", device.name());
                         assert_same_bits(&c_device.to_vec().unwrap(), &expected, &context);
                     }
@@ -112,18 +106,44 @@ macro_rules! chosen_kernels {
     )* };
 }
 chosen_kernels! {
-    wide_tiles_f32: f32, Wide, linalg_gemm_wide_f32, GEMM_WIDE_F32;
-    large_tiles_f32: f32, Large, linalg_gemm_f32, GEMM_F32;
-    large_tiles_f64_on_tensor_cores: f64, TensorLarge, linalg_gemm_tensor_f64, GEMM_TENSOR_F64;
-    medium_tiles_f32: f32, Medium, linalg_gemm_medium_f32, GEMM_MEDIUM_F32;
-    low_tiles_f32: f32, Low, linalg_gemm_low_f32, GEMM_LOW_F32;
-    flat_tiles_f32: f32, Flat, linalg_gemm_flat_f32, GEMM_FLAT_F32;
-    medium_tiles_f64_on_tensor_cores: f64, TensorMedium, linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64;
-    dense_tiles_f64_on_tensor_cores: f64, TensorDense, linalg_gemm_tensor_dense_f64, GEMM_TENSOR_DENSE_F64;
-    flat_tiles_f64_on_tensor_cores: f64, TensorFlat, linalg_gemm_tensor_flat_f64, GEMM_TENSOR_FLAT_F64;
-    doubles_without_tensor_cores: f64, Double, linalg_gemm_f64, GEMM_F64;
-    small_tiles_f32: f32, Small, linalg_gemm_small_f32, SMALL;
-    small_tiles_f64: f64, Small, linalg_gemm_small_f64, SMALL;
+    wide_tiles_f32: f32, Wide, GEMM_WIDE_F32;
+    large_tiles_f32: f32, Large, GEMM_F32;
+    large_tiles_f64_on_tensor_cores: f64, TensorLarge, GEMM_TENSOR_F64;
+    medium_tiles_f32: f32, Medium, GEMM_MEDIUM_F32;
+    low_tiles_f32: f32, Low, GEMM_LOW_F32;
+    flat_tiles_f32: f32, Flat, GEMM_FLAT_F32;
+    medium_tiles_f64_on_tensor_cores: f64, TensorMedium, GEMM_TENSOR_MEDIUM_F64;
+    dense_tiles_f64_on_tensor_cores: f64, TensorDense, GEMM_TENSOR_DENSE_F64;
+    flat_tiles_f64_on_tensor_cores: f64, TensorFlat, GEMM_TENSOR_FLAT_F64;
+    doubles_without_tensor_cores: f64, Double, GEMM_F64;
+    small_tiles_f32: f32, Small, SMALL;
+    small_tiles_f64: f64, Small, SMALL;
+}
+
+/// What [`gemm_tiles`] refuses: kernels of another type, sums that are too long, triangles of what is no square; C is
+/// as it was.
+#[test]
+fn kernels_that_do_not_take_a_product() {
+    for_each("kernels_that_do_not_take_a_product", |device| {
+        let (a, b) = (device.upload(&[1.0f32; 60]).unwrap(), device.upload(&[1.0f32; 60]).unwrap());
+        let mut c = device.upload(&[7.0f32; 6]).unwrap();
+        let mut scratch = device.alloc::<f32>(0).unwrap();
+        let [of_a, of_b, of_c] = [(2, 20), (20, 3), (2, 3)].map(|(m, n)| layout(m, n, Order::RowMajor, 0));
+        let stream = device.default_stream();
+        let mut refused = |kernel, triangle| {
+            let (a, b) = (Batch::new(&a, one(of_a)).unwrap(), Batch::new(&b, one(of_b)).unwrap());
+            let c = BatchMut::new(&mut c, one(of_c)).unwrap();
+            gemm_tiles(&stream, kernel, triangle, 1.0, a, b, 0.0, c, &mut scratch).unwrap_err()
+        };
+        let error = refused(Kernel::Small, Some(Triangle::Lower));
+        assert!(matches!(error, Error::NotSquare { rows: 2, columns: 3 }), "{error}");
+        for (kernel, name) in [(Kernel::TensorDense, "tensor_dense"), (Kernel::Short, "short")] {
+            let error = refused(kernel, None);
+            let is_it = matches!(error, Error::KernelNotFor { kernel, bytes: 4, k: 20 } if kernel == name);
+            assert!(is_it, "{error}");
+        }
+        assert_eq!(c.to_vec().unwrap(), [7.0; 6]);
+    });
 }
 
 /// A product in orders, gaps and batches that differ from the next case's.

@@ -135,6 +135,10 @@ pub(crate) fn product<T: RealElement>(
     if let (Some(a), Some(b), Some(c)) =
         (a.data().as_slice(), b.data().as_slice(), c.data_mut().as_mut_slice())
     {
+        if let Some(kernel) = kernel {
+            // It does not matter which, but one that takes no such product is refused as anywhere.
+            Plan::with_kernel(kernel, size_of::<T>(), layouts, [0; 4], sums, triangle)?;
+        }
         let (a, b, c) = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]));
         cpu::product((triangle, sums), alpha, a, b, beta, c);
         return Ok(());

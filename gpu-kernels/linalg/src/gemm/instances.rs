@@ -72,8 +72,9 @@ macro_rules! tensor_products {
     )* };
 }
 
-// Four blocks on a multiprocessor have fewer registers each, and are slower where sums are long; but where every multiprocessor
-// has four tiles, three at a time leave the fourth to itself: 22 % more time for 1975² in sums of 228 on an H100.
+// Four blocks on a multiprocessor have fewer registers each, and are slower where sums are long; but where every
+// multiprocessor has four tiles, three at a time leave the fourth to itself: 1975² in sums of 228 took 39.7 µs on an
+// H100, by four at a time 30.8.
 tensor_products! {
     linalg_gemm_tensor_f64, GEMM_TENSOR_F64: 1, 128 x 128, 256 threads of 4 x 2;
     linalg_gemm_tensor_medium_f64, GEMM_TENSOR_MEDIUM_F64: 3, 64 x 64, 128 threads of 2 x 2;
