@@ -58,7 +58,7 @@ enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Textbook(GemmVariant::Naive),
         Self::Textbook(GemmVariant::Shared),
         Self::Textbook(GemmVariant::Registers),
@@ -66,6 +66,7 @@ impl Step {
         Self::Tensor(TensorVariant::Lanes),
         Self::Tensor(TensorVariant::Narrow),
         Self::Tensor(TensorVariant::Wide),
+        Self::Tensor(TensorVariant::Thin),
         Self::Tensor(TensorVariant::Packed),
         Self::FastTensor,
     ];
@@ -79,6 +80,7 @@ impl Step {
             Self::Tensor(TensorVariant::Lanes) => "mma",
             Self::Tensor(TensorVariant::Narrow) => "wgmma 128",
             Self::Tensor(TensorVariant::Wide) => "wgmma 256",
+            Self::Tensor(TensorVariant::Thin) => "mma 32",
             Self::Tensor(_) => "copied first",
             Self::FastTensor => "gemm_tensor",
         }

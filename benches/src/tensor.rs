@@ -49,8 +49,8 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Shapes that are drawn.
-const DRAWN: u64 = 100;
+/// Shapes that are drawn for each type.
+const DRAWN: usize = 100;
 /// The most elements of a matrix: what is drawn larger is drawn again.
 const LARGEST: usize = 1 << 26;
 
@@ -96,16 +96,18 @@ pub fn shapes() -> Vec<Shape> {
     for n in [128, 256] {
         all.push(Shape { count: 256, ..one("bf16", "bf16", square(n), [false, false]) });
     }
-    let figures = all.len();
     let mut draw = 0;
-    while all.len() < figures + DRAWN as usize {
-        let bits = |what: u64| split_mix(SEED, 100_000 + 8 * draw + what);
-        let [m, n] = [0, 1].map(|what| logarithmic(bits(what), 1, 16_384));
-        let k = logarithmic(bits(2), 1, 200_000);
-        let transposed = [bits(3) % 2 == 1, bits(4) % 2 == 1];
-        draw += 1;
-        if [m * k, k * n, m * n].into_iter().all(|elements| elements <= LARGEST) {
-            all.push(one("bf16", "bf16", [m, n, k], transposed));
+    for (element, output) in [("bf16", "bf16"), ("tf32", "f32")] {
+        let before = all.len();
+        while all.len() < before + DRAWN {
+            let bits = |what: u64| split_mix(SEED, 100_000 + 8 * draw + what);
+            let [m, n] = [0, 1].map(|what| logarithmic(bits(what), 1, 16_384));
+            let k = logarithmic(bits(2), 1, 200_000);
+            let transposed = [bits(3) % 2 == 1, bits(4) % 2 == 1];
+            draw += 1;
+            if [m * k, k * n, m * n].into_iter().all(|elements| elements <= LARGEST) {
+                all.push(one(element, output, [m, n, k], transposed));
+            }
         }
     }
     all
@@ -164,8 +166,10 @@ fn of_tf32(
     variant: Option<TensorVariant>,
     is_checked: bool,
 ) -> Result<f64, Error> {
-    let scratch_len =
-        |a: Batch<'_, f32>, b: Batch<'_, f32>, c| gemm_tf32_scratch_len(a.layout(), b.layout(), c);
+    let scratch_len = |a: Batch<'_, f32>, b: Batch<'_, f32>, c| match variant {
+        None => gemm_tf32_scratch_len(a.layout(), b.layout(), c),
+        Some(variant) => variants::gemm_tf32_scratch_len(variant, a.layout(), b.layout(), c),
+    };
     let multiply = |stream: &Stream,
                     a: Batch<'_, f32>,
                     b: Batch<'_, f32>,

@@ -33,6 +33,7 @@ enum Variant {
     Lanes,
     Narrow,
     Wide,
+    Thin,
     Packed,
 }
 
@@ -42,6 +43,7 @@ impl From<Variant> for TensorVariant {
             Variant::Lanes => Self::Lanes,
             Variant::Narrow => Self::Narrow,
             Variant::Wide => Self::Wide,
+            Variant::Thin => Self::Thin,
             Variant::Packed => Self::Packed,
         }
     }

@@ -1,54 +1,90 @@
 //! The parts of the sums, added.
 
-use gpu_std::device;
 use gpu_std::memory::{Global, GlobalMut};
-use gpu_std::thread::index_1d;
+use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
+use gpu_std::{device, rolled, shared, unroll};
 
 use crate::place::Product;
-use crate::store::Output;
+use crate::store::{self, Output};
 
 /// Threads of a block that adds parts.
 pub const FINISH_THREADS: u32 = 256;
+/// Dynamic shared memory of such a block.
+pub const FINISH_SHARED_BYTES: u32 = FINISH_THREADS * 4;
+/// The most groups of an element's parts, which threads read at the same time.
+const MOST_GROUPS: u32 = 32;
+/// Parts that a thread reads at a time.
+const TOGETHER: usize = 4;
 
 /// Elements from one row of a part's sums to the next row: whole vectors of four.
 pub const fn part_leading(columns: u32) -> u64 {
     columns.next_multiple_of(4) as u64
 }
 
-/// Adds the parts of an element, in ascending order, a thread an element.
+/// How many neighbouring parts are added before the sums of such groups are, in ascending order both: one, where there
+/// are no more than 32.
+pub const fn group(parts: u32) -> u32 {
+    parts.div_ceil(MOST_GROUPS)
+}
+
+/// Elements of C that a block of [`FINISH_THREADS`] threads computes: a thread for each of their groups.
+pub const fn finished(parts: u32) -> u32 {
+    let groups = if parts > MOST_GROUPS { MOST_GROUPS } else { parts.next_power_of_two() };
+    FINISH_THREADS / groups
+}
+
+/// Adds the parts of [`finished`] elements.
 #[device]
 #[inline(always)]
 pub(crate) fn finish<T: Output>(
     partials: Global<T::Scale>,
     c: GlobalMut<T>,
     product: &Product,
-    alpha: T::Scale,
-    beta: T::Scale,
+    scales: (T::Scale, T::Scale),
 ) {
-    let index = index_1d();
+    let sums = shared::dynamic().array::<T::Scale>(FINISH_THREADS);
+    let (thread, elements, length) = (thread_idx_x(), finished(product.parts), group(product.parts));
+    let index = block_idx_x() * elements + thread % elements;
     let (line, column) = (index / product.n, index % product.n);
     let (matrix, row) = (line / product.m, line % product.m);
+    let leading = part_leading(product.n);
     if matrix < product.count {
-        let leading = part_leading(product.n);
         let part = u64::from(product.m) * leading;
         let first = u64::from(matrix) * u64::from(product.parts) * part;
-        let mut partials = partials.offset(first + u64::from(row) * leading + u64::from(column));
+        let first = first + u64::from(row) * leading + u64::from(column);
+        let mut number = thread / elements * length;
+        let end = product.parts.min(number + length);
         let mut sum = T::Scale::default();
-        let mut left = product.parts;
-        while left > 0 {
-            sum = T::add(sum, partials.read(0));
-            partials = partials.offset(part);
-            left -= 1;
+        while number < end {
+            number = rolled(number);
+            // All are on their way before the first is there.
+            let mut values = [T::Scale::default(); TOGETHER];
+            unroll::<TOGETHER>(|at| {
+                let number = number + at as u32;
+                if number < end {
+                    values[at] = partials.offset(first + u64::from(number) * part).read(0);
+                }
+            });
+            unroll::<TOGETHER>(|at| {
+                if number + (at as u32) < end {
+                    sum = T::add(sum, values[at]);
+                }
+            });
+            number += TOGETHER as u32;
+        }
+        sums.write(thread, sum);
+    }
+    sync_threads();
+    if thread < elements && matrix < product.count {
+        let groups = product.parts.div_ceil(length.max(1));
+        let mut sum = T::Scale::default();
+        let mut number = 0;
+        while number < groups {
+            sum = T::add(sum, sums.read(number * elements + thread));
+            number += 1;
         }
         let start =
             u64::from(matrix) * product.c_batch + u64::from(row) * product.c_leading + u64::from(column);
-        let bits = T::bits(sum);
-        if T::NARROWS && product.narrow != 0 {
-            let c = c.offset(start);
-            c.write(0, T::narrow(T::scaled(bits, alpha, beta, || c.as_global().read(0).widen())));
-        } else {
-            let c = c.cast::<T::Scale>().offset(start);
-            c.write(0, T::scaled(bits, alpha, beta, || c.as_global().read(0)));
-        }
+        store::neighbours::<T, 1>([T::bits(sum)], c, start, product, scales);
     }
 }

@@ -9,7 +9,7 @@ use crate::finish::finish;
 use crate::lanes::{self, Factors};
 use crate::pack::{self, Packing};
 use crate::place::Product;
-use crate::warps;
+use crate::{thin, warps};
 
 macro_rules! products_by_warps {
     ($($name:ident: $T:ident, $Scale:ident, $sums:literal, $bounds:tt;)*) => { $(
@@ -18,7 +18,7 @@ macro_rules! products_by_warps {
         /// [`columns`](crate::columns()).
         #[kernel(images = sm_90a, launch_bounds $bounds)]
         pub fn $name(a: TensorMap, b: TensorMap, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
-            warps::product::<$T, $sums, { $sums / 8 }>(&a, &b, c, product, alpha, beta);
+            warps::product::<$T, $sums, { $sums / 16 }>(&a, &b, c, product, alpha, beta);
         }
     )* };
 }
@@ -59,12 +59,38 @@ products_by_lanes! {
     i8, i32, 16: tensor_i8;
 }
 
+macro_rules! thin_products {
+    ($($T:ident, $Scale:ident, $vector:literal: $name:ident;)*) => { $(
+        /// A product of matrices by blocks of [`THIN_THREADS`](crate::THIN_THREADS) threads with
+        /// [`THIN_SHARED_BYTES`](crate::THIN_SHARED_BYTES), one for each tile of [`THIN_TILE`](crate::THIN_TILE) of C.
+        #[kernel(images = sm_80, launch_bounds(128, 3))]
+        pub fn $name(
+            a: Global<$T>,
+            b: Global<$T>,
+            c: GlobalMut<$T>,
+            product: Product,
+            factors: Factors,
+            alpha: $Scale,
+            beta: $Scale,
+        ) {
+            thin::product::<$T, $vector, { $vector / 4 }>(a, b, c, product, factors, (alpha, beta));
+        }
+    )* };
+}
+thin_products! {
+    bf16, f32, 8: tensor_thin_bf16;
+    f16, f32, 8: tensor_thin_f16;
+    f32, f32, 4: tensor_thin_tf32;
+    i8, i32, 16: tensor_thin_i8;
+}
+
 macro_rules! finishes {
     ($($name:ident: $T:ident, $Scale:ident;)*) => { $(
-        /// Adds the parts of sums: a thread for each element of C, in blocks of [`FINISH_THREADS`](crate::FINISH_THREADS).
+        /// Adds the parts of sums: of [`finished`](crate::finished()) elements of C in a block of
+        /// [`FINISH_THREADS`](crate::FINISH_THREADS) threads with [`FINISH_SHARED_BYTES`](crate::FINISH_SHARED_BYTES).
         #[kernel(images = sm_80, launch_bounds(256))]
         pub fn $name(partials: Global<$Scale>, c: GlobalMut<$T>, product: Product, alpha: $Scale, beta: $Scale) {
-            finish::<$T>(partials, c, &product, alpha, beta);
+            finish::<$T>(partials, c, &product, (alpha, beta));
         }
     )* };
 }

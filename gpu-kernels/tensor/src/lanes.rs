@@ -15,7 +15,7 @@ use gpu_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 use gpu_std::{device, rolled, shared, unroll, warp};
 
 use crate::place::{Place, Product};
-use crate::store::{self, Output};
+use crate::store::{self, Output, Target};
 
 /// Rows, and columns, of a block's tile.
 pub const TILE: u32 = 128;
@@ -24,6 +24,8 @@ pub const LANES_THREADS: u32 = 256;
 /// How much of `k` a stage holds, in bytes.
 const DEPTH_BYTES: u32 = 64;
 const STAGES: u32 = 3;
+/// Blocks of eight columns that a warp has, and writes together.
+const BLOCKS: usize = 4;
 /// Bytes of a stage's tile, in the wider of its two forms.
 const TILE_BYTES: u32 = TILE * (DEPTH_BYTES + 16);
 /// Dynamic shared memory of a block.
@@ -199,9 +201,12 @@ pub(crate) fn product<T: Output, const N: usize>(
     }
 
     wait::<0>();
+    // Behind the barrier nobody reads the stages any longer.
+    sync_threads();
     let place = Place { row: row + warp_row, column: column + warp_column, matrix: number };
-    let part = |step| [step / 2 * 16, step % 2 * 16];
-    store::tile::<T, 8, 64>(&sums, c, &product, place, part, alpha, beta);
+    let staging = stages.cast().offset(warp * const { store::staging(BLOCKS) });
+    Target { c, product: &product, alpha, beta, staging }
+        .write::<BLOCKS, 8, 64>(&sums, place, |strip| [16 * strip, 0]);
 }
 
 /// Adds the products of a stage to a warp's sums.

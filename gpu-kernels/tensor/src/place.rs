@@ -3,11 +3,11 @@
 use gpu_std::device;
 use gpu_std::parameter::Parameter;
 
-/// A product, but for the addresses and the two factors. C is row-major.
+/// A product, but for the addresses and the two factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Parameter)]
 #[repr(C)]
 pub struct Product {
-    /// Elements from one row of C to the next.
+    /// Elements from one line of C to the next.
     pub c_leading: u64,
     /// Elements from one C of the batch to the next.
     pub c_batch: u64,
@@ -21,7 +21,7 @@ pub struct Product {
     pub count: u32,
     /// Whether C is of the factors' type and not of the sums': 1 or 0.
     pub narrow: u32,
-    /// Whether four elements of C may be accessed at once: 1 or 0.
+    /// Whether four elements of C may be accessed at once, the last of a row, too: 1 or 0.
     pub vectors: u32,
     /// Parts that the sums are cut into: each is a product of its own.
     pub parts: u32,
@@ -29,6 +29,8 @@ pub struct Product {
     pub part: u32,
     /// Whether A, and whether B, is contiguous across the inner axis: 1 or 0.
     pub across: [u32; 2],
+    /// Whether C's lines are its columns and not its rows: 1 or 0. Only of products with a thin factor.
+    pub c_across: u32,
 }
 
 impl Product {

@@ -1,7 +1,8 @@
 //! What becomes of the sums: `alpha · sum + beta · C`, in the type of the sums or in that of the factors.
 //!
-//! The tensor cores leave a lane two neighbours of a row, of each eight columns. Pairs of lanes exchange two of theirs, so that each has
-//! four, and a row's lanes write whole sectors.
+//! The tensor cores leave a lane two neighbours of a row, of each eight columns. They go through shared memory, eight rows
+//! of a warp at a time, from where its lanes write neighbours: whole lines of the L2, four elements a lane, or one where C is
+//! not aligned.
 
 use gpu_std::half::{bf16, f16};
 use gpu_std::memory::{Element, GlobalMut, Shared};
@@ -10,8 +11,15 @@ use gpu_std::{device, opaque, rolled, unroll, warp, wgmma};
 
 use crate::place::{Place, Product};
 
-/// Columns that are written at a time.
-pub(crate) const STEP: u32 = 16;
+/// Words of shared memory for a warp that writes `8 * blocks` columns at a time. Lines of eight rows are padded so that what
+/// half a warp writes falls into different banks.
+pub(crate) const fn staging(blocks: usize) -> u32 {
+    8 * pitch(blocks)
+}
+
+const fn pitch(blocks: usize) -> u32 {
+    8 * blocks as u32 + 8
+}
 
 /// A type of factors, as what a sum can become.
 pub trait Output: wgmma::Factor {
@@ -37,8 +45,8 @@ pub trait Output: wgmma::Factor {
     /// `alpha · sum`, of a sum's bits.
     fn times(sum: u32, alpha: Self::Scale) -> Self::Scale;
 
-    /// Writes four neighbours, rounded, with one access.
-    fn write_four(c: GlobalMut<Self>, values: [Self::Scale; 4]);
+    /// Writes neighbours, rounded, four with one access.
+    fn write_rounded<const V: usize>(c: GlobalMut<Self>, values: [Self::Scale; V]);
 
     /// `alpha · sum + beta · old`, of a sum's bits; `old` is not asked for where `beta` is zero.
     fn scaled(
@@ -60,7 +68,7 @@ pub trait Output: wgmma::Factor {
 
 /// What all with sums of `f32` have.
 macro_rules! floats {
-    ($($T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt, $write_four:expr, $narrow:expr, $widen:expr;)*) => { $(
+    ($($T:ty: $narrows:literal |$a:ident, $b:ident| $across:tt, $write:expr, $narrow:expr, $widen:expr;)*) => { $(
         impl Output for $T {
             type Scale = f32;
             const NARROWS: bool = $narrows;
@@ -92,8 +100,8 @@ macro_rules! floats {
 
             #[device]
             #[inline(always)]
-            fn write_four(c: GlobalMut<Self>, values: [f32; 4]) {
-                $write_four(c, values);
+            fn write_rounded<const V: usize>(c: GlobalMut<Self>, values: [f32; V]) {
+                $write(c, values);
             }
 
             #[device]
@@ -160,7 +168,7 @@ impl Output for i8 {
 
     #[device]
     #[inline(always)]
-    fn write_four(c: GlobalMut<Self>, values: [i32; 4]) {
+    fn write_rounded<const V: usize>(c: GlobalMut<Self>, values: [i32; V]) {
         c.cast::<i32>().write_vec(0, values);
     }
 
@@ -192,117 +200,129 @@ impl Output for i8 {
 
 #[device]
 #[inline(always)]
-fn write_halves<T: Half>(c: GlobalMut<T>, [a, b, d, e]: [f32; 4]) {
-    c.cast::<u32>().write_vec(0, [pack::<T>(a, b), pack::<T>(d, e)]);
-}
-
-#[device]
-#[inline(always)]
-fn write_floats(c: GlobalMut<f32>, values: [f32; 4]) {
-    c.write_vec(0, values);
-}
-
-/// Writes a warp's sums to C, 16 × 16 at a time, each part so many rows and columns from an element of a matrix.
-#[device]
-#[inline(always)]
-pub(crate) fn tile<T: Output, const STEPS: usize, const SUMS: usize>(
-    sums: &[u32; SUMS],
-    c: GlobalMut<T>,
-    product: &Product,
-    Place { row, column, matrix }: Place,
-    part: impl Fn(u32) -> [u32; 2],
-    alpha: T::Scale,
-    beta: T::Scale,
-) {
-    const { assert!(SUMS == 8 * STEPS) };
-    let lane = warp::lane_id();
-    let odd = !lane.is_multiple_of(2);
-    // Of 16 columns a lane with an even number keeps four of the first eight, the other four of the second.
-    let (line, place) = (lane / 4, lane % 4 / 2 * 4 + lane % 2 * 8);
-    let (row, column) = (row + line, column + place);
-    let first = u64::from(matrix) * product.c_batch + u64::from(row) * product.c_leading + u64::from(column);
-    let mut step = 0;
-    while step < STEPS as u32 {
-        step = rolled(step);
-        // Registers have no index: each step has its own code, up to here.
-        let mut own = [0; 8];
-        unroll::<STEPS>(|this| {
-            if this as u32 == step {
-                unroll::<8>(|at| own[at] = sums[this * 8 + at]);
-            }
-        });
-        let [down, right] = part(step);
-        let (row, column) = (row + down, column + right);
-        let start = first + u64::from(down) * product.c_leading + u64::from(right);
-        // Four neighbours at once, and none of them outside.
-        let whole = product.vectors != 0 && !T::reads(beta) && row + 8 < product.m && column + 4 <= product.n;
-        unroll::<2>(|half| {
-            let of = |block: usize| [0, 1].map(|which| own[block * 4 + half * 2 + which]);
-            let (mine, other) = if odd { (of(1), of(0)) } else { (of(0), of(1)) };
-            let got = other.map(|sum| warp::shuffle_xor(warp::FULL, sum, 1));
-            let [a, b] = if odd { [got, mine] } else { [mine, got] };
-            let sums = [a[0], a[1], b[0], b[1]];
-            let start = start + 8 * half as u64 * product.c_leading;
-            let row = row + 8 * half as u32;
-            if whole {
-                let values = sums.map(|sum| T::times(sum, alpha));
-                if T::NARROWS && product.narrow != 0 {
-                    T::write_four(c.offset(start), values);
-                } else {
-                    c.cast::<T::Scale>().offset(start).write_vec(0, values);
-                }
-            } else if row < product.m && column < product.n {
-                edge(sums, c, start, product, product.n - column, (alpha, beta));
-            }
-        });
-        step += 1;
+fn write_halves<T: Half + Output<Scale = f32>, const V: usize>(c: GlobalMut<T>, values: [f32; V]) {
+    if const { V == 4 } {
+        c.cast::<u32>().write_vec(0, [0, 2].map(|at| pack::<T>(values[at % V], values[(at + 1) % V])));
+    } else {
+        unroll::<V>(|at| c.write(at as u32, T::narrow(values[at])));
     }
 }
 
-/// Writes at most four neighbours, `left` of them, or updates them.
 #[device]
 #[inline(always)]
-fn edge<T: Output>(
-    sums: [u32; 4],
+fn write_floats<const V: usize>(c: GlobalMut<f32>, values: [f32; V]) {
+    c.write_vec(0, values);
+}
+
+/// Where a warp's sums go, and what becomes of them.
+pub(crate) struct Target<'a, T: Output> {
+    pub c: GlobalMut<T>,
+    pub product: &'a Product,
+    pub alpha: T::Scale,
+    pub beta: T::Scale,
+    /// The warp's [`staging`].
+    pub staging: Shared<u32>,
+}
+
+impl<T: Output> Target<'_, T> {
+    /// Writes a warp's sums to C, 8 rows and `8 * BLOCKS` columns at a time: the two halves of `PARTS / 2` strips of 16
+    /// rows, each strip so many rows and columns from `place`.
+    #[device]
+    #[inline(always)]
+    pub(crate) fn write<const BLOCKS: usize, const PARTS: usize, const SUMS: usize>(
+        &self,
+        sums: &[u32; SUMS],
+        Place { row, column, matrix }: Place,
+        strip: impl Fn(u32) -> [u32; 2],
+    ) {
+        const { assert!(SUMS == 2 * BLOCKS * PARTS) };
+        let lane = warp::lane_id();
+        let own = lane / 4 * pitch(BLOCKS) + lane % 4 * 2;
+        let matrix = u64::from(matrix) * self.product.c_batch;
+        let mut part = 0;
+        while part < PARTS as u32 {
+            part = rolled(part);
+            // Registers have no index: each part has its own code, up to here.
+            let mut pairs = [[0; 2]; BLOCKS];
+            unroll::<PARTS>(|this| {
+                if this as u32 == part {
+                    unroll::<BLOCKS>(|block| {
+                        let at = (this / 2 * BLOCKS + block) * 4 + this % 2 * 2;
+                        pairs[block] = [sums[at], sums[at + 1]];
+                    });
+                }
+            });
+            // What was there has been read, and what is there then has been written.
+            warp::sync_warp(warp::FULL);
+            unroll::<BLOCKS>(|block| self.staging.write_vec(own + 8 * block as u32, pairs[block]));
+            warp::sync_warp(warp::FULL);
+            let [down, right] = strip(part / 2);
+            let place = [row + down + part % 2 * 8, column + right];
+            if self.product.vectors != 0 {
+                let mut pass = 0;
+                while pass < const { BLOCKS as u32 / 2 } {
+                    self.pass::<4, BLOCKS>(pass, place, matrix);
+                    pass += 1;
+                }
+            } else {
+                let mut pass = 0;
+                while pass < const { BLOCKS as u32 * 2 } {
+                    self.pass::<1, BLOCKS>(rolled(pass), place, matrix);
+                    pass += 1;
+                }
+            }
+            part += 1;
+        }
+    }
+
+    /// Writes `V` neighbours a lane of the eight rows from `[row, column]` on.
+    #[device]
+    #[inline(always)]
+    fn pass<const V: usize, const BLOCKS: usize>(&self, pass: u32, [row, column]: [u32; 2], matrix: u64) {
+        let lanes = const { 8 * BLOCKS as u32 / V as u32 };
+        let index = pass * 32 + warp::lane_id();
+        let (line, place) = (index / lanes, index % lanes * V as u32);
+        let sums = self.staging.read_vec::<V>(line * pitch(BLOCKS) + place);
+        let (row, column) = (row + line, column + place);
+        if row < self.product.m && column < self.product.n {
+            let start = matrix + u64::from(row) * self.product.c_leading + u64::from(column);
+            neighbours::<T, V>(sums, self.c, start, self.product, (self.alpha, self.beta));
+        }
+    }
+}
+
+/// Writes `V` neighbours, or updates them.
+#[device]
+#[inline(always)]
+pub(crate) fn neighbours<T: Output, const V: usize>(
+    sums: [u32; V],
     c: GlobalMut<T>,
     start: u64,
     product: &Product,
-    left: u32,
     scales: (T::Scale, T::Scale),
 ) {
-    let left = (left, product.vectors != 0 && left >= 4);
     if T::NARROWS && product.narrow != 0 {
-        four::<T, T>(sums, c.offset(start), left, scales, T::widen, T::narrow);
+        some::<T, T, V>(sums, c.offset(start), scales, T::widen, T::write_rounded::<V>);
     } else {
         let c = c.cast::<T::Scale>().offset(start);
-        four::<T, T::Scale>(sums, c, left, scales, |old| old, |new| new);
+        some::<T, _, V>(sums, c, scales, |old| old, |c, values| c.write_vec(0, values));
     }
 }
 
 /// The same in the type of C.
 #[device]
 #[inline(always)]
-fn four<T: Output, C: Element>(
-    sums: [u32; 4],
+fn some<T: Output, C: Element, const V: usize>(
+    sums: [u32; V],
     c: GlobalMut<C>,
-    (left, vectors): (u32, bool),
     (alpha, beta): (T::Scale, T::Scale),
     widen: impl Fn(C) -> T::Scale,
-    narrow: impl Fn(T::Scale) -> C,
+    write: impl FnOnce(GlobalMut<C>, [T::Scale; V]),
 ) {
-    if vectors {
-        let mut values = [C::default(); 4];
-        if T::reads(beta) {
-            values = c.as_global().read_vec::<4>(0);
-        }
-        unroll::<4>(|at| values[at] = narrow(T::scaled(sums[at], alpha, beta, || widen(values[at]))));
-        c.write_vec(0, values);
-    } else {
-        unroll::<4>(|at| {
-            let index = at as u32;
-            if index < left {
-                c.write(index, narrow(T::scaled(sums[at], alpha, beta, || widen(c.as_global().read(index)))));
-            }
-        });
+    let mut values = sums.map(|sum| T::times(sum, alpha));
+    if T::reads(beta) {
+        let old = c.as_global().read_vec::<V>(0);
+        unroll::<V>(|at| values[at] = T::scaled(sums[at], alpha, beta, || widen(old[at])));
     }
+    write(c, values);
 }

@@ -18,7 +18,7 @@ use gpu_std::thread::{
 use gpu_std::{device, opaque, rolled, shared, warp, wgmma};
 
 use crate::place::{Place, Product};
-use crate::store::{self, Output};
+use crate::store::{self, Output, Target};
 
 /// Rows of a block's tile.
 pub const ROWS: u32 = 2 * wgmma::ROWS;
@@ -42,9 +42,14 @@ pub const fn stages(sums: usize) -> u32 {
     if sums == 128 { 4 } else { 3 }
 }
 
-/// Dynamic shared memory of a block.
+/// Blocks of eight columns that a warp writes together.
+const BLOCKS: usize = 8;
+
+/// Dynamic shared memory of a block. Where it goes on to other tiles, the sums on their way to C have memory of their own,
+/// since the ring fills again meanwhile.
 pub const fn shared_bytes(sums: usize) -> u32 {
-    stages(sums) * ((ROWS + columns(sums)) * wgmma::DEPTH_BYTES + 2 * 8)
+    let ring = stages(sums) * (ROWS + columns(sums)) * wgmma::DEPTH_BYTES;
+    ring + (2 * stages(sums) + 1) * 8 + if sums == 128 { 8 + WARPS * store::staging(BLOCKS) * 4 } else { 0 }
 }
 
 const A_BYTES: u32 = ROWS * wgmma::DEPTH_BYTES;
@@ -130,7 +135,7 @@ impl<T: Output, const SUMS: usize> Ring<T, SUMS> {
 /// there are tiles.
 #[device]
 #[inline(always)]
-pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
+pub(crate) fn product<T: Output, const SUMS: usize, const PARTS: usize>(
     a: &TensorMap,
     b: &TensorMap,
     c: GlobalMut<T>,
@@ -143,7 +148,7 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
     let mut ring = Ring::<T, SUMS> {
         a: shared.array(stages * Ring::<T, SUMS>::A),
         b: shared.array(stages * Ring::<T, SUMS>::B),
-        barriers: shared.array(2 * stages),
+        barriers: shared.array(2 * stages + 1),
         stage: 0,
         round: 0,
     };
@@ -157,8 +162,14 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
             Barrier::at(ring.barriers, stages + stage).init(WARPS);
             stage += 1;
         }
+        Barrier::at(ring.barriers, 2 * stages).init(WARPS);
         fence_init();
     }
+    let staging = if const { Ring::<T, SUMS>::PERSISTENT } {
+        shared.array(WARPS * store::staging(BLOCKS))
+    } else {
+        ring.a.cast()
+    };
     sync_threads();
 
     let tile_columns = const { Ring::<T, SUMS>::COLUMNS };
@@ -212,8 +223,20 @@ pub(crate) fn product<T: Output, const SUMS: usize, const STEPS: usize>(
             // Computed here and not before, where it would take registers from the sums.
             let Place { row, column, matrix } = Place::of(opaque(tile), rows, columns);
             let place = Place { row: row * ROWS + 16 * warp, column: column * tile_columns, matrix };
-            let part = |step| [0, step * store::STEP];
-            store::tile::<T, STEPS, SUMS>(&sums, c, &product, place, part, alpha, beta);
+            if const { !Ring::<T, SUMS>::PERSISTENT } {
+                // The ring is free once all warps have multiplied.
+                let multiplied = Barrier::at(ring.barriers, 2 * stages);
+                if thread.is_multiple_of(32) {
+                    multiplied.arrive();
+                }
+                multiplied.wait(0);
+            }
+            let staging = staging.offset(warp * store::staging(BLOCKS));
+            Target { c, product: &product, alpha, beta, staging }.write::<BLOCKS, PARTS, SUMS>(
+                &sums,
+                place,
+                |strip| [0, strip * 8 * BLOCKS as u32],
+            );
             if const { !Ring::<T, SUMS>::PERSISTENT } {
                 break;
             }

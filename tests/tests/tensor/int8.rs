@@ -194,7 +194,7 @@ fn int8_products_are_exact_in_all_layouts() {
                     alpha: [1, -3, i32::MAX][(number + order) % 3],
                     beta: [0, 1, -77_777][(number + 2 * order) % 3],
                 };
-                check(device, Some(TensorVariant::ALL[(number + order) % 4]), case, any);
+                check(device, Some(TensorVariant::ALL[(number + order) % 5]), case, any);
                 check(device, None, case, any);
             }
         }
@@ -276,20 +276,23 @@ fn int8_batches_may_share_a_factor() {
 fn int8_products_check_their_arguments() {
     for_each("int8_products_check_their_arguments", |device| {
         let stream = device.default_stream();
-        let old = vec![7; 64];
+        let old = vec![7; 40 * 40];
         let mut output = device.upload(&old).unwrap();
-        let memory = device.zeroed::<i8>(64).unwrap();
-        let square = Layout::row_major(8, 8).unwrap();
+        let memory = device.zeroed::<i8>(40 * 40).unwrap();
+        let square = Layout::row_major(40, 40).unwrap();
         let a = Matrix::new(&memory, square).unwrap();
         let len = gemm_i8_scratch_len(a, a, square);
-        // Copies of eight lines of 16 bytes each, and where they begin.
-        assert_eq!(len, 2 * 8 * 4 + 3);
+        // Copies of forty lines of 48 bytes each, and where they begin.
+        assert_eq!(len, 2 * 40 * 12 + 3);
+        // None where a factor is read as it lies, having few columns.
+        let (b, c) = (Layout::row_major(40, 32).unwrap(), Layout::row_major(40, 32).unwrap());
+        assert_eq!(gemm_i8_scratch_len(a, Matrix::new(&memory, b).unwrap(), c), 0);
         let mut scratch = device.alloc(len).unwrap();
 
-        let other = Matrix::new(memory.slice(..56), Layout::row_major(7, 8).unwrap()).unwrap();
+        let other = Matrix::new(&memory, Layout::row_major(39, 40).unwrap()).unwrap();
         let c = MatrixMut::new(&mut output, square).unwrap();
         let error = gemm_i8(&stream, 1, a, other, 0, c, &mut scratch).unwrap_err();
-        let shapes = ((8, 8), (7, 8), (8, 8));
+        let shapes = ((40, 40), (39, 40), (40, 40));
         assert!(matches!(error, Error::ProductShapes { a, b, c } if (a, b, c) == shapes), "{error}");
 
         let c = MatrixMut::new(&mut output, square).unwrap();

@@ -158,7 +158,7 @@ fn product<T: TensorElement + Number, C: TensorOutput<T> + Number>(
     }
 }
 
-const SHAPES: [[usize; 3]; 11] = [
+const SHAPES: [[usize; 3]; 13] = [
     [1, 1, 1],
     [1, 8, 64],
     [64, 256, 64],
@@ -171,6 +171,9 @@ const SHAPES: [[usize; 3]; 11] = [
     // In parts, the last of which is shorter.
     [9, 20, 2000],
     [130, 6, 1100],
+    // In more parts than are added at a time.
+    [3, 40, 5001],
+    [33, 32, 129],
 ];
 
 fn cases() -> impl Iterator<Item = Case> {
@@ -225,7 +228,7 @@ fn products_of_small_integers_are_exact() {
         let start = Instant::now();
         for (number, case) in cases().enumerate() {
             // Each case by one kernel, and each kernel in each case but for the types.
-            let variant = |round| Some(TensorVariant::ALL[(number + round) % 4]);
+            let variant = |round| Some(TensorVariant::ALL[(number + round) % 5]);
             exact::<bf16, f32>(device, variant(0), case);
             exact::<f16, f16>(device, variant(1), case);
             if number % 3 == 0 {

@@ -21,13 +21,15 @@ use crate::variants::TensorVariant;
 ///
 /// # Order and error
 /// On the CPU and in the simulator an element is a chain of products over ascending `k`, each added with one rounding,
-/// or the sum of several such chains, in ascending order: how many is a function of the shapes and of C's order. The
+/// or the sum of several such chains, in ascending order (of more than 32, of neighbours first): how many is a function
+/// of the shapes and of C's order. The
 /// hardware adds several products at once and cuts bits off in doing so: its result is the same each time, but not
 /// that one. With `k` products and `u` = 2⁻²³ both are within `2 k u Σ |a| |b|` of the exact sum, then scaled by
 /// `alpha` and rounded to C's type.
 ///
 /// # Devices
-/// Compute capability 8.0 and later. On 9.0 the copy engine takes factors whose addresses, leading dimensions and
+/// Compute capability 8.0 and later. Where C has at most 32 rows or columns, factors are read where they lie. Of other
+/// products the copy engine of 9.0 takes factors whose addresses, leading dimensions and
 /// strides of batches are multiples of 16 bytes; others are copied into `scratch` first where that pays (`plan::pack`),
 /// which changes no bit, or go element by element. Before 8.0 it is an error that says so; [`gemm`](crate::gemm()) of
 /// `f32` runs everywhere.
@@ -147,8 +149,9 @@ pub(crate) fn gemm_tf32_by(
     })
 }
 
-/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts. None where an extent is
-/// larger than what `gemm_tf32` takes.
+/// Elements of scratch memory that [`gemm_tf32`] needs for factors and a C of these layouts: those of the copies, but
+/// where C has at most 32 rows or columns, and of the sums' parts. None where an extent is larger than what `gemm_tf32`
+/// takes.
 ///
 /// ```
 /// use gpu_linalg::{Layout, gemm_tf32_scratch_len};
@@ -161,9 +164,13 @@ pub fn gemm_tf32_scratch_len(
     b: impl Into<BatchLayout>,
     c: impl Into<BatchLayout>,
 ) -> usize {
-    let layouts = [a.into(), b.into(), c.into()];
+    tf32_needed(Choice::tf32(None), [a.into(), b.into(), c.into()])
+}
+
+/// The same by a kernel of choice, or the one that the plan takes for the fastest.
+pub(crate) fn tf32_needed(choice: Choice, layouts: [BatchLayout; 3]) -> usize {
     // Copies are made wherever the factors are.
-    scratch_len(size_of::<f32>(), Choice::tf32(None).packs, layouts, [0; 2]).unwrap_or(0)
+    scratch_len(size_of::<f32>(), choice, layouts, [0; 2]).unwrap_or(0)
 }
 
 /// Elements of scratch memory that [`gemm_tensor`] needs for these factors: none but where C is small, or where a
@@ -283,7 +290,7 @@ pub(crate) fn needed<T: Kernels>(
     c: BatchLayout,
 ) -> Result<usize, Error> {
     let addresses = [a.data().as_global().address(), b.data().as_global().address()];
-    scratch_len(size_of::<T>(), choice.packs, [a.layout(), b.layout(), c], addresses)
+    scratch_len(size_of::<T>(), choice, [a.layout(), b.layout(), c], addresses)
 }
 
 /// A slice of a batch, with its layout.
@@ -350,6 +357,10 @@ fn product<T: Kernels, C: gpu_core::Element>(
     let mut target = launch::Target { c: c.into_data(), scratch: scratch.reborrow() };
     let packed = launch::pack(stream, &plan, a.data(), b.data(), &mut target);
     let [a, b] = no_tensor_cores(packed, "8.0")?;
+    if let Some(thin) = plan.thin {
+        let result = launch::by_thin::<T, C>(stream, &plan, thin, scales, [a, b], &mut target);
+        return no_tensor_cores(result, "8.0");
+    }
     let variant = choice.variant;
     let by_lanes = variant == Some(TensorVariant::Lanes);
     let by_name = matches!(variant, Some(TensorVariant::Narrow | TensorVariant::Wide));

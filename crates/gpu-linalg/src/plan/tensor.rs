@@ -3,8 +3,9 @@
 use gpu_std::launch::LaunchConfig;
 use gpu_std::tensor_map::{Format, Swizzle, Tensor};
 use gpu_tensor_kernels::{
-    FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS, TILE, boxes, columns,
-    part_leading, shared_bytes, threads,
+    FINISH_SHARED_BYTES, FINISH_THREADS, Factors, LANES_SHARED_BYTES, LANES_THREADS, Product, ROWS,
+    THIN_SHARED_BYTES, THIN_THREADS, THIN_TILE, TILE, boxes, columns, finished, part_leading, shared_bytes,
+    threads,
 };
 
 use super::pack::{ALIGNMENT, Pack, Packs, is_aligned};
@@ -22,6 +23,8 @@ pub struct Plan {
     pub sums: usize,
     /// The same without, and how the factors lie.
     pub lanes: (LaunchConfig, Factors),
+    /// The same where a factor is thin: that of few rows or columns as the second.
+    pub thin: Option<Thin>,
     /// Shapes and strides of what the products are written to, row-major: C, or the sums of the parts.
     pub product: Product,
     /// Where the sums are in parts: how those are added, and shapes and strides of C.
@@ -32,6 +35,19 @@ pub struct Plan {
     pub pack: Option<Pack>,
     /// A and B, after all that; `None` where the copy engine does not take one of them.
     pub factors: Option<[Tensor; 2]>,
+}
+
+/// A product by the kernel for factors of few rows or columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thin {
+    /// Grid, block and shared memory.
+    pub launch: LaunchConfig,
+    /// As [`Plan::product`].
+    pub product: Product,
+    /// How the factors lie.
+    pub factors: Factors,
+    /// Whether the factors change places once more.
+    pub swapped: bool,
 }
 
 /// What of a kernel and of copies is decided by name.
@@ -49,9 +65,19 @@ impl Choice {
         let packs = match variant {
             None => Packs::WherePays,
             Some(TensorVariant::Packed) => Packs::Always,
-            Some(TensorVariant::Lanes | TensorVariant::Narrow | TensorVariant::Wide) => Packs::Never,
+            Some(
+                TensorVariant::Lanes | TensorVariant::Narrow | TensorVariant::Wide | TensorVariant::Thin,
+            ) => Packs::Never,
         };
         Self { variant, packs }
+    }
+
+    /// Whether a product whose C has so many rows and columns is that of a thin factor, which is read where it lies.
+    fn is_thin(self, [m, n]: [u32; 2]) -> bool {
+        match self.variant {
+            None => is_thin([m, n]),
+            variant => variant == Some(TensorVariant::Thin),
+        }
     }
 
     /// That of a product of tf32, whose factors are always copied: the copy engine and the tensor cores take 32 bits
@@ -86,8 +112,9 @@ impl Plan {
         [mut a, mut b, mut c]: [BatchLayout; 3],
         [mut a_address, mut b_address, c_address, scratch]: [u64; 4],
         sums: bool,
-        Choice { variant, packs }: Choice,
+        choice: Choice,
     ) -> Result<Self, Error> {
+        let Choice { variant, packs } = choice;
         let swapped = c.matrix.order() == Order::ColumnMajor;
         if swapped {
             (a, b, c) = (b.transposed(), a.transposed(), c.transposed());
@@ -99,7 +126,8 @@ impl Plan {
         let k = if sums { k } else { 0 };
         let (parts, part) = split(bytes, [m, n, k], c.count);
         let of_parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
-        let packs = if sums { packs } else { Packs::Never };
+        let is_thin = choice.is_thin([m, n]);
+        let packs = if sums && !is_thin { packs } else { Packs::Never };
         let pack = Pack::new(packs, bytes, [a, b], [a_address, b_address], of_parts)?;
         if let Some(pack) = &pack {
             [a, b] = pack.layouts;
@@ -137,7 +165,7 @@ impl Plan {
         let grid = blocks(tiles(sums))?;
         // Blocks of the wide tile go on to another one.
         let grid = if sums == 128 { grid.min(multiprocessors) } else { grid };
-        let strides = c.matrix.leading_dimension() | c.stride;
+        let strides = c.matrix.leading_dimension() | c.stride | c.matrix.columns();
         let vectors = strides.is_multiple_of(4) && c_address.is_multiple_of(4 * c_bytes as u64);
         let product = Product {
             c_leading: c.matrix.leading_dimension() as u64,
@@ -151,38 +179,71 @@ impl Plan {
             parts,
             part,
             across: across.map(u32::from),
+            c_across: 0,
         };
         let (mut product, mut finish) = (product, None);
         if parts > 1 {
             let elements = u128::from(m) * u128::from(n) * c.count as u128;
-            let adds =
-                LaunchConfig::linear(blocks(elements.div_ceil(FINISH_THREADS.into()))?, FINISH_THREADS);
+            let grid = blocks(elements.div_ceil(finished(parts).into()))?;
+            let adds = LaunchConfig::linear(grid, FINISH_THREADS).shared(FINISH_SHARED_BYTES);
             finish = Some((adds, product));
             product.c_leading = part_leading(n);
             product.c_batch = u64::from(m) * part_leading(n);
             (product.narrow, product.vectors) = (0, 1);
         }
         let launch = LaunchConfig::linear(grid, threads(sums)).shared(shared_bytes(sums));
+        let thin = if is_thin { Some(Thin::new(product, factors, count)?) } else { None };
         let lanes = (lanes, factors);
         let factors = a.zip(b).map(|(a, b)| [a, b]);
-        Ok(Self { launch, sums, lanes, product, finish, swapped, pack, factors })
+        Ok(Self { launch, sums, lanes, thin, product, finish, swapped, pack, factors })
     }
+}
+
+impl Thin {
+    /// The product of so many matrices' parts, its factor of fewer rows or columns second: `Cᵀ = Bᵀ · Aᵀ` where that
+    /// is A.
+    fn new(mut product: Product, mut factors: Factors, count: u128) -> Result<Self, Error> {
+        let swapped = product.m < product.n;
+        if swapped {
+            product = Product {
+                m: product.n,
+                n: product.m,
+                across: [product.across[1], product.across[0]],
+                c_across: 1,
+                ..product
+            };
+            factors.leading.reverse();
+            factors.batch.reverse();
+        }
+        let [rows, columns] = THIN_TILE;
+        let tiles = u128::from(product.m.div_ceil(rows)) * u128::from(product.n.div_ceil(columns)) * count;
+        let launch = LaunchConfig::linear(blocks(tiles)?, THIN_THREADS).shared(THIN_SHARED_BYTES);
+        Ok(Self { launch, product, factors, swapped })
+    }
+}
+
+/// Whether the kernel for thin factors takes less time than the others, for a C of so many rows and columns: where it
+/// reads the other factor once, at the rate of the memory, as it lies.
+fn is_thin([m, n]: [u32; 2]) -> bool {
+    m.min(n) <= THIN_TILE[1]
 }
 
 /// How many parts the sums of a product are cut into, and the length of each but the last: more than one where C has too
 /// few tiles for a GPU's multiprocessors. A function of the shapes alone, of which C is row-major.
-///
-/// Predicted microseconds on an H200: a step of a tile of 128 × 128 is 128 bytes deep; parts are written, read and
-/// added by another launch.
 pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
     let depth = 128 / bytes as u32;
     let steps = k.div_ceil(depth);
-    let tiles = u64::from(m.div_ceil(TILE)) * u64::from(n.div_ceil(TILE)) * count as u64;
     let elements = f64::from(m) * f64::from(n) * count as f64;
     let time = |parts: u32| {
+        let of_part = steps.div_ceil(parts);
         let adds = if parts > 1 { 2.5 + f64::from(parts) * elements * 8.0 / 4e6 } else { 0.0 };
-        let waves = (tiles * u64::from(parts)).div_ceil(PLANNED_FOR) as f64;
-        waves * f64::from(steps.div_ceil(parts)) * 0.4 + adds
+        adds + if is_thin([m, n]) {
+            let tiles = u64::from(m.max(n).div_ceil(THIN_TILE[0])) * count as u64;
+            thin_time(tiles * u64::from(parts), of_part) + f64::from(parts.div_ceil(32)) * 0.1
+        } else {
+            let tiles = u64::from(m.div_ceil(TILE)) * u64::from(n.div_ceil(TILE)) * count as u64;
+            (tiles * u64::from(parts)).div_ceil(PLANNED_FOR) as f64 * f64::from(of_part) * 0.4
+        }
     };
     let mut best = (time(1), steps.max(1));
     for parts in 2..=steps.min(MOST_PARTS) {
@@ -194,6 +255,15 @@ pub fn split(bytes: usize, [m, n, k]: [u32; 3], count: usize) -> (u32, u32) {
     }
     // Whole steps, so that parts begin where the copy engine can.
     (steps.div_ceil(best.1).max(1), best.1 * depth)
+}
+
+/// Predicted microseconds, on an H200, of so many blocks with a thin factor and of their steps: the time from a step's
+/// copies to the next one's, or that of the memory, of which a step of all blocks that there is room for reads 8 MB.
+fn thin_time(blocks: u64, steps: u32) -> f64 {
+    const ROOM: u64 = 3 * PLANNED_FOR;
+    const OF_BLOCK: f64 = 0.0054;
+    let step = |blocks: u64| if blocks == 0 { 0.0 } else { (blocks as f64 * OF_BLOCK).max(0.45) };
+    f64::from(steps) * ((blocks / ROOM) as f64 * step(ROOM) + step(blocks % ROOM))
 }
 
 /// Multiprocessors that the parts are made for.
@@ -212,7 +282,7 @@ fn parts_len(parts: u32, [m, n]: [u32; 2], count: usize) -> usize {
 /// [`Error::ExtentTooLarge`], [`Error::TooManyBlocks`], [`Error::Device`] of copies whose length is not a `usize`.
 pub fn scratch_len(
     bytes: usize,
-    packs: Packs,
+    choice: Choice,
     [mut a, mut b, mut c]: [BatchLayout; 3],
     [mut a_address, mut b_address]: [u64; 2],
 ) -> Result<usize, Error> {
@@ -225,6 +295,7 @@ pub fn scratch_len(
     let k = extent("the inner length of a product", a.matrix.columns())?;
     let (parts, _) = split(bytes, [m, n, k], c.count);
     let parts = if parts == 1 { 0 } else { parts_len(parts, [m, n], c.count) };
+    let packs = if choice.is_thin([m, n]) { Packs::Never } else { choice.packs };
     let copies = Pack::new(packs, bytes, [a, b], [a_address, b_address], parts)?.map_or(0, |pack| pack.words);
     Ok(if parts + copies == 0 { 0 } else { parts + copies + ALIGNMENT / 4 - 1 })
 }

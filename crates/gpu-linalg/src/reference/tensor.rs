@@ -1,5 +1,7 @@
 //! Products of narrow elements with wide sums.
 
+use std::mem::take;
+
 use rayon::prelude::*;
 
 use crate::matrix::{BatchLayout, Order};
@@ -9,7 +11,7 @@ use crate::tensor::launch::{TensorElement, TensorOutput};
 /// [`crate::gemm_tensor`] of slices with their layouts.
 ///
 /// Products are exact in `f32`; an element of C is a chain of them over ascending `k`, each added with one rounding, or
-/// the sum of as many chains as the plan has parts.
+/// the sum of as many chains as the plan has parts; of more than 32, of the sums of neighbours.
 ///
 /// # Panics
 /// Where shapes do not fit together, or a slice is shorter than its batch.
@@ -81,12 +83,13 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
     let extents = [m, n, k].map(|extent| u32::try_from(extent).unwrap_or(0));
     let (parts, part) = split(size_of::<T>(), extents, c_layout.count);
     let part = if parts == 1 { k } else { part as usize };
+    let group = gpu_tensor_kernels::group(parts) as usize;
     for number in 0..c_layout.count {
         let (a_start, b_start) = (number * a_layout.stride, number * b_layout.stride);
         let c = &mut c[number * c_layout.stride..][..c_layout.matrix.span()];
         c.par_chunks_mut(c_layout.matrix.leading_dimension()).enumerate().for_each(|(row, c)| {
-            let mut sums = vec![0.0_f32; n];
-            for first in (0..k).step_by(part.max(1)) {
+            let (mut sums, mut group_sums) = (vec![0.0_f32; n], vec![0.0_f32; n]);
+            for (number, first) in (0..k).step_by(part.max(1)).enumerate() {
                 let mut chains = vec![0.0_f32; n];
                 for k in first..k.min(first + part) {
                     let factor = widen(a[a_start + a_matrix.index(row, k)]);
@@ -96,8 +99,11 @@ fn product<T: gpu_core::Element, C: gpu_core::Element>(
                 }
                 if parts == 1 {
                     sums = chains;
-                } else {
-                    sums.iter_mut().zip(chains).for_each(|(sum, chain)| *sum += chain);
+                    continue;
+                }
+                group_sums.iter_mut().zip(chains).for_each(|(sum, chain)| *sum += chain);
+                if (number + 1) % group == 0 || first + part >= k {
+                    sums.iter_mut().zip(&mut group_sums).for_each(|(sum, group)| *sum += take(group));
                 }
             }
             for (c, sum) in c.iter_mut().zip(sums) {

@@ -9,7 +9,7 @@ use gpu_tensor_kernels as kernels;
 
 use crate::error::Error;
 use crate::plan::pack::ALIGNMENT;
-use crate::plan::tensor::Plan;
+use crate::plan::tensor::{Plan, Thin};
 
 /// A type of factors that the tensor cores multiply: `bf16`, `f16`.
 pub trait TensorElement: gpu_core::Element + sealed::Kernels<Sum = f32> {
@@ -42,8 +42,8 @@ mod sealed {
     pub type OfPacking<B> = (Global<B>, Global<B>, GlobalMut<u32>, kernels::Packing);
 
     /// # Safety
-    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for parts, and for copies
-    /// of elements that have the size of `Bits`.
+    /// Each is the kernel of this type: with 128 sums a thread, with 64, for capability 8.0, for thin factors, for parts,
+    /// and for copies of elements that have the size of `Bits`.
     pub unsafe trait Kernels: gpu_core::Element {
         /// The sums' type, and that of `alpha` and `beta`.
         type Sum: gpu_core::Element;
@@ -56,12 +56,13 @@ mod sealed {
         type Wide: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
         type Narrow: Kernel<Arguments = OfProduct<Self, Self::Sum>>;
         type Lanes: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
+        type Thin: Kernel<Arguments = OfMatrices<Self, Self::Sum>>;
         type Finish: Kernel<Arguments = OfParts<Self::Parts, Self::Sum>>;
     }
 }
 
 macro_rules! elements {
-    ($($T:ident: $wide:ident $narrow:ident $lanes:ident $finish:ident;)*) => { $(
+    ($($T:ident: $wide:ident $narrow:ident $lanes:ident $thin:ident $finish:ident;)*) => { $(
         // SAFETY: the table names the kernels of the type.
         unsafe impl sealed::Kernels for $T {
             type Sum = f32;
@@ -73,6 +74,7 @@ macro_rules! elements {
             type Wide = kernels::$wide;
             type Narrow = kernels::$narrow;
             type Lanes = kernels::$lanes;
+            type Thin = kernels::$thin;
             type Finish = kernels::$finish;
         }
 
@@ -104,8 +106,8 @@ macro_rules! elements {
     )* };
 }
 elements! {
-    bf16: tensor_bf16_256 tensor_bf16_128 tensor_bf16 tensor_finish_bf16;
-    f16: tensor_f16_256 tensor_f16_128 tensor_f16 tensor_finish_f16;
+    bf16: tensor_bf16_256 tensor_bf16_128 tensor_bf16 tensor_thin_bf16 tensor_finish_bf16;
+    f16: tensor_f16_256 tensor_f16_128 tensor_f16 tensor_thin_f16 tensor_finish_f16;
 }
 
 // SAFETY: the kernels of tf32; the sums of parts are `f32`, and so is C: the kernel for parts of `bf16` adds them.
@@ -119,6 +121,7 @@ unsafe impl sealed::Kernels for f32 {
     type Wide = kernels::tensor_tf32_256;
     type Narrow = kernels::tensor_tf32_128;
     type Lanes = kernels::tensor_tf32;
+    type Thin = kernels::tensor_thin_tf32;
     type Finish = kernels::tensor_finish_bf16;
 }
 
@@ -133,6 +136,7 @@ unsafe impl sealed::Kernels for i8 {
     type Wide = kernels::tensor_i8_256;
     type Narrow = kernels::tensor_i8_128;
     type Lanes = kernels::tensor_i8;
+    type Thin = kernels::tensor_thin_i8;
     type Finish = kernels::tensor_finish_i8;
 }
 
@@ -242,5 +246,22 @@ pub(crate) fn by_lanes<T: Kernels, C: gpu_core::Element>(
     let arguments = (a, b, c, plan.product, factors, alpha, beta);
     // SAFETY: as above; the kernel reads what is inside the factors' shapes.
     unsafe { stream.launch::<T::Lanes>(launch, arguments) }?;
+    target.finish::<T>(stream, plan, scales)
+}
+
+/// The same of any factors, one of them thin.
+pub(crate) fn by_thin<T: Kernels, C: gpu_core::Element>(
+    stream: &Stream,
+    plan: &Plan,
+    thin: Thin,
+    scales: (T::Sum, T::Sum),
+    [a, b]: [Global<T>; 2],
+    target: &mut Target<'_, C, T::Sum>,
+) -> Result<(), Error> {
+    let (a, b) = if thin.swapped { (b, a) } else { (a, b) };
+    let (c, (alpha, beta)) = target.of_kernel::<T>(plan, scales);
+    let arguments = (a, b, c, thin.product, thin.factors, alpha, beta);
+    // SAFETY: as above.
+    unsafe { stream.launch::<T::Thin>(thin.launch, arguments) }?;
     target.finish::<T>(stream, plan, scales)
 }

@@ -19,6 +19,9 @@ pub enum TensorVariant {
     Narrow,
     /// The same with tiles of 128 × 256, in a persistent grid.
     Wide,
+    /// `mma` by warps in tiles of 128 × 32, for factors of few rows or columns: lines are copied in 16 bytes at any
+    /// alignment, none before the product. Capability 8.0, any matrices.
+    Thin,
     /// Factors copied into aligned memory first, even where they are, then by the kernel that the plan takes for the
     /// fastest. Capability 8.0.
     Packed,
@@ -26,7 +29,7 @@ pub enum TensorVariant {
 
 impl TensorVariant {
     /// All of them, the simplest first.
-    pub const ALL: [Self; 4] = [Self::Lanes, Self::Narrow, Self::Wide, Self::Packed];
+    pub const ALL: [Self; 5] = [Self::Lanes, Self::Narrow, Self::Wide, Self::Thin, Self::Packed];
 }
 
 /// [`gemm_tensor`](crate::gemm_tensor) by the kernel of choice; on the CPU they are all the same. `scratch` has at
@@ -77,8 +80,8 @@ pub fn gemm_tensor_scratch_len<'a, 'b, T: TensorElement>(
     api::tensor::needed(Choice::of(Some(variant)), (a.into(), b.into()), c.into()).unwrap_or(0)
 }
 
-/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice, with the same scratch memory; on the CPU they are all the
-/// same, and [`TensorVariant::Packed`] is `gemm_tf32` itself.
+/// [`gemm_tf32`](crate::gemm_tf32) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
+/// [`gemm_tf32_scratch_len`] elements. Factors are copied for each kernel but [`TensorVariant::Thin`].
 ///
 /// # Errors
 /// As there.
@@ -97,8 +100,19 @@ pub fn gemm_tf32<'a, 'b, 'c, 's>(
     api::tensor::gemm_tf32_by(stream, choice, alpha, (a.into(), b.into()), beta, c.into(), scratch.into())
 }
 
+/// Elements of scratch memory that [`gemm_tf32`] needs by the kernel of choice.
+pub fn gemm_tf32_scratch_len(
+    variant: TensorVariant,
+    a: impl Into<BatchLayout>,
+    b: impl Into<BatchLayout>,
+    c: impl Into<BatchLayout>,
+) -> usize {
+    api::tensor::tf32_needed(Choice::tf32(Some(variant)), [a.into(), b.into(), c.into()])
+}
+
 /// [`gemm_i8`](crate::gemm_i8) by the kernel of choice; on the CPU they are all the same. `scratch` has at least
-/// [`gemm_i8_scratch_len`] elements. Factors that the kernels do not take are copied for each of them.
+/// [`gemm_i8_scratch_len`] elements. Factors that the kernels do not take are copied for each of them but
+/// [`TensorVariant::Thin`].
 ///
 /// # Errors
 /// As there, and [`Error::Unaligned`] of batches whose matrices are one and the same, which the copy engine does not
